@@ -1,0 +1,188 @@
+"""The maximal rules: look at all margins before every step and take the worst (A4).
+
+All margins are kept up to date: a move of τ along a_i changes ⟨a_j, w⟩ by τ·⟨a_j, a_i⟩. So
+an update costs the Gram row of i, n·d the first time and n from then on, while memory
+lasts. The margins are summed afresh before rounding can add up, and again before a run is
+called clean; the margin on which an update rests is always its own sum, left to right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from novikoff.core.ledger import Ledger, annotate, open_ledger, weight
+from novikoff.core.margins import margin
+from novikoff.core.orders import Greedy, MaxDistance
+from novikoff.core.problem import Problem, squared_norms
+from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order, sqnorm
+from novikoff.core.stops import Limits, Stop
+from novikoff.core.sweep import ENTRIES_PER_CALL, Run, check_range
+from novikoff.core.trace import Recorder
+from novikoff.core.updates import Update, tau, threshold
+
+# Memory for Gram rows, and how many updates may pass between two fresh sums.
+_GRAM_BYTES = 256 << 20
+_REFRESH_EVERY = 1000
+
+_GO_ON, _NO_MISTAKE_SEEN, _OVERFLOW = 0, 1, 2
+
+
+class Board(NamedTuple):
+    """All margins, by position in the deck, and the Gram rows kept so far."""
+
+    margins: Vector
+    scale: Vector  # what a violation is divided by: ‖a_i‖, or 1
+    gram: Vector  # (slots, n)
+    slot: Indices  # which slot holds the Gram row of a position, or −1
+    holder: Indices  # which position a slot belongs to, or −1
+    turn: Indices  # (1,) the slot to fill next
+
+
+def climb_until(
+    problem: Problem,
+    update: Update,
+    order: Greedy,
+    limits: Limits,
+    *,
+    start: Vector | None = None,
+    deck: Indices | None = None,
+    weights: Vector | None = None,
+    average: bool = False,
+    recorder: Recorder | None = None,
+    after_epoch: Callable[[Run], bool] | None = None,
+) -> Run:
+    """Act on the worst row until none is a mistake or a limit is reached.
+
+    The parameters are those of `novikoff.core.sweep.run`; an epoch is n updates here.
+    """
+    W = np.zeros((problem.p, 1)) if start is None else np.array(start, dtype=np.float64)
+    tape = None if recorder is None else recorder.tape
+    ledger = open_ledger(problem, W, weights, True, average, tape, limits.most_updates())
+    state = Run(W, ledger, np.ones(1, dtype=np.int64), [None])
+    positions = np.arange(problem.n) if deck is None else deck
+    board = _set_up(problem, positions, order)
+    burst = max(1, min(_REFRESH_EVERY, ENTRIES_PER_CALL // (problem.n * problem.longest)))
+    stale = _REFRESH_EVERY
+    try:
+        while ledger.active[0]:
+            if stale >= _REFRESH_EVERY:
+                doubt = ledger.rounding * ledger.norm[0]
+                _sum_afresh(problem.rows, positions, W[:, 0], threshold(update), doubt, board)
+                stale = 0
+            before = ledger.updates[0]
+            status = _climb(problem.rows, positions, update, W[:, 0], ledger, board, burst)
+            done = int(ledger.updates[0] - before)
+            if recorder is not None:
+                recorder.take()
+            check_range(status != _OVERFLOW, ledger, W, problem.longest)
+            if status == _NO_MISTAKE_SEEN and done == 0 and stale == 0:
+                state.end(0, Stop.CLEAN)
+            stale = stale + done if status == _GO_ON else _REFRESH_EVERY
+            passed = 1 + int(ledger.steps[0]) // problem.n > state.epochs[0]
+            state.epochs[0] = 1 + int(ledger.steps[0]) // problem.n
+            if ledger.updates[0] >= ledger.limit:
+                state.end(0, Stop.UPDATES)
+            elif passed and after_epoch is not None and after_epoch(state):
+                state.end(0, Stop.CALLBACK)
+            elif (reached := limits.reached(int(state.epochs[0]) - 1)) is not None:
+                state.end(0, reached)
+    except KeyboardInterrupt:
+        limits.interrupted = True
+        state.end(0, Stop.INTERRUPTED)
+    if recorder is not None:
+        state.trace = recorder.trace()
+    return state
+
+
+def _set_up(problem: Problem, deck: Indices, order: Greedy) -> Board:
+    n = len(deck)
+    scale = np.ones(n)
+    if isinstance(order, MaxDistance):
+        scale = np.sqrt(squared_norms(problem.rows)[deck])
+        scale[scale == 0.0] = np.inf  # no w satisfies a zero row: it comes last
+    slots = max(1, min(n, _GRAM_BYTES // (8 * n)))
+    return Board(
+        np.empty(n),
+        scale,
+        np.empty((slots, n)),
+        np.full(n, -1, dtype=np.int64),
+        np.full(slots, -1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _sum_afresh(
+    rows: Rows, deck: Indices, w: Vector, delta: float, doubt: float, board: Board
+) -> None:
+    for k in range(len(deck)):
+        board.margins[k] = margin(rows, deck[k], w, delta, doubt)
+
+
+@njit(cache=True, nogil=True)
+def _climb(
+    rows: Rows, deck: Indices, update: Update, w: Vector, ledger: Ledger, board: Board, burst: int
+) -> int:
+    """Up to ``burst`` updates, each on the worst row."""
+    delta = threshold(update)
+    for _ in range(burst):
+        k = _worst(deck, ledger.weights, board, delta)
+        if k < 0:
+            return _NO_MISTAKE_SEEN
+        i = deck[k]
+        m = dot_in_order(rows, i, w)
+        if not m > delta:
+            if m != m:
+                return _OVERFLOW
+            step = tau(update, m, sqnorm(rows, i)) * weight(ledger.weights, i)
+            axpy(step, rows, i, w)
+            gram = board.gram[_gram_row(rows, deck, k, board, len(w))]
+            for j in range(len(deck)):
+                board.margins[j] += step * gram[j]
+            t = ledger.steps[0]
+            ledger.steps[0] += 1
+            ledger.updates[0] += 1
+            ledger.mistakes[0] += m <= 0.0
+            ledger.norm[0] += abs(step) * ledger.radius
+            ledger.counts[i, 0] += 1
+            if ledger.annotated:
+                annotate(ledger, 0, t, rows, i, m, step, w)
+            if ledger.updates[0] >= ledger.limit:
+                return _GO_ON
+        else:
+            return _NO_MISTAKE_SEEN
+    return _GO_ON
+
+
+@njit(cache=True, nogil=True)
+def _worst(deck: Indices, weights: Vector, board: Board, delta: float) -> int:
+    """The position with the largest violation, the first of equals, or −1 if none is."""
+    worst, at = np.inf, -1
+    shift = delta if delta < np.inf else 0.0
+    for k in range(len(deck)):
+        if not board.margins[k] > delta and weight(weights, deck[k]) > 0.0:
+            score = (board.margins[k] - shift) / board.scale[k]
+            if score < worst:
+                worst, at = score, k
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _gram_row(rows: Rows, deck: Indices, k: int, board: Board, p: int) -> int:
+    """The slot that holds ⟨a_j, a_k⟩ for all j, filled if need be."""
+    if board.slot[k] < 0:
+        slot = board.turn[0]
+        board.turn[0] = (slot + 1) % len(board.holder)
+        if board.holder[slot] >= 0:
+            board.slot[board.holder[slot]] = -1
+        board.holder[slot] = k
+        board.slot[k] = slot
+        row = np.zeros(p)
+        axpy(1.0, rows, deck[k], row)
+        for j in range(len(deck)):
+            board.gram[slot, j] = dot(rows, deck[j], row)
+    return board.slot[k]

@@ -1,0 +1,70 @@
+"""The loop for K classes at once: every row is read once and shown to K perceptrons."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from novikoff.core.ledger import Ledger, annotate, weight
+from novikoff.core.margins import UNDERFLOW
+from novikoff.core.readahead import publish
+from novikoff.core.rows import Indices, Rows, Vector, axpy, dot_in_order, dots, sqnorm
+from novikoff.core.updates import Update, tau, threshold
+
+Codes: TypeAlias = npt.NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def sweep_classes(
+    rows: Rows,
+    codes: Codes,
+    epoch: Indices,
+    first: int,
+    last: int,
+    update: Update,
+    W: Vector,
+    ledger: Ledger,
+) -> bool:
+    """`sweep` for K problems, "class c against the rest"; False if a sum overflows.
+
+    ``rows`` carry no sign of their own; row i counts as +1 for problem ``codes[i]`` and as
+    −1 for all others. The weights lie [feature][class], so that one entry of a row meets
+    all its weights on neighbouring addresses. Each problem runs exactly as it would alone.
+    """
+    delta = threshold(update)
+    products = np.empty(W.shape[1])
+    for k in range(first, last):
+        if k % 64 == 0:
+            publish(ledger.progress, k)
+        i = epoch[k]
+        dots(rows, i, W, products)
+        for c in range(len(products)):
+            if not ledger.active[c]:
+                continue
+            t = ledger.steps[c]
+            ledger.steps[c] += 1
+            sign = 1.0 if codes[i] == c else -1.0
+            m = sign * products[c]
+            doubt = ledger.rounding * ledger.norm[c] + UNDERFLOW
+            if m > delta + doubt:
+                continue
+            if not abs(m - delta) > doubt:
+                m = sign * dot_in_order(rows, i, W[:, c])
+            if not m > delta and weight(ledger.weights, i) > 0.0:
+                if m != m:
+                    return False
+                step = tau(update, m, sqnorm(rows, i)) * weight(ledger.weights, i)
+                axpy(sign * step, rows, i, W[:, c])
+                ledger.updates[c] += 1
+                ledger.mistakes[c] += m <= 0.0
+                ledger.norm[c] += abs(step) * ledger.radius
+                if len(ledger.counts) > 0:
+                    ledger.counts[i, c] += 1
+                if ledger.annotated:
+                    annotate(ledger, c, t, rows, i, m, sign * step, W[:, c])
+                if ledger.updates[c] >= ledger.limit:
+                    ledger.active[c] = False
+    return True

@@ -1,0 +1,235 @@
+"""The index rules: which row comes next (A4; Rem 1.38 of the source notes).
+
+A rule that can be known ahead of the run is a `Sequence`: it deals out *epochs*, arrays of
+row numbers. Where an epoch is certain to visit every row (``covers``), an epoch without a
+mistake is a clean cycle. The two maximal rules look at all margins before every step; they
+are `Greedy`, and `novikoff.core.greedy` runs them.
+
+>>> rng = np.random.default_rng(0)
+>>> next(Permuted().epochs(Deck(np.arange(5)), rng)).tolist()
+[4, 2, 3, 1, 0]
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from novikoff.core.rows import Indices, Vector
+
+
+@dataclass(frozen=True)
+class Deck:
+    """The rows an order may deal, and ‖a_i‖² of each for the rules that ask for it."""
+
+    rows: Indices
+    squared_norms: Callable[[], Vector] = field(default=lambda: np.empty(0))
+
+
+@runtime_checkable
+class Sequence(Protocol):
+    """An index rule that does not look at the weights."""
+
+    @property
+    def covers(self) -> bool:
+        """Whether every epoch visits every row."""
+
+    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        """Deal epoch after epoch."""
+
+
+@dataclass(frozen=True)
+class Cyclic:
+    """I_t = t mod n: the rows as they stand, again and again."""
+
+    covers = True
+
+    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        return itertools.repeat(deck.rows)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A random cycle, drawn once and kept."""
+
+    covers = True
+
+    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        return itertools.repeat(rng.permutation(deck.rows))
+
+
+@dataclass(frozen=True)
+class Permuted:
+    """A fresh random permutation in every epoch."""
+
+    covers = True
+
+    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        while True:
+            yield rng.permutation(deck.rows)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Blocks of neighbouring rows in random order, random order inside each.
+
+    Drawn anew in every epoch. Memory is read in long stretches, which is several times
+    faster than row by row, and close to a full permutation in what it learns.
+    """
+
+    size: int = 64
+    covers = True
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise ValueError(f"A block needs at least one row, not {self.size}.")
+
+    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        n_blocks = -(-len(deck.rows) // self.size)
+        while True:
+            blocks = rng.permutation(n_blocks)
+            seed = rng.integers(np.iinfo(np.uint64).max, dtype=np.uint64)
+            yield _deal_blocks(deck.rows, blocks, self.size, seed)
+
+
+@dataclass(frozen=True)
+class Random:
+    """Independent draws, I_t = i with probability p_i ∝ ‖a_i‖², or with the given p.
+
+    An epoch is n draws and need not visit every row, so the end is found by a check of
+    all rows.
+    """
+
+    p: npt.ArrayLike | None = None
+    covers = False
+
+    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        n = len(deck.rows)
+        p = deck.squared_norms() if self.p is None else np.asarray(self.p, dtype=np.float64)
+        if p.shape != (n,):
+            raise ValueError(f"The order needs one probability per row: {n}, not {p.size}.")
+        if not (np.isfinite(p).all() and (p >= 0).all() and p.sum() > 0):
+            raise ValueError("Probabilities must be finite, not negative, and not all zero.")
+        ladder = np.cumsum(p / p.max())
+        while True:
+            drawn = np.searchsorted(ladder, rng.random(n) * ladder[-1], side="right")
+            yield deck.rows[np.minimum(drawn, n - 1)]
+
+
+@dataclass(frozen=True)
+class Chaotic:
+    """The caller's own sequence of row numbers, every row at least once in ``window`` steps.
+
+    The promise is checked while the sequence is read; an epoch is ``window`` steps. A
+    sequence that ends, ends the run.
+    """
+
+    sequence: Iterable[int]
+    window: int
+    covers = True
+
+    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        n = len(deck.rows)
+        if self.window < n:
+            raise ValueError(f"A window of {self.window} steps cannot visit {n} rows.")
+        last_seen = np.full(n, -1, dtype=np.int64)
+        steps = iter(self.sequence)
+        start = 0
+        while True:
+            epoch = np.fromiter(itertools.islice(steps, self.window), dtype=np.int64)
+            if len(epoch) < self.window:
+                return
+            outside = (epoch < 0) | (epoch >= n)
+            if outside.any():
+                raise ValueError(f"The order names row {epoch[outside][0]} of {n} rows.")
+            broken = _first_gap(epoch, last_seen, start, self.window)
+            if broken >= 0:
+                raise ValueError(
+                    f"The order leaves row {broken} unvisited for more than "
+                    f"{self.window} steps, its promised window."
+                )
+            start += self.window
+            yield deck.rows[epoch]
+
+
+@dataclass(frozen=True)
+class MaxDistance:
+    """The row farthest on the wrong side: ⟨a_i, w⟩/‖a_i‖ smallest."""
+
+
+@dataclass(frozen=True)
+class MaxResidual:
+    """The row most violated: ⟨a_i, w⟩ smallest."""
+
+
+Greedy: TypeAlias = MaxDistance | MaxResidual
+Order: TypeAlias = Sequence | Greedy
+
+BY_NAME: dict[str, Callable[[], Order]] = {
+    "cyclic": Cyclic,
+    "fixed": Fixed,
+    "permuted": Permuted,
+    "blocks": Blocks,
+    "random": Random,
+    "max_distance": MaxDistance,
+    "max_residual": MaxResidual,
+}
+
+
+def named(order: str | Order) -> Order:
+    """The rule of that name; a rule is returned as it is.
+
+    Examples
+    --------
+    >>> named("blocks")
+    Blocks(size=64)
+    """
+    if isinstance(order, str):
+        if order not in BY_NAME:
+            raise ValueError(f"Unknown order {order!r}; there are {', '.join(BY_NAME)}.")
+        return BY_NAME[order]()
+    if not isinstance(order, Sequence | MaxDistance | MaxResidual):
+        raise ValueError(f"An order is a name or an object of novikoff.orders, not {order!r}.")
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _deal_blocks(rows: Indices, blocks: Indices, size: int, seed: np.uint64) -> Indices:
+    """Fisher–Yates inside every block, with a splitmix64 stream (Steele et al. 2014)."""
+    out = np.empty_like(rows)
+    state = seed
+    at = 0
+    for block in blocks:
+        first = block * size
+        length = min(size, len(rows) - first)
+        for k in range(length):
+            state += np.uint64(0x9E3779B97F4A7C15)
+            z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            z ^= z >> np.uint64(31)
+            # The high 32 bits, scaled to 0..k: uniform up to one part in 2³²/k.
+            other = np.int64(((z >> np.uint64(32)) * np.uint64(k + 1)) >> np.uint64(32))
+            out[at + k] = out[at + other]
+            out[at + other] = rows[first + k]
+        at += length
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _first_gap(epoch: Indices, last_seen: Indices, start: int, window: int) -> int:
+    """Note the visits of an epoch; a row that waited more than ``window`` steps, or −1."""
+    for k in range(len(epoch)):
+        row = epoch[k]
+        if start + k - last_seen[row] > window:
+            return int(row)
+        last_seen[row] = start + k
+    for row in range(len(last_seen)):
+        if start + len(epoch) - last_seen[row] > window:
+            return row
+    return -1

@@ -1,0 +1,145 @@
+"""A separation problem: signed rows, checked once, with the numbers every bound needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from novikoff.core import rows as _rows
+from novikoff.core.rows import Floats, Rows, SparseMatrix, Vector
+
+_ULP = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The rows a_i with R = max‖a_i‖, rounded up.
+
+    Attributes
+    ----------
+    rows : Dense or Csr
+        The signed, padded view of the data.
+    radius : float
+        R, never below the true value; infinite where it is beyond float64.
+    longest : int
+        The largest number of terms in a product ⟨a_i, w⟩.
+    """
+
+    rows: Rows
+    radius: float
+    longest: int
+
+    @property
+    def n(self) -> int:
+        return _rows.count(self.rows)
+
+    @property
+    def p(self) -> int:
+        return _rows.width(self.rows)
+
+    def resigned(self, signs: npt.NDArray[np.int8]) -> Problem:
+        """The same rows under other signs; norms do not depend on them."""
+        return replace(self, rows=_rows.resigned(self.rows, signs))
+
+    def rounding(self) -> float:
+        """A factor c such that any two ways to sum ⟨a_i, w⟩ differ by at most c·‖w‖.
+
+        Each is within γ_k·‖a_i‖‖w‖ of the truth, γ_k = ku/(1 − ku) for k terms (Higham,
+        Accuracy and Stability of Numerical Algorithms, §3.1); twice that, doubled again
+        to cover the rounding of the bound itself.
+        """
+        return 2.0 * (self.longest + 4) * _ULP * self.radius
+
+
+def pose(
+    X: Floats | SparseMatrix,
+    signs: npt.NDArray[np.int8],
+    fit_intercept: bool,
+    *,
+    names: Sequence[str] | None = None,
+    threads: int = 1,
+) -> Problem:
+    """Check the data in one pass and pose the problem.
+
+    Raises
+    ------
+    ValueError
+        If an entry is NaN or infinite; the message names its row and column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pose(np.array([[3.0, 4.0]]), np.array([1], dtype=np.int8), False).radius >= 5.0
+    True
+    """
+    rows = _rows.view(X, signs, fit_intercept)
+    n, p = _rows.count(rows), _rows.width(rows)
+    edges = np.linspace(0, n, threads + 1).astype(np.int64)
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(lambda k: _scan(rows, edges[k], edges[k + 1]), range(threads)))
+    bad = [part[0] for part in parts if part[0] >= 0]
+    if bad:
+        raise ValueError(_complaint(rows, min(bad), names))
+    largest_sq = max(part[1] for part in parts)
+    largest = max(part[2] for part in parts)
+    longest = max(part[3] for part in parts) + 1
+    if 1e-280 < largest_sq < 1e300:
+        radius = math.sqrt(largest_sq)
+    else:  # the squares overflow, or vanish: bound the norm by the largest entry
+        radius = math.sqrt(longest) * max(largest, float(rows.bias))
+    return Problem(rows, radius * (1.0 + (p + 4) * _ULP), longest)
+
+
+def squared_norms(rows: Rows) -> Vector:
+    """‖a_i‖² for every row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_norms(_rows.view(np.array([[3.0, 4.0]]), np.array([1], dtype=np.int8), True))
+    array([26.])
+    """
+    out = np.empty(_rows.count(rows))
+    _fill_squared_norms(rows, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _scan(rows: Rows, first: int, last: int) -> tuple[int, float, float, int]:
+    """The first row that is not finite or −1, max‖a_i‖², max|x_ij|, max number of entries."""
+    largest_sq, largest, longest = 0.0, 0.0, 0
+    for i in range(first, last):
+        x = _rows.entries(rows, i)
+        longest = max(longest, len(x))
+        sq = _rows.sqnorm(rows, i)
+        if not 1e-280 < sq < 1e300:
+            for j in range(len(x)):
+                if not np.isfinite(x[j]):
+                    return i, 0.0, 0.0, 0
+                largest = max(largest, abs(np.float64(x[j])))
+        largest_sq = max(largest_sq, sq)
+    return -1, largest_sq, largest, longest
+
+
+@njit(cache=True, nogil=True)
+def _fill_squared_norms(rows: Rows, out: Vector) -> None:
+    for i in range(len(out)):
+        out[i] = _rows.sqnorm(rows, i)
+
+
+def _complaint(rows: Rows, i: int, names: Sequence[str] | None) -> str:
+    x = np.asarray(_rows.entries(rows, i))
+    j = int(np.flatnonzero(~np.isfinite(x))[0])
+    what = "NaN" if np.isnan(x[j]) else "infinity"
+    column = j if isinstance(rows, _rows.Dense) else int(rows.indices[int(rows.indptr[i]) + j])
+    name = f" ({names[column]!r})" if names is not None else ""
+    return (
+        f"Input X contains {what} in row {i}, column {column}{name}: "
+        "remove or impute such values first."
+    )

@@ -1,0 +1,266 @@
+"""The perceptron's loop: order × update × stop → weights, counts, trace.
+
+Read `sweep` first: it is the algorithm. `run` deals it epoch after epoch, until a cycle is
+clean or a limit is reached. What makes the loop fast never changes what it does:
+
+* A mistake is decided by ⟨a_i, w⟩ *summed from left to right*. The loop sums in vector
+  lanes, and looks again, in order, wherever the two could disagree (`margin`). So dense and
+  sparse data, one problem and many side by side make the same mistakes, bit for bit.
+* A second thread, where allowed, only reads rows ahead into the cache (`readahead`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numba import njit
+
+from novikoff.core import rows as _rows
+from novikoff.core.ledger import Ledger, annotate, open_ledger, tighten, weight
+from novikoff.core.margins import UNDERFLOW, first_mistake
+from novikoff.core.one_vs_rest import Codes, sweep_classes
+from novikoff.core.orders import Deck, Sequence
+from novikoff.core.problem import Problem, squared_norms
+from novikoff.core.readahead import publish, reading_ahead
+from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order, sqnorm
+from novikoff.core.stops import Limits, Stop
+from novikoff.core.trace import Recorder, Trace
+from novikoff.core.updates import Update, tau, threshold
+
+# Work per call of a kernel, in entries: a few milliseconds between looks at the clock.
+ENTRIES_PER_CALL = 1 << 22
+
+
+@njit(cache=True, nogil=True)
+def sweep(
+    rows: Rows, epoch: Indices, first: int, last: int, update: Update, w: Vector, ledger: Ledger
+) -> bool:
+    """Look at rows epoch[first:last] in turn, act on mistakes; False if a sum overflows.
+
+    Wanted: w with ⟨a_i, w⟩ > δ for all i, where δ = threshold(update).
+    Guarantee: with the perceptron's update from w₀ = 0 and δ = 0, at most R²/γ² updates in
+    all on separable data, in whatever order (A2, B1; Novikoff 1962).
+    """
+    delta = threshold(update)
+    doubt = ledger.rounding * ledger.norm[0] + UNDERFLOW
+    t = ledger.steps[0]
+    for k in range(first, last):
+        if k % 64 == 0:
+            publish(ledger.progress, k)
+        i = epoch[k]
+        m = dot(rows, i, w)  # ⟨a_i, w⟩
+        if not abs(m - delta) > doubt:
+            m = dot_in_order(rows, i, w)
+        if not m > delta and weight(ledger.weights, i) > 0.0:  # a mistake
+            if m != m:
+                return False
+            step = tau(update, m, sqnorm(rows, i)) * weight(ledger.weights, i)
+            axpy(step, rows, i, w)  # w ← w + τ a_i
+            ledger.updates[0] += 1
+            ledger.mistakes[0] += m <= 0.0
+            ledger.norm[0] += abs(step) * ledger.radius
+            doubt = ledger.rounding * ledger.norm[0] + UNDERFLOW
+            if len(ledger.counts) > 0:
+                ledger.counts[i, 0] += 1
+            if ledger.annotated:
+                annotate(ledger, 0, t, rows, i, m, step, w)
+            if ledger.updates[0] >= ledger.limit:
+                ledger.steps[0] = t + 1
+                return True
+        t += 1
+    ledger.steps[0] = t
+    return True
+
+
+@dataclass
+class Run:
+    """What a run ended with, for K problems side by side (K = 1 unless many classes).
+
+    Attributes
+    ----------
+    W : array of shape (p, K)
+        The weights; the last row holds the biases.
+    ledger : Ledger
+        Steps, updates, mistakes, and updates per row.
+    epochs : array of shape (K,)
+        Epochs begun.
+    stops : list of Stop
+        Why each problem ended.
+    trace : Trace or None
+        One entry per update, if asked for.
+    """
+
+    W: Vector
+    ledger: Ledger
+    epochs: Indices
+    stops: list[Stop | None]
+    trace: Trace | None = None
+
+    def end(self, c: int, reason: Stop) -> None:
+        """Problem c has ended; the first reason given stands."""
+        self.ledger.active[c] = False
+        self.stops[c] = self.stops[c] or reason
+
+    def end_all(self, reason: Stop) -> None:
+        """Whatever still runs has ended."""
+        for c in range(len(self.stops)):
+            self.end(c, reason)
+
+    @property
+    def converged(self) -> bool:
+        """Whether every problem ended with a clean cycle."""
+        return all(stop is Stop.CLEAN for stop in self.stops)
+
+    def averaged(self) -> Vector:
+        """The mean of the weights over all steps (A9; Freund and Schapire 1999).
+
+        The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, t
+        counted from 0: nothing needs to be done at the steps without an update.
+        """
+        return self.W - self.ledger.lazy / np.maximum(self.ledger.steps, 1)
+
+
+def run(
+    problem: Problem,
+    update: Update,
+    order: Sequence,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    codes: Codes | None = None,
+    n_classes: int = 1,
+    start: Vector | None = None,
+    deck: Indices | None = None,
+    weights: Vector | None = None,
+    counts: bool = True,
+    average: bool = False,
+    recorder: Recorder | None = None,
+    threads: int = 1,
+    after_epoch: Callable[[Run], bool] | None = None,
+) -> Run:
+    """Sweep until a clean cycle or a limit.
+
+    Parameters
+    ----------
+    problem, update, order, limits, rng
+        The data and the three axes; `rng` is used by the order alone.
+    codes, n_classes
+        The class of each row, to run one-vs-rest; the rows' own signs must then be +1.
+    start : array of shape (p, K), optional
+        The weights to start from, zero by default; copied.
+    deck : array of int, optional
+        The rows that take part; all by default.
+    weights : array of shape (n,), optional
+        A factor on the steps of each row; rows of weight 0 do not take part.
+    counts, average, recorder
+        Whether to keep the updates per row, the lazy average, a trace.
+    threads : int
+        With 2 or more, rows are read ahead.
+    after_epoch : callable, optional
+        Called with the run after every epoch; the run stops where it returns True.
+
+    Raises
+    ------
+    ValueError
+        If the weights or a margin overflow float64.
+
+    Notes
+    -----
+    On Ctrl-C the run ends with ``Stop.INTERRUPTED`` within milliseconds and its books in
+    order; the caller decides what to raise.
+    """
+    K = n_classes
+    tape = None if recorder is None else recorder.tape
+    W = np.zeros((problem.p, K)) if start is None else np.array(start, dtype=np.float64)
+    ledger = open_ledger(problem, W, weights, counts, average, tape, limits.most_updates())
+    state = Run(W, ledger, np.zeros(K, dtype=np.int64), [None] * K)
+    rows = np.arange(problem.n) if deck is None else deck
+    norms = partial(_squared_norms_of, problem, rows)
+    try:
+        for epoch in order.epochs(Deck(rows, norms), rng):
+            before = ledger.updates.copy()
+            state.epochs[ledger.active] += 1
+            if not _sweep_epoch(problem, epoch, update, codes, state, limits, recorder, threads):
+                break
+            for c in np.flatnonzero(ledger.active & (ledger.updates == before)):
+                if order.covers or _is_clean(problem, rows, update, codes, state, int(c)):
+                    state.end(int(c), Stop.CLEAN)
+            if after_epoch is not None and after_epoch(state):
+                state.end_all(Stop.CALLBACK)
+            if not ledger.active.any() or limits.reached(int(state.epochs.max())):
+                break
+        state.end_all(limits.reached(int(state.epochs.max())) or Stop.EXHAUSTED)
+    except KeyboardInterrupt:
+        limits.interrupted = True
+        state.end_all(Stop.INTERRUPTED)
+    if recorder is not None:
+        state.trace = recorder.trace()
+    return state
+
+
+def check_range(sound: bool, ledger: Ledger, W: Vector, longest: int) -> None:
+    """Raise if a sum or a weight has left the range of float64."""
+    if not sound or not tighten(ledger, W, longest):
+        raise ValueError(
+            "The weights grew beyond the range of float64: scale the data down "
+            "(for instance to unit variance) or reduce the step."
+        )
+
+
+def _sweep_epoch(
+    problem: Problem,
+    epoch: Indices,
+    update: Update,
+    codes: Codes | None,
+    state: Run,
+    limits: Limits,
+    recorder: Recorder | None,
+    threads: int,
+) -> bool:
+    """One epoch, in calls short enough to be interrupted; False if it was not finished."""
+    rows, W, ledger = problem.rows, state.W, state.ledger
+    entries = _rows.nbytes(rows) // 8 // problem.n + 1
+    stride = max(1, ENTRIES_PER_CALL // (entries * W.shape[1]))
+    if recorder is not None:
+        stride = min(stride, len(recorder.tape.index))
+    with reading_ahead(rows, epoch, ledger.progress, threads):
+        for first in range(0, len(epoch), stride):
+            last = min(first + stride, len(epoch))
+            if codes is None:
+                sound = sweep(rows, epoch, first, last, update, W[:, 0], ledger)
+            else:
+                sound = sweep_classes(rows, codes, epoch, first, last, update, W, ledger)
+            if recorder is not None:
+                recorder.take()
+            check_range(sound, ledger, W, problem.longest)
+            for c in np.flatnonzero(ledger.updates >= ledger.limit):
+                state.end(int(c), Stop.UPDATES)
+            if not ledger.active.any() or limits.reached() is not None:
+                return False
+    return True
+
+
+def _is_clean(
+    problem: Problem,
+    deck: Indices,
+    update: Update,
+    codes: Codes | None,
+    state: Run,
+    c: int,
+) -> bool:
+    """Whether problem c has no mistake left, for orders that may have missed one."""
+    rows = problem.rows
+    if codes is not None:
+        rows = _rows.resigned(rows, np.where(codes == c, 1, -1).astype(np.int8))
+    w = np.ascontiguousarray(state.W[:, c])
+    doubt = state.ledger.rounding * state.ledger.norm[c]
+    return (
+        first_mistake(rows, deck, w, threshold(update), doubt, state.ledger.weights) < 0
+    )
+
+
+def _squared_norms_of(problem: Problem, deck: Indices) -> Vector:
+    return squared_norms(problem.rows)[deck]
