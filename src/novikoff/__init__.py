@@ -1,0 +1,41 @@
+"""novikoff: the perceptron, with its proof.
+
+>>> import novikoff as nv
+>>> clf = nv.Perceptron(order="cyclic").fit([[1.0, 2.0], [-1.0, -1.0]], ["up", "down"])
+>>> clf.predict([[3.0, 3.0]])
+array(['up'], dtype='<U4')
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from novikoff.core import orders
+    from novikoff.learners.perceptron import Perceptron
+    from novikoff.theory import bounds
+
+__version__ = "0.1.0"
+__all__ = ["Perceptron", "bounds", "orders"]
+
+# Public names are loaded when first used: importing novikoff itself costs nothing.
+_HOMES = {
+    "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
+    "bounds": ("novikoff.theory.bounds", None),
+    "orders": ("novikoff.core.orders", None),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'novikoff' has no attribute {name!r}")
+    module, attribute = _HOMES[name]
+    home = import_module(module)
+    value: object = home if attribute is None else getattr(home, attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

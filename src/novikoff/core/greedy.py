@@ -14,13 +14,20 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from novikoff.core.ledger import Ledger, annotate, open_ledger, weight
+from novikoff.core.ledger import (
+    ENTRIES_PER_CALL,
+    Ledger,
+    Run,
+    annotate,
+    check_range,
+    open_ledger,
+    weight,
+)
 from novikoff.core.margins import margin
 from novikoff.core.orders import Greedy, MaxDistance
 from novikoff.core.problem import Problem, squared_norms
 from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order, sqnorm
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.sweep import ENTRIES_PER_CALL, Run, check_range
 from novikoff.core.trace import Recorder
 from novikoff.core.updates import Update, tau, threshold
 
@@ -59,36 +66,39 @@ def climb_until(
 
     The parameters are those of `novikoff.core.sweep.run`; an epoch is n updates here.
     """
+    deck = np.arange(problem.n) if deck is None else deck
+    n = len(deck)
+    limit = limits.most_updates()
+    if limits.epochs is not None:
+        limit = min(limit, limits.epochs * n)
     W = np.zeros((problem.p, 1)) if start is None else np.array(start, dtype=np.float64)
     tape = None if recorder is None else recorder.tape
-    ledger = open_ledger(problem, W, weights, True, average, tape, limits.most_updates())
+    ledger = open_ledger(problem, W, weights, True, average, tape, limit)
     state = Run(W, ledger, np.ones(1, dtype=np.int64), [None])
-    positions = np.arange(problem.n) if deck is None else deck
-    board = _set_up(problem, positions, order)
-    burst = max(1, min(_REFRESH_EVERY, ENTRIES_PER_CALL // (problem.n * problem.longest)))
-    stale = _REFRESH_EVERY
+    board = _set_up(problem, deck, order)
+    burst = max(1, min(_REFRESH_EVERY, ENTRIES_PER_CALL // (n * problem.longest)))
+    since_fresh = _REFRESH_EVERY
     try:
         while ledger.active[0]:
-            if stale >= _REFRESH_EVERY:
+            if since_fresh >= _REFRESH_EVERY:
                 doubt = ledger.rounding * ledger.norm[0]
-                _sum_afresh(problem.rows, positions, W[:, 0], threshold(update), doubt, board)
-                stale = 0
-            before = ledger.updates[0]
-            status = _climb(problem.rows, positions, update, W[:, 0], ledger, board, burst)
-            done = int(ledger.updates[0] - before)
+                _sum_afresh(problem.rows, deck, W[:, 0], threshold(update), doubt, board)
+                since_fresh = 0
+            before = int(ledger.updates[0])
+            status = _climb(problem.rows, deck, update, W[:, 0], ledger, board, burst)
+            total = int(ledger.updates[0])
             if recorder is not None:
                 recorder.take()
             check_range(status != _OVERFLOW, ledger, W, problem.longest)
-            if status == _NO_MISTAKE_SEEN and done == 0 and stale == 0:
+            if status == _NO_MISTAKE_SEEN and total == before and since_fresh == 0:
                 state.end(0, Stop.CLEAN)
-            stale = stale + done if status == _GO_ON else _REFRESH_EVERY
-            passed = 1 + int(ledger.steps[0]) // problem.n > state.epochs[0]
-            state.epochs[0] = 1 + int(ledger.steps[0]) // problem.n
-            if ledger.updates[0] >= ledger.limit:
-                state.end(0, Stop.UPDATES)
-            elif passed and after_epoch is not None and after_epoch(state):
+            since_fresh = since_fresh + total - before if status == _GO_ON else _REFRESH_EVERY
+            state.epochs[0] = max(1, -(-total // n))
+            if total >= limit:
+                state.end(0, Stop.UPDATES if total == limits.updates else Stop.EPOCHS)
+            if total // n > before // n and after_epoch is not None and after_epoch(state):
                 state.end(0, Stop.CALLBACK)
-            elif (reached := limits.reached(int(state.epochs[0]) - 1)) is not None:
+            if (reached := limits.reached()) is not None:
                 state.end(0, reached)
     except KeyboardInterrupt:
         limits.interrupted = True
@@ -185,4 +195,4 @@ def _gram_row(rows: Rows, deck: Indices, k: int, board: Board, p: int) -> int:
         axpy(1.0, rows, deck[k], row)
         for j in range(len(deck)):
             board.gram[slot, j] = dot(rows, deck[j], row)
-    return board.slot[k]
+    return int(board.slot[k])

@@ -1,8 +1,9 @@
-"""What a run writes down: counts, bounds, the lazy average."""
+"""What a run writes down while it goes, and what it ends with."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,11 @@ from novikoff.core import rows as _rows
 from novikoff.core.margins import norm_bound
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Rows, Vector
-from novikoff.core.trace import Tape, blank_tape, record
+from novikoff.core.stops import Stop
+from novikoff.core.trace import Tape, Trace, blank_tape, record
+
+# Work per call of a kernel, in entries: a few milliseconds between looks at the clock.
+ENTRIES_PER_CALL: Final = 1 << 22
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -38,6 +43,58 @@ class Ledger(NamedTuple):
     limit: int  # updates allowed to each problem
     radius: float  # R
     rounding: float  # two sums of ⟨a_i, w⟩ differ by at most rounding·‖w‖
+
+    def tally(self) -> Indices:
+        """(3, K): steps, updates and mistakes."""
+        return np.stack([self.steps, self.updates, self.mistakes])
+
+
+@dataclass
+class Run:
+    """What a run ended with, for K problems side by side (K = 1 unless many classes).
+
+    Attributes
+    ----------
+    W : array of shape (p, K)
+        The weights; the last row holds the biases.
+    ledger : Ledger
+        Steps, updates, mistakes, and updates per row.
+    epochs : array of shape (K,)
+        Epochs begun.
+    stops : list of Stop
+        Why each problem ended.
+    trace : Trace or None
+        One entry per update, if asked for.
+    """
+
+    W: Vector
+    ledger: Ledger
+    epochs: Indices
+    stops: list[Stop | None]
+    trace: Trace | None = None
+
+    def end(self, c: int, reason: Stop) -> None:
+        """Problem c has ended; the first reason given stands."""
+        self.ledger.active[c] = False
+        self.stops[c] = self.stops[c] or reason
+
+    def end_all(self, reason: Stop) -> None:
+        """Whatever still runs has ended."""
+        for c in range(len(self.stops)):
+            self.end(c, reason)
+
+    @property
+    def converged(self) -> bool:
+        """Whether every problem ended with a clean cycle."""
+        return all(stop is Stop.CLEAN for stop in self.stops)
+
+    def averaged(self) -> Vector:
+        """The mean of the weights over all steps (A9; Freund and Schapire 1999).
+
+        The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, t
+        counted from 0: nothing needs to be done at the steps without an update.
+        """
+        return self.W - self.ledger.lazy / np.maximum(self.ledger.steps, 1)
 
 
 def open_ledger(
@@ -69,18 +126,22 @@ def open_ledger(
     )
 
 
-def tighten(ledger: Ledger, W: Vector, longest: int) -> bool:
-    """Renew the bounds on ‖w‖ where that costs less than what was done since.
+def check_range(sound: bool, ledger: Ledger, W: Vector, longest: int) -> None:
+    """Raise if a sum or a weight has left the range of float64.
 
-    False if a weight is no longer finite.
+    On the way the bounds on ‖w‖ are renewed, where that costs less than what was done
+    since.
     """
     for c in range(W.shape[1]):
         grown = ledger.norm[c] / ledger.radius if ledger.radius > 0.0 else 0.0
         if grown * longest >= len(W) or not ledger.norm[c] < 1e300:
             ledger.norm[c] = norm_bound(W[:, c])
-            if not np.isfinite(ledger.norm[c]) and not np.isfinite(W[:, c]).all():
-                return False
-    return True
+            sound = sound and bool(np.isfinite(ledger.norm[c]) or np.isfinite(W[:, c]).all())
+    if not sound:
+        raise ValueError(
+            "The weights grew beyond the range of float64: scale the data down "
+            "(for instance to unit variance) or reduce the step."
+        )
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -96,5 +157,5 @@ def annotate(
     """Enter an update of problem c, at step t on row i, in the average and on the tape."""
     if len(ledger.lazy) > 0:
         _rows.axpy(t * step, rows, i, ledger.lazy[:, c])
-    if len(ledger.tape.index) > 0:
+    if len(ledger.tape.row) > 0:
         record(ledger.tape, t, i, m, step, w)

@@ -73,7 +73,7 @@ def scores(problem: Problem, W: Vector, threads: int = 1) -> Vector:
     out = np.empty((problem.n, W.shape[1]))
     doubts = np.array([problem.rounding() * norm_bound(w) for w in W.T])
     W = np.ascontiguousarray(W)
-    edges = np.linspace(0, problem.n, threads + 1).astype(np.int64)
+    edges = np.linspace(0, problem.n, threads + 1).astype(np.int64).tolist()
 
     def fill(k: int) -> None:
         _fill_scores(problem.rows, edges[k], edges[k + 1], W, doubts, out)
@@ -84,9 +84,7 @@ def scores(problem: Problem, W: Vector, threads: int = 1) -> Vector:
 
 
 @njit(cache=True, nogil=True)
-def _fill_scores(
-    rows: Rows, first: int, last: int, W: Vector, doubts: Vector, out: Vector
-) -> None:
+def _fill_scores(rows: Rows, first: int, last: int, W: Vector, doubts: Vector, out: Vector) -> None:
     if W.shape[1] == 1:
         for i in range(first, last):
             out[i, 0] = margin(rows, i, W[:, 0], 0.0, doubts[0])

@@ -51,6 +51,7 @@ class Cyclic:
     covers = True
 
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        """Deal the deck as it is."""
         return itertools.repeat(deck.rows)
 
 
@@ -61,6 +62,7 @@ class Fixed:
     covers = True
 
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        """Deal the one cycle."""
         return itertools.repeat(rng.permutation(deck.rows))
 
 
@@ -71,6 +73,7 @@ class Permuted:
     covers = True
 
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        """Deal a permutation after the other."""
         while True:
             yield rng.permutation(deck.rows)
 
@@ -91,6 +94,7 @@ class Blocks:
             raise ValueError(f"A block needs at least one row, not {self.size}.")
 
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        """Deal shuffled blocks."""
         n_blocks = -(-len(deck.rows) // self.size)
         while True:
             blocks = rng.permutation(n_blocks)
@@ -110,6 +114,7 @@ class Random:
     covers = False
 
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        """Deal n draws at a time."""
         n = len(deck.rows)
         p = deck.squared_norms() if self.p is None else np.asarray(self.p, dtype=np.float64)
         if p.shape != (n,):
@@ -135,6 +140,7 @@ class Chaotic:
     covers = True
 
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        """Deal the sequence, window by window."""
         n = len(deck.rows)
         if self.window < n:
             raise ValueError(f"A window of {self.window} steps cannot visit {n} rows.")

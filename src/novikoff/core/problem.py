@@ -37,10 +37,12 @@ class Problem:
 
     @property
     def n(self) -> int:
+        """The number of rows."""
         return _rows.count(self.rows)
 
     @property
     def p(self) -> int:
+        """The length of a weight vector."""
         return _rows.width(self.rows)
 
     def resigned(self, signs: npt.NDArray[np.int8]) -> Problem:
@@ -80,7 +82,7 @@ def pose(
     """
     rows = _rows.view(X, signs, fit_intercept)
     n, p = _rows.count(rows), _rows.width(rows)
-    edges = np.linspace(0, n, threads + 1).astype(np.int64)
+    edges = np.linspace(0, n, threads + 1).astype(np.int64).tolist()
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(lambda k: _scan(rows, edges[k], edges[k + 1]), range(threads)))
     bad = [part[0] for part in parts if part[0] >= 0]

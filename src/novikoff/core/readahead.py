@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
+from typing import Protocol, TypeAlias, cast
 
-import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core.base import BaseContext
 from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
@@ -28,9 +27,7 @@ _LEAD, _REACH = 192 << 10, 448 << 10
 
 
 @contextmanager
-def reading_ahead(
-    rows: Rows, epoch: Indices, progress: Indices, threads: int
-) -> Iterator[None]:
+def reading_ahead(rows: Rows, epoch: Indices, progress: Indices, threads: int) -> Iterator[None]:
     """Read ahead of a loop over ``epoch`` that publishes its position in ``progress``."""
     if threads < 2 or _rows.nbytes(rows) < _WORTHWHILE:
         yield
@@ -48,6 +45,50 @@ def reading_ahead(
     finally:
         publish(progress, len(epoch))
         reader.join()
+
+
+class _Array(Protocol):
+    data: ir.Value
+
+
+class _Context(Protocol):
+    """What the code below asks of Numba's code generator."""
+
+    def make_array(self, kind: types.Type) -> Callable[..., _Array]: ...
+
+    def get_dummy_value(self) -> ir.Value: ...
+
+
+_Code: TypeAlias = Callable[[_Context, ir.IRBuilder, Signature, list[ir.Value]], ir.Value]
+
+
+def _typed_load(_: object, array: types.Array) -> tuple[Signature, _Code]:
+    """array[0], read atomically: the compiler may not move it out of a loop."""
+
+    def generate(
+        context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
+    ) -> ir.Value:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.load_atomic(data, "acquire", 8)
+
+    return types.int64(array), generate
+
+
+def _typed_store(_: object, array: types.Array, value: types.Integer) -> tuple[Signature, _Code]:
+    """array[0] ← value, written atomically."""
+
+    def generate(
+        context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
+    ) -> ir.Value:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        builder.store_atomic(args[1], data, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+_load = cast(Callable[[Indices], int], intrinsic(_typed_load))
+_store = cast(Callable[[Indices, int], None], intrinsic(_typed_store))
 
 
 @njit(cache=True, nogil=True)
@@ -76,34 +117,3 @@ def _read(rows: Rows, epoch: Indices, progress: Indices, lead: int, reach: int) 
             for i in group:
                 total += _rows.touch(rows, i, i + 1)
         at += 64
-
-
-@intrinsic
-def _load(
-    context: BaseContext, array: types.Array
-) -> tuple[Signature, Callable[..., ir.Value]]:
-    """An atomic read of array[0], which the compiler may not move out of the loop."""
-
-    def generate(
-        context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
-    ) -> ir.Value:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        return builder.load_atomic(data, "acquire", 8)
-
-    return types.int64(array), generate
-
-
-@intrinsic
-def _store(
-    context: BaseContext, array: types.Array, value: types.Integer
-) -> tuple[Signature, Callable[..., ir.Value]]:
-    """An atomic write of array[0]."""
-
-    def generate(
-        context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
-    ) -> ir.Value:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        builder.store_atomic(args[1], data, "release", 8)
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), generate

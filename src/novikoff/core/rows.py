@@ -14,7 +14,7 @@ The weights always have d + 1 entries, the last being the bias; without an inter
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,13 @@ import scipy.sparse as sp
 from numba import types
 from numba.extending import overload
 
+if TYPE_CHECKING:
+    from numba.core.decorators import _JITOptions as JitOptions
+
 Vector: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Unsigned: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
 SparseMatrix: TypeAlias = "sp.csr_array | sp.csr_matrix"
 
 
@@ -44,16 +48,16 @@ class Csr(NamedTuple):
     """
 
     data: Floats
-    indices: npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
-    indptr: npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
+    indices: Unsigned
+    indptr: Unsigned
     signs: npt.NDArray[np.int8]
     bias: float
     d: int
 
 
 Rows: TypeAlias = Dense | Csr
-Number = TypeVar("Number", bound=np.generic)
-Verb = TypeVar("Verb", bound=Callable[..., object])
+Array = TypeVar("Array", bound=npt.NDArray[np.generic])
+Code: TypeAlias = Callable[..., object]
 
 
 def view(X: Floats | SparseMatrix, signs: npt.NDArray[np.int8], fit_intercept: bool) -> Rows:
@@ -73,11 +77,10 @@ def view(X: Floats | SparseMatrix, signs: npt.NDArray[np.int8], fit_intercept: b
     if isinstance(X, np.ndarray):
         return Dense(_frozen(X), _frozen(signs), bias)
     indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
-    unsigned = np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64
     return Csr(
         _frozen(X.data),
-        _frozen(X.indices.view(unsigned)),
-        _frozen(indptr.view(unsigned)),
+        _frozen(_unsigned(X.indices)),
+        _frozen(_unsigned(indptr)),
         _frozen(signs),
         bias,
         int(X.shape[1]),
@@ -131,7 +134,7 @@ def dots(rows: Rows, i: int, W: Vector, out: Vector) -> None:
 
 
 def axpy(c: float, rows: Rows, i: int, w: Vector) -> None:
-    """w ← w + c·a_i."""
+    """W ← w + c·a_i."""
     if isinstance(rows, Dense):
         _dense_axpy(c, rows, i, w)
     else:
@@ -155,10 +158,16 @@ def touch(rows: Rows, first: int, last: int) -> float:
     return _csr_touch(rows, first, last)
 
 
-def _frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
+def _unsigned(integers: npt.NDArray[np.signedinteger]) -> Unsigned:
+    if integers.dtype.itemsize == 4:
+        return integers.view(np.uint32)
+    return integers.view(np.uint64)
+
+
+def _frozen(array: Array) -> Array:
     seen = np.require(array, requirements=["C", "A"]).view(np.ndarray)
     seen.flags.writeable = False
-    return seen
+    return cast(Array, seen)
 
 
 def _dense_dot(rows: Dense, i: int, w: Vector) -> float:
@@ -166,7 +175,7 @@ def _dense_dot(rows: Dense, i: int, w: Vector) -> float:
     total = 0.0
     for j in range(len(x)):
         total += x[j] * w[j]
-    return rows.signs[i] * (total + rows.bias * w[len(x)])
+    return float(rows.signs[i] * (total + rows.bias * w[len(x)]))
 
 
 def _csr_dot(rows: Csr, i: int, w: Vector) -> float:
@@ -182,7 +191,7 @@ def _csr_dot(rows: Csr, i: int, w: Vector) -> float:
         s3 += data[j + 3] * w[columns[j + 3]]
     for j in range(whole, len(data)):
         s0 += data[j] * w[columns[j]]
-    return rows.signs[i] * ((s0 + s1) + (s2 + s3) + rows.bias * w[rows.d])
+    return float(rows.signs[i] * ((s0 + s1) + (s2 + s3) + rows.bias * w[rows.d]))
 
 
 def _dense_dot_in_order(rows: Dense, i: int, w: Vector) -> float:
@@ -190,14 +199,14 @@ def _dense_dot_in_order(rows: Dense, i: int, w: Vector) -> float:
     total = 0.0
     for j in range(len(x)):
         total += np.float64(x[j]) * w[j]
-    return rows.signs[i] * (total + rows.bias * w[len(x)])
+    return float(rows.signs[i] * (total + rows.bias * w[len(x)]))
 
 
 def _csr_dot_in_order(rows: Csr, i: int, w: Vector) -> float:
     total = 0.0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         total += np.float64(rows.data[j]) * w[rows.indices[j]]
-    return rows.signs[i] * (total + rows.bias * w[rows.d])
+    return float(rows.signs[i] * (total + rows.bias * w[rows.d]))
 
 
 def _dense_dots(rows: Dense, i: int, W: Vector, out: Vector) -> None:
@@ -254,7 +263,8 @@ def _csr_sqnorm(rows: Csr, i: int) -> float:
 
 
 def _dense_entries(rows: Dense, i: int) -> Floats:
-    return rows.X[i]
+    x: Floats = rows.X[i]
+    return x
 
 
 def _csr_entries(rows: Csr, i: int) -> Floats:
@@ -281,48 +291,44 @@ def _csr_touch(rows: Csr, first: int, last: int) -> float:
 # Inside a kernel the storage is known at compile time: each verb becomes one of its two
 # forms. Sums may be split into vector lanes; nothing else of IEEE arithmetic is relaxed,
 # and `dot_in_order` not even that.
-_IN_ORDER = {"forceinline": True}
-_LANES = {"forceinline": True, "fastmath": {"reassoc", "contract"}}
+_IN_ORDER: JitOptions = {"forceinline": True}
+_LANES: JitOptions = {"forceinline": True, "fastmath": {"reassoc", "contract"}}
 
 
-def _pick(rows: types.NamedTuple, dense: Verb, csr: Verb) -> Verb:
+def _pick(rows: types.NamedTuple, dense: Code, csr: Code) -> Code:
     return dense if rows.instance_class is Dense else csr
 
 
 @overload(dot, strict=False, jit_options=_LANES)
-def _dot(rows: types.NamedTuple, i: types.Type, w: types.Type) -> Callable[..., float]:
+def _dot(rows: types.NamedTuple, i: types.Type, w: types.Type) -> Code:
     return _pick(rows, _dense_dot, _csr_dot)
 
 
 @overload(dot_in_order, strict=False, jit_options=_IN_ORDER)
-def _dot_in_order(rows: types.NamedTuple, i: types.Type, w: types.Type) -> Callable[..., float]:
+def _dot_in_order(rows: types.NamedTuple, i: types.Type, w: types.Type) -> Code:
     return _pick(rows, _dense_dot_in_order, _csr_dot_in_order)
 
 
 @overload(dots, strict=False, jit_options=_LANES)
-def _dots(
-    rows: types.NamedTuple, i: types.Type, W: types.Type, out: types.Type
-) -> Callable[..., None]:
+def _dots(rows: types.NamedTuple, i: types.Type, W: types.Type, out: types.Type) -> Code:
     return _pick(rows, _dense_dots, _csr_dots)
 
 
 @overload(axpy, strict=False, jit_options=_IN_ORDER)
-def _axpy(
-    c: types.Type, rows: types.NamedTuple, i: types.Type, w: types.Type
-) -> Callable[..., None]:
+def _axpy(c: types.Type, rows: types.NamedTuple, i: types.Type, w: types.Type) -> Code:
     return _pick(rows, _dense_axpy, _csr_axpy)
 
 
 @overload(sqnorm, strict=False, jit_options=_LANES)
-def _sqnorm(rows: types.NamedTuple, i: types.Type) -> Callable[..., float]:
+def _sqnorm(rows: types.NamedTuple, i: types.Type) -> Code:
     return _pick(rows, _dense_sqnorm, _csr_sqnorm)
 
 
 @overload(entries, strict=False, jit_options=_IN_ORDER)
-def _entries(rows: types.NamedTuple, i: types.Type) -> Callable[..., Floats]:
+def _entries(rows: types.NamedTuple, i: types.Type) -> Code:
     return _pick(rows, _dense_entries, _csr_entries)
 
 
 @overload(touch, strict=False, jit_options=_LANES)
-def _touch(rows: types.NamedTuple, first: types.Type, last: types.Type) -> Callable[..., float]:
+def _touch(rows: types.NamedTuple, first: types.Type, last: types.Type) -> Code:
     return _pick(rows, _dense_touch, _csr_touch)

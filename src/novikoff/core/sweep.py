@@ -12,26 +12,31 @@ clean or a limit is reached. What makes the loop fast never changes what it does
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numba import njit
 
 from novikoff.core import rows as _rows
-from novikoff.core.ledger import Ledger, annotate, open_ledger, tighten, weight
+from novikoff.core.greedy import climb_until
+from novikoff.core.ledger import (
+    ENTRIES_PER_CALL,
+    Ledger,
+    Run,
+    annotate,
+    check_range,
+    open_ledger,
+    weight,
+)
 from novikoff.core.margins import UNDERFLOW, first_mistake
 from novikoff.core.one_vs_rest import Codes, sweep_classes
-from novikoff.core.orders import Deck, Sequence
+from novikoff.core.orders import Deck, MaxDistance, MaxResidual, Order
 from novikoff.core.problem import Problem, squared_norms
 from novikoff.core.readahead import publish, reading_ahead
 from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order, sqnorm
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.trace import Recorder, Trace
+from novikoff.core.trace import Recorder
 from novikoff.core.updates import Update, tau, threshold
-
-# Work per call of a kernel, in entries: a few milliseconds between looks at the clock.
-ENTRIES_PER_CALL = 1 << 22
 
 
 @njit(cache=True, nogil=True)
@@ -75,58 +80,10 @@ def sweep(
     return True
 
 
-@dataclass
-class Run:
-    """What a run ended with, for K problems side by side (K = 1 unless many classes).
-
-    Attributes
-    ----------
-    W : array of shape (p, K)
-        The weights; the last row holds the biases.
-    ledger : Ledger
-        Steps, updates, mistakes, and updates per row.
-    epochs : array of shape (K,)
-        Epochs begun.
-    stops : list of Stop
-        Why each problem ended.
-    trace : Trace or None
-        One entry per update, if asked for.
-    """
-
-    W: Vector
-    ledger: Ledger
-    epochs: Indices
-    stops: list[Stop | None]
-    trace: Trace | None = None
-
-    def end(self, c: int, reason: Stop) -> None:
-        """Problem c has ended; the first reason given stands."""
-        self.ledger.active[c] = False
-        self.stops[c] = self.stops[c] or reason
-
-    def end_all(self, reason: Stop) -> None:
-        """Whatever still runs has ended."""
-        for c in range(len(self.stops)):
-            self.end(c, reason)
-
-    @property
-    def converged(self) -> bool:
-        """Whether every problem ended with a clean cycle."""
-        return all(stop is Stop.CLEAN for stop in self.stops)
-
-    def averaged(self) -> Vector:
-        """The mean of the weights over all steps (A9; Freund and Schapire 1999).
-
-        The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, t
-        counted from 0: nothing needs to be done at the steps without an update.
-        """
-        return self.W - self.ledger.lazy / np.maximum(self.ledger.steps, 1)
-
-
 def run(
     problem: Problem,
     update: Update,
-    order: Sequence,
+    order: Order,
     limits: Limits,
     rng: np.random.Generator,
     *,
@@ -172,6 +129,19 @@ def run(
     On Ctrl-C the run ends with ``Stop.INTERRUPTED`` within milliseconds and its books in
     order; the caller decides what to raise.
     """
+    if isinstance(order, MaxDistance | MaxResidual):
+        return climb_until(
+            problem,
+            update,
+            order,
+            limits,
+            start=start,
+            deck=deck,
+            weights=weights,
+            average=average,
+            recorder=recorder,
+            after_epoch=after_epoch,
+        )
     K = n_classes
     tape = None if recorder is None else recorder.tape
     W = np.zeros((problem.p, K)) if start is None else np.array(start, dtype=np.float64)
@@ -201,15 +171,6 @@ def run(
     return state
 
 
-def check_range(sound: bool, ledger: Ledger, W: Vector, longest: int) -> None:
-    """Raise if a sum or a weight has left the range of float64."""
-    if not sound or not tighten(ledger, W, longest):
-        raise ValueError(
-            "The weights grew beyond the range of float64: scale the data down "
-            "(for instance to unit variance) or reduce the step."
-        )
-
-
 def _sweep_epoch(
     problem: Problem,
     epoch: Indices,
@@ -225,7 +186,7 @@ def _sweep_epoch(
     entries = _rows.nbytes(rows) // 8 // problem.n + 1
     stride = max(1, ENTRIES_PER_CALL // (entries * W.shape[1]))
     if recorder is not None:
-        stride = min(stride, len(recorder.tape.index))
+        stride = min(stride, len(recorder.tape.row))
     with reading_ahead(rows, epoch, ledger.progress, threads):
         for first in range(0, len(epoch), stride):
             last = min(first + stride, len(epoch))
@@ -257,9 +218,7 @@ def _is_clean(
         rows = _rows.resigned(rows, np.where(codes == c, 1, -1).astype(np.int8))
     w = np.ascontiguousarray(state.W[:, c])
     doubt = state.ledger.rounding * state.ledger.norm[c]
-    return (
-        first_mistake(rows, deck, w, threshold(update), doubt, state.ledger.weights) < 0
-    )
+    return first_mistake(rows, deck, w, threshold(update), doubt, state.ledger.weights) < 0
 
 
 def _squared_norms_of(problem: Problem, deck: Indices) -> Vector:

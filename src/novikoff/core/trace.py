@@ -59,7 +59,7 @@ class Tape(NamedTuple):
 
     used: Indices  # (1,)
     step: Indices
-    index: Indices
+    row: Indices
     numbers: Vector  # (length, 4): margin, tau, squared norm, inner product
     reference: Vector  # w*, or empty
 
@@ -96,7 +96,7 @@ class Recorder:
         """Copy what is on the tape and wind it back."""
         used = int(self.tape.used[0])
         self._steps.append(self.tape.step[:used].copy())
-        self._indices.append(self.tape.index[:used].copy())
+        self._indices.append(self.tape.row[:used].copy())
         self._numbers.append(self.tape.numbers[:used].copy())
         self.tape.used[0] = 0
 
@@ -130,7 +130,7 @@ def record(tape: Tape, step: int, i: int, m: float, tau: float, w: Vector) -> No
         if len(tape.reference) > 0:
             inner += w[j] * tape.reference[j]
     tape.step[at] = step
-    tape.index[at] = i
+    tape.row[at] = i
     tape.numbers[at, 0] = m
     tape.numbers[at, 1] = tau
     tape.numbers[at, 2] = squared_norm

@@ -1,0 +1,1 @@
+"""Ours against the peers, measured side by side: ``python -m benchmarks.run``."""

@@ -1,0 +1,77 @@
+"""Run the benchmarks: print a table, append a line to ``benchmarks/results.jsonl``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import novikoff
+from benchmarks.cases import CASES, FULL, TINY, Scale
+from benchmarks.table import Row, render
+
+RESULTS = Path(__file__).parent / "results.jsonl"
+_PEERS = ("numpy", "scipy", "numba", "scikit-learn", "river")
+
+
+def measure(names: Sequence[str], scale: Scale, repeats: int) -> list[Row]:
+    """Run the cases of these names, telling of each on stderr."""
+    rows: list[Row] = []
+    for name in names:
+        start = time.monotonic()
+        print(f"{name} …", end=" ", file=sys.stderr, flush=True)
+        rows += CASES[name](scale, repeats)
+        print(f"{time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+    return rows
+
+
+def record(rows: Sequence[Row], repeats: int) -> dict[str, object]:
+    """Everything worth keeping of a run: when, where, with what, and all numbers."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "load": os.getloadavg(),
+        "platform": platform.platform(),
+        "versions": {
+            "python": platform.python_version(),
+            "novikoff": novikoff.__version__,
+            **{name: version(name) for name in _PEERS},
+        },
+        "repeats": repeats,
+        "rows": [{**asdict(row), "reached": row.reached} for row in rows],
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES), metavar="CASE")
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--tiny", action="store_true", help="tiny data, nothing recorded")
+    options = parser.parse_args(arguments)
+    rows = measure(options.only, TINY if options.tiny else FULL, options.repeats)
+    print(render(rows))
+    if not options.tiny:
+        with RESULTS.open("a") as results:
+            results.write(json.dumps(record(rows, options.repeats), ensure_ascii=False) + "\n")
+
+
+def _cpu() -> str:
+    """The model of the processor, where Linux names it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+if __name__ == "__main__":
+    main()

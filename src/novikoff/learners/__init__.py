@@ -1,0 +1,1 @@
+"""The scikit-learn estimators: configurations of the core, and nothing computed here."""

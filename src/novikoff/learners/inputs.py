@@ -1,0 +1,151 @@
+"""From what a user passes to what the core takes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import compute_class_weight
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from novikoff.core.problem import Problem, pose
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+
+MatrixLike: TypeAlias = npt.ArrayLike | SparseMatrix
+Labels: TypeAlias = npt.NDArray[np.generic]
+Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
+
+
+def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Floats | SparseMatrix:
+    """X as a C-ordered or CSR matrix of floats; finiteness is checked by `pose`."""
+    checked: Floats | SparseMatrix = validate_data(estimator, X, reset=reset, **_FORM)
+    return canonical(checked)
+
+
+def check_rows_and_labels(
+    estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike, *, reset: bool
+) -> tuple[Floats | SparseMatrix, Labels]:
+    """X as in `check_rows`, and one label per row."""
+    checked, labels = validate_data(estimator, X, y, reset=reset, **_FORM)
+    return canonical(checked), labels
+
+
+_FORM = {
+    "accept_sparse": "csr",
+    "accept_large_sparse": True,
+    "dtype": (np.float64, np.float32),
+    "order": "C",
+    "ensure_all_finite": False,
+}
+
+
+def canonical(X: Floats | SparseMatrix) -> Floats | SparseMatrix:
+    """A CSR matrix with sorted indices and no duplicates: the same one if it is so already."""
+    if not isinstance(X, np.ndarray) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def pose_unsigned(
+    estimator: BaseEstimator, X: Floats | SparseMatrix, fit_intercept: bool, threads: int
+) -> Problem:
+    """The problem with every sign +1."""
+    signs = np.ones(X.shape[0], dtype=np.int8)
+    names = getattr(estimator, "feature_names_in_", None)
+    return pose(X, signs, fit_intercept, names=names, threads=threads)
+
+
+def check_weights(
+    sample_weight: npt.ArrayLike | None,
+    class_weight: Mapping[Hashable, float] | str | None,
+    X: Floats | SparseMatrix,
+    classes: Labels,
+    codes: Indices,
+) -> Vector | None:
+    """The factor on each row's steps, or None if it is 1 everywhere."""
+    if sample_weight is None and class_weight is None:
+        return None
+    weights = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, copy=True, ensure_non_negative=True
+    )
+    if class_weight is not None:
+        weights *= compute_class_weight(class_weight, classes=classes, y=classes[codes])[codes]
+    if not np.isfinite(weights).all() or (weights < 0.0).any():
+        raise ValueError("Weights must be finite and not negative.")
+    if not (weights > 0.0).any():
+        raise ValueError("All weights are zero: no row takes part.")
+    return weights
+
+
+def check_start(
+    coef: npt.ArrayLike | None,
+    intercept: npt.ArrayLike | None,
+    n_rules: int,
+    n_features: int,
+    fit_intercept: bool,
+) -> Vector | None:
+    """Initial weights as a (p, n_rules) matrix, or None if none are given."""
+    if coef is None and intercept is None:
+        return None
+    start = np.zeros((n_features + 1, n_rules))
+    if coef is not None:
+        start[:-1] = _shaped(coef, (n_rules, n_features), "coef_init").T
+    if intercept is not None:
+        start[-1] = _shaped(intercept, (n_rules,), "intercept_init")
+        if not fit_intercept and start[-1].any():
+            raise ValueError("intercept_init must be zero when fit_intercept=False.")
+    return start
+
+
+def _shaped(values: npt.ArrayLike, shape: tuple[int, ...], name: str) -> Vector:
+    array = np.asarray(values, dtype=np.float64)
+    if array.size != int(np.prod(shape)) or array.ndim > len(shape):
+        raise ValueError(f"{name} has shape {array.shape}, but {shape} is needed.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite: it contains NaN or infinity.")
+    return array.reshape(shape)
+
+
+def check_vector(estimator: BaseEstimator, x: npt.ArrayLike) -> Vector:
+    """One example as a vector of the right length and finite."""
+    vector = np.asarray(x, dtype=np.float64)
+    wanted = estimator.n_features_in_
+    if vector.shape != (wanted,):
+        raise ValueError(f"x has shape {vector.shape}, but {wanted} features are expected.")
+    bad = np.flatnonzero(~np.isfinite(vector))
+    if len(bad) > 0:
+        raise ValueError(f"x contains {vector[bad[0]]} in column {bad[0]}; it must be finite.")
+    return vector
+
+
+def check_reference(trace: bool | npt.ArrayLike, n_features: int, n_rules: int) -> Vector | None:
+    """The reference w* that was given in place of ``trace=True``, padded with its bias."""
+    if isinstance(trace, bool | np.bool_):
+        return None
+    reference = np.asarray(trace, dtype=np.float64)
+    if n_rules > 1:
+        raise ValueError("A reference for the trace needs a problem of two classes.")
+    if reference.shape not in ((n_features,), (n_features + 1,)):
+        raise ValueError(
+            f"The reference for the trace has shape {reference.shape}, but {n_features} "
+            f"weights are needed, or {n_features + 1} with the bias."
+        )
+    if not np.isfinite(reference).all() or not reference.any():
+        raise ValueError("The reference for the trace must be finite and not zero.")
+    return np.append(reference, 0.0)[: n_features + 1]
+
+
+def code_labels(y: Labels, classes: Labels) -> Indices:
+    """The position of every label in ``classes``."""
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    strange = np.flatnonzero(classes[codes] != y)
+    if len(strange) > 0:
+        raise ValueError(
+            f"The label {y[strange[0]]!r} in row {strange[0]} is not one of the classes "
+            f"{classes.tolist()}."
+        )
+    return codes

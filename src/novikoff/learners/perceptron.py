@@ -1,0 +1,481 @@
+"""The perceptron as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Mapping
+from numbers import Integral, Real
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from joblib import effective_n_jobs
+from sklearn.base import _fit_context
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from novikoff.core import updates
+from novikoff.core.ledger import Run
+from novikoff.core.orders import BY_NAME, Cyclic, MaxDistance, MaxResidual, Order, named
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits, Stop
+from novikoff.learners.inputs import (
+    Example,
+    Labels,
+    MatrixLike,
+    check_reference,
+    check_rows_and_labels,
+    check_start,
+    check_weights,
+    code_labels,
+    pose_unsigned,
+)
+from novikoff.learners.linear import FLOAT64, LinearLearner
+from novikoff.learners.online import Rules, learn_dense
+from novikoff.learners.progress import Progress
+from novikoff.learners.schemes import scheme_for
+from novikoff.learners.training import Plan, Training, train
+from novikoff.learners.voting import votes_of
+
+
+def _streams(perceptron: Perceptron) -> bool:
+    if perceptron.average == "voted":
+        raise AttributeError(
+            "The voted perceptron keeps the rows of all its updates and does not learn from "
+            "a stream: use average='averaged'."
+        )
+    return True
+
+
+class Perceptron(CallbackSupportMixin, LinearLearner):
+    """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
+
+    On separable data it ends with a clean cycle after at most R²/γ² updates (from zero
+    weights with δ = 0), whatever the order of the rows: Novikoff's theorem (SPEC A2, B1).
+    It never stops early on a loss; a fit that ends without a clean cycle warns.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether there is a bias b. It is learned like the weight of a column of ones (A3).
+    margin : float, default=0.0
+        The threshold δ ≥ 0 of a mistake.
+    step : float, default=1.0
+        The step μ > 0. From zero weights with ``margin=0`` it changes no prediction (B6).
+    order : str or object of `novikoff.orders`, default="permuted"
+        Which row comes next (A4): "cyclic", "fixed" (one random cycle), "permuted" (a fresh
+        one each epoch), "blocks" (blocks of neighbouring rows; the same for large data,
+        several times faster), "random" (independent draws), "max_distance",
+        "max_residual" (the worst row).
+    average : {False, "averaged", "voted"}, default=False
+        Predict with the last weights, their average over all steps, or the vote of all
+        (A9; Freund and Schapire 1999). The last weights end best on separable data, the
+        others on data that is not.
+    max_epochs : int or None, default=1000
+        Limit on passes over the data; None for no limit.
+    max_updates : int or None, default=None
+        Limit on updates, of each binary problem.
+    max_seconds : float or None, default=None
+        Limit on time.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        One rule for each class against the rest, or for each pair of classes (A7).
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the steps by class.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the weights of the last fit.
+    trace : bool or array-like, default=False
+        Record every update in ``trace_``. Given a reference w*, of n_features entries and
+        one more for its bias if there is an intercept, ⟨w*, w⟩ and the angle too (B3).
+    random_state : int, RandomState or None, default=None
+        The seed of the order.
+    n_jobs : int or None, default=None
+        With 2 or more, a second thread reads rows ahead, and separate binary problems
+        run in parallel; the result is the same.
+    verbose : int, default=0
+        Print a line every so many epochs.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    coef_ : array of shape (n_rules, n_features)
+        The weights: one rule for two classes, else one for each class or pair.
+    intercept_ : array of shape (n_rules,)
+        The biases.
+    n_updates_ : int
+        Updates made, summed over the binary problems: what the theorem counts.
+    n_mistakes_ : int
+        Those made on a row that was on the wrong side, y·f(x) ≤ 0; all of them if
+        ``margin`` is 0.
+    n_iter_ : int
+        Epochs begun.
+    converged_ : bool
+        Whether the fit ended with a clean cycle: every y·f(x) > δ on the training rows.
+    update_counts_ : array of shape (n_samples,), or CSR array of shape (n_rules, n_samples)
+        Updates on each row: the dual variables k_i of w = w₀ + μ·Σ k_i·a_i (A8).
+    trace_ : Trace, or list of Trace for more than two classes
+        With ``trace``: one entry per update.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> clf = nv.Perceptron(order="cyclic").fit(X, [0, 0, 0, 1])  # AND
+    >>> clf.predict(X), clf.converged_, clf.n_mistakes_
+    (array([0, 0, 0, 1]), True, 10)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
+        "fit_intercept": ["boolean"],
+        "margin": [Interval(Real, 0, None, closed="left")],
+        "step": [Interval(Real, 0, None, closed="neither")],
+        "order": [StrOptions(set(BY_NAME)), HasMethods("epochs"), MaxDistance, MaxResidual],
+        "average": [StrOptions({"averaged", "voted"}), Options(bool, {False})],
+        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
+        "max_updates": [Interval(Integral, 1, None, closed="left"), None],
+        "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
+        "multi_class": [StrOptions({"ovr", "ovo"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "warm_start": ["boolean"],
+        "trace": ["boolean", "array-like"],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        margin: float = 0.0,
+        step: float = 1.0,
+        order: str | Order = "permuted",
+        average: Literal[False, "averaged", "voted"] = False,
+        max_epochs: int | None = 1000,
+        max_updates: int | None = None,
+        max_seconds: float | None = None,
+        multi_class: Literal["ovr", "ovo"] = "ovr",
+        class_weight: Mapping[Hashable, float] | Literal["balanced"] | None = None,
+        warm_start: bool = False,
+        trace: bool | npt.ArrayLike = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.margin = margin
+        self.step = step
+        self.order = order
+        self.average = average
+        self.max_epochs = max_epochs
+        self.max_updates = max_updates
+        self.max_seconds = max_seconds
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.trace = trace
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike,
+        coef_init: npt.ArrayLike | None = None,
+        intercept_init: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Learn from rows until a cycle is clean or a limit is reached.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows. Float32 and float64 arrays in C order and CSR matrices are read in
+            place.
+        y : array-like of shape (n_samples,)
+            The labels.
+        coef_init, intercept_init : array-like, optional
+            The weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors on the steps; a row of weight 0 does not take part.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, within a second; the estimator then holds what it has learned.
+        """
+        self._check_finite_parameters()
+        limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
+        before: Rules | None = self.__dict__.get("_rules") if self.warm_start else None
+        old_classes = self.classes_ if before is not None else None
+        X, y = check_rows_and_labels(self, X, y, reset=True)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"y contains one class only, {classes[0]!r}: two are needed.")
+        scheme = scheme_for(len(classes), self.multi_class)
+        rules = Rules(scheme, X.shape[1], self.average == "averaged", self.fit_intercept)
+        start = check_start(coef_init, intercept_init, *rules.shape, self.fit_intercept)
+        if start is None and before is not None and old_classes is not None:
+            start = _resumed(before, old_classes, rules, classes)
+        weights = check_weights(sample_weight, self.class_weight, X, classes, codes)
+        threads = effective_n_jobs(self.n_jobs)
+        problem = pose_unsigned(self, X, self.fit_intercept, threads)
+        context = self._init_callback_context(max_subtasks=self.max_epochs)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+
+        def snapshot(run: Run) -> dict[str, object]:
+            so_far = Rules(scheme, X.shape[1], rules.averages, self.fit_intercept)
+            so_far.adopt(run.W.copy(), run.ledger.lazy.copy(), run.ledger.tally())
+            return {"_rules": so_far, "_votes": [], "classes_": classes}
+
+        listens = self.verbose or hasattr(self, "_skl_callbacks")
+        plan = Plan(
+            update=updates.Perceptron(float(self.margin), float(self.step)),
+            order=named(self.order),
+            limits=limits,
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            average=rules.averages,
+            trace=self.trace is not False or self.average == "voted",
+            reference=check_reference(self.trace, X.shape[1], rules.shape[0]),
+            threads=threads,
+            after_epoch=Progress(self, context, X, y, snapshot, rules.shape[0], self.verbose)
+            if listens
+            else None,
+        )
+        training = train(problem, codes, scheme, plan, start=start, weights=weights)
+
+        rules.adopt(training.W, training.lazy, training.tally)
+        self._rules, self._votes, self._vocabulary, self._open = rules, [], None, False
+        self._name_classes(classes)
+        if self.average == "voted":
+            begin = np.zeros_like(rules.W) if start is None else start
+            self._votes = [
+                votes_of(
+                    trace,
+                    int(training.tally[0, rule]),
+                    begin[:, rule],
+                    X,
+                    rules.sides[codes, rule],
+                    self.fit_intercept,
+                )
+                for rule, trace in enumerate(training.traces)
+            ]
+        self.n_iter_ = training.epochs
+        self.converged_ = training.converged
+        counts = training.counts
+        self.update_counts_ = counts.toarray()[0] if len(classes) == 2 else counts
+        self.__dict__.pop("trace_", None)
+        if self.trace is not False:
+            self.trace_ = training.traces[0] if len(classes) == 2 else training.traces
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        _conclude(training)
+        return self
+
+    @available_if(_streams)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike,
+        classes: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Look at each row once, as the rows stand: a stretch of a stream (A5).
+
+        ``n_mistakes_`` and ``n_updates_`` go on from call to call. On any separable stream
+        the mistakes stay below R²/γ² (B4). The limits on a fit do not apply.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The next rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like, optional
+            All labels there will be; needed at the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors on the steps.
+
+        Returns
+        -------
+        self
+        """
+        self._check_finite_parameters()
+        first = "_rules" not in self.__dict__
+        X, y = check_rows_and_labels(self, X, y, reset=first)
+        check_classification_targets(y)
+        if first:
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            self._begin(np.unique(np.asarray(classes)), X.shape[1])
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={np.unique(classes).tolist()} differ from those of the first "
+                f"call, {self.classes_.tolist()}."
+            )
+        codes = code_labels(y, self.classes_)
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once: pass the weights as a dict."
+            )
+        weights = check_weights(sample_weight, self.class_weight, X, self.classes_, codes)
+        rules = self._rules
+        plan = Plan(
+            update=updates.Perceptron(float(self.margin), float(self.step)),
+            order=Cyclic(),
+            limits=Limits(epochs=1),
+            seed=0,
+            counts=False,
+            average=rules.averages,
+            threads=effective_n_jobs(self.n_jobs),
+        )
+        problem = pose_unsigned(self, X, self.fit_intercept, plan.threads)
+        training = train(problem, codes, rules.scheme, plan, start=rules.W, weights=weights)
+        rules.adopt(training.W, training.lazy, training.tally)
+        self._streamed()
+        self.n_iter_ += 1
+        if Stop.INTERRUPTED in training.stops:
+            raise KeyboardInterrupt
+        return self
+
+    @available_if(_streams)
+    def learn_one(self, x: Example, y: Hashable) -> Self:
+        """Look at one example: on a mistake, update (A5).
+
+        The same as `partial_fit` on one row, at a fraction of the overhead. Without an
+        earlier fit, classes and the features of dicts are taken in as they appear: their
+        weights start from zero.
+
+        Parameters
+        ----------
+        x : vector, or dict of feature → value
+            The example.
+        y : label
+            Its class.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> clf = nv.Perceptron()
+        >>> clf.learn_one({"wings": 2, "legs": 2}, "bird").predict_one({"legs": 4})
+        'bird'
+        >>> clf.learn_one({"legs": 4}, "cat").predict_one({"legs": 4})
+        'cat'
+        """
+        rules = self.__dict__.get("_rules")
+        if (
+            rules is not None
+            and rules.plain
+            and type(x) is np.ndarray
+            and x.dtype is FLOAT64
+            and x.ndim == 1
+        ):
+            code = self._codes.get(y)
+            if code is not None and learn_dense(
+                x, code, rules.w, rules.tally, self.margin, self.step, rules.bias
+            ):
+                return self
+        self._learn_carefully(x, y)
+        return self
+
+    def _learn_carefully(self, x: Example, y: Hashable) -> None:
+        label = y.item() if isinstance(y, np.generic) else y
+        if "_rules" not in self.__dict__:
+            self._validate_params()
+            self._check_finite_parameters()
+            if label is None or label != label:
+                raise ValueError(f"y is {label!r}, not a label.")
+            n_features = 0 if isinstance(x, Mapping) else len(np.atleast_1d(np.asarray(x)))
+            self._begin(np.array([label]), n_features)
+            self._open = True
+        columns, values = self._locate(x, grow=True)
+        if label not in self._codes:
+            self._meet(label)
+        if not self._rules.learn(
+            columns,
+            values,
+            self._codes[label],
+            float(self.margin),
+            float(self.step),
+        ):
+            raise ValueError("The score of x is beyond the range of float64: scale it down.")
+        self._streamed()
+
+    def _begin(self, classes: Labels, n_features: int) -> None:
+        """Zero weights for these classes."""
+        scheme = scheme_for(len(classes), self.multi_class)
+        self._rules = Rules(scheme, n_features, self.average == "averaged", self.fit_intercept)
+        self._votes, self._vocabulary, self._open = [], None, False
+        self._name_classes(classes)
+        self.n_features_in_ = n_features
+        self.n_iter_ = 0
+        self._streamed()
+
+    def _meet(self, label: Hashable) -> None:
+        """A label that was not seen before."""
+        if not self._open:
+            raise ValueError(f"y={label!r} is not one of the classes {self._labels}.")
+        try:
+            labels = sorted([*self._labels, label])  # type: ignore[type-var]
+        except TypeError:
+            labels = []
+        classes = np.array(labels)
+        if not labels or classes.tolist() != labels or label != label:
+            raise ValueError(f"y={label!r} cannot be put in order with {self._labels}.")
+        scheme = scheme_for(len(labels), self.multi_class)
+        self._rules = self._rules.with_class(labels.index(label), scheme)
+        self._name_classes(classes)
+
+    def _streamed(self) -> None:
+        """What was said of a fit is no longer true."""
+        self.converged_ = False
+        self.__dict__.pop("update_counts_", None)
+        self.__dict__.pop("trace_", None)
+
+    def _check_finite_parameters(self) -> None:
+        for name in ("margin", "step"):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f"{name} must be finite.")
+
+
+def _resumed(before: Rules, old_classes: Labels, rules: Rules, classes: Labels) -> Vector:
+    if before.shape != rules.shape or not np.array_equal(old_classes, classes):
+        raise ValueError(
+            "warm_start needs the classes and the number of features of the last fit: "
+            f"{old_classes.tolist()} and {before.n_features}."
+        )
+    return before.decisive()
+
+
+def _conclude(training: Training) -> None:
+    """Tell how a fit ended, if not with a clean cycle."""
+    if Stop.INTERRUPTED in training.stops:
+        raise KeyboardInterrupt
+    if not training.converged:
+        reasons = sorted({str(stop) for stop in training.stops if stop is not Stop.CLEAN})
+        warnings.warn(
+            f"The perceptron ended by {' and '.join(reasons)}, without a clean cycle: the "
+            "data may not be linearly separable. Raise the limit, or, if no rule is "
+            "perfect, use average='averaged' for a better one.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,127 @@
+"""From two classes to many: one-vs-rest and one-vs-one (A7; Rem 1.36).
+
+A scheme says which binary problems there are, on which side of each a class stands, and
+how the rules' scores become a class. sign(0) is the negative side (A1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.rows import Indices, Vector
+
+Sides: TypeAlias = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Binary:
+    """One rule: the second class is the positive one."""
+
+    n_classes: int = 2
+
+    @property
+    def sides(self) -> Sides:
+        """(n_classes, n_rules): +1, −1, or 0 where a class takes no part."""
+        return np.array([[-1], [1]], dtype=np.int8)[: self.n_classes]
+
+    def decision(self, scores: Vector) -> Vector:
+        """What ``decision_function`` returns."""
+        return scores[:, 0]
+
+    def choose(self, scores: Vector) -> Indices:
+        """The code of the chosen class for each row."""
+        return (scores[:, 0] > 0.0).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class OneVsRest:
+    """A rule for each class; the largest score wins, the first class among equals.
+
+    >>> OneVsRest(3).choose(np.array([[-1.0, 2.0, 2.0]]))
+    array([1])
+    """
+
+    n_classes: int
+
+    @property
+    def sides(self) -> Sides:
+        """(n_classes, n_rules): +1 for the class itself, −1 for all others."""
+        return (2 * np.eye(self.n_classes, dtype=np.int8) - 1).astype(np.int8)
+
+    def decision(self, scores: Vector) -> Vector:
+        """What ``decision_function`` returns."""
+        return scores
+
+    def choose(self, scores: Vector) -> Indices:
+        """The code of the chosen class for each row."""
+        best: Indices = np.argmax(scores, axis=1)
+        return best
+
+
+@dataclass(frozen=True)
+class OneVsOne:
+    """A rule for each pair of classes, the second of the pair being positive.
+
+    Each rule gives a vote. Among equal votes the larger sum of scores wins, then the first
+    class.
+
+    >>> OneVsOne(3).choose(np.array([[1.0, 1.0, -1.0]]))
+    array([1])
+    """
+
+    n_classes: int
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The classes of each rule."""
+        return list(combinations(range(self.n_classes), 2))
+
+    @property
+    def sides(self) -> Sides:
+        """(n_classes, n_rules): −1 and +1 for the pair, 0 for classes outside it."""
+        table = np.zeros((self.n_classes, len(self.pairs)), dtype=np.int8)
+        for rule, (first, second) in enumerate(self.pairs):
+            table[first, rule], table[second, rule] = -1, 1
+        return table
+
+    def decision(self, scores: Vector) -> Vector:
+        """Votes, plus the sum of scores squeezed into (−1/3, 1/3) to order equal votes."""
+        votes, sums = self._count(scores)
+        return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+
+    def choose(self, scores: Vector) -> Indices:
+        """The code of the chosen class for each row."""
+        votes, sums = self._count(scores)
+        sums[votes < votes.max(axis=1, keepdims=True)] = -np.inf
+        best: Indices = np.argmax(sums, axis=1)
+        return best
+
+    def _count(self, scores: Vector) -> tuple[Vector, Vector]:
+        votes = np.zeros((len(scores), self.n_classes))
+        sums = np.zeros((len(scores), self.n_classes))
+        for rule, (first, second) in enumerate(self.pairs):
+            positive = scores[:, rule] > 0.0
+            votes[:, second] += positive
+            votes[:, first] += ~positive
+            sums[:, second] += scores[:, rule]
+            sums[:, first] -= scores[:, rule]
+        return votes, sums
+
+
+Scheme: TypeAlias = Binary | OneVsRest | OneVsOne
+
+
+def scheme_for(n_classes: int, multi_class: str) -> Scheme:
+    """The scheme of that name, or the single rule that two classes need.
+
+    >>> scheme_for(2, "ovo")
+    Binary(n_classes=2)
+    """
+    if n_classes <= 2:
+        return Binary(n_classes)
+    return OneVsOne(n_classes) if multi_class == "ovo" else OneVsRest(n_classes)

@@ -1,0 +1,173 @@
+"""Run the binary problems of a scheme: side by side in one pass, or each for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from novikoff.core.ledger import Run
+from novikoff.core.orders import MaxDistance, MaxResidual, Order
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits, Stop
+from novikoff.core.sweep import run
+from novikoff.core.trace import Recorder, Trace
+from novikoff.core.updates import Update
+from novikoff.learners.schemes import OneVsRest, Scheme
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything about a training run but the data."""
+
+    update: Update
+    order: Order
+    limits: Limits
+    seed: int
+    counts: bool = True
+    average: bool = False
+    trace: bool = False
+    reference: Vector | None = None
+    threads: int = 1
+    after_epoch: Callable[[Run], bool] | None = None
+
+    def run(
+        self,
+        problem: Problem,
+        start: Vector | None,
+        weights: Vector | None,
+        codes: Indices | None = None,
+        n_classes: int = 1,
+    ) -> Run:
+        """Run one problem, or K of them side by side; rows of sign 0 take no part."""
+        signs = problem.rows.signs
+        return run(
+            problem,
+            self.update,
+            self.order,
+            self.limits,
+            np.random.default_rng(self.seed),
+            codes=codes,
+            n_classes=n_classes,
+            start=start,
+            deck=None if signs.all() else np.flatnonzero(signs),
+            weights=weights,
+            counts=self.counts,
+            average=self.average,
+            recorder=Recorder(self.reference) if self.trace else None,
+            threads=self.threads,
+            after_epoch=self.after_epoch,
+        )
+
+
+@dataclass(frozen=True)
+class Training:
+    """What training ended with.
+
+    Attributes
+    ----------
+    W, lazy : arrays of shape (p, n_rules)
+        The weights, and what their average follows from (empty if not asked for).
+    tally : array of shape (3, n_rules)
+        Steps, updates and mistakes.
+    epochs : int
+        The most epochs that any rule began.
+    stops : list of Stop
+        Why each rule's run ended.
+    counts : CSR array of shape (n_rules, n)
+        Updates on each row.
+    traces : list of Trace
+        One for each rule, if asked for.
+    """
+
+    W: Vector
+    lazy: Vector
+    tally: Indices
+    epochs: int
+    stops: list[Stop | None]
+    counts: sp.csr_array
+    traces: list[Trace]
+
+    @property
+    def converged(self) -> bool:
+        """Whether every problem ended with a clean cycle."""
+        return all(stop is Stop.CLEAN for stop in self.stops)
+
+
+def train(
+    problem: Problem,
+    codes: Indices,
+    scheme: Scheme,
+    plan: Plan,
+    *,
+    start: Vector | None = None,
+    weights: Vector | None = None,
+) -> Training:
+    """Train all rules of the scheme.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows, all with sign +1.
+    codes : array of int
+        The class of each row.
+    scheme, plan
+        Which problems, and how to run them. Every problem draws its order from the same
+        seed, so that running them together or apart is the same.
+    start : array of shape (p, n_rules), optional
+        The weights to start from.
+    weights : array of shape (n,), optional
+        A factor on the steps of each row.
+    """
+    greedy = isinstance(plan.order, MaxDistance | MaxResidual)
+    if isinstance(scheme, OneVsRest) and not greedy and not plan.trace:
+        return _training(plan.run(problem, start, weights, codes, scheme.n_classes))
+    sides = scheme.sides
+    n_rules = sides.shape[1]
+    if n_rules == 1:
+        return _training(plan.run(problem.resigned(sides[codes, 0]), start, weights))
+    alone = replace(plan, threads=1)
+
+    def train_rule(rule: int) -> Training:
+        own_start = None if start is None else np.ascontiguousarray(start[:, [rule]])
+        return _training(alone.run(problem.resigned(sides[codes, rule]), own_start, weights))
+
+    with ThreadPoolExecutor(min(plan.threads, n_rules)) as pool:
+        pending = [pool.submit(train_rule, rule) for rule in range(n_rules)]
+        try:
+            return _joined([future.result() for future in pending])
+        except KeyboardInterrupt:
+            plan.limits.interrupted = True
+            return _joined([future.result() for future in pending])
+        except BaseException:
+            plan.limits.interrupted = True
+            raise
+
+
+def _training(run: Run) -> Training:
+    ledger = run.ledger
+    return Training(
+        W=run.W,
+        lazy=ledger.lazy,
+        tally=ledger.tally(),
+        epochs=int(run.epochs.max()),
+        stops=run.stops,
+        counts=sp.csr_array(ledger.counts.T),
+        traces=[] if run.trace is None else [run.trace],
+    )
+
+
+def _joined(parts: list[Training]) -> Training:
+    return Training(
+        W=np.hstack([part.W for part in parts]),
+        lazy=np.hstack([part.lazy for part in parts]),
+        tally=np.hstack([part.tally for part in parts]),
+        epochs=max(part.epochs for part in parts),
+        stops=[stop for part in parts for stop in part.stops],
+        counts=sp.csr_array(sp.vstack([part.counts for part in parts])),
+        traces=[trace for part in parts for trace in part.traces],
+    )

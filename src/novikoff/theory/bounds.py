@@ -1,0 +1,173 @@
+"""How many mistakes the perceptron can make, before it has made one (B1, B2, B5).
+
+The letters are those of the theorem: rows a_i = y_i·[x_i, 1], R = max‖a_i‖, and
+γ = max over ‖w‖ ≤ 1 of min_i ⟨a_i, w⟩. Each bound holds for every index rule. It holds for
+any R that is not too small and any γ that is not too large, so round R up and γ down.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+# A computed margin may exceed a computed radius by this factor and no more.
+_ROUNDING = 1.0 + 1e-12
+
+
+def mistake_bound(radius: float, margin: float) -> float:
+    """Bound the mistakes from w₀ = 0 with δ = 0: t ≤ R²/γ² (B1; Novikoff 1962).
+
+    Guarantee: on data with ‖a_i‖ ≤ R and ⟨a_i, w*⟩ ≥ γ > 0 for some unit vector w*, the
+    perceptron makes at most this many mistakes in all, in whatever order the rows come and
+    whatever the step μ.
+
+    Parameters
+    ----------
+    radius : float
+        R, or any number above it.
+    margin : float
+        γ, or any positive number below it.
+
+    Returns
+    -------
+    float
+        R²/γ²; infinite where that is beyond float64.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite or not positive, or if the margin exceeds the radius.
+
+    Examples
+    --------
+    >>> mistake_bound(radius=5.0, margin=0.5)
+    100.0
+    """
+    _require_positive("radius", radius)
+    _require_positive("margin", margin)
+    if margin > radius * _ROUNDING:
+        raise ValueError(
+            f"A margin of {margin} is impossible within a radius of {radius}: "
+            "⟨a, w⟩ is at most ‖a‖ for a unit vector w."
+        )
+    return _squared_ratio(radius, margin)
+
+
+def unit_ball_bound(margin: float) -> float:
+    """Bound the mistakes on data in the unit ball: t ≤ 1/γ² (B5).
+
+    Guarantee: that of `mistake_bound` with ‖a_i‖ ≤ 1 and ‖w*‖ = 1.
+
+    Parameters
+    ----------
+    margin : float
+        γ, or any positive number below it; at most 1.
+
+    Returns
+    -------
+    float
+        1/γ²; infinite where that is beyond float64.
+
+    Raises
+    ------
+    ValueError
+        If the margin is not finite, not positive, or above 1.
+
+    Examples
+    --------
+    >>> unit_ball_bound(margin=0.25)
+    16.0
+    """
+    return mistake_bound(1.0, margin)
+
+
+def general_bound(
+    radius: float,
+    s: float,
+    w_star: npt.ArrayLike,
+    w0: npt.ArrayLike | None = None,
+    delta: float = 0.0,
+) -> float:
+    """Bound the updates from any start and with any δ (B2; Thm 1.28 of the source notes).
+
+    The bound, numbered (1.4) there, is
+
+        t ≤ [(2δ + R²)·‖w*‖² + 2s·‖w*‖·‖w₀‖] / s²
+
+    Guarantee: on data with ‖a_i‖ ≤ R and ⟨a_i, w*⟩ ≥ s > 0, the perceptron with step μ = 1
+    that starts from w₀ and acts whenever ⟨a_i, w⟩ ≤ δ does so at most this many times. A
+    step μ ≠ 1 is the same run with w₀/μ and δ/μ. With w₀ = 0, δ = 0 and ‖w*‖ = 1 it is
+    `mistake_bound`.
+
+    Parameters
+    ----------
+    radius : float
+        R, or any number above it.
+    s : float
+        The margin of w*: min ⟨a_i, w*⟩, or any positive number below it.
+    w_star : array-like
+        A separating w*, the bias last if there is one; only its norm is used.
+    w0 : array-like, optional
+        The start w₀, zero by default; only its norm is used.
+    delta : float
+        The threshold δ ≥ 0.
+
+    Returns
+    -------
+    float
+        The bound; infinite where it is beyond float64.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, if ``radius`` or ``s`` is not positive, if ``delta`` is
+        negative, if ``w_star`` is zero, or if ``s`` exceeds R·‖w*‖.
+
+    Examples
+    --------
+    >>> general_bound(radius=5.0, s=1.0, w_star=[0.0, 2.0])
+    100.0
+    >>> general_bound(radius=5.0, s=1.0, w_star=[0.0, 2.0], w0=[3.0, 4.0], delta=0.5)
+    124.0
+    """
+    _require_positive("radius", radius)
+    _require_positive("margin s", s)
+    if not (math.isfinite(delta) and delta >= 0.0):
+        raise ValueError(f"The threshold δ must be finite and not negative, not {delta}.")
+    length = _norm("w_star", w_star)
+    start = 0.0 if w0 is None else _norm("w0", w0)
+    if length == 0.0:
+        raise ValueError("w_star must not be zero: the zero vector separates nothing.")
+    gamma = s / length
+    if gamma > radius * _ROUNDING:
+        raise ValueError(
+            f"A margin of {s} is impossible for a w_star of length {length} within a radius "
+            f"of {radius}: ⟨a, w⟩ is at most ‖a‖·‖w‖."
+        )
+    if gamma == 0.0:  # s/‖w*‖ is below the smallest float
+        return math.inf
+    # (1.4) divided through by ‖w*‖², term by term, so that no square overflows on the way.
+    return _squared_ratio(radius, gamma) + 2.0 * (delta / gamma) / gamma + 2.0 * start / gamma
+
+
+def _require_positive(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value > 0.0):
+        raise ValueError(f"The {name} must be finite and positive, not {value}.")
+
+
+def _squared_ratio(radius: float, gamma: float) -> float:
+    ratio = max(radius / gamma, 1.0)  # γ may be above R by rounding, never in truth
+    return ratio * ratio
+
+
+def _norm(name: str, w: npt.ArrayLike) -> float:
+    """‖w‖, without overflow or underflow on the way."""
+    array = np.asarray(w, dtype=np.float64)
+    if array.ndim != 1 or len(array) == 0:
+        raise ValueError(f"{name} must be a vector, not an array of shape {array.shape}.")
+    if not np.isfinite(array).all():
+        j = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(f"{name} must be finite, but its entry {j} is {array[j]}.")
+    return math.hypot(*array.tolist())

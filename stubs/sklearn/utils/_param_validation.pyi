@@ -1,0 +1,13 @@
+class HasMethods:
+    def __init__(self, methods: str) -> None: ...
+
+class Interval:
+    def __init__(
+        self, type: type, left: float | None, right: float | None, *, closed: str
+    ) -> None: ...
+
+class Options:
+    def __init__(self, type: type, options: set[bool]) -> None: ...
+
+class StrOptions:
+    def __init__(self, options: set[str]) -> None: ...

@@ -1,0 +1,173 @@
+"""Data whose margin is known, every index rule, and every storage, for the tests to share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from novikoff.core.ledger import Run
+from novikoff.core.orders import (
+    Blocks,
+    Chaotic,
+    Cyclic,
+    Deck,
+    Fixed,
+    Permuted,
+    Random,
+    Sequence,
+)
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.trace import Trace
+from tests.oracle import Reference, signed
+
+Signs = npt.NDArray[np.int8]
+
+
+class Planted(NamedTuple):
+    """Rows on the right side of w*, none nearer than the margin."""
+
+    X: Vector
+    signs: Signs
+    w_star: Vector  # the bias last, 0 without an intercept
+    fit_intercept: bool
+
+    @property
+    def rows(self) -> Vector:
+        return signed(self.X, self.signs, self.fit_intercept)
+
+    @property
+    def margin(self) -> float:
+        """The margin of w*, which the best margin cannot be below."""
+        return float((self.rows @ self.w_star).min() / np.linalg.norm(self.w_star))
+
+    @property
+    def radius(self) -> float:
+        return float(np.linalg.norm(self.rows, axis=1).max())
+
+
+def planted(seed: int, n: int, d: int, *, gap: float = 0.1, fit_intercept: bool = True) -> Planted:
+    """Draw normal points, labelled by a random w*, those closer than ``gap`` left out."""
+    rng = np.random.default_rng(seed)
+    w_star = rng.normal(size=d + 1)
+    w_star[d] *= 0.3 * fit_intercept
+    w_star /= np.linalg.norm(w_star)
+    X = np.empty((0, d))
+    while len(X) < n:
+        more = rng.normal(size=(2 * n, d))
+        X = np.vstack([X, more[np.abs(more @ w_star[:d] + w_star[d]) >= gap]])
+    X = np.ascontiguousarray(X[:n])
+    signs = np.where(X @ w_star[:d] + w_star[d] > 0, 1, -1).astype(np.int8)
+    return Planted(X, signs, w_star, fit_intercept)
+
+
+def planted_integers(seed: int, n: int, d: int, *, fit_intercept: bool = True) -> Planted:
+    """Draw small integers, many 0: every sum is exact in any order and any type."""
+    rng = np.random.default_rng(seed)
+    w_star = rng.integers(1, 4, size=d + 1) * rng.choice([-1.0, 1.0], size=d + 1)
+    w_star[d] *= fit_intercept
+    X = np.empty((0, d))
+    while len(X) < n:
+        more = rng.integers(-4, 5, size=(2 * n, d)) * (rng.random((2 * n, d)) < 0.7)
+        X = np.vstack([X, more[np.abs(more @ w_star[:d] + w_star[d]) >= 1.0]])
+    X = np.ascontiguousarray(X[:n], dtype=np.float64)
+    signs = np.where(X @ w_star[:d] + w_star[d] > 0, 1, -1).astype(np.int8)
+    return Planted(X, signs, w_star, fit_intercept)
+
+
+def _forever(n: int) -> Iterator[int]:
+    """Back and forth: within 2n steps every row comes up."""
+    return itertools.cycle([*range(n), *reversed(range(n))])
+
+
+SEQUENCES: dict[str, Callable[[int], Sequence]] = {
+    "cyclic": lambda n: Cyclic(),
+    "fixed": lambda n: Fixed(),
+    "permuted": lambda n: Permuted(),
+    "blocks": lambda n: Blocks(size=7),
+    "random": lambda n: Random(),
+    "random_p": lambda n: Random(p=np.arange(1, n + 1)),
+    "chaotic": lambda n: Chaotic(_forever(n), window=2 * n),
+}
+
+STORAGES: dict[str, Callable[[Vector, Path], Floats | SparseMatrix]] = {
+    "f64": lambda X, _: X,
+    "f32": lambda X, _: X.astype(np.float32),
+    "read-only": lambda X, _: _read_only(X),
+    "memmap": lambda X, path: _memmap(X, path),
+    "csr_f64_i32": lambda X, _: csr(X, np.float64, np.int32),
+    "csr_f64_i64": lambda X, _: csr(X, np.float64, np.int64),
+    "csr_f32_i32": lambda X, _: csr(X, np.float32, np.int32),
+}
+
+
+def csr(X: Vector, dtype: type = np.float64, index: type = np.int32) -> sp.csr_array:
+    matrix = sp.csr_array(X.astype(dtype))
+    matrix.indices = matrix.indices.astype(index)
+    matrix.indptr = matrix.indptr.astype(index)
+    return matrix
+
+
+def epochs(
+    name: str, A: Vector, seed: int, limit: int, deck: Indices | None = None
+) -> list[list[int]]:
+    """Deal the first epochs of a rule, for the oracle."""
+    rows = np.arange(len(A)) if deck is None else deck
+    norms = np.asarray((A * A).sum(axis=1))[rows]
+    dealt = SEQUENCES[name](len(rows)).epochs(
+        Deck(rows, lambda: norms), np.random.default_rng(seed)
+    )
+    return [epoch.tolist() for epoch in itertools.islice(dealt, limit)]
+
+
+def assert_same_run(run: Run, reference: Reference, *, exact: bool = True) -> None:
+    """Check that a run is the oracle's, update for update.
+
+    Indices and weights are always equal to the last bit; margins and steps may have been
+    summed in another order where sums are not ``exact``.
+    """
+    trace = run.trace
+    assert trace is not None
+    assert trace.index.tolist() == [act.row for act in reference.acts]
+    assert run.W[:, 0].tolist() == reference.w.tolist()
+    margin = [act.margin for act in reference.acts]
+    tau = [act.tau for act in reference.acts]
+    if exact:
+        assert trace.margin.tolist() == margin
+        assert trace.tau.tolist() == tau
+    else:
+        np.testing.assert_allclose(trace.margin, margin, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(trace.tau, tau, rtol=1e-9)
+    assert_books_agree(run, trace)
+    assert run.ledger.mistakes[0] == reference.mistakes
+    assert run.ledger.steps[0] == reference.steps
+    assert run.converged == reference.clean
+
+
+def assert_books_agree(run: Run, trace: Trace) -> None:
+    """Check the counts against the trace."""
+    ledger = run.ledger
+    assert ledger.updates[0] == len(trace)
+    assert (
+        ledger.counts[:, 0].tolist()
+        == np.bincount(trace.index, minlength=len(ledger.counts)).tolist()
+    )
+    assert np.all(np.diff(trace.step) > 0)
+    assert np.linalg.norm(run.W[:, 0]) <= ledger.norm[0]
+
+
+def _read_only(X: Vector) -> Vector:
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+def _memmap(X: Vector, path: Path) -> Vector:
+    file = path / "X.npy"
+    np.save(file, X)
+    return np.asanyarray(np.load(file, mmap_mode="r"))

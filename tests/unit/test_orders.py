@@ -1,0 +1,187 @@
+"""Every index rule deals what it promises."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from novikoff.core import orders
+from novikoff.core.orders import Blocks, Chaotic, Cyclic, Deck, Fixed, Permuted, Random
+from novikoff.core.rows import Indices
+from tests.cases import SEQUENCES
+
+
+def deal(order: orders.Sequence, deck: Deck, count: int, seed: int = 0) -> list[Indices]:
+    return list(itertools.islice(order.epochs(deck, np.random.default_rng(seed)), count))
+
+
+def deck_of(rows: Iterable[int], norms: Iterable[float] | None = None) -> Deck:
+    numbers = np.array(list(rows))
+    squared = np.ones(len(numbers)) if norms is None else np.array(list(norms), dtype=float)
+    return Deck(numbers, lambda: squared)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_an_epoch_that_covers_visits_every_row_and_no_other(name: str) -> None:
+    deck = deck_of([5, 3, 8, 100, 41, 7, 2, 11, 12, 13])
+    order = SEQUENCES[name](10)
+    for epoch in deal(order, deck, 5):
+        assert set(epoch) <= set(deck.rows)
+        if order.covers:
+            assert set(epoch) == set(deck.rows)
+        if order.covers and not isinstance(order, Chaotic):
+            assert len(epoch) == 10
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_the_same_seed_deals_the_same_epochs(name: str) -> None:
+    deck = deck_of(range(30))
+    first, again = (deal(SEQUENCES[name](30), deck, 4, seed=7) for _ in range(2))
+    assert [e.tolist() for e in first] == [e.tolist() for e in again]
+    if name not in ("cyclic", "chaotic"):
+        other = deal(SEQUENCES[name](30), deck, 4, seed=8)
+        assert [e.tolist() for e in first] != [e.tolist() for e in other]
+
+
+def test_only_random_need_not_cover() -> None:
+    assert {name for name in SEQUENCES if not SEQUENCES[name](3).covers} == {"random", "random_p"}
+
+
+def test_cyclic_deals_the_rows_as_they_stand() -> None:
+    assert [e.tolist() for e in deal(Cyclic(), deck_of([4, 2, 9]), 3)] == [[4, 2, 9]] * 3
+
+
+def test_fixed_draws_once_and_permuted_anew() -> None:
+    deck = deck_of(range(40))
+    fixed = [tuple(e) for e in deal(Fixed(), deck, 5)]
+    permuted = [tuple(e) for e in deal(Permuted(), deck, 5)]
+    assert len(set(fixed)) == 1
+    assert fixed[0] != tuple(range(40))
+    assert len(set(permuted)) == 5
+
+
+@pytest.mark.parametrize(("n", "size"), [(20, 5), (23, 5), (4, 5), (1, 1), (64, 64), (130, 64)])
+def test_blocks_deals_blocks_of_neighbours(n: int, size: int) -> None:
+    deck = deck_of(range(n))
+    blocks = [set(range(k, min(k + size, n))) for k in range(0, n, size)]
+    for epoch in deal(Blocks(size), deck, 10):
+        rest = epoch.tolist()
+        seen = []
+        while rest:
+            block = next(b for b in blocks if rest[0] in b)
+            assert set(rest[: len(block)]) == block
+            seen.append(min(block))
+            rest = rest[len(block) :]
+        assert sorted(seen) == [min(b) for b in blocks]
+
+
+def test_blocks_are_shuffled_without_and_within() -> None:
+    epochs = np.array(deal(Blocks(10), deck_of(range(50)), 2000))
+    first_block = epochs[:, 0] // 10
+    within = epochs % 10
+    assert np.abs(np.bincount(first_block, minlength=5) / 2000 - 0.2).max() < 0.04
+    for position in range(50):
+        share = np.bincount(within[:, position], minlength=10) / 2000
+        assert np.abs(share - 0.1).max() < 0.04
+    # The order within one block says nothing about the order within the next.
+    assert abs(np.corrcoef(within[:, 0], within[:, 10])[0, 1]) < 0.08
+
+
+def test_a_block_holds_at_least_one_row() -> None:
+    with pytest.raises(ValueError, match="at least one row, not 0"):
+        Blocks(0)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_random_draws_with_the_right_probabilities(given: bool) -> None:
+    p = np.array([1.0, 0.0, 4.0, 5.0, 10.0])
+    order = Random(p) if given else Random()
+    deck = deck_of([10, 11, 12, 13, 14], norms=p)
+    drawn = np.concatenate(deal(order, deck, 8000))
+    assert len(drawn) == 40000
+    share = np.bincount(drawn - 10, minlength=5) / 40000
+    assert share[1] == 0.0
+    assert np.abs(share - p / 20.0).max() < 4 * 0.5 / np.sqrt(40000)
+
+
+def test_random_draws_are_independent() -> None:
+    drawn = np.concatenate(deal(Random([1, 1]), deck_of([0, 1]), 20000)).astype(float)
+    assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.03
+
+
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
+def test_only_the_ratios_of_p_count(size: float) -> None:
+    deck = deck_of(range(3))
+    plain = deal(Random([1, 2, 3]), deck, 3)
+    scaled = deal(Random(np.array([1, 2, 3]) * size), deck, 3)
+    assert [e.tolist() for e in plain] == [e.tolist() for e in scaled]
+
+
+@pytest.mark.parametrize("p", [[1, 2], [[1, 2, 3]], [1, 2, 3, 4]])
+def test_random_needs_a_probability_per_row(p: list[float]) -> None:
+    with pytest.raises(ValueError, match="one probability per row: 3"):
+        deal(Random(p), deck_of(range(3)), 1)
+
+
+@pytest.mark.parametrize("p", [[1, -1, 1], [0, 0, 0], [1, np.nan, 1], [1, np.inf, 1]])
+def test_probabilities_must_be_ones(p: list[float]) -> None:
+    with pytest.raises(ValueError, match="finite, not negative, and not all zero"):
+        deal(Random(p), deck_of(range(3)), 1)
+
+
+def test_chaotic_deals_the_callers_sequence_in_windows() -> None:
+    sequence = [0, 1, 1, 2, 0, 2, 1, 0, 2, 1, 1, 0, 2]
+    epochs = deal(Chaotic(sequence, window=4), deck_of([7, 8, 9]), 9)
+    assert [e.tolist() for e in epochs] == [[7, 8, 8, 9], [7, 9, 8, 7], [9, 8, 8, 7]]
+
+
+def test_chaotic_notices_a_row_left_out_of_an_epoch() -> None:
+    order = Chaotic([0, 1, 2, 0, 1, 1], window=3)
+    with pytest.raises(ValueError, match="row 2 unvisited for more than 3 steps"):
+        deal(order, deck_of(range(3)), 2)
+
+
+def test_chaotic_notices_a_gap_across_two_epochs() -> None:
+    """Each epoch of four visits all three rows, but row 0 rests for six steps between."""
+    order = Chaotic([0, 1, 2, 1, 2, 1, 2, 0], window=4)
+    with pytest.raises(ValueError, match="row 0 unvisited for more than 4 steps"):
+        deal(order, deck_of(range(3)), 2)
+
+
+def test_chaotic_allows_gaps_of_exactly_a_window() -> None:
+    order = Chaotic([0, 1, 2] * 5, window=3)
+    assert len(deal(order, deck_of(range(3)), 9)) == 5
+
+
+@pytest.mark.parametrize("bad", [3, -1])
+def test_chaotic_notices_a_row_that_is_not_there(bad: int) -> None:
+    with pytest.raises(ValueError, match=f"names row {bad} of 3 rows"):
+        deal(Chaotic([0, 1, 2, bad], window=4), deck_of(range(3)), 1)
+
+
+def test_a_window_shorter_than_the_rows_is_impossible() -> None:
+    with pytest.raises(ValueError, match="window of 2 steps cannot visit 3 rows"):
+        deal(Chaotic([0, 1, 2], window=2), deck_of(range(3)), 1)
+
+
+def test_rules_by_name() -> None:
+    for name, rule in orders.BY_NAME.items():
+        assert type(orders.named(name)) is rule
+    order = Blocks(3)
+    assert orders.named(order) is order
+
+
+@pytest.mark.parametrize("name", ["", "Cyclic", "shuffled"])
+def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
+    with pytest.raises(ValueError, match=f"Unknown order '{name}'; there are cyclic, fixed"):
+        orders.named(name)
+
+
+@pytest.mark.parametrize("thing", [3, None, Permuted, orders.MaxDistance], ids=str)
+def test_what_is_no_rule_is_refused(thing: object) -> None:
+    """A class is not a rule either: its instances are."""
+    with pytest.raises(ValueError, match="name or an object"):
+        orders.named(thing)  # type: ignore[arg-type]

@@ -1,0 +1,69 @@
+"""The formulas of the update rules, against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from numba import njit
+
+from novikoff.core.updates import (
+    PA,
+    PA1,
+    PA2,
+    Aggressive,
+    Perceptron,
+    Relaxation,
+    Update,
+    tau,
+    threshold,
+)
+
+JUST_BELOW_ONE = 0.9999999999999999
+
+
+@njit(nogil=True)
+def _compiled(update: Update, m: float, sq: float) -> tuple[float, float]:
+    return threshold(update), tau(update, m, sq)
+
+
+BY_HAND: list[tuple[Update, float, float, float, float]] = [
+    # rule, m, ‖a‖², threshold, τ
+    (Perceptron(), -3.0, 4.0, 0.0, 1.0),
+    (Perceptron(margin=2.0, step=0.25), 1.0, 4.0, 2.0, 0.25),
+    (Aggressive(), 7.0, 4.0, math.inf, 1.0),
+    (Aggressive(step=3.0), -7.0, 4.0, math.inf, 3.0),
+    (PA(), -3.0, 8.0, JUST_BELOW_ONE, 0.5),
+    (PA(), 0.5, 4.0, JUST_BELOW_ONE, 0.125),
+    (PA1(C=0.25), -3.0, 8.0, JUST_BELOW_ONE, 0.25),
+    (PA1(C=2.0), -3.0, 8.0, JUST_BELOW_ONE, 0.5),
+    (PA2(C=0.125), -3.0, 4.0, JUST_BELOW_ONE, 0.5),
+    (PA2(C=0.5), 0.0, 1.0, JUST_BELOW_ONE, 0.5),
+    (Relaxation(), -6.0, 4.0, 0.0, 1.5),
+    (Relaxation(eta=2.0, margin=1.0), -1.0, 8.0, 1.0, 0.5),
+]
+
+
+@pytest.mark.parametrize(("update", "m", "sq", "delta", "step"), BY_HAND, ids=str)
+def test_formulas(update: Update, m: float, sq: float, delta: float, step: float) -> None:
+    assert (threshold(update), tau(update, m, sq)) == (delta, step)
+    assert _compiled(update, m, sq) == (delta, step)
+
+
+@pytest.mark.parametrize("update", [PA(), PA1(), Relaxation(margin=1.0)], ids=str)
+def test_no_step_along_a_row_of_length_zero(update: Update) -> None:
+    assert tau(update, 0.0, 0.0) == 0.0
+    assert _compiled(update, 0.0, 0.0)[1] == 0.0
+
+
+def test_passive_aggressive_lands_on_a_margin_of_one() -> None:
+    """W + τ·a has margin m + τ‖a‖² = 1; relaxation projects, and reflects with η = 2."""
+    for m, sq in [(-3.0, 8.0), (0.25, 0.5)]:
+        assert m + tau(PA(), m, sq) * sq == 1.0
+        assert m + tau(Relaxation(eta=1.0, margin=2.0), m, sq) * sq == 2.0
+        assert m + tau(Relaxation(eta=2.0, margin=2.0), m, sq) * sq == 2.0 + (2.0 - m)
+
+
+def test_passive_aggressive_acts_below_one_and_not_at_one() -> None:
+    assert threshold(PA()) < 1.0
+    assert math.nextafter(threshold(PA()), 2.0) == 1.0
