@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -35,11 +35,23 @@ class Scale:
     stream: int  # examples for river
     short_stream: int  # examples for scikit-learn
     first_fit: tuple[int, int]
+    first_fit_kinds: tuple[str, ...]
     fresh_repeats: int
 
 
-FULL = Scale((1_000_000, 100), (200_000, 50_000, 72), 20, 6, 4, 10_000, 500, (25_000, 100), 3)
-TINY = Scale((2_000, 10), (2_000, 300, 12), 4, 3, 2, 200, 20, (500, 20), 1)
+FULL = Scale(
+    (1_000_000, 100),
+    (200_000, 50_000, 72),
+    20,
+    6,
+    4,
+    10_000,
+    500,
+    (25_000, 100),
+    ("dense", "csr"),
+    3,
+)
+TINY = Scale((2_000, 10), (2_000, 300, 12), 4, 3, 2, 200, 20, (500, 20), ("csr",), 1)
 
 
 def dense_cyclic(scale: Scale, repeats: int) -> list[Row]:
@@ -145,7 +157,7 @@ def stream_river(scale: Scale, repeats: int) -> list[Row]:
     split = data.dense(scale.stream, 50)
     labels = (split.y == 1).tolist()
     vectors = list(np.asarray(split.X, dtype=np.float64))
-    dicts = [dict(enumerate(x.tolist())) for x in vectors]
+    dicts: list[dict[Hashable, float]] = [dict(enumerate(x.tolist())) for x in vectors]
     river_s = peers.stream(river.linear_model.Perceptron, dicts, labels)
     on_vectors = compare_calls(peers.stream(novikoff.Perceptron, vectors, labels), river_s, repeats)
     on_dicts = compare_calls(peers.stream(novikoff.Perceptron, dicts, labels), river_s, repeats)
@@ -177,7 +189,7 @@ def memory(scale: Scale, repeats: int) -> list[Row]:
 def first_fit(scale: Scale, repeats: int) -> list[Row]:
     """The first fit in a new process, after the imports: with an empty cache, then a warm one."""
     rows = []
-    for kind in ("dense", "csr"):
+    for kind in scale.first_fit_kinds:
         empty, warm = [], []
         for _ in range(min(repeats, scale.fresh_repeats)):
             with tempfile.TemporaryDirectory() as cache:

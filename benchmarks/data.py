@@ -92,7 +92,8 @@ def sparse(
     top = np.partition(scores, -2, axis=1)
     clear = top[:, -1] - top[:, -2]
     kept = np.flatnonzero(clear >= np.quantile(clear, UNCLEAR))[: n + n_test]
-    X, y = sp.csr_array(X[kept], dtype=dtype), scores[kept].argmax(axis=1)
+    X, y = sp.csr_array(X[kept]), scores[kept].argmax(axis=1)
+    X.data = X.data.astype(dtype)
     return Split(X[:n], with_noise(y[:n], n_classes, rng), X[n:], y[n:])
 
 
@@ -102,8 +103,8 @@ def with_noise(y: Labels, n_classes: int, rng: np.random.Generator) -> Labels:
     Examples
     --------
     >>> y = np.zeros(10_000, dtype=np.int64)
-    >>> 400 < with_noise(y, 2, np.random.default_rng(0)).sum() < 600
-    True
+    >>> int(with_noise(y, 2, np.random.default_rng(0)).sum())
+    503
     """
     moved = rng.random(len(y)) < NOISE
     return np.where(moved, (y + rng.integers(1, n_classes, len(y))) % n_classes, y)

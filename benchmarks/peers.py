@@ -25,10 +25,15 @@ Example = TypeVar("Example", contravariant=True)
 class Linear(Protocol):
     """A fitted linear classifier."""
 
-    coef_: npt.NDArray[np.float64]
-    intercept_: npt.NDArray[np.float64]
+    @property
+    def coef_(self) -> Vector:
+        """The weights."""
 
-    def predict(self, X: Matrix) -> Labels:
+    @property
+    def intercept_(self) -> Vector:
+        """The biases."""
+
+    def predict(self, X: Matrix) -> npt.NDArray[np.generic]:
         """The class of every row."""
 
 
@@ -130,7 +135,7 @@ def stream(
         def go_through() -> int:
             mistakes = 0
             for x, y in zip(xs[1:], ys[1:], strict=True):
-                mistakes += model.predict_one(x) != y
+                mistakes += bool(model.predict_one(x) != y)
                 model.learn_one(x, y)
             return mistakes
 

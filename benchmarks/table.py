@@ -53,8 +53,8 @@ def render(rows: Sequence[Row]) -> str:
     Examples
     --------
     >>> print(render([Row("dense", "them", 0.05, 0.2, 3.9, 4.0, 4.1, 4.0)]))
-    case   peer  ours     peer's   ratio                target  reached  quality
-    dense  them  50.0 ms  200 ms   4.00 [3.90–4.10]     ≥ 4     yes
+    case   peer  ours   peer's  ratio        target  reached  quality
+    dense  them  50 ms  200 ms  4 [3.9–4.1]  ≥ 4     yes
     """
     cells = [["case", "peer", "ours", "peer's", "ratio", "target", "reached", "quality"]]
     cells += [_cells(row) for row in rows]

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from itertools import count
+from numbers import Real
+from typing import NoReturn
 
 import numpy as np
 from joblib import effective_n_jobs
+from numba.core.errors import NumbaError
+from numpy import ndarray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -20,10 +25,12 @@ from novikoff.learners.inputs import (
     check_vector,
     pose_unsigned,
 )
-from novikoff.learners.online import Rules, score_dense
+from novikoff.learners.online import Rules, score_dense, score_sparse
 from novikoff.learners.voting import Votes
 
 FLOAT64 = np.dtype(np.float64)
+# How an example shows that it is not a vector of float64.
+UNFIT = (AttributeError, TypeError, NumbaError)
 
 
 class LinearLearner(ClassifierMixin, BaseEstimator):
@@ -114,14 +121,28 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         label
             None while no class is known.
         """
-        rules: Rules | None = self.__dict__.get("_rules")
-        if rules is None:
+        try:  # the common case: a float64 vector that fits; all else is sorted out below
+            rules = self._rules
+            if isinstance(x, ndarray) and x.dtype is FLOAT64 and rules.plain:
+                score = score_dense(x, rules.w)
+                if score > 0.0:
+                    return self._labels[1]
+                if score <= 0.0:
+                    return self._labels[0]
+        except UNFIT:
+            pass
+        return self._predict_carefully(x)
+
+    def _predict_carefully(self, x: Example) -> Hashable:
+        if "_rules" not in self.__dict__:
             return None
-        if rules.plain and type(x) is np.ndarray and x.dtype is FLOAT64 and x.ndim == 1:
-            score = score_dense(x, rules.w)
-            if score - score == 0.0:
-                return self._labels[score > 0.0]
+        rules = self._rules
         columns, values = self._locate(x, grow=False)
+        if rules.plain:
+            score = score_sparse(columns, values, rules.w)
+            if score == score:
+                return self._labels[score > 0.0]
+            self._refuse(x)
         if self._votes:
             row = np.zeros((1, self.n_features_in_))
             row[0, columns] = values
@@ -129,7 +150,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         else:
             found = rules.score(columns, values)
         if not np.isfinite(found).all():
-            raise ValueError("The score of x is beyond the range of float64.")
+            self._refuse(x)
         return self._labels[min(int(rules.scheme.choose(found)[0]), len(self._labels) - 1)]
 
     def _scores(self, X: MatrixLike) -> Vector:
@@ -152,24 +173,32 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         """The columns and values of one example; a dict may bring new features."""
         if not isinstance(x, Mapping):
             return np.arange(self.n_features_in_), check_vector(self, x)
-        columns, values = [], []
         vocabulary = self._features()
-        for feature, value in x.items():
-            column = vocabulary.get(feature)
-            if column is None and grow:
-                column = vocabulary[feature] = len(vocabulary)
-            if not isinstance(value, (int, float, np.number, np.bool_)) or value - value != 0:
-                raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
-            if column is not None:
-                columns.append(column)
-                values.append(value)
+        try:
+            values = np.fromiter(x.values(), np.float64, len(x))
+            columns = np.fromiter(map(vocabulary.__getitem__, x), np.int64, len(x))
+        except KeyError:
+            if not grow:
+                return self._locate({f: x[f] for f in x if f in vocabulary}, grow=False)
+            vocabulary.update(zip((f for f in x if f not in vocabulary), count(len(vocabulary))))
+            columns = np.fromiter(map(vocabulary.__getitem__, x), np.int64, len(x))
+        except (TypeError, ValueError):
+            self._refuse(x)
         if len(vocabulary) > self.n_features_in_:
             self._rules.add_features(len(vocabulary))
             self.n_features_in_ = len(vocabulary)
             self.__dict__.pop("feature_names_in_", None)
             if all(isinstance(feature, str) for feature in vocabulary):
                 self.feature_names_in_ = np.array(list(vocabulary), dtype=object)
-        return np.array(columns, dtype=np.int64), np.array(values, dtype=np.float64)
+        return columns, values
+
+    def _refuse(self, x: Example) -> NoReturn:
+        """Say why an example has no finite score."""
+        if isinstance(x, Mapping):
+            for feature, value in x.items():
+                if not isinstance(value, Real) or not np.isfinite(float(value)):
+                    raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
+        raise ValueError("The score of x is beyond the range of float64: scale x down.")
 
     def _features(self) -> dict[Hashable, int]:
         """The column of each feature: by name, or by number where there are no names."""

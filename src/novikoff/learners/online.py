@@ -133,7 +133,7 @@ class Rules:
     def _hold(self, W: Vector, lazy: Vector) -> None:
         self._W, self._lazy = W, lazy
         single = self.sides.shape == (2, 1)
-        self.plain = single and not self.averages and len(W) == self.n_features + 1
+        self.plain = single and not self.averages
         self.w = W[:, 0]
 
     def _make_room(self, n_features: int) -> None:
@@ -164,40 +164,51 @@ def _heirs(scheme: Scheme, grown: Scheme, old: list[int]) -> list[tuple[int, int
 
 
 @njit(cache=True)
-def learn_dense(
-    x: Vector, code: int, w: Vector, tally: Indices, margin: float, step: float, bias: float
-) -> bool:
-    """One step of one rule on a dense example; False if it does not fit or is not finite."""
+def learn_dense(x: Vector, code: int, w: Vector, margin: float, step: float, bias: float) -> int:
+    """One step of one rule on a dense example of class ``code``.
+
+    0 if it was right, 1 if w was updated, 2 if that was for a mistake (m ≤ 0); −1, and
+    nothing is done, if x does not fit or m is not finite.
+    """
     d = len(x)
     if d + 1 != len(w):
-        return False
+        return -1
     sign = 1.0 if code == 1 else -1.0
     m = 0.0
     for j in range(d):
         m += x[j] * w[j]
     m = sign * (m + w[d])
+    if m > margin and m < math.inf:
+        return 0
     if not abs(m) < math.inf:
-        return False
-    tally[0, 0] += 1
-    if m <= margin:
-        tally[1, 0] += 1
-        tally[2, 0] += m <= 0.0
-        for j in range(d):
-            w[j] += step * sign * x[j]
-        w[d] += step * sign * bias
-    return True
+        return -1
+    for j in range(d):
+        w[j] += step * sign * x[j]
+    w[d] += step * sign * bias
+    return 2 if m <= 0.0 else 1
 
 
 @njit(cache=True)
 def score_dense(x: Vector, w: Vector) -> float:
-    """The score of a dense example; NaN if it does not fit."""
+    """The score of a dense example; NaN if x does not fit or the score is not finite."""
     d = len(x)
     if d + 1 != len(w):
         return math.nan
     score = 0.0
     for j in range(d):
         score += x[j] * w[j]
-    return float(score + w[d])
+    score += w[d]
+    return score if abs(score) < math.inf else math.nan
+
+
+@njit(cache=True)
+def score_sparse(columns: Indices, values: Vector, w: Vector) -> float:
+    """The score of an example given by columns; NaN if it is not finite."""
+    score = 0.0
+    for j in range(len(columns)):
+        score += values[j] * w[columns[j]]
+    score += w[len(w) - 1]
+    return score if abs(score) < math.inf else math.nan
 
 
 @njit(cache=True)

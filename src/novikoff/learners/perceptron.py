@@ -11,6 +11,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
+from numpy import ndarray
 from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
@@ -35,7 +36,7 @@ from novikoff.learners.inputs import (
     code_labels,
     pose_unsigned,
 )
-from novikoff.learners.linear import FLOAT64, LinearLearner
+from novikoff.learners.linear import FLOAT64, UNFIT, LinearLearner
 from novikoff.learners.online import Rules, learn_dense
 from novikoff.learners.progress import Progress
 from novikoff.learners.schemes import scheme_for
@@ -263,6 +264,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         self._rules, self._votes, self._vocabulary, self._open = rules, [], None, False
         self._name_classes(classes)
         if self.average == "voted":
+            rules.plain = False
             begin = np.zeros_like(rules.W) if start is None else start
             self._votes = [
                 votes_of(
@@ -353,7 +355,6 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
             raise KeyboardInterrupt
         return self
 
-    @available_if(_streams)
     def learn_one(self, x: Example, y: Hashable) -> Self:
         """Look at one example: on a mistake, update (A5).
 
@@ -381,19 +382,18 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         >>> clf.learn_one({"legs": 4}, "cat").predict_one({"legs": 4})
         'cat'
         """
-        rules = self.__dict__.get("_rules")
-        if (
-            rules is not None
-            and rules.plain
-            and type(x) is np.ndarray
-            and x.dtype is FLOAT64
-            and x.ndim == 1
-        ):
-            code = self._codes.get(y)
-            if code is not None and learn_dense(
-                x, code, rules.w, rules.tally, self.margin, self.step, rules.bias
-            ):
-                return self
+        try:  # the common case: a float64 vector that fits; all else is sorted out below
+            rules = self._rules
+            if isinstance(x, ndarray) and x.dtype is FLOAT64 and rules.plain:
+                code = self._codes[y]
+                update = learn_dense(x, code, rules.w, self.margin, self.step, rules.bias)
+                if update == 0:
+                    return self
+                if update > 0:
+                    rules.tally[1:, 0] += (1, update - 1)
+                    return self
+        except (*UNFIT, KeyError):
+            pass
         self._learn_carefully(x, y)
         return self
 
@@ -407,6 +407,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
             n_features = 0 if isinstance(x, Mapping) else len(np.atleast_1d(np.asarray(x)))
             self._begin(np.array([label]), n_features)
             self._open = True
+        _streams(self)
         columns, values = self._locate(x, grow=True)
         if label not in self._codes:
             self._meet(label)
@@ -417,7 +418,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
             float(self.margin),
             float(self.step),
         ):
-            raise ValueError("The score of x is beyond the range of float64: scale it down.")
+            self._refuse(x)
         self._streamed()
 
     def _begin(self, classes: Labels, n_features: int) -> None:

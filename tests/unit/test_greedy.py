@@ -1,0 +1,213 @@
+"""The maximal rules take the worst row, as the oracle does, whatever is cached."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from novikoff.core.greedy import climb_until
+from novikoff.core.ledger import Run
+from novikoff.core.orders import BY_NAME, Greedy, MaxDistance, MaxResidual
+from novikoff.core.problem import pose
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits, Stop
+from novikoff.core.trace import Recorder
+from novikoff.core.updates import PA, Perceptron, Relaxation, Update
+from tests.cases import Planted, assert_same_run, csr, planted, planted_integers
+from tests.oracle import oracle
+
+RULES = ["max_distance", "max_residual"]
+
+
+def climbed(
+    case: Planted,
+    rule: str,
+    update: Update,
+    *,
+    sparse: bool = False,
+    limits: Limits | None = None,
+    start: Vector | None = None,
+    deck: Indices | None = None,
+    weights: Vector | None = None,
+    average: bool = False,
+) -> Run:
+    order = BY_NAME[rule]()
+    assert isinstance(order, Greedy)
+    return climb_until(
+        pose(csr(case.X) if sparse else case.X, case.signs, case.fit_intercept),
+        update,
+        order,
+        Limits() if limits is None else limits,
+        start=None if start is None else start[:, None],
+        deck=deck,
+        weights=weights,
+        average=average,
+        recorder=Recorder(),
+    )
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("rule", RULES)
+def test_integers_with_ties(rule: str, sparse: bool, fit_intercept: bool) -> None:
+    """Sums are exact, so equal margins are equal, and the first of equals is taken."""
+    case = planted_integers(1, 60, 7, fit_intercept=fit_intercept)
+    expected = oracle(case.rows, rule, Perceptron())
+    assert len(expected.acts) > 5
+    assert_same_run(climbed(case, rule, Perceptron(), sparse=sparse), expected)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("rule", RULES)
+def test_real_numbers(rule: str, sparse: bool) -> None:
+    case = planted(2, 80, 9, gap=0.05)
+    expected = oracle(case.rows, rule, Perceptron())
+    assert len(expected.acts) > 10
+    assert_same_run(climbed(case, rule, Perceptron(), sparse=sparse), expected, exact=False)
+
+
+@pytest.mark.parametrize("update", [PA(), Relaxation(eta=1.5, margin=1.0)], ids=str)
+@pytest.mark.parametrize("rule", RULES)
+def test_updates_whose_step_depends_on_the_margin(rule: str, update: Update) -> None:
+    case = planted(3, 40, 5, gap=0.3)
+    expected = oracle(case.rows, rule, update, max_updates=30)
+    ran = climbed(case, rule, update, limits=Limits(updates=30))
+    assert ran.trace is not None
+    assert ran.trace.index.tolist() == [act.row for act in expected.acts]
+    np.testing.assert_allclose(ran.W[:, 0], expected.w, rtol=1e-10)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_threshold_and_a_step(rule: str) -> None:
+    case = planted_integers(4, 60, 5)
+    update = Perceptron(margin=6.0, step=0.5)
+    assert_same_run(climbed(case, rule, update), oracle(case.rows, rule, update))
+
+
+@pytest.mark.parametrize("slots", [0, 1, 3])
+@pytest.mark.parametrize("rule", RULES)
+def test_a_tiny_cache_changes_nothing(
+    rule: str, slots: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = planted_integers(5, 60, 7)
+    expected = oracle(case.rows, rule, Perceptron())
+    assert len({act.row for act in expected.acts}) > 4
+    assert len(expected.acts) > len({act.row for act in expected.acts})  # some row comes back
+    monkeypatch.setattr("novikoff.core.greedy._GRAM_BYTES", 8 * 60 * slots)
+    assert_same_run(climbed(case, rule, Perceptron()), expected)
+
+
+@pytest.mark.parametrize("every", [1, 2, 5])
+@pytest.mark.parametrize("rule", RULES)
+def test_fresh_sums_change_nothing(rule: str, every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = planted(6, 60, 7, gap=0.05)
+    whole = climbed(case, rule, Perceptron())
+    monkeypatch.setattr("novikoff.core.greedy._REFRESH_EVERY", every)
+    assert_same_run(
+        climbed(case, rule, Perceptron()), oracle(case.rows, rule, Perceptron()), exact=False
+    )
+    assert whole.W.tolist() == climbed(case, rule, Perceptron()).W.tolist()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_weights_deck_and_start(rule: str) -> None:
+    case = planted_integers(7, 60, 5)
+    weights = np.tile([1.0, 0.0, 0.5], 20)
+    deck = np.arange(59, 10, -2)
+    start = np.array([3.0, -2.0, 1.0, 0.0, 5.0, -1.0])
+    ran = climbed(case, rule, Perceptron(), start=start, deck=deck, weights=weights)
+    expected = oracle(case.rows, rule, Perceptron(), start=start, deck=deck, weights=weights)
+    assert len(expected.acts) > 3
+    assert_same_run(ran, expected)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_average(rule: str) -> None:
+    case = planted(8, 50, 5)
+    ran = climbed(case, rule, Perceptron(), average=True)
+    expected = oracle(case.rows, rule, Perceptron())
+    np.testing.assert_allclose(ran.averaged()[:, 0], expected.mean, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("limit", [1, 4])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_limit_on_updates_is_exact(rule: str, limit: int) -> None:
+    case = planted_integers(9, 60, 7)
+    ran = climbed(case, rule, Perceptron(), limits=Limits(updates=limit))
+    assert ran.stops == [Stop.UPDATES]
+    assert_same_run(ran, oracle(case.rows, rule, Perceptron(), max_updates=limit))
+
+
+def contradiction(n: int) -> Planted:
+    """Random labels: no run ends clean."""
+    rng = np.random.default_rng(10)
+    signs = rng.choice([-1, 1], size=n).astype(np.int8)
+    return Planted(rng.normal(size=(n, 3)), signs, np.zeros(4), True)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_an_epoch_is_n_updates(rule: str) -> None:
+    ran = climbed(contradiction(20), rule, Perceptron(), limits=Limits(epochs=3))
+    assert ran.stops == [Stop.EPOCHS]
+    assert ran.ledger.updates[0] == 60
+
+
+def test_the_callback_is_called_after_every_epoch() -> None:
+    case = contradiction(20)
+    seen: list[int] = []
+
+    def watch(state: Run) -> bool:
+        seen.append(int(state.ledger.updates[0]))
+        return len(seen) == 4
+
+    problem = pose(case.X, case.signs, True)
+    ran = climb_until(problem, Perceptron(), MaxResidual(), Limits(9), after_epoch=watch)
+    assert ran.stops == [Stop.CALLBACK]
+    assert seen == [20, 40, 60, 80]
+
+
+def test_a_zero_row_comes_last_by_distance() -> None:
+    """No w satisfies it: everything else is settled first, and it never ends clean."""
+    case = planted_integers(11, 20, 3, fit_intercept=False)
+    X = np.vstack([np.zeros(3), case.X])
+    signs = np.append(np.int8(1), case.signs)
+    problem = pose(X, signs, False)
+    ran = climb_until(
+        problem, Perceptron(), MaxDistance(), Limits(updates=200), recorder=Recorder()
+    )
+    assert ran.stops == [Stop.UPDATES]
+    margins = problem_margins(X, signs, ran.W[:3, 0])
+    assert (margins[1:] > 0).all()
+
+
+def problem_margins(
+    X: Vector, signs: np.ndarray[tuple[int], np.dtype[np.int8]], w: Vector
+) -> Vector:
+    return np.asarray(signs * (X @ w))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("order", [MaxDistance(), MaxResidual()], ids=str)
+def test_a_margin_that_is_not_a_number_is_not_clean(order: Greedy, sparse: bool) -> None:
+    """After one update ⟨a_2, w⟩ = ∞ − ∞; in truth it is 0, a mistake."""
+    X = np.array([[1e200, -1e200], [1e200, 1e200]])
+    problem = pose(csr(X) if sparse else X, np.ones(2, dtype=np.int8), False)
+    with pytest.raises(ValueError, match="range of float64"):
+        climb_until(problem, Perceptron(), order, Limits(updates=50))
+
+
+def test_weights_that_overflow_raise() -> None:
+    problem = pose(np.array([[1e308]]), np.array([1], dtype=np.int8), True)
+    with pytest.raises(ValueError, match="range of float64"):
+        climb_until(problem, Perceptron(step=10.0), MaxResidual(), Limits(updates=50))
+
+
+@pytest.mark.parametrize("size", [2.0**-520, 2.0**520])
+def test_distances_do_not_depend_on_the_scale(size: float) -> None:
+    """‖a‖² is beyond float64 while ‖a‖ is not: the rule is the same."""
+    case = planted_integers(12, 40, 5, fit_intercept=False)
+    expected = oracle(case.rows, "max_distance", Perceptron(step=1.0))
+    scaled = case._replace(X=case.X * size)
+    ran = climbed(scaled, "max_distance", Perceptron(step=size**-1))
+    assert ran.trace is not None
+    assert ran.trace.index.tolist() == [act.row for act in expected.acts]

@@ -1,0 +1,116 @@
+"""A run ends with a clean cycle, or says why it did not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from novikoff.core.ledger import Run
+from novikoff.core.orders import Chaotic, Cyclic, MaxDistance, Order, Permuted, Random
+from novikoff.core.problem import Problem, pose
+from novikoff.core.stops import Limits, Stop
+from novikoff.core.sweep import run
+from novikoff.core.updates import Perceptron
+from tests.cases import SEQUENCES, planted, planted_integers
+from tests.oracle import margins
+
+
+def contradiction() -> Problem:
+    X = np.array([[1.0, 2.0], [1.0, 2.0], [0.5, -1.0]])
+    return pose(X, np.array([1, -1, 1], dtype=np.int8), True)
+
+
+def go(problem: Problem, order: Order, limits: Limits, **options: object) -> Run:
+    return run(problem, Perceptron(), order, limits, np.random.default_rng(0), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("order", SEQUENCES)
+def test_a_clean_end_is_clean(order: str) -> None:
+    case = planted(1, 60, 4)
+    ran = go(pose(case.X, case.signs, True), SEQUENCES[order](60), Limits(epochs=5000))
+    assert ran.stops == [Stop.CLEAN]
+    assert ran.converged
+    assert (margins(case.rows, ran.W[:, 0]) > 0).all()
+
+
+def test_a_lucky_epoch_of_random_draws_is_not_a_clean_cycle() -> None:
+    """Row 0 is drawn almost always; row 1 is wrong, and almost never seen."""
+    X = np.array([[1.0], [-1.0]])
+    problem = pose(X, np.array([1, 1], dtype=np.int8), False)
+    ran = go(problem, Random([1.0, 1e-12]), Limits(epochs=50))
+    assert ran.stops == [Stop.EPOCHS]
+
+
+@pytest.mark.parametrize("order", [Cyclic(), Permuted(), Random(), MaxDistance()], ids=str)
+def test_inseparable_data_never_ends_clean(order: Order) -> None:
+    ran = go(contradiction(), order, Limits(epochs=7))
+    assert ran.stops == [Stop.EPOCHS]
+    assert not ran.converged
+
+
+def test_the_limit_on_epochs_is_exact() -> None:
+    ran = go(contradiction(), Cyclic(), Limits(epochs=7))
+    assert ran.epochs.tolist() == [7]
+    assert ran.ledger.steps[0] == 21
+
+
+@pytest.mark.parametrize("order", [Cyclic(), Random(), MaxDistance()], ids=str)
+def test_the_time_limit(order: Order) -> None:
+    """No time at all: stopped at the first look at the clock."""
+    ran = go(contradiction(), order, Limits(seconds=0.0))
+    assert ran.stops == [Stop.SECONDS]
+    ran = go(contradiction(), order, Limits(seconds=0.01))
+    assert ran.stops == [Stop.SECONDS]
+
+
+@pytest.mark.parametrize("order", [Cyclic(), MaxDistance()], ids=str)
+def test_a_run_can_be_interrupted(order: Order) -> None:
+    limits = Limits(updates=10_000)
+
+    def interrupt(state: Run) -> bool:
+        raise KeyboardInterrupt
+
+    ran = go(contradiction(), order, limits, after_epoch=interrupt)
+    assert ran.stops == [Stop.INTERRUPTED]
+    assert limits.interrupted
+    assert ran.ledger.counts.sum() == ran.ledger.updates[0] > 0
+
+
+def test_runs_that_share_limits_share_the_interruption() -> None:
+    limits = Limits(interrupted=True)
+    assert limits.reached() is Stop.INTERRUPTED
+    assert go(contradiction(), Cyclic(), limits).stops == [Stop.INTERRUPTED]
+
+
+def test_a_callback_can_end_a_run() -> None:
+    seen: list[int] = []
+
+    def watch(state: Run) -> bool:
+        seen.append(int(state.epochs[0]))
+        return len(seen) == 3
+
+    ran = go(contradiction(), Cyclic(), Limits(), after_epoch=watch)
+    assert ran.stops == [Stop.CALLBACK]
+    assert seen == [1, 2, 3]
+
+
+def test_a_callback_does_not_hide_a_clean_cycle() -> None:
+    case = planted_integers(2, 10, 3)
+    problem = pose(case.X, case.signs, True)
+    ran = go(problem, Cyclic(), Limits(), start=case.w_star[:, None], after_epoch=lambda _: True)
+    assert ran.stops == [Stop.CLEAN]
+
+
+def test_a_sequence_that_ends_ends_the_run() -> None:
+    ran = go(contradiction(), Chaotic([0, 1, 2] * 4, window=3), Limits())
+    assert ran.stops == [Stop.EXHAUSTED]
+    assert ran.ledger.steps[0] == 12
+
+
+def test_the_first_limit_reached_is_the_reason() -> None:
+    assert Limits(epochs=3).reached(2) is None
+    assert Limits(epochs=3).reached(3) is Stop.EPOCHS
+    assert Limits(epochs=3, seconds=0.0).reached(3) is Stop.SECONDS
+    assert Limits().reached(10**9) is None
+    assert Limits(updates=5).most_updates() == 5
+    assert Limits().most_updates() > 10**18
