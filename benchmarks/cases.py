@@ -162,8 +162,10 @@ def stream_river(scale: Scale, repeats: int) -> list[Row]:
     on_vectors = compare_calls(peers.stream(novikoff.Perceptron, vectors, labels), river_s, repeats)
     on_dicts = compare_calls(peers.stream(novikoff.Perceptron, dicts, labels), river_s, repeats)
     return [
-        _per_example("one by one", "river (dicts)", *on_vectors, len(labels) - 1, 10.0),
-        _per_example("one by one, dicts", "river (dicts)", *on_dicts, len(labels) - 1, None),
+        _per_example("one by one", "river (dicts)", *on_vectors, len(labels) - peers.LEAD, 10.0),
+        _per_example(
+            "one by one, dicts", "river (dicts)", *on_dicts, len(labels) - peers.LEAD, None
+        ),
     ]
 
 
@@ -177,7 +179,7 @@ def stream_scikit_learn(scale: Scale, repeats: int) -> list[Row]:
         peers.stream(peers.OneRow, [x[None, :] for x in vectors], labels),
         repeats,
     )
-    return [_per_example("one by one", "scikit-learn", *times, len(labels) - 1, 300.0)]
+    return [_per_example("one by one", "scikit-learn", *times, len(labels) - peers.LEAD, 300.0)]
 
 
 def memory(scale: Scale, repeats: int) -> list[Row]:

@@ -7,11 +7,13 @@ turn gives one ratio, and a case reports their median and quartiles.
 from __future__ import annotations
 
 import gc
+import os
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -24,6 +26,7 @@ Theirs = TypeVar("Theirs")
 _PAUSE = 0.05
 # Where noise swallows an epoch, as in tiny runs, its time is put down as this.
 _SHORTEST = 1e-9
+_PROCESSORS = Path("/proc/stat")
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Epochs(Generic[Mine, Theirs]):
     compilation : float
         Seconds by which our very first fit of one epoch exceeded the later ones.
     ours, peer : list
-        What the fits of k epochs returned, one for each turn.
+        What the fits returned, in each turn that of one epoch and that of k.
     """
 
     marginal: Paired
@@ -104,8 +107,8 @@ def compare_epochs(
             times.ours.append(seconds)
             seconds, their_result = timed(partial(peer, k, seed))
             times.peer.append(seconds)
-        mine.append(my_result)
-        theirs.append(their_result)
+            mine.append(my_result)
+            theirs.append(their_result)
     marginal = Paired(
         _per_epoch(short.ours, whole.ours, epochs), _per_epoch(short.peer, whole.peer, epochs)
     )
@@ -130,6 +133,32 @@ def compare_calls(
         seconds, their_result = timed(peer())
         times.peer.append(seconds)
     return times, my_result, their_result
+
+
+class Bystanders:
+    """How much of the machine other processes use, as Linux counts it.
+
+    Examples
+    --------
+    >>> Bystanders().share() >= 0.0
+    True
+    """
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._others = self._seconds()
+
+    def share(self) -> float:
+        """The cores that others kept busy since the start, on average."""
+        return max(0.0, self._seconds() - self._others) / (time.monotonic() - self._start + 1e-9)
+
+    @staticmethod
+    def _seconds() -> float:
+        if not _PROCESSORS.exists():
+            return 0.0
+        user, nice, system = _PROCESSORS.read_text().split()[1:4]
+        everyone = (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
+        return everyone - sum(os.times()[:4])
 
 
 def _per_epoch(short: list[float], whole: list[float], epochs: int) -> list[float]:

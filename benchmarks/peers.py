@@ -18,6 +18,7 @@ import novikoff
 from benchmarks.data import Floats, Labels, Matrix
 
 CORES = 2
+LEAD = 10  # examples of a stream that are learned before the clock starts
 Vector: TypeAlias = npt.NDArray[np.float64]
 Example = TypeVar("Example", contravariant=True)
 
@@ -125,16 +126,18 @@ def stream(
 ) -> Callable[[], Callable[[], int]]:
     """Predict, learn, predict, learn: the mistakes on a stream.
 
-    A new learner sees the first example beforehand, as not all can predict without.
+    A new learner sees the first examples beforehand, as not all can predict without, and
+    before both classes have come up some know only one.
     """
 
     def prepare() -> Callable[[], int]:
         model = start()
-        model.learn_one(xs[0], ys[0])
+        for x, y in zip(xs[:LEAD], ys[:LEAD], strict=True):
+            model.learn_one(x, y)
 
         def go_through() -> int:
             mistakes = 0
-            for x, y in zip(xs[1:], ys[1:], strict=True):
+            for x, y in zip(xs[LEAD:], ys[LEAD:], strict=True):
                 mistakes += bool(model.predict_one(x) != y)
                 model.learn_one(x, y)
             return mistakes

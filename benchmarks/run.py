@@ -9,16 +9,18 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
 import novikoff
 from benchmarks.cases import CASES, FULL, TINY, Scale
+from benchmarks.measure import Bystanders
 from benchmarks.table import Row, render
 
 RESULTS = Path(__file__).parent / "results.jsonl"
+_QUIET = 0.05  # cores in use by others that are not worth a word
 _PEERS = ("numpy", "scipy", "numba", "scikit-learn", "river")
 
 
@@ -27,9 +29,13 @@ def measure(names: Sequence[str], scale: Scale, repeats: int) -> list[Row]:
     rows: list[Row] = []
     for name in names:
         start = time.monotonic()
+        bystanders = Bystanders()
         print(f"{name} …", end=" ", file=sys.stderr, flush=True)
-        rows += CASES[name](scale, repeats)
-        print(f"{time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+        found = CASES[name](scale, repeats)
+        others = bystanders.share()
+        rows += [replace(row, details={**row.details, "others": others}) for row in found]
+        note = f", while others kept {others:.1f} cores busy" if others > _QUIET else ""
+        print(f"{time.monotonic() - start:.0f} s{note}", file=sys.stderr, flush=True)
     return rows
 
 
