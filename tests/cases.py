@@ -21,9 +21,14 @@ from novikoff.core.orders import (
     Permuted,
     Random,
     Sequence,
+    named,
 )
+from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.trace import Trace
+from novikoff.core.stops import Limits
+from novikoff.core.sweep import run
+from novikoff.core.trace import Recorder, Trace
+from novikoff.core.updates import Update
 from tests.oracle import Reference, signed
 
 Signs = npt.NDArray[np.int8]
@@ -95,6 +100,8 @@ SEQUENCES: dict[str, Callable[[int], Sequence]] = {
     "chaotic": lambda n: Chaotic(_forever(n), window=2 * n),
 }
 
+RULES = [*SEQUENCES, "max_distance", "max_residual"]
+
 STORAGES: dict[str, Callable[[Vector, Path], Floats | SparseMatrix]] = {
     "f64": lambda X, _: X,
     "f32": lambda X, _: X.astype(np.float32),
@@ -125,16 +132,40 @@ def epochs(
     return [epoch.tolist() for epoch in itertools.islice(dealt, limit)]
 
 
-def assert_same_run(run: Run, reference: Reference, *, exact: bool = True) -> None:
+def learn(
+    case: Planted,
+    rule: str,
+    update: Update,
+    limits: Limits,
+    *,
+    start: Vector | None = None,
+    seed: int = 0,
+) -> tuple[Run, Trace]:
+    """Run one of `RULES`, traced against w*."""
+    order = SEQUENCES[rule](len(case.X)) if rule in SEQUENCES else named(rule)
+    ran = run(
+        pose(case.X, case.signs, case.fit_intercept),
+        update,
+        order,
+        limits,
+        np.random.default_rng(seed),
+        start=None if start is None else start[:, None],
+        recorder=Recorder(case.w_star),
+    )
+    assert ran.trace is not None
+    return ran, ran.trace
+
+
+def assert_same_run(ran: Run, reference: Reference, *, exact: bool = True) -> None:
     """Check that a run is the oracle's, update for update.
 
     Indices and weights are always equal to the last bit; margins and steps may have been
     summed in another order where sums are not ``exact``.
     """
-    trace = run.trace
+    trace = ran.trace
     assert trace is not None
     assert trace.index.tolist() == [act.row for act in reference.acts]
-    assert run.W[:, 0].tolist() == reference.w.tolist()
+    assert ran.W[:, 0].tolist() == reference.w.tolist()
     margin = [act.margin for act in reference.acts]
     tau = [act.tau for act in reference.acts]
     if exact:
@@ -143,22 +174,22 @@ def assert_same_run(run: Run, reference: Reference, *, exact: bool = True) -> No
     else:
         np.testing.assert_allclose(trace.margin, margin, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(trace.tau, tau, rtol=1e-9)
-    assert_books_agree(run, trace)
-    assert run.ledger.mistakes[0] == reference.mistakes
-    assert run.ledger.steps[0] == reference.steps
-    assert run.converged == reference.clean
+    assert_books_agree(ran, trace)
+    assert ran.ledger.mistakes[0] == reference.mistakes
+    assert ran.ledger.steps[0] == reference.steps
+    assert ran.converged == reference.clean
 
 
-def assert_books_agree(run: Run, trace: Trace) -> None:
+def assert_books_agree(ran: Run, trace: Trace) -> None:
     """Check the counts against the trace."""
-    ledger = run.ledger
+    ledger = ran.ledger
     assert ledger.updates[0] == len(trace)
     assert (
         ledger.counts[:, 0].tolist()
         == np.bincount(trace.index, minlength=len(ledger.counts)).tolist()
     )
     assert np.all(np.diff(trace.step) > 0)
-    assert np.linalg.norm(run.W[:, 0]) <= ledger.norm[0]
+    assert np.linalg.norm(ran.W[:, 0]) <= ledger.norm[0]
 
 
 def _read_only(X: Vector) -> Vector:

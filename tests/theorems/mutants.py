@@ -1,0 +1,47 @@
+"""Learners that are wrong in one way each: a theorem's test must catch them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import numpy as np
+
+from tests.oracle import Vector, margins
+
+Move: TypeAlias = Callable[[Vector, Vector], Vector]  # (w, a_i) → w after a mistake on a_i
+
+
+def against_the_sign(w: Vector, a: Vector) -> Vector:
+    return w - a
+
+
+def forgets_the_sign(w: Vector, a: Vector) -> Vector:
+    """With an intercept the last entry of a_i is y_i: x_i is added whatever its label."""
+    return w + a if a[-1] > 0 else w - a
+
+
+def forgets_the_past(w: Vector, a: Vector) -> Vector:
+    return a.copy()
+
+
+def mistakes_of(move: Move, A: Vector, epochs: Iterable[Iterable[int]]) -> int:
+    """Count the mistakes of a perceptron that moves as it should not."""
+    w, mistakes = np.zeros(A.shape[1]), 0
+    for epoch in epochs:
+        for i in epoch:
+            if not margins(A[i : i + 1], w)[0] > 0.0:
+                w = move(w, A[i])
+                mistakes += 1
+    return mistakes
+
+
+def path_of(move: Move, A: Vector, epochs: Iterable[Iterable[int]]) -> Vector:
+    """The weights after every update of such a perceptron."""
+    w, path = np.zeros(A.shape[1]), []
+    for epoch in epochs:
+        for i in epoch:
+            if not margins(A[i : i + 1], w)[0] > 0.0:
+                w = move(w, A[i])
+                path.append(w.copy())
+    return np.array(path)

@@ -1,0 +1,88 @@
+"""B1: from w₀ = 0 with δ = 0, mistakes ≤ R²/γ², for every index rule and every step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from novikoff.core.stops import Limits
+from novikoff.core.updates import Aggressive, Perceptron
+from novikoff.theory import mistake_bound
+from tests.cases import RULES, Planted, learn, planted
+from tests.oracle import Vector
+from tests.theorems.mutants import Move, against_the_sign, forgets_the_sign, mistakes_of
+
+
+def assert_bounded(mistakes: int, radius: float, margin: float) -> None:
+    assert mistakes <= mistake_bound(radius, margin) * (1.0 + 1e-12)
+
+
+def basis(n: int, *, short: int = 0) -> Planted:
+    """The rows e_1, …, e_n, on which the bound is met: R = 1, γ = 1/√n, n mistakes.
+
+    The ``short`` rows that may follow are γ·w*: at the margin, and never a mistake there.
+    """
+    w_star = np.append(np.full(n, n**-0.5), 0.0)
+    X = np.vstack([np.eye(n), np.tile(w_star[:n] * n**-0.5, (short, 1))])
+    return Planted(X, np.ones(n + short, dtype=np.int8), w_star, False)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("rule", RULES)
+def test_mistakes_are_bounded(rule: str, fit_intercept: bool) -> None:
+    for seed, (n, d, gap) in enumerate([(30, 2, 0.3), (100, 5, 0.1), (40, 30, 0.5)]):
+        case = planted(seed, n, d, gap=gap, fit_intercept=fit_intercept)
+        ran, _ = learn(case, rule, Perceptron(), Limits(epochs=20_000), seed=seed)
+        assert ran.converged
+        assert ran.ledger.mistakes[0] == ran.ledger.updates[0] > 0
+        assert_bounded(int(ran.ledger.mistakes[0]), case.radius, case.margin)
+
+
+@pytest.mark.parametrize("step", [1e-3, 0.1, 7.0, 1e6])
+@pytest.mark.parametrize("rule", RULES)
+def test_whatever_the_step(rule: str, step: float) -> None:
+    case = planted(7, 60, 4, gap=0.2)
+    ran, _ = learn(case, rule, Perceptron(step=step), Limits(epochs=20_000))
+    assert ran.converged
+    assert_bounded(int(ran.ledger.mistakes[0]), case.radius, case.margin)
+
+
+@pytest.mark.parametrize("n", [1, 4, 16, 64])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_bound_is_met(rule: str, n: int) -> None:
+    """On e_1, …, e_n every rule errs exactly R²/γ² = n times: no bound can be smaller."""
+    case = basis(n)
+    ran, _ = learn(case, rule, Perceptron(), Limits(epochs=5000))
+    assert ran.converged
+    assert ran.ledger.mistakes[0] == n
+    assert_bounded(n, case.radius, case.margin)
+    with pytest.raises(AssertionError):
+        assert_bounded(n + 1, case.radius, case.margin)
+
+
+@pytest.mark.parametrize("move", [against_the_sign, forgets_the_sign])
+def test_a_wrong_move_breaks_the_bound(move: Move) -> None:
+    case = planted(1, 60, 4, gap=0.3)
+    mistakes = mistakes_of(move, case.rows, [range(60)] * 100)
+    with pytest.raises(AssertionError):
+        assert_bounded(mistakes, case.radius, case.margin)
+
+
+def test_updates_without_a_mistake_break_the_bound() -> None:
+    case = planted(1, 60, 4, gap=0.3)
+    ran, _ = learn(case, "cyclic", Aggressive(), Limits(epochs=100))
+    with pytest.raises(AssertionError):
+        assert_bounded(int(ran.ledger.updates[0]), case.radius, case.margin)
+
+
+def mean_norm(A: Vector) -> float:
+    return float(np.linalg.norm(A, axis=1).mean())
+
+
+def test_the_mean_norm_is_no_radius() -> None:
+    case = basis(25, short=200)
+    ran, _ = learn(case, "cyclic", Perceptron(), Limits(epochs=100))
+    mistakes = int(ran.ledger.mistakes[0])
+    assert_bounded(mistakes, case.radius, case.margin)
+    with pytest.raises(AssertionError):
+        assert_bounded(mistakes, mean_norm(case.rows), case.margin)

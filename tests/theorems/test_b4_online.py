@@ -1,0 +1,128 @@
+"""B4: online mistakes ≤ R²/γ² on any separable stream, however it is cut and ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from novikoff.core.orders import Cyclic
+from novikoff.core.problem import pose
+from novikoff.core.stops import Limits
+from novikoff.core.sweep import run
+from novikoff.core.updates import Perceptron
+from novikoff.theory import mistake_bound
+from tests.cases import Planted, planted
+from tests.oracle import Indices, Vector, margins
+from tests.theorems.mutants import against_the_sign, mistakes_of
+
+
+def assert_bounded(mistakes: int, case: Planted) -> None:
+    assert mistakes <= mistake_bound(case.radius, case.margin) * (1.0 + 1e-12)
+
+
+def listen(
+    case: Planted, stream: Indices, *, chunk: int, forget: bool = False
+) -> tuple[int, Vector]:
+    """Show the rows of the stream once each, ``chunk`` at a time; count the mistakes."""
+    w, mistakes = np.zeros((case.X.shape[1] + 1, 1)), 0
+    for first in range(0, len(stream), chunk):
+        rows = stream[first : first + chunk]
+        problem = pose(case.X[rows], case.signs[rows], case.fit_intercept)
+        ran = run(
+            problem,
+            Perceptron(),
+            Cyclic(),
+            Limits(epochs=1),
+            np.random.default_rng(0),
+            start=np.zeros_like(w) if forget else w,
+        )
+        assert ran.ledger.steps[0] == len(rows)
+        w = ran.W
+        mistakes += int(ran.ledger.mistakes[0])
+    return mistakes, w[:, 0]
+
+
+STREAMS: dict[str, Callable[[Planted], Indices]] = {
+    "once": lambda case: np.arange(len(case.X)),
+    "drawn": lambda case: np.random.default_rng(0).integers(len(case.X), size=1500),
+    "by label": lambda case: np.tile(np.argsort(case.signs, kind="stable"), 5),
+    "by margin": lambda case: np.tile(np.argsort(case.rows @ case.w_star), 5),
+    "stuttering": lambda case: np.repeat(np.arange(len(case.X)), 4),
+}
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 10_000])
+@pytest.mark.parametrize("stream", STREAMS)
+def test_mistakes_on_a_stream_are_bounded(stream: str, chunk: int) -> None:
+    case = planted(2, 200, 3, gap=0.3)
+    rows = STREAMS[stream](case)[: 150 if chunk == 1 else None]
+    mistakes, _ = listen(case, rows, chunk=chunk)
+    assert mistakes > 0
+    assert_bounded(mistakes, case)
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_how_a_stream_is_cut_changes_nothing(stream: str) -> None:
+    case = planted(3, 100, 3, gap=0.2)
+    rows = STREAMS[stream](case)[:160]
+    ends = [listen(case, rows, chunk=chunk) for chunk in (1, 13, 160)]
+    assert len({mistakes for mistakes, _ in ends}) == 1
+    assert len({tuple(w) for _, w in ends}) == 1
+
+
+def test_an_adversary_who_always_shows_a_mistake_runs_out_of_them() -> None:
+    case = planted(4, 300, 3, gap=0.2)
+    A, w, mistakes = case.rows, np.zeros(4), 0
+    stream: list[int] = []
+    while len(bad := np.flatnonzero(~(margins(A, w) > 0))):
+        stream.append(int(bad[0]))
+        w += A[bad[0]]
+        mistakes += 1
+        assert_bounded(mistakes, case)
+    heard, end = listen(case, np.array(stream), chunk=5)
+    assert heard == mistakes
+    assert end.tolist() == w.tolist()
+
+
+def doubling_stream(length: int) -> Planted:
+    """Rem 1.19: y ≡ 1, x_t = −2 when log₂ t is an integer, else 1; the bias separates."""
+    t = np.arange(1, length + 1)
+    X = np.where((t & (t - 1)) == 0, -2.0, 1.0)[:, None]
+    return Planted(X, np.ones(length, dtype=np.int8), np.array([0.0, 1.0]), True)
+
+
+def test_the_doubling_stream() -> None:
+    case = doubling_stream(2**14)
+    mistakes, _ = listen(case, np.arange(2**14), chunk=1000)
+    assert_bounded(mistakes, case)
+
+
+def aggressive_mistakes(A: Vector) -> int:
+    w, mistakes = np.zeros(A.shape[1]), 0
+    for a in A:
+        mistakes += not a @ w > 0
+        w = w + a
+    return mistakes
+
+
+def test_a_learner_that_always_updates_breaks_the_bound() -> None:
+    """Every power of two is one more mistake: without end, though slowly."""
+    case = doubling_stream(2**14)
+    with pytest.raises(AssertionError):
+        assert_bounded(aggressive_mistakes(case.rows), case)
+
+
+def test_a_learner_that_forgets_between_chunks_breaks_the_bound() -> None:
+    case = planted(2, 200, 3, gap=0.3)
+    mistakes, _ = listen(case, STREAMS["drawn"](case), chunk=7, forget=True)
+    with pytest.raises(AssertionError):
+        assert_bounded(mistakes, case)
+
+
+def test_a_learner_that_moves_against_the_sign_breaks_the_bound() -> None:
+    case = planted(2, 200, 3, gap=0.3)
+    stream = STREAMS["drawn"](case).tolist()
+    with pytest.raises(AssertionError):
+        assert_bounded(mistakes_of(against_the_sign, case.rows, [stream]), case)

@@ -1,0 +1,108 @@
+"""B6: scaling x or μ changes neither mistakes nor bound; translation changes both."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from novikoff.core.stops import Limits
+from novikoff.core.trace import Trace
+from novikoff.core.updates import Perceptron
+from novikoff.theory import mistake_bound
+from tests.cases import RULES, Planted, learn, planted
+from tests.oracle import Vector
+
+LIMIT = 20_000
+
+
+def scaled(case: Planted, c: float) -> Planted:
+    """All x times c; w* still separates, with its bias times c."""
+    w_star = case.w_star.copy()
+    w_star[-1] *= c
+    return case._replace(X=case.X * c, w_star=w_star)
+
+
+def bound(case: Planted) -> float:
+    return mistake_bound(case.radius, case.margin)
+
+
+def trace_of(case: Planted, rule: str, step: float = 1.0, start: Vector | None = None) -> Trace:
+    ran, trace = learn(case, rule, Perceptron(step=step), Limits(epochs=LIMIT), start=start, seed=3)
+    assert ran.converged
+    return trace
+
+
+def assert_same_mistakes(one: Trace, other: Trace) -> None:
+    assert one.index.tolist() == other.index.tolist()
+    assert one.step.tolist() == other.step.tolist()
+
+
+@pytest.mark.parametrize("c", [2.0**-30, 0.125, 2.0, 2.0**40])
+@pytest.mark.parametrize("rule", RULES)
+def test_powers_of_two_change_no_bit(rule: str, c: float) -> None:
+    case = planted(1, 60, 4, gap=0.1, fit_intercept=False)
+    plain, other = trace_of(case, rule), trace_of(scaled(case, c), rule)
+    assert_same_mistakes(plain, other)
+    assert (plain.margin * c**2).tolist() == other.margin.tolist()
+    assert (plain.squared_norm * c**2).tolist() == other.squared_norm.tolist()
+    assert bound(scaled(case, c)) == bound(case)
+
+
+@pytest.mark.parametrize("c", [0.1, 1e-9, 3e7])
+@pytest.mark.parametrize("rule", RULES)
+def test_scaling_changes_neither_mistakes_nor_bound(rule: str, c: float) -> None:
+    case = planted(2, 60, 4, gap=0.1, fit_intercept=False)
+    assert_same_mistakes(trace_of(case, rule), trace_of(scaled(case, c), rule))
+    assert bound(scaled(case, c)) == pytest.approx(bound(case), rel=1e-12)
+
+
+@pytest.mark.parametrize("step", [2.0**-20, 0.1, 3.0, 2.0**30])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_step_changes_nothing_from_zero(rule: str, step: float) -> None:
+    case = planted(3, 60, 4, gap=0.1)
+    plain, other = trace_of(case, rule), trace_of(case, rule, step)
+    assert_same_mistakes(plain, other)
+    np.testing.assert_allclose(other.squared_norm, plain.squared_norm * step**2, rtol=1e-9)
+
+
+def test_translation_changes_mistakes_and_bound() -> None:
+    """Ex 1.29: the same cloud far from the origin has the same shape and a larger R/γ."""
+    case = planted(4, 60, 2, gap=0.3)
+    moved_by = np.array([10.0, -10.0])
+    w_star = case.w_star.copy()
+    w_star[2] -= moved_by @ w_star[:2]
+    moved = case._replace(X=case.X + moved_by, w_star=w_star)
+    np.testing.assert_allclose(moved.rows @ w_star, case.rows @ case.w_star, atol=1e-12)
+    here, there = trace_of(case, "cyclic"), trace_of(moved, "cyclic")
+    assert len(there) > len(here)
+    assert bound(moved) > bound(case)
+    with pytest.raises(AssertionError):
+        assert_same_mistakes(here, there)
+
+
+def test_with_an_intercept_scaling_does_change_mistakes() -> None:
+    """The 1 in [x, 1] is not scaled with x: the premise of the theorem is needed."""
+    case = planted(5, 60, 4, gap=0.1)
+    with pytest.raises(AssertionError):
+        assert_same_mistakes(trace_of(case, "cyclic"), trace_of(scaled(case, 0.1), "cyclic"))
+    assert bound(scaled(case, 0.1)) != pytest.approx(bound(case))
+
+
+def test_from_another_start_the_step_does_change_mistakes() -> None:
+    case = planted(6, 60, 4, gap=0.1)
+    start = np.full(5, 3.0)
+    with pytest.raises(AssertionError):
+        assert_same_mistakes(
+            trace_of(case, "cyclic", start=start), trace_of(case, "cyclic", 0.1, start=start)
+        )
+
+
+def test_an_absolute_tolerance_is_caught() -> None:
+    """A perceptron with a threshold that does not scale with the data is not one."""
+    case = planted(7, 60, 4, gap=0.1, fit_intercept=False)
+    small = scaled(case, 0.1)
+    runs = [
+        learn(c, "cyclic", Perceptron(margin=0.05), Limits(epochs=LIMIT)) for c in (case, small)
+    ]
+    with pytest.raises(AssertionError):
+        assert_same_mistakes(runs[0][1], runs[1][1])
