@@ -369,3 +369,14 @@ def test_the_same_seed_gives_the_same_run() -> None:
     ]
     assert runs[0].ledger.counts.tolist() == runs[1].ledger.counts.tolist()
     assert runs[0].ledger.counts.tolist() != runs[2].ledger.counts.tolist()
+
+
+@pytest.mark.parametrize("size", [2.0**-560, 2.0**520])
+def test_draws_by_norm_do_not_depend_on_the_scale(size: float) -> None:
+    """‖a‖² is beyond float64 while its ratios are not: the draws are the same."""
+    case = planted_integers(22, 40, 5, fit_intercept=False)
+    plain = traced(case, "random", Perceptron())
+    scaled = traced(case, "random", Perceptron(step=1.0 / size), X=case.X * size)
+    assert plain.trace is not None
+    assert scaled.trace is not None
+    assert plain.trace.index.tolist() == scaled.trace.index.tolist()
