@@ -24,8 +24,6 @@ Theirs = TypeVar("Theirs")
 
 # Idle threads of BLAS go on spinning for some hundredths of a second.
 _PAUSE = 0.05
-# Where noise swallows an epoch, as in tiny runs, its time is put down as this.
-_SHORTEST = 1e-9
 _PROCESSORS = Path("/proc/stat")
 
 
@@ -38,18 +36,24 @@ class Paired:
 
     @property
     def ratios(self) -> list[float]:
-        """How many times as long as ours the peer took, turn by turn."""
-        return [theirs / mine for mine, theirs in zip(self.ours, self.peer, strict=True)]
+        """How many times as long as ours the peer took, in every turn that can be used."""
+        turns = zip(self.ours, self.peer, strict=True)
+        return [theirs / mine for mine, theirs in turns if mine > 0.0 and theirs > 0.0]
+
+    @property
+    def sound(self) -> bool:
+        """Whether no turn was lost: a difference of times can drown in noise, below zero."""
+        return len(self.ratios) == len(self.ours)
 
     def quartiles(self) -> tuple[float, float, float]:
-        """The quartiles of the ratios: lower, median, upper.
+        """The quartiles of the ratios: lower, median, upper; NaN if there are none.
 
         Examples
         --------
         >>> Paired([1.0, 1.0, 2.0], [3.0, 4.0, 10.0]).quartiles()
         (3.5, 4.0, 4.5)
         """
-        low, median, high = np.quantile(self.ratios, [0.25, 0.5, 0.75])
+        low, median, high = np.quantile(self.ratios or [np.nan], [0.25, 0.5, 0.75])
         return float(low), float(median), float(high)
 
 
@@ -162,4 +166,4 @@ class Bystanders:
 
 
 def _per_epoch(short: list[float], whole: list[float], epochs: int) -> list[float]:
-    return [max(_SHORTEST, (b - a) / (epochs - 1)) for a, b in zip(short, whole, strict=True)]
+    return [(b - a) / (epochs - 1) for a, b in zip(short, whole, strict=True)]

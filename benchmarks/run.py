@@ -53,7 +53,7 @@ def record(rows: Sequence[Row], repeats: int) -> dict[str, object]:
             **{name: version(name) for name in _PEERS},
         },
         "repeats": repeats,
-        "rows": [{**asdict(row), "reached": row.reached} for row in rows],
+        "rows": [_plain(row) for row in rows],
     }
 
 
@@ -64,11 +64,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--tiny", action="store_true", help="tiny data, nothing recorded")
     options = parser.parse_args(arguments)
-    rows = measure(options.only, TINY if options.tiny else FULL, options.repeats)
-    print(render(rows))
-    if not options.tiny:
+    if options.tiny:
+        rows = measure(options.only, TINY, options.repeats)
+        print(render([replace(row, target=None) for row in rows]))
+    else:
+        rows = measure(options.only, FULL, options.repeats)
+        print(render(rows))
         with RESULTS.open("a") as results:
             results.write(json.dumps(record(rows, options.repeats), ensure_ascii=False) + "\n")
+
+
+def _plain(row: Row) -> dict[str, object]:
+    """The row as JSON can hold it, which knows no NaN."""
+    fields = {**asdict(row), "reached": row.reached}
+    return {key: None if value != value else value for key, value in fields.items()}
 
 
 def _cpu() -> str:

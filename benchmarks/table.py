@@ -17,7 +17,7 @@ class Row:
     case, peer : str
         What was measured, and against whom ("" for nobody).
     ours, theirs : float
-        Median seconds, per epoch or per example; for a figure without peer, the figure.
+        Median seconds, per epoch or per example; without a peer, both are the figure.
     low, ratio, high : float
         The quartiles of the peer's time over ours, or of the figure.
     target : float or None
@@ -70,7 +70,7 @@ def _cells(row: Row) -> list[str]:
     target = "" if row.target is None else f"{'≥' if row.peer else '≤'} {row.target:g}"
     reached = {True: "yes", False: "NO", None: ""}[row.reached]
     if not row.quality.same:
-        reached = "quality differs"
+        reached = "does not count"
     mine = _duration(row.ours) if row.peer else ""
     theirs = _duration(row.theirs) if row.peer else ""
     return [row.case, row.peer, mine, theirs, spread, target, reached, row.quality.note]
