@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from novikoff.core import orders
+    from novikoff.core.hyperplane import Hyperplane
     from novikoff.learners.perceptron import Perceptron
     from novikoff.theory import bounds
 
 __version__ = "0.1.0"
-__all__ = ["Perceptron", "bounds", "orders"]
+__all__ = ["Hyperplane", "Perceptron", "bounds", "orders"]
 
 # Public names are loaded when first used: importing novikoff itself costs nothing.
 _HOMES = {
+    "Hyperplane": ("novikoff.core.hyperplane", "Hyperplane"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
     "bounds": ("novikoff.theory.bounds", None),
     "orders": ("novikoff.core.orders", None),

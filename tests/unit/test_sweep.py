@@ -169,7 +169,7 @@ def test_a_deck_is_a_subset_of_the_rows(order: str, storage: str, tmp_path: Path
 def test_the_limit_on_updates_is_exact(order: str, limit: int) -> None:
     case = unit_signs(9, 30)  # random labels: no clean cycle ends it sooner
     A = case.rows
-    ran = traced(case, order, Perceptron(), limits=Limits(updates=limit))
+    ran = traced(case, order, Perceptron(), limits=Limits(1000, updates=limit))
     assert ran.stops == [Stop.UPDATES]
     assert ran.ledger.updates[0] == limit
     expected = oracle(A, epochs(order, A, 5, 20), Perceptron(), max_updates=limit)
@@ -219,7 +219,7 @@ def test_the_average_is_the_mean_of_w_after_every_step(order: str, storage: str)
 def test_the_average_when_the_limit_cuts_an_epoch_short() -> None:
     case = unit_signs(13, 30)
     A = case.rows
-    ran = traced(case, "permuted", Perceptron(), limits=Limits(updates=11), average=True)
+    ran = traced(case, "permuted", Perceptron(), limits=Limits(1000, updates=11), average=True)
     expected = oracle(A, epochs("permuted", A, 5, 20), Perceptron(), max_updates=11)
     np.testing.assert_allclose(ran.averaged()[:, 0], expected.mean, rtol=1e-12)
 

@@ -145,7 +145,7 @@ def code_labels(y: Labels, classes: Labels) -> Indices:
     strange = np.flatnonzero(classes[codes] != y)
     if len(strange) > 0:
         raise ValueError(
-            f"The label {y[strange[0]]!r} in row {strange[0]} is not one of the classes "
+            f"The label {y[strange[0]].tolist()!r} in row {strange[0]} is not one of the classes "
             f"{classes.tolist()}."
         )
     return codes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Hashable, Mapping
 from numbers import Integral, Real
@@ -219,7 +218,6 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         KeyboardInterrupt
             On Ctrl-C, within a second; the estimator then holds what it has learned.
         """
-        self._check_finite_parameters()
         limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
         before: Rules | None = self.__dict__.get("_rules") if self.warm_start else None
         old_classes = self.classes_ if before is not None else None
@@ -227,7 +225,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"y contains one class only, {classes[0]!r}: two are needed.")
+            raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
         scheme = scheme_for(len(classes), self.multi_class)
         rules = Rules(scheme, X.shape[1], self.average == "averaged", self.fit_intercept)
         start = check_start(coef_init, intercept_init, *rules.shape, self.fit_intercept)
@@ -317,7 +315,6 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         -------
         self
         """
-        self._check_finite_parameters()
         first = "_rules" not in self.__dict__
         X, y = check_rows_and_labels(self, X, y, reset=first)
         check_classification_targets(y)
@@ -401,7 +398,6 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         label = y.item() if isinstance(y, np.generic) else y
         if "_rules" not in self.__dict__:
             self._validate_params()
-            self._check_finite_parameters()
             if label is None or label != label:
                 raise ValueError(f"y is {label!r}, not a label.")
             n_features = 0 if isinstance(x, Mapping) else len(np.atleast_1d(np.asarray(x)))
@@ -451,11 +447,6 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         self.converged_ = False
         self.__dict__.pop("update_counts_", None)
         self.__dict__.pop("trace_", None)
-
-    def _check_finite_parameters(self) -> None:
-        for name in ("margin", "step"):
-            if not math.isfinite(getattr(self, name)):
-                raise ValueError(f"{name} must be finite.")
 
 
 def _resumed(before: Rules, old_classes: Labels, rules: Rules, classes: Labels) -> Vector:

@@ -152,6 +152,44 @@ def general_bound(
     return _squared_ratio(radius, gamma) + 2.0 * (delta / gamma) / gamma + 2.0 * start / gamma
 
 
+def translated_bound(
+    X: npt.ArrayLike, coef: npt.ArrayLike, intercept: float, s: float, shift: npt.ArrayLike
+) -> float:
+    """Bound the mistakes after a translation of all x by c (B6; Ex 1.29 of the source notes).
+
+    If y_i·(⟨w*, x_i⟩ + b*) ≥ s, then the same s is reached on the rows x_i + c by w* with the
+    bias b* − ⟨w*, c⟩. So separability stays, while the bound becomes
+
+        t ≤ max(‖x_i + c‖² + 1)·(‖w*‖² + (b* − ⟨w*, c⟩)²)/s²
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows x_i before the translation.
+    coef, intercept : array-like of shape (d,), float
+        w* and b*.
+    s : float
+        min y_i·(⟨w*, x_i⟩ + b*), or any positive number below it.
+    shift : array-like of shape (d,)
+        c; zero gives the bound without translation.
+
+    Returns
+    -------
+    float
+        The bound; infinite where it is beyond float64.
+
+    Examples
+    --------
+    >>> X, w_star = [[1.0], [-1.0]], [1.0]
+    >>> [round(translated_bound(X, w_star, 0.0, 1.0, [c])) for c in (0.0, 1.0, 10.0)]
+    [2, 10, 12322]
+    """
+    moved = np.asarray(X, dtype=np.float64) + np.asarray(shift, dtype=np.float64)
+    bias = intercept - float(np.dot(coef, shift))
+    radius = max(math.hypot(*row, 1.0) for row in moved.tolist())
+    return general_bound(radius, s, np.append(np.asarray(coef, dtype=np.float64), bias))
+
+
 def _require_positive(name: str, value: float) -> None:
     if not (math.isfinite(value) and value > 0.0):
         raise ValueError(f"The {name} must be finite and positive, not {value}.")

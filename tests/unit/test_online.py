@@ -1,0 +1,162 @@
+"""One example at a time: the same as a stream of rows, and able to grow."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from sklearn.datasets import load_digits
+
+import novikoff as nv
+from novikoff.learners.inputs import Example
+
+Matrix = npt.NDArray[np.float64]
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[Matrix, npt.NDArray[np.int64]]:
+    X, y = load_digits(return_X_y=True)
+    return X[:400] / 16.0, y[:400]
+
+
+@pytest.mark.parametrize("average", [False, "averaged"])
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("as_dict", [False, True])
+def test_examples_one_by_one_are_a_stream_of_rows(
+    digits: tuple[Matrix, npt.NDArray[np.int64]],
+    average: Literal[False, "averaged"],
+    multi_class: Literal["ovr", "ovo"],
+    n_classes: int,
+    as_dict: bool,
+) -> None:
+    X, y = digits
+    X, y = X[y < n_classes], y[y < n_classes]
+    classes = np.arange(n_classes)
+    one = nv.Perceptron(average=average, multi_class=multi_class, margin=5.0)
+    one.partial_fit(X[:1], y[:1], classes=classes)
+    for x, label in zip(X[1:], y[1:], strict=True):
+        one.learn_one(dict(enumerate(x)) if as_dict else x, label)
+    rows = nv.Perceptron(average=average, multi_class=multi_class, margin=5.0)
+    for part in np.array_split(np.arange(len(X)), 5):
+        rows.partial_fit(X[part], y[part], classes=classes)
+    np.testing.assert_allclose(one.coef_, rows.coef_, rtol=1e-9, atol=1e-12)
+    if not average:
+        np.testing.assert_array_equal(one.coef_, rows.coef_)
+    assert (one.n_updates_, one.n_mistakes_) == (rows.n_updates_, rows.n_mistakes_)
+    assert one.n_mistakes_ < one.n_updates_
+    predicted = [one.predict_one(dict(enumerate(x)) if as_dict else x) for x in X]
+    assert predicted == one.predict(X).tolist()
+
+
+def test_a_stream_in_parts_is_the_first_epoch_of_a_fit() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
+    stream = nv.Perceptron().partial_fit(X[:100], y[:100], [0, 1]).partial_fit(X[100:], y[100:])
+    with pytest.warns(UserWarning, match="without a clean cycle"):
+        fitted = nv.Perceptron(order="cyclic", max_epochs=1).fit(X, y)
+    np.testing.assert_array_equal(stream.coef_, fitted.coef_)
+    assert stream.n_mistakes_ == fitted.n_mistakes_
+
+
+def test_classes_are_taken_in_as_they_appear(
+    digits: tuple[Matrix, npt.NDArray[np.int64]],
+) -> None:
+    X, y = digits
+    two = y < 2
+    known = nv.Perceptron().partial_fit(X[two], y[two], classes=[0, 1])
+    for flip in (False, True):  # the first class may turn out to be the positive one
+        labels = np.where(flip, 1 - y, y)
+        met = nv.Perceptron()
+        for x, label in zip(X[two], labels[two].tolist(), strict=True):
+            met.learn_one(x, label)
+        sign = -1.0 if flip else 1.0
+        np.testing.assert_array_equal(met.coef_, sign * known.coef_)
+        assert met.classes_.tolist() == [0, 1]
+    for multi_class in ("ovr", "ovo"):
+        clf = nv.Perceptron().set_params(multi_class=multi_class)
+        for _ in range(8):
+            for x, label in zip(X, y.tolist(), strict=True):
+                clf.learn_one(x, label)
+        assert clf.classes_.tolist() == list(range(10))
+        assert clf.score(X, y) > 0.95
+
+
+def test_the_weights_of_old_classes_stay_when_a_class_appears() -> None:
+    a, b, c = np.eye(3)
+    clf = nv.Perceptron().learn_one(a, "b").learn_one(b, "d")
+    before = clf.coef_[0].copy()
+    clf.learn_one(c, "c")
+    assert clf.classes_.tolist() == ["b", "c", "d"]
+    bias = clf.intercept_
+    assert clf.coef_.shape == (3, 3)
+    # Nothing was wrong about b and d on the new row but ties; the first two columns are theirs.
+    np.testing.assert_array_equal(clf.coef_[0, :2], -before[:2])
+    np.testing.assert_array_equal(clf.coef_[2, :2], before[:2])
+    assert len(bias) == 3
+
+
+def test_features_are_taken_in_as_they_appear() -> None:
+    rng = np.random.default_rng(1)
+    words = [f"w{i}" for i in range(200)]
+    truth = dict(zip(words, rng.normal(size=200), strict=True))
+    clf, dense = nv.Perceptron(), np.zeros((300, 200))
+    labels = []
+    for i in range(300):
+        chosen = rng.choice(200, size=10, replace=False)
+        x = {words[j]: float(rng.integers(1, 4)) for j in chosen}
+        labels.append(sum(truth[w] * v for w, v in x.items()) > 0)
+        for w, v in x.items():
+            dense[i, words.index(w)] = v
+        clf.learn_one(x, labels[-1])
+    assert clf.n_features_in_ == 200
+    seen = [words.index(name) for name in clf.feature_names_in_]
+    rows = nv.Perceptron().partial_fit(dense, labels, classes=[False, True])
+    np.testing.assert_allclose(clf.coef_[0], rows.coef_[0, seen])
+    assert clf.n_mistakes_ == rows.n_mistakes_
+    assert clf.predict_one({"never": 3.0, **x}) == clf.predict_one(x)
+    assert clf.n_features_in_ == 200
+
+
+def test_predicts_nothing_before_it_has_seen_anything() -> None:
+    clf = nv.Perceptron()
+    assert clf.predict_one([1.0, 2.0]) is None
+    assert clf.learn_one([1.0, 2.0], "only").predict_one([-1.0, -2.0]) == "only"
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([1.0, 2.0, 3.0], 0, "2 features are expected"),
+        ([1.0, np.nan], 0, "nan in column 1"),
+        (np.array([1.0, np.inf]), 0, "inf in column 1"),
+        (np.array([[1.0, 2.0]]), 0, "2 features are expected"),
+        ([1.0, 2.0], 7, "not one of the classes"),
+        ({0: "much"}, 0, "Feature 0 is 'much'"),
+        ({0: np.inf}, 0, "Feature 0 is inf"),
+    ],
+)
+def test_a_bad_example_is_refused_and_changes_nothing(x: Example, y: int, message: str) -> None:
+    clf = nv.Perceptron().partial_fit([[1.0, 2.0], [-1.0, 0.5]], [0, 1], classes=[0, 1])
+    before = clf.coef_.copy()
+    with pytest.raises(ValueError, match=message):
+        clf.learn_one(x, y)
+    np.testing.assert_array_equal(clf.coef_, before)
+
+
+def test_partial_fit_refuses_what_it_cannot_know() -> None:
+    X, y = [[1.0], [2.0]], [0, 1]
+    with pytest.raises(ValueError, match="classes must be passed"):
+        nv.Perceptron().partial_fit(X, y)
+    clf = nv.Perceptron().partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="differ"):
+        clf.partial_fit(X, y, classes=[0, 2])
+    with pytest.raises(ValueError, match="label 5 in row 1"):
+        clf.partial_fit(X, [0, 5])
+    with pytest.raises(ValueError, match="balanced"):
+        nv.Perceptron(class_weight="balanced").partial_fit(X, y, classes=[0, 1])
+    assert not hasattr(nv.Perceptron(average="voted"), "partial_fit")
+    with pytest.raises(AttributeError, match="voted"):
+        nv.Perceptron(average="voted").learn_one([1.0], 0)

@@ -1,0 +1,252 @@
+"""The estimator: what it promises beyond scikit-learn's contract."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+
+import novikoff as nv
+from novikoff.core.trace import Trace
+from novikoff.learners.inputs import MatrixLike
+from novikoff.learners.schemes import OneVsOne
+
+Matrix = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int64]
+
+
+def separable(n: int, d: int, seed: int) -> tuple[Matrix, Labels]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    f = X @ rng.normal(size=d) + 0.3
+    far = np.abs(f) > 0.3
+    return X[far], (f[far] > 0).astype(np.int64)
+
+
+def quietly_fitted(clf: nv.Perceptron, X: MatrixLike, y: npt.ArrayLike) -> nv.Perceptron:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return clf.fit(X, y)
+
+
+@pytest.mark.parametrize("order", [*nv.orders.BY_NAME, nv.orders.Blocks(7)], ids=str)
+def test_a_clean_cycle_means_that_every_row_is_right(order: str) -> None:
+    X, y = separable(300, 6, 0)
+    clf = nv.Perceptron(order=order, random_state=0).fit(X, y)
+    assert clf.converged_
+    assert clf.score(X, y) == 1.0
+    assert (np.where(y == 1, 1, -1) * clf.decision_function(X) > 0).all()
+
+
+def test_padding_with_ones_is_an_intercept() -> None:
+    X, y = separable(200, 5, 1)
+    padded = np.column_stack([X, np.ones(len(X))])
+    inside = nv.Perceptron(order="cyclic", trace=True).fit(X, y)
+    outside = nv.Perceptron(order="cyclic", trace=True, fit_intercept=False).fit(padded, y)
+    np.testing.assert_array_equal(inside.trace_.index, outside.trace_.index)
+    np.testing.assert_array_equal(inside.coef_[0], outside.coef_[0, :-1])
+    assert inside.intercept_[0] == outside.coef_[0, -1]
+    assert outside.intercept_[0] == 0.0
+
+
+@pytest.mark.parametrize("order", ["permuted", "max_distance"])
+def test_the_weights_are_the_counted_rows(order: str) -> None:
+    X, y = separable(200, 5, 2)
+    clf = nv.Perceptron(order=order, step=0.5, random_state=3).fit(X, y)
+    A = np.column_stack([X, np.ones(len(X))]) * np.where(y == 1, 1, -1)[:, None]
+    w = 0.5 * clf.update_counts_ @ A
+    np.testing.assert_allclose(np.append(clf.coef_[0], clf.intercept_), w, atol=1e-9)
+    assert clf.update_counts_.sum() == clf.n_updates_ == clf.n_mistakes_
+
+
+def test_an_update_raises_the_margin_by_the_squared_norm() -> None:
+    X, y = np.array([[3.0, 4.0], [-1.0, 0.5]]), [1, 0]
+    clf = nv.Perceptron(order="cyclic", max_updates=1)
+    before = 0.0
+    after = quietly_fitted(clf, X, y).decision_function(X)[0]
+    assert after - before == 3.0**2 + 4.0**2 + 1.0
+
+
+@pytest.mark.parametrize("margin", [0.0, 2.0])
+def test_counts_updates_and_mistakes_apart(margin: float) -> None:
+    X, y = separable(200, 4, 3)
+    clf = nv.Perceptron(order="cyclic", margin=margin, trace=True).fit(X, y)
+    assert isinstance(clf.trace_, Trace)
+    assert clf.n_updates_ == len(clf.trace_)
+    assert clf.n_mistakes_ == (clf.trace_.margin <= 0).sum()
+    assert (clf.n_mistakes_ < clf.n_updates_) == (margin > 0)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_dense_and_sparse_agree_to_the_bit(multi_class: Literal["ovr", "ovo"]) -> None:
+    X, y = load_digits(return_X_y=True)
+    make = nv.Perceptron(multi_class=multi_class, max_epochs=5, random_state=0)
+    dense = quietly_fitted(make, X, y)
+    coef, updates = dense.coef_, dense.n_updates_
+    scores = dense.decision_function(X)
+    sparse = quietly_fitted(make, sp.csr_matrix(X), y)
+    np.testing.assert_array_equal(sparse.coef_, coef)
+    assert sparse.n_updates_ == updates
+    np.testing.assert_allclose(sparse.decision_function(sp.csr_matrix(X)), scores, rtol=1e-12)
+
+
+def test_one_vs_one_trains_every_pair_alone() -> None:
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    clf = nv.Perceptron(multi_class="ovo", order="cyclic").fit(X, y)
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    assert clf.coef_.shape == (3, X.shape[1])
+    for rule, (first, second) in enumerate(pairs):
+        members = (y == first) | (y == second)
+        alone = nv.Perceptron(order="cyclic").fit(X[members], y[members])
+        np.testing.assert_array_equal(clf.coef_[rule], alone.coef_[0])
+        counts = clf.update_counts_.toarray()[rule]
+        np.testing.assert_array_equal(counts[members], alone.update_counts_)
+        assert not counts[~members].any()
+
+
+def test_one_vs_one_breaks_ties_by_scores_then_by_class() -> None:
+    scheme = OneVsOne(3)  # rules (0, 1), (0, 2), (1, 2); the second is positive
+    circle = np.array([[5.0, -1.0, 2.0], [1.0, -1.0, 1.0]])  # 1 > 0, 0 > 2, 2 > 1
+    assert scheme.choose(circle).tolist() == [1, 0]
+    assert scheme.decision(circle).argmax(axis=1).tolist() == [1, 0]
+
+
+def test_the_vote_counts_every_rule_the_run_went_through() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 3))
+    y = (rng.random(60) < 0.5).astype(np.int64)
+    X_new = rng.normal(size=(40, 3))
+    voted = nv.Perceptron(average="voted", order="cyclic", max_epochs=3)
+    clf = quietly_fitted(voted, X, y)
+    w, votes, mean = np.zeros(4), np.zeros(40), np.zeros(4)
+    new = np.column_stack([X_new, np.ones(40)])
+    for _ in range(3):
+        for x, sign in zip(np.column_stack([X, np.ones(60)]), 2 * y - 1, strict=True):
+            if sign * (x @ w) <= 0:
+                w = w + sign * x
+            votes += np.where(new @ w > 0, 1, -1)
+            mean += w
+    np.testing.assert_array_equal(clf.decision_function(X_new), votes / 180)
+    np.testing.assert_array_equal(clf.predict(X_new), (votes > 0).astype(np.int64))
+    assert clf.predict_one(X_new[0]) == clf.predict(X_new[:1])[0]
+    running = nv.Perceptron(average="averaged", order="cyclic", max_epochs=3)
+    averaged = quietly_fitted(running, X, y)
+    np.testing.assert_allclose(averaged.coef_[0], mean[:3] / 180, rtol=1e-12)
+    sparse = quietly_fitted(clone(voted), sp.csr_array(X), y)
+    np.testing.assert_array_equal(sparse.predict(sp.csr_array(X_new)), clf.predict(X_new))
+
+
+def test_starting_weights() -> None:
+    X, y = separable(200, 4, 5)
+    solution = nv.Perceptron().fit(X, y)
+    again = nv.Perceptron().fit(X, y, coef_init=solution.coef_, intercept_init=solution.intercept_)
+    assert again.n_updates_ == 0
+    np.testing.assert_array_equal(again.coef_, solution.coef_)
+    warm = nv.Perceptron(warm_start=True).fit(X, y)
+    assert warm.n_updates_ > 0
+    assert warm.fit(X, y).n_updates_ == 0
+    with pytest.raises(ValueError, match="warm_start"):
+        warm.fit(X, np.where(y == 1, 5, 6))
+
+
+def test_weights_scale_steps_and_zero_takes_no_part() -> None:
+    X, y = separable(100, 3, 6)
+    flipped = y.copy()
+    flipped[:10] = 1 - flipped[:10]
+    weight = np.where(np.arange(len(y)) < 10, 0.0, 1.0)
+    clf = nv.Perceptron(order="cyclic").fit(X, flipped, sample_weight=weight)
+    alone = nv.Perceptron(order="cyclic").fit(X[10:], y[10:])
+    np.testing.assert_array_equal(clf.coef_, alone.coef_)
+    doubled = nv.Perceptron(order="cyclic", class_weight={0: 2.0, 1: 2.0}).fit(X, y)
+    np.testing.assert_array_equal(
+        doubled.coef_, 2.0 * nv.Perceptron(order="cyclic").fit(X, y).coef_
+    )
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_threads_change_nothing(multi_class: Literal["ovr", "ovo"]) -> None:
+    X, y = load_digits(return_X_y=True)
+    one = nv.Perceptron(multi_class=multi_class, max_epochs=3, random_state=0)
+    two = clone(one).set_params(n_jobs=2)
+    quietly_fitted(one, X, y)
+    quietly_fitted(two, X, y)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def test_says_when_no_cycle_was_clean() -> None:
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    with pytest.warns(ConvergenceWarning, match=r"limit on epochs.*averaged"):
+        clf = nv.Perceptron(max_epochs=10).fit(X, y)
+    assert not clf.converged_
+    assert clf.n_iter_ == 10
+    with pytest.warns(ConvergenceWarning, match="limit on updates"):
+        assert nv.Perceptron(max_updates=7).fit(X, y).n_updates_ == 7
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        nv.Perceptron(max_epochs=None, max_seconds=0.05).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="end of the order's sequence"):
+        nv.Perceptron(order=nv.orders.Chaotic([0, 1, 2, 3] * 3, window=4)).fit(X, y)
+
+
+def test_the_trace_takes_a_reference() -> None:
+    X, y = separable(100, 3, 7)
+    w_star = nv.Perceptron().fit(X, y)
+    reference = np.append(w_star.coef_[0], w_star.intercept_[0])
+    clf = nv.Perceptron(order="cyclic", trace=reference).fit(X, y)
+    final = np.append(clf.coef_[0], clf.intercept_[0])
+    trace = clf.trace_
+    assert isinstance(trace, Trace)
+    assert trace.inner is not None
+    assert trace.inner[-1] == pytest.approx(final @ reference)
+    assert trace.squared_norm[-1] == pytest.approx(final @ final)
+    with pytest.raises(ValueError, match="reference"):
+        nv.Perceptron(trace=[1.0]).fit(X, y)
+    several = nv.Perceptron(trace=True, max_epochs=2)
+    assert len(quietly_fitted(several, *load_iris(return_X_y=True)).trace_) == 3
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "message"),
+    [
+        ([[1.0], [np.nan]], [0, 1], {}, "NaN in row 1, column 0"),
+        ([[1.0, np.inf], [0.0, 1.0]], [0, 1], {}, "infinity in row 0, column 1"),
+        (sp.csr_array([[0.0, 1.0], [0.0, np.nan]]), [0, 1], {}, "NaN in row 1, column 1"),
+        ([[1.0], [2.0]], [1, 1], {}, "one class"),
+        (np.empty((0, 2)), [], {}, "0 sample"),
+        (np.empty((2, 0)), [0, 1], {}, "0 feature"),
+        ([[1.0], [2.0]], [0, 1], {"order": "sideways"}, "'order' parameter"),
+        ([[1.0], [2.0]], [0, 1], {"margin": -1.0}, "'margin' parameter"),
+        ([[1.0], [2.0]], [0, 1], {"margin": np.inf}, "'margin' parameter"),
+        ([[1.0], [2.0]], [0, 1], {"step": 0.0}, "'step' parameter"),
+        ([[1e308, 1e308], [-1e308, 1e308]], [0, 1], {}, "range of float64"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(
+    X: MatrixLike, y: npt.ArrayLike, options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        nv.Perceptron().set_params(**options).fit(X, y)
+
+
+def test_bad_weights_are_refused() -> None:
+    X, y = [[1.0], [2.0]], [0, 1]
+    clf = nv.Perceptron()
+    for weight, message in (([1.0, -1.0], "egative"), ([0.0, 0.0], "zero"), ([1.0], "shape")):
+        with pytest.raises(ValueError, match=message):
+            clf.fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match="coef_init must be finite"):
+        clf.fit(X, y, coef_init=[[np.nan]])
+    with pytest.raises(ValueError, match=r"coef_init has shape \(1, 3\)"):
+        clf.fit(X, y, coef_init=[[1.0, 2.0, 3.0]])
+    with pytest.raises(ValueError, match="intercept_init must be zero"):
+        nv.Perceptron(fit_intercept=False).fit(X, y, intercept_init=[1.0])
+    with pytest.raises(ValueError, match="features"):
+        clf.fit(X, y).predict([[1.0, 2.0]])
