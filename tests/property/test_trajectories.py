@@ -117,12 +117,20 @@ def test_products_from_the_largest_to_the_vanishing(
 
 
 @given(
-    st.integers(0, 2**32), st.integers(2, 40), st.booleans(), st.sampled_from([-300, -80, 0, 70])
+    st.integers(0, 2**32),
+    st.integers(2, 40),
+    st.booleans(),
+    st.sampled_from([-300, -80, 0, 70]),
+    st.sampled_from([1.0, 2.0**-400]),
 )
 def test_margins_within_rounding_of_zero(
-    seed: int, d: int, fit_intercept: bool, exponent: int
+    seed: int, d: int, fit_intercept: bool, exponent: int, step: float
 ) -> None:
-    """Rows orthogonal to the start but for rounding: only one order of summation is right."""
+    """Rows orthogonal to the start but for rounding: only one order of summation is right.
+
+    A step too short to move w leaves every row there; a long one only the first few.
+    """
+    update = Perceptron(step=step)
     rng = np.random.default_rng(seed)
     start = rng.normal(size=d + 1)
     X = rng.normal(size=(30, d))
@@ -131,9 +139,12 @@ def test_margins_within_rounding_of_zero(
     if not fit_intercept:
         X *= 2.0**exponent
     signs = rng.choice([-1, 1], size=30).astype(np.int8)
-    dense = path(X, signs, Cyclic(), fit_intercept=fit_intercept, start=start)
-    assert dense == path(csr(X), signs, Cyclic(), fit_intercept=fit_intercept, start=start)
-    assert dense == oracle_path(X, signs, Cyclic(), fit_intercept=fit_intercept, start=start)
+    signed_rows = (X, signs, Cyclic())
+    dense = path(*signed_rows, fit_intercept=fit_intercept, start=start, update=update)
+    sparse = path(csr(X), signs, Cyclic(), fit_intercept=fit_intercept, start=start, update=update)
+    assert dense == sparse
+    expected = oracle_path(*signed_rows, fit_intercept=fit_intercept, start=start, update=update)
+    assert dense == expected
 
 
 @given(st.integers(0, 2**32), st.integers(1, 20))

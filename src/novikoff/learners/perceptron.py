@@ -283,7 +283,10 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         if self.trace is not False:
             self.trace_ = training.traces[0] if len(classes) == 2 else training.traces
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        _conclude(training)
+        if limits.interrupted:
+            raise KeyboardInterrupt
+        if not training.converged:
+            _warn(training)
         return self
 
     @available_if(_streams)
@@ -348,7 +351,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         rules.adopt(training.W, training.lazy, training.tally)
         self._streamed()
         self.n_iter_ += 1
-        if Stop.INTERRUPTED in training.stops:
+        if plan.limits.interrupted:
             raise KeyboardInterrupt
         return self
 
@@ -458,16 +461,12 @@ def _resumed(before: Rules, old_classes: Labels, rules: Rules, classes: Labels) 
     return before.decisive()
 
 
-def _conclude(training: Training) -> None:
-    """Tell how a fit ended, if not with a clean cycle."""
-    if Stop.INTERRUPTED in training.stops:
-        raise KeyboardInterrupt
-    if not training.converged:
-        reasons = sorted({str(stop) for stop in training.stops if stop is not Stop.CLEAN})
-        warnings.warn(
-            f"The perceptron ended by {' and '.join(reasons)}, without a clean cycle: the "
-            "data may not be linearly separable. Raise the limit, or, if no rule is "
-            "perfect, use average='averaged' for a better one.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+def _warn(training: Training) -> None:
+    reasons = sorted({str(stop) for stop in training.stops if stop is not Stop.CLEAN})
+    warnings.warn(
+        f"The perceptron ended by {' and '.join(reasons)}, without a clean cycle: the data "
+        "may not be linearly separable. Raise the limit, or, if no rule is perfect, use "
+        "average='averaged' for a better one.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )

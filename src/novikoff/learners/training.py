@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -139,9 +139,13 @@ def train(
     with ThreadPoolExecutor(min(plan.threads, n_rules)) as pool:
         pending = [pool.submit(train_rule, rule) for rule in range(n_rules)]
         try:
-            return _joined([future.result() for future in pending])
+            # Look up now and then: some libraries make Ctrl-C restart a plain wait.
+            while wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
+                if any(future.done() and future.exception() for future in pending):
+                    break
         except KeyboardInterrupt:
             plan.limits.interrupted = True
+        try:
             return _joined([future.result() for future in pending])
         except BaseException:
             plan.limits.interrupted = True
