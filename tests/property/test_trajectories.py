@@ -22,13 +22,13 @@ from tests.oracle import oracle, signed
 EPOCHS = 6
 
 integers = st.integers(-3, 3).map(float)
-# Every magnitude at once, zeros and ties included; w and margins stay below 1e308.
+# Many magnitudes at once, zeros and ties included; products of three stay below 1e308.
 nasty = st.one_of(
     st.sampled_from(
         [0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3, 5e-324, -5e-324, 2.2e-308, 1e16, 1.0 + 2**-52]
     ),
     st.floats(-1e3, 1e3),
-    st.builds(lambda m, e: m * 2.0**e, st.floats(-2, 2), st.integers(-600, 400)),
+    st.builds(lambda m, e: m * 2.0**e, st.floats(-2, 2), st.integers(-600, 150)),
 )
 mixed = st.sampled_from([1e100, -1e100, 1e-100, -1e-100, 1.0, -1.0, 0.0, 3e-160])
 
@@ -165,8 +165,9 @@ def test_margins_of_exactly_zero_are_mistakes(seed: int, half: int) -> None:
 @given(problems(nasty), st.sampled_from([-700, -3, 5, 60]))
 def test_float32_rows_are_their_float64_copies(case: tuple[Vector, Signs], exponent: int) -> None:
     X, signs = case
-    assume(np.abs(X).max() < 1e30)
-    single = (X * 2.0**exponent).astype(np.float32)
+    X = X * 2.0**exponent
+    assume(np.abs(X).max() < 1e38)
+    single = X.astype(np.float32)
     double = single.astype(np.float64)
     assert path(single, signs, Cyclic(), fit_intercept=True) == path(
         double, signs, Cyclic(), fit_intercept=True
