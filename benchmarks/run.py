@@ -35,7 +35,8 @@ def measure(names: Sequence[str], scale: Scale, repeats: int) -> list[Row]:
         others = bystanders.share()
         rows += [replace(row, details={**row.details, "others": others}) for row in found]
         note = f", while others kept {others:.1f} cores busy" if others > _QUIET else ""
-        print(f"{time.monotonic() - start:.0f} s{note}", file=sys.stderr, flush=True)
+        figures = " · ".join(f"{row.ratio:.3g}" for row in found)
+        print(f"{figures} ({time.monotonic() - start:.0f} s{note})", file=sys.stderr, flush=True)
     return rows
 
 
