@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import warnings
 
-from sklearn.datasets import load_digits
-from sklearn.exceptions import ConvergenceWarning
-
 import novikoff as nv
 
 _MAX_EPOCHS = 10_000
@@ -18,6 +15,9 @@ _MAX_EPOCHS = 10_000
 
 def main() -> None:
     """Fit a perceptron for each digit and print a line about it."""
+    from sklearn.datasets import load_digits
+    from sklearn.exceptions import ConvergenceWarning
+
     X, digits = load_digits(return_X_y=True)
     print(
         f"data        digits · {X.shape[0]:,} rows · {X.shape[1]} features · each class vs the rest"

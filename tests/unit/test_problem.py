@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from novikoff.core.margins import norm_bound, scores
-from novikoff.core.problem import pose, squared_norms
+from novikoff.core.problem import pose, relative_norms
 from novikoff.core.rows import Vector
 from tests.cases import csr, planted, planted_integers
 from tests.oracle import margins, signed
@@ -96,11 +96,13 @@ def test_sizes_and_other_signs() -> None:
     assert scores(turned, w).tolist() == (-scores(problem, w)).tolist()
 
 
-def test_squared_norms() -> None:
-    case = planted_integers(4, 20, 6)
-    expected = (case.rows**2).sum(axis=1).tolist()
-    assert squared_norms(pose(case.X, case.signs, True).rows).tolist() == expected
-    assert squared_norms(pose(csr(case.X), case.signs, True).rows).tolist() == expected
+@pytest.mark.parametrize("size", [2.0**-560, 1.0, 2.0**520])
+def test_relative_norms(size: float) -> None:
+    case = planted_integers(4, 20, 6, fit_intercept=False)
+    expected = np.sqrt((case.rows**2).sum(axis=1)).tolist()
+    for X in (case.X * size, csr(case.X * size)):
+        problem = pose(X, case.signs, False)
+        assert (relative_norms(problem) * (problem.unit / size)).tolist() == expected
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -25,7 +25,7 @@ from novikoff.core.ledger import (
 )
 from novikoff.core.margins import margin
 from novikoff.core.orders import Greedy, MaxDistance
-from novikoff.core.problem import Problem, squared_norms
+from novikoff.core.problem import Problem, relative_norms
 from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order, sqnorm
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.trace import Recorder
@@ -42,8 +42,9 @@ class Board(NamedTuple):
     """All margins, by position in the deck, and the Gram rows kept so far."""
 
     margins: Vector
-    scale: Vector  # what a violation is divided by: ‖a_i‖, or 1
-    gram: Vector  # (slots, n)
+    scale: Vector  # what a violation is divided by: ‖a_i‖ in some unit, or 1
+    unit: float
+    gram: Vector  # (slots, n): ⟨a_j, a_k⟩/unit
     slot: Indices  # which slot holds the Gram row of a position, or −1
     holder: Indices  # which position a slot belongs to, or −1
     turn: Indices  # (1,) the slot to fill next
@@ -78,14 +79,17 @@ def climb_until(
     board = _set_up(problem, deck, order)
     burst = max(1, min(_REFRESH_EVERY, ENTRIES_PER_CALL // (n * problem.longest)))
     since_fresh = _REFRESH_EVERY
+    if limit <= 0:
+        state.end(0, Stop.UPDATES)
     try:
         while ledger.active[0]:
             if since_fresh >= _REFRESH_EVERY:
-                doubt = ledger.rounding * ledger.norm[0]
+                doubt = ledger.rounding * float(ledger.norm[0])
                 _sum_afresh(problem.rows, deck, W[:, 0], threshold(update), doubt, board)
                 since_fresh = 0
             before = int(ledger.updates[0])
-            status = _climb(problem.rows, deck, update, W[:, 0], ledger, board, burst)
+            count = min(burst, n - before % n)
+            status = _climb(problem.rows, deck, update, W[:, 0], ledger, board, count)
             total = int(ledger.updates[0])
             if recorder is not None:
                 recorder.take()
@@ -112,12 +116,12 @@ def _set_up(problem: Problem, deck: Indices, order: Greedy) -> Board:
     n = len(deck)
     scale = np.ones(n)
     if isinstance(order, MaxDistance):
-        scale = np.sqrt(squared_norms(problem.rows)[deck])
-        scale[scale == 0.0] = np.inf  # no w satisfies a zero row: it comes last
+        scale = relative_norms(problem)[deck]
     slots = max(1, min(n, _GRAM_BYTES // (8 * n)))
     return Board(
         np.empty(n),
         scale,
+        problem.unit,
         np.empty((slots, n)),
         np.full(n, -1, dtype=np.int64),
         np.full(slots, -1, dtype=np.int64),
@@ -145,14 +149,14 @@ def _climb(
             return _NO_MISTAKE_SEEN
         i = deck[k]
         m = dot_in_order(rows, i, w)
-        if not m > delta:
-            if m != m:
-                return _OVERFLOW
+        if not abs(m) < np.inf:
+            return _OVERFLOW
+        if m <= delta:
             step = tau(update, m, sqnorm(rows, i)) * weight(ledger.weights, i)
             axpy(step, rows, i, w)
             gram = board.gram[_gram_row(rows, deck, k, board, len(w))]
             for j in range(len(deck)):
-                board.margins[j] += step * gram[j]
+                board.margins[j] += step * board.unit * gram[j]
             t = ledger.steps[0]
             ledger.steps[0] += 1
             ledger.updates[0] += 1
@@ -170,20 +174,30 @@ def _climb(
 
 @njit(cache=True, nogil=True)
 def _worst(deck: Indices, weights: Vector, board: Board, delta: float) -> int:
-    """The position with the largest violation, the first of equals, or −1 if none is."""
-    worst, at = np.inf, -1
+    """The position with the largest violation, the first of equals, or −1 if there is none.
+
+    A margin that has left float64 comes first: it must be looked at. A zero row, which no w
+    satisfies, comes last.
+    """
+    worst, at, zero_row = np.inf, -1, -1
     shift = delta if delta < np.inf else 0.0
     for k in range(len(deck)):
-        if not board.margins[k] > delta and weight(weights, deck[k]) > 0.0:
-            score = (board.margins[k] - shift) / board.scale[k]
-            if score < worst:
-                worst, at = score, k
-    return at
+        m = board.margins[k]
+        if weight(weights, deck[k]) == 0.0:
+            continue
+        if not abs(m) < np.inf:
+            return k
+        if m <= delta:
+            if board.scale[k] == 0.0:
+                zero_row = k if zero_row < 0 else zero_row
+            elif (m - shift) / board.scale[k] < worst:
+                worst, at = (m - shift) / board.scale[k], k
+    return at if at >= 0 else zero_row
 
 
 @njit(cache=True, nogil=True)
 def _gram_row(rows: Rows, deck: Indices, k: int, board: Board, p: int) -> int:
-    """The slot that holds ⟨a_j, a_k⟩ for all j, filled if need be."""
+    """The slot that holds the Gram row of k, filled if need be."""
     if board.slot[k] < 0:
         slot = board.turn[0]
         board.turn[0] = (slot + 1) % len(board.holder)
@@ -192,7 +206,7 @@ def _gram_row(rows: Rows, deck: Indices, k: int, board: Board, p: int) -> int:
         board.holder[slot] = k
         board.slot[k] = slot
         row = np.zeros(p)
-        axpy(1.0, rows, deck[k], row)
+        axpy(1.0 / board.unit, rows, deck[k], row)
         for j in range(len(deck)):
             board.gram[slot, j] = dot(rows, deck[j], row)
     return int(board.slot[k])

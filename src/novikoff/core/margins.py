@@ -8,6 +8,7 @@ be from each other.
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -28,7 +29,7 @@ def margin(rows: Rows, i: int, w: Vector, delta: float, doubt: float) -> float:
     ``doubt`` bounds how far two ways to sum may be apart, `Problem.rounding`·‖w‖.
     """
     m = dot(rows, i, w)
-    if not abs(m - delta) > doubt + UNDERFLOW:
+    if not doubt + UNDERFLOW < abs(m - delta) < np.inf:
         m = dot_in_order(rows, i, w)
     return m
 
@@ -57,7 +58,9 @@ def norm_bound(w: Vector) -> float:
     largest = float(np.abs(w).max())
     if largest == 0.0 or not np.isfinite(largest):
         return largest
-    return largest * float(np.linalg.norm(w / largest)) * (1.0 + 1e-9)
+    # Not np.linalg.norm: it would wake BLAS threads, which then spin beside the loop.
+    bound = largest * math.sqrt(np.square(w / largest).sum()) * (1.0 + 1e-9)
+    return math.nextafter(bound, math.inf)
 
 
 def scores(problem: Problem, W: Vector, threads: int = 1) -> Vector:
@@ -92,5 +95,5 @@ def _fill_scores(rows: Rows, first: int, last: int, W: Vector, doubts: Vector, o
     for i in range(first, last):
         dots(rows, i, W, out[i])
         for c in range(W.shape[1]):
-            if not abs(out[i, c]) > doubts[c] + UNDERFLOW:
+            if not doubts[c] + UNDERFLOW < abs(out[i, c]) < np.inf:
                 out[i, c] = dot_in_order(rows, i, W[:, c])

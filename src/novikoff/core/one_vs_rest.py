@@ -12,7 +12,7 @@ from novikoff.core.ledger import Ledger, annotate, weight
 from novikoff.core.margins import UNDERFLOW
 from novikoff.core.readahead import publish
 from novikoff.core.rows import Indices, Rows, Vector, axpy, dot_in_order, dots, sqnorm
-from novikoff.core.updates import Update, tau, threshold
+from novikoff.core.updates import Update, reads_margin, tau, threshold
 
 Codes: TypeAlias = npt.NDArray[np.int64]
 
@@ -49,13 +49,15 @@ def sweep_classes(
             sign = 1.0 if codes[i] == c else -1.0
             m = sign * products[c]
             doubt = ledger.rounding * ledger.norm[c] + UNDERFLOW
-            if m > delta + doubt:
+            if doubt < m - delta < np.inf:
                 continue
-            if not abs(m - delta) > doubt:
+            if not doubt < abs(m - delta) < np.inf:
                 m = sign * dot_in_order(rows, i, W[:, c])
-            if not m > delta and weight(ledger.weights, i) > 0.0:
-                if m != m:
+                if not abs(m) < np.inf:
                     return False
+            if m <= delta and weight(ledger.weights, i) > 0.0:
+                if abs(m) <= doubt or reads_margin(update) or ledger.annotated:
+                    m = sign * dot_in_order(rows, i, W[:, c])
                 step = tau(update, m, sqnorm(rows, i)) * weight(ledger.weights, i)
                 axpy(sign * step, rows, i, W[:, c])
                 ledger.updates[c] += 1

@@ -132,7 +132,7 @@ class Chaotic:
     """The caller's own sequence of row numbers, every row at least once in ``window`` steps.
 
     The promise is checked while the sequence is read; an epoch is ``window`` steps. A
-    sequence that ends, ends the run.
+    sequence that ends, ends the run after its last whole window.
     """
 
     sequence: Iterable[int]
@@ -200,7 +200,7 @@ def named(order: str | Order) -> Order:
         if order not in BY_NAME:
             raise ValueError(f"Unknown order {order!r}; there are {', '.join(BY_NAME)}.")
         return BY_NAME[order]()
-    if not isinstance(order, Sequence | MaxDistance | MaxResidual):
+    if isinstance(order, type) or not isinstance(order, Sequence | MaxDistance | MaxResidual):
         raise ValueError(f"An order is a name or an object of novikoff.orders, not {order!r}.")
     return order
 

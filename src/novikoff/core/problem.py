@@ -45,6 +45,11 @@ class Problem:
         """The length of a weight vector."""
         return _rows.width(self.rows)
 
+    @property
+    def unit(self) -> float:
+        """A power of two near R: in this unit, products of rows stay within float64."""
+        return math.ldexp(1.0, math.frexp(self.radius)[1] - 1) if self.radius > 0.0 else 1.0
+
     def resigned(self, signs: npt.NDArray[np.int8]) -> Problem:
         """The same rows under other signs; norms do not depend on them."""
         return replace(self, rows=_rows.resigned(self.rows, signs))
@@ -98,28 +103,32 @@ def pose(
     return Problem(rows, radius * (1.0 + (p + 4) * _ULP), longest)
 
 
-def squared_norms(rows: Rows) -> Vector:
-    """‖a_i‖² for every row.
+def relative_norms(problem: Problem) -> Vector:
+    """‖a_i‖ of every row in the problem's unit, so that no square overflows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> squared_norms(_rows.view(np.array([[3.0, 4.0]]), np.array([1], dtype=np.int8), True))
-    array([26.])
+    >>> rows = np.array([[3.0, 4.0], [6.0, 8.0]]) * 1e200
+    >>> shares = relative_norms(pose(rows, np.ones(2, dtype=np.int8), False))
+    >>> shares[1] / shares[0]
+    np.float64(2.0)
     """
-    out = np.empty(_rows.count(rows))
-    _fill_squared_norms(rows, out)
+    out = np.empty(problem.n)
+    _fill_norms(problem.rows, problem.unit, out)
     return out
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _scan(rows: Rows, first: int, last: int) -> tuple[int, float, float, int]:
     """The first row that is not finite or −1, max‖a_i‖², max|x_ij|, max number of entries."""
     largest_sq, largest, longest = 0.0, 0.0, 0
     for i in range(first, last):
         x = _rows.entries(rows, i)
         longest = max(longest, len(x))
-        sq = _rows.sqnorm(rows, i)
+        sq = rows.bias
+        for j in range(len(x)):
+            sq += np.float64(x[j]) * np.float64(x[j])
         if not 1e-280 < sq < 1e300:
             for j in range(len(x)):
                 if not np.isfinite(x[j]):
@@ -130,9 +139,13 @@ def _scan(rows: Rows, first: int, last: int) -> tuple[int, float, float, int]:
 
 
 @njit(cache=True, nogil=True)
-def _fill_squared_norms(rows: Rows, out: Vector) -> None:
+def _fill_norms(rows: Rows, unit: float, out: Vector) -> None:
     for i in range(len(out)):
-        out[i] = _rows.sqnorm(rows, i)
+        x = _rows.entries(rows, i)
+        total = (rows.bias / unit) ** 2
+        for j in range(len(x)):
+            total += (x[j] / unit) ** 2
+        out[i] = math.sqrt(total)
 
 
 def _complaint(rows: Rows, i: int, names: Sequence[str] | None) -> str:

@@ -63,6 +63,8 @@ Code: TypeAlias = Callable[..., object]
 def view(X: Floats | SparseMatrix, signs: npt.NDArray[np.int8], fit_intercept: bool) -> Rows:
     """See ``X`` as signed, padded rows, without copying it.
 
+    Only a CSR matrix with unsorted or repeated indices is copied, to put them in order.
+
     Every array is marked read-only in the view: the data is never written, and memory
     maps, frames and plain arrays share one compiled kernel.
 
@@ -76,6 +78,9 @@ def view(X: Floats | SparseMatrix, signs: npt.NDArray[np.int8], fit_intercept: b
     bias = 1.0 if fit_intercept else 0.0
     if isinstance(X, np.ndarray):
         return Dense(_frozen(X), _frozen(signs), bias)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
     indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
     return Csr(
         _frozen(X.data),
@@ -319,7 +324,7 @@ def _axpy(c: types.Type, rows: types.NamedTuple, i: types.Type, w: types.Type) -
     return _pick(rows, _dense_axpy, _csr_axpy)
 
 
-@overload(sqnorm, strict=False, jit_options=_LANES)
+@overload(sqnorm, strict=False, jit_options=_IN_ORDER)
 def _sqnorm(rows: types.NamedTuple, i: types.Type) -> Code:
     return _pick(rows, _dense_sqnorm, _csr_sqnorm)
 

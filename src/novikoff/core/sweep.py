@@ -30,13 +30,13 @@ from novikoff.core.ledger import (
 )
 from novikoff.core.margins import UNDERFLOW, first_mistake
 from novikoff.core.one_vs_rest import Codes, sweep_classes
-from novikoff.core.orders import Deck, MaxDistance, MaxResidual, Order
-from novikoff.core.problem import Problem, squared_norms
+from novikoff.core.orders import Deck, Greedy, Order
+from novikoff.core.problem import Problem, relative_norms
 from novikoff.core.readahead import publish, reading_ahead
 from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order, sqnorm
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.trace import Recorder
-from novikoff.core.updates import Update, tau, threshold
+from novikoff.core.updates import Update, reads_margin, tau, threshold
 
 
 @njit(cache=True, nogil=True)
@@ -57,11 +57,13 @@ def sweep(
             publish(ledger.progress, k)
         i = epoch[k]
         m = dot(rows, i, w)  # ⟨a_i, w⟩
-        if not abs(m - delta) > doubt:
+        if not doubt < abs(m - delta) < np.inf:
             m = dot_in_order(rows, i, w)
-        if not m > delta and weight(ledger.weights, i) > 0.0:  # a mistake
-            if m != m:
+            if not abs(m) < np.inf:
                 return False
+        if m <= delta and weight(ledger.weights, i) > 0.0:  # a mistake
+            if abs(m) <= doubt or reads_margin(update) or ledger.annotated:
+                m = dot_in_order(rows, i, w)
             step = tau(update, m, sqnorm(rows, i)) * weight(ledger.weights, i)
             axpy(step, rows, i, w)  # w ← w + τ a_i
             ledger.updates[0] += 1
@@ -129,7 +131,11 @@ def run(
     On Ctrl-C the run ends with ``Stop.INTERRUPTED`` within milliseconds and its books in
     order; the caller decides what to raise.
     """
-    if isinstance(order, MaxDistance | MaxResidual):
+    if codes is not None and (recorder is not None or isinstance(order, Greedy)):
+        raise ValueError("Traces and maximal rules take one binary problem at a time.")
+    if recorder is not None and len(recorder.tape.reference) not in (0, problem.p):
+        raise ValueError(f"The reference of a trace must have {problem.p} entries.")
+    if isinstance(order, Greedy):
         return climb_until(
             problem,
             update,
@@ -148,9 +154,12 @@ def run(
     ledger = open_ledger(problem, W, weights, counts, average, tape, limits.most_updates())
     state = Run(W, ledger, np.zeros(K, dtype=np.int64), [None] * K)
     rows = np.arange(problem.n) if deck is None else deck
-    norms = partial(_squared_norms_of, problem, rows)
+    shares = partial(_squared_norms_of, problem, rows)
+    if ledger.limit <= 0:
+        state.end_all(Stop.UPDATES)
+        return state
     try:
-        for epoch in order.epochs(Deck(rows, norms), rng):
+        for epoch in order.epochs(Deck(rows, shares), rng):
             before = ledger.updates.copy()
             state.epochs[ledger.active] += 1
             if not _sweep_epoch(problem, epoch, update, codes, state, limits, recorder, threads):
@@ -222,4 +231,4 @@ def _is_clean(
 
 
 def _squared_norms_of(problem: Problem, deck: Indices) -> Vector:
-    return squared_norms(problem.rows)[deck]
+    return np.square(relative_norms(problem)[deck])

@@ -79,6 +79,11 @@ def tau(update: Update, m: float, sq: float) -> float:
     return _TAU[type(update)](update, m, sq)
 
 
+def reads_margin(update: Update) -> bool:
+    """Whether the step depends on the value of m, not only on its side of the threshold."""
+    return type(update) not in _BLIND
+
+
 def _perceptron_threshold(update: Perceptron) -> float:
     return update.margin
 
@@ -135,6 +140,7 @@ _TAU: dict[type, Callable[..., float]] = {
     PA2: _pa2_tau,
     Relaxation: _relaxation_tau,
 }
+_BLIND = (Perceptron, Aggressive)
 
 
 # Inside a kernel the rule is known at compile time, and its two formulas are inlined.
@@ -146,3 +152,16 @@ def _threshold(update: types.NamedTuple) -> Callable[..., float]:
 @overload(tau, strict=False, jit_options={"forceinline": True})
 def _tau(update: types.NamedTuple, m: types.Type, sq: types.Type) -> Callable[..., float]:
     return _TAU[update.instance_class]
+
+
+@overload(reads_margin, strict=False, jit_options={"forceinline": True})
+def _reads_margin(update: types.NamedTuple) -> Callable[..., bool]:
+    return _no if update.instance_class in _BLIND else _yes
+
+
+def _yes(update: Update) -> bool:
+    return True
+
+
+def _no(update: Update) -> bool:
+    return False

@@ -22,7 +22,7 @@ Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
 def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Floats | SparseMatrix:
     """X as a C-ordered or CSR matrix of floats; finiteness is checked by `pose`."""
     checked: Floats | SparseMatrix = validate_data(estimator, X, reset=reset, **_FORM)
-    return canonical(checked)
+    return checked
 
 
 def check_rows_and_labels(
@@ -30,7 +30,7 @@ def check_rows_and_labels(
 ) -> tuple[Floats | SparseMatrix, Labels]:
     """X as in `check_rows`, and one label per row."""
     checked, labels = validate_data(estimator, X, y, reset=reset, **_FORM)
-    return canonical(checked), labels
+    return checked, labels
 
 
 _FORM = {
@@ -40,14 +40,6 @@ _FORM = {
     "order": "C",
     "ensure_all_finite": False,
 }
-
-
-def canonical(X: Floats | SparseMatrix) -> Floats | SparseMatrix:
-    """A CSR matrix with sorted indices and no duplicates: the same one if it is so already."""
-    if not isinstance(X, np.ndarray) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
 
 
 def pose_unsigned(

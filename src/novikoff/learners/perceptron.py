@@ -223,9 +223,10 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         old_classes = self.classes_ if before is not None else None
         X, y = check_rows_and_labels(self, X, y, reset=True)
         check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        classes = np.unique(y)
         if len(classes) < 2:
             raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
+        codes = np.searchsorted(classes, y)
         scheme = scheme_for(len(classes), self.multi_class)
         rules = Rules(scheme, X.shape[1], self.average == "averaged", self.fit_intercept)
         start = check_start(coef_init, intercept_init, *rules.shape, self.fit_intercept)
