@@ -24,6 +24,7 @@ from novikoff.core.ledger import (
     weight,
 )
 from novikoff.core.margins import margin
+from novikoff.core.memory import aligned_zeros
 from novikoff.core.orders import Greedy, MaxDistance
 from novikoff.core.problem import Problem, relative_norms
 from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order, sqnorm
@@ -72,7 +73,9 @@ def climb_until(
     limit = limits.most_updates()
     if limits.epochs is not None:
         limit = min(limit, limits.epochs * n)
-    W = np.zeros((problem.p, 1)) if start is None else np.array(start, dtype=np.float64)
+    W = aligned_zeros((problem.p, 1))
+    if start is not None:
+        W[:] = start
     tape = None if recorder is None else recorder.tape
     ledger = open_ledger(problem, W, weights, True, average, tape, limit)
     state = Run(W, ledger, np.ones(1, dtype=np.int64), [None])

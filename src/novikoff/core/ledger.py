@@ -12,12 +12,13 @@ from numba import njit
 from novikoff.core import rows as _rows
 from novikoff.core.margins import norm_bound
 from novikoff.core.problem import Problem
+from novikoff.core.readahead import out_of_cache
 from novikoff.core.rows import Indices, Rows, Vector
 from novikoff.core.stops import Stop
 from novikoff.core.trace import Tape, Trace, blank_tape, record
 
-# Work per call of a kernel, in entries: a few milliseconds between looks at the clock.
-ENTRIES_PER_CALL: Final = 1 << 22
+# Work per call of a kernel, in entries: some ten milliseconds between looks at the clock.
+ENTRIES_PER_CALL: Final = 1 << 24
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -39,6 +40,7 @@ class Ledger(NamedTuple):
     lazy: Vector  # (p, K) Σ (step number)·τ·a_i, from which the average follows
     tape: Tape
     annotated: bool  # whether the average or the tape is kept
+    far: bool  # whether rows come from memory, and are asked for in advance
     progress: Indices  # (1,) position in the epoch, for the reader ahead
     limit: int  # updates allowed to each problem
     radius: float  # R
@@ -119,6 +121,7 @@ def open_ledger(
         lazy=np.zeros((p if average else 0, K)),
         tape=blank_tape() if tape is None else tape,
         annotated=average or tape is not None,
+        far=out_of_cache(problem.rows),
         progress=np.zeros(1, dtype=np.int64),
         limit=limit,
         radius=problem.radius,

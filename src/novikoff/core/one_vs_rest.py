@@ -10,8 +10,8 @@ from numba import njit
 
 from novikoff.core.ledger import Ledger, annotate, weight
 from novikoff.core.margins import UNDERFLOW
-from novikoff.core.readahead import publish
-from novikoff.core.rows import Indices, Rows, Vector, axpy, dot_in_order, dots, sqnorm
+from novikoff.core.readahead import AHEAD, publish
+from novikoff.core.rows import Indices, Rows, Vector, axpy, dot_in_order, dots, fetch, sqnorm
 from novikoff.core.updates import Update, reads_margin, tau, threshold
 
 Codes: TypeAlias = npt.NDArray[np.int64]
@@ -39,6 +39,8 @@ def sweep_classes(
     for k in range(first, last):
         if k % 64 == 0:
             publish(ledger.progress, k)
+        if ledger.far and k + AHEAD < last:
+            fetch(rows, epoch[k + AHEAD])
         i = epoch[k]
         dots(rows, i, W, products)
         for c in range(len(products)):
@@ -58,7 +60,8 @@ def sweep_classes(
             if m <= delta and weight(ledger.weights, i) > 0.0:
                 if abs(m) <= doubt or reads_margin(update) or ledger.annotated:
                     m = sign * dot_in_order(rows, i, W[:, c])
-                step = tau(update, m, sqnorm(rows, i)) * weight(ledger.weights, i)
+                squared = sqnorm(rows, i) if reads_margin(update) else 0.0
+                step = tau(update, m, squared) * weight(ledger.weights, i)
                 axpy(sign * step, rows, i, W[:, c])
                 ledger.updates[c] += 1
                 ledger.mistakes[c] += m <= 0.0

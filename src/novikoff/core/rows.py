@@ -22,6 +22,8 @@ import scipy.sparse as sp
 from numba import types
 from numba.extending import overload
 
+from novikoff.core.memory import prefetch
+
 if TYPE_CHECKING:
     from numba.core.decorators import _JITOptions as JitOptions
 
@@ -157,10 +159,15 @@ def entries(rows: Rows, i: int) -> Floats:
 
 
 def touch(rows: Rows, first: int, last: int) -> float:
-    """Read rows first, …, last − 1 from front to back, one number per cache line."""
-    if isinstance(rows, Dense):
-        return _dense_touch(rows, first, last)
-    return _csr_touch(rows, first, last)
+    """Read rows first, …, last − 1 from front to back, one number per cache line.
+
+    Outside of kernels it does nothing.
+    """
+    return 0.0
+
+
+def fetch(rows: Rows, i: int) -> None:
+    """Ask for row i, to be read soon. Outside of kernels it does nothing."""
 
 
 def _unsigned(integers: npt.NDArray[np.signedinteger]) -> Unsigned:
@@ -215,10 +222,17 @@ def _csr_dot_in_order(rows: Csr, i: int, w: Vector) -> float:
 
 
 def _dense_dots(rows: Dense, i: int, W: Vector, out: Vector) -> None:
+    # Four entries at a time: out[k] is loaded and stored a quarter as often.
     x = rows.X[i]
     for k in range(len(out)):
         out[k] = rows.bias * W[len(x), k]
-    for j in range(len(x)):
+    whole = len(x) - len(x) % 4
+    for j in range(0, whole, 4):
+        for k in range(len(out)):
+            out[k] += (x[j] * W[j, k] + x[j + 1] * W[j + 1, k]) + (
+                x[j + 2] * W[j + 2, k] + x[j + 3] * W[j + 3, k]
+            )
+    for j in range(whole, len(x)):
         for k in range(len(out)):
             out[k] += x[j] * W[j, k]
     for k in range(len(out)):
@@ -226,13 +240,20 @@ def _dense_dots(rows: Dense, i: int, W: Vector, out: Vector) -> None:
 
 
 def _csr_dots(rows: Csr, i: int, W: Vector, out: Vector) -> None:
+    # No views of W here: each would be counted, up and down.
     for k in range(len(out)):
         out[k] = rows.bias * W[rows.d, k]
-    for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        column = W[rows.indices[j]]
-        value = rows.data[j]
+    first, last = rows.indptr[i], rows.indptr[i + 1]
+    whole = last - (last - first) % 4
+    for j in range(first, whole, 4):
+        c0, c1 = rows.indices[j], rows.indices[j + 1]
+        c2, c3 = rows.indices[j + 2], rows.indices[j + 3]
+        x0, x1, x2, x3 = rows.data[j], rows.data[j + 1], rows.data[j + 2], rows.data[j + 3]
         for k in range(len(out)):
-            out[k] += value * column[k]
+            out[k] += (x0 * W[c0, k] + x1 * W[c1, k]) + (x2 * W[c2, k] + x3 * W[c3, k])
+    for j in range(whole, last):
+        for k in range(len(out)):
+            out[k] += rows.data[j] * W[rows.indices[j], k]
     for k in range(len(out)):
         out[k] *= rows.signs[i]
 
@@ -274,23 +295,6 @@ def _dense_entries(rows: Dense, i: int) -> Floats:
 
 def _csr_entries(rows: Csr, i: int) -> Floats:
     return rows.data[rows.indptr[i] : rows.indptr[i + 1]]
-
-
-def _dense_touch(rows: Dense, first: int, last: int) -> float:
-    total = 0.0
-    for i in range(first, last):
-        for j in range(0, rows.X.shape[1], 64 // rows.X.itemsize):
-            total += rows.X[i, j]
-    return total
-
-
-def _csr_touch(rows: Csr, first: int, last: int) -> float:
-    total = 0.0
-    for j in range(rows.indptr[first], rows.indptr[last], 64 // rows.data.itemsize):
-        total += rows.data[j]
-    for j in range(rows.indptr[first], rows.indptr[last], 64 // rows.indices.itemsize):
-        total += rows.indices[j]
-    return total
 
 
 # Inside a kernel the storage is known at compile time: each verb becomes one of its two
@@ -336,4 +340,45 @@ def _entries(rows: types.NamedTuple, i: types.Type) -> Code:
 
 @overload(touch, strict=False, jit_options=_LANES)
 def _touch(rows: types.NamedTuple, first: types.Type, last: types.Type) -> Code:
-    return _pick(rows, _dense_touch, _csr_touch)
+    line, short = _entries_per_line(rows)
+
+    def dense(rows: Dense, first: int, last: int) -> float:
+        total = 0.0
+        for i in range(first, last):
+            for j in range(0, rows.X.shape[1], line):
+                total += rows.X[i, j]
+        return total
+
+    def csr(rows: Csr, first: int, last: int) -> float:
+        total = 0.0
+        for j in range(rows.indptr[first], rows.indptr[last], line):
+            total += rows.data[j]
+        for j in range(rows.indptr[first], rows.indptr[last], short):
+            total += rows.indices[j]
+        return total
+
+    return _pick(rows, dense, csr)
+
+
+@overload(fetch, strict=False, jit_options=_IN_ORDER)
+def _fetch(rows: types.NamedTuple, i: types.Type) -> Code:
+    line, short = _entries_per_line(rows)
+
+    def dense(rows: Dense, i: int) -> None:
+        d = rows.X.shape[1]
+        for j in range(i * d, i * d + d, line):
+            prefetch(rows.X, j)
+
+    def csr(rows: Csr, i: int) -> None:
+        for j in range(rows.indptr[i], rows.indptr[i + 1], line):
+            prefetch(rows.data, j)
+        for j in range(rows.indptr[i], rows.indptr[i + 1], short):
+            prefetch(rows.indices, j)
+
+    return _pick(rows, dense, csr)
+
+
+def _entries_per_line(rows: types.NamedTuple) -> tuple[int, int]:
+    """How many values, and how many column indices, a cache line of 64 bytes holds."""
+    values, indices = rows.types[0], rows.types[1]
+    return 512 // values.dtype.bitwidth, 512 // indices.dtype.bitwidth

@@ -29,11 +29,12 @@ from novikoff.core.ledger import (
     weight,
 )
 from novikoff.core.margins import UNDERFLOW, first_mistake
+from novikoff.core.memory import aligned_zeros
 from novikoff.core.one_vs_rest import Codes, sweep_classes
 from novikoff.core.orders import Deck, Greedy, Order
 from novikoff.core.problem import Problem, relative_norms
-from novikoff.core.readahead import publish, reading_ahead
-from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order, sqnorm
+from novikoff.core.readahead import AHEAD, publish, reading_ahead
+from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order, fetch, sqnorm
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.trace import Recorder
 from novikoff.core.updates import Update, reads_margin, tau, threshold
@@ -55,6 +56,8 @@ def sweep(
     for k in range(first, last):
         if k % 64 == 0:
             publish(ledger.progress, k)
+        if ledger.far and k + AHEAD < last:
+            fetch(rows, epoch[k + AHEAD])
         i = epoch[k]
         m = dot(rows, i, w)  # ⟨a_i, w⟩
         if not doubt < abs(m - delta) < np.inf:
@@ -64,7 +67,8 @@ def sweep(
         if m <= delta and weight(ledger.weights, i) > 0.0:  # a mistake
             if abs(m) <= doubt or reads_margin(update) or ledger.annotated:
                 m = dot_in_order(rows, i, w)
-            step = tau(update, m, sqnorm(rows, i)) * weight(ledger.weights, i)
+            squared = sqnorm(rows, i) if reads_margin(update) else 0.0
+            step = tau(update, m, squared) * weight(ledger.weights, i)
             axpy(step, rows, i, w)  # w ← w + τ a_i
             ledger.updates[0] += 1
             ledger.mistakes[0] += m <= 0.0
@@ -150,7 +154,9 @@ def run(
         )
     K = n_classes
     tape = None if recorder is None else recorder.tape
-    W = np.zeros((problem.p, K)) if start is None else np.array(start, dtype=np.float64)
+    W = aligned_zeros((problem.p, K))
+    if start is not None:
+        W[:] = start
     ledger = open_ledger(problem, W, weights, counts, average, tape, limits.most_updates())
     state = Run(W, ledger, np.zeros(K, dtype=np.int64), [None] * K)
     rows = np.arange(problem.n) if deck is None else deck

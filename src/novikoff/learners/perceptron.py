@@ -391,7 +391,9 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
                 if update == 0:
                     return self
                 if update > 0:
-                    rules.tally[1:, 0] += (1, update - 1)
+                    rules.tally[1, 0] += 1
+                    if update == 2:
+                        rules.tally[2, 0] += 1
                     return self
         except (*UNFIT, KeyError):
             pass

@@ -125,7 +125,9 @@ def train(
     """
     greedy = isinstance(plan.order, MaxDistance | MaxResidual)
     if isinstance(scheme, OneVsRest) and not greedy and not plan.trace:
-        return _training(plan.run(problem, start, weights, codes, scheme.n_classes))
+        if plan.threads < 2 or plan.after_epoch is not None:
+            return _training(plan.run(problem, start, weights, codes, scheme.n_classes))
+        return _train_groups(problem, codes, scheme, plan, start, weights)
     sides = scheme.sides
     n_rules = sides.shape[1]
     if n_rules == 1:
@@ -133,11 +135,38 @@ def train(
     alone = replace(plan, threads=1)
 
     def train_rule(rule: int) -> Training:
-        own_start = None if start is None else np.ascontiguousarray(start[:, [rule]])
+        own_start = None if start is None else start[:, [rule]]
         return _training(alone.run(problem.resigned(sides[codes, rule]), own_start, weights))
 
-    with ThreadPoolExecutor(min(plan.threads, n_rules)) as pool:
-        pending = [pool.submit(train_rule, rule) for rule in range(n_rules)]
+    return _in_parallel(train_rule, range(n_rules), plan)
+
+
+def _train_groups(
+    problem: Problem,
+    codes: Indices,
+    scheme: OneVsRest,
+    plan: Plan,
+    start: Vector | None,
+    weights: Vector | None,
+) -> Training:
+    """One-vs-rest with the classes dealt out to the threads: each streams the data once."""
+    alone = replace(plan, threads=1)
+    edges = np.linspace(0, scheme.n_classes, min(plan.threads, scheme.n_classes) + 1)
+    edges = edges.astype(np.int64).tolist()
+
+    def train_group(group: int) -> Training:
+        first, last = edges[group], edges[group + 1]
+        own_start = None if start is None else start[:, first:last]
+        run = alone.run(problem, own_start, weights, codes - first, last - first)
+        return _training(run)
+
+    return _in_parallel(train_group, range(len(edges) - 1), plan)
+
+
+def _in_parallel(job: Callable[[int], Training], parts: range, plan: Plan) -> Training:
+    """Join the trainings of all parts, which the threads of the plan take on."""
+    with ThreadPoolExecutor(min(plan.threads, len(parts))) as pool:
+        pending = [pool.submit(job, part) for part in parts]
         try:
             # Look up now and then: some libraries make Ctrl-C restart a plain wait.
             while wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:

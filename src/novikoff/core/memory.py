@@ -1,0 +1,94 @@
+"""Memory, where its speed matters: alignment, and three instructions for use in kernels.
+
+``load(array)`` and ``store(array, value)`` read and write array[0] in one piece, where
+another thread looks on; ``prefetch(array, offset)`` asks for a cache line before it is needed
+and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.core.typing.templates import Signature
+from numba.extending import intrinsic
+
+
+def aligned_zeros(shape: tuple[int, int]) -> npt.NDArray[np.float64]:
+    """A matrix of zeros that begins with a cache line, so that its rows touch fewer of them.
+
+    >>> aligned_zeros((2, 3)).ctypes.data % 64
+    0
+    """
+    size = 8 * shape[0] * shape[1]
+    buffer = np.zeros(size + 64, dtype=np.uint8)
+    offset = -buffer.ctypes.data % 64
+    return buffer[offset : offset + size].view(np.float64).reshape(shape)
+
+
+class _Array(Protocol):
+    data: ir.Value
+
+
+class _Context(Protocol):
+    """What the code below asks of Numba's code generator."""
+
+    def make_array(self, kind: types.Type) -> Callable[..., _Array]: ...
+
+    def get_dummy_value(self) -> ir.Value: ...
+
+
+_Code: TypeAlias = Callable[[_Context, ir.IRBuilder, Signature, list[ir.Value]], ir.Value]
+
+
+def _typed_load(_: object, array: types.Array) -> tuple[Signature, _Code]:
+    """array[0], read atomically: the compiler may not move it out of a loop."""
+
+    def generate(
+        context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
+    ) -> ir.Value:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.load_atomic(data, "acquire", 8)
+
+    return types.int64(array), generate
+
+
+def _typed_store(_: object, array: types.Array, value: types.Integer) -> tuple[Signature, _Code]:
+    """array[0] ← value, written atomically."""
+
+    def generate(
+        context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
+    ) -> ir.Value:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        builder.store_atomic(args[1], data, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+def _typed_prefetch(
+    _: object, array: types.Array, offset: types.Integer
+) -> tuple[Signature, _Code]:
+    """Ask for the cache line of entry ``offset``, counted from the first, of array."""
+
+    def generate(
+        context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
+    ) -> ir.Value:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        address = builder.bitcast(builder.gep(data, [args[1]]), byte)
+        builder.call(instruction, [address, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+load = cast(Callable[[npt.NDArray[np.int64]], int], intrinsic(_typed_load))
+store = cast(Callable[[npt.NDArray[np.int64], int], None], intrinsic(_typed_store))
+prefetch = cast(Callable[[npt.NDArray[np.generic], int], None], intrinsic(_typed_prefetch))
