@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import novikoff as nv
 from novikoff.core.stops import Limits
 from novikoff.core.trace import Trace
 from novikoff.core.updates import Perceptron
 from novikoff.theory import mistake_bound
+from novikoff.theory.bounds import translated_bound
 from tests.cases import RULES, Planted, learn, planted
 from tests.oracle import Vector
 
@@ -106,3 +108,21 @@ def test_an_absolute_tolerance_is_caught() -> None:
     ]
     with pytest.raises(AssertionError):
         assert_same_mistakes(runs[0][1], runs[1][1])
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0, 5.0])
+def test_the_bound_after_a_translation(shift: float) -> None:
+    """The same margin, another radius and another bias: mistakes stay below that bound."""
+    rng = np.random.default_rng(6)
+    X, w_star, b_star = rng.normal(size=(200, 3)), np.array([1.0, -2.0, 0.5]), 0.25
+    f = X @ w_star + b_star
+    X, f = X[np.abs(f) > 0.5], f[np.abs(f) > 0.5]
+    c = np.full(3, shift)
+    bound = translated_bound(X, w_star, b_star, np.abs(f).min(), c)
+    clf = nv.Perceptron(order="cyclic", max_epochs=None).fit(X + c, f > 0)
+    assert 0 < clf.n_mistakes_ <= bound
+    # The formula, from the moved rows themselves.
+    moved = np.append(w_star, b_star - w_star @ c)
+    A = np.column_stack([X + c, np.ones(len(X))]) * np.sign(f)[:, None]
+    direct = (A**2).sum(axis=1).max() * (moved @ moved) / (A @ moved).min() ** 2
+    assert bound == pytest.approx(direct)

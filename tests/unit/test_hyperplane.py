@@ -1,0 +1,55 @@
+"""Distances, sides and angles, against the plane's own definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import novikoff as nv
+
+
+def test_the_foot_of_the_perpendicular_lies_on_the_plane() -> None:
+    rng = np.random.default_rng(0)
+    w, b, X = rng.normal(size=4), 0.7, rng.normal(size=(50, 4))
+    plane = nv.Hyperplane(w, b)
+    feet = X - plane.distance(X)[:, None] * w / np.linalg.norm(w)
+    np.testing.assert_allclose(feet @ w + b, 0.0, atol=1e-12)
+    assert (np.sign(plane.distance(X)) == plane.side(X)).all()
+
+
+def test_a_point_on_the_plane_is_on_the_negative_side() -> None:
+    assert nv.Hyperplane([1.0, -1.0]).side([[2.0, 2.0]]).tolist() == [-1]
+
+
+def test_angles_of_a_triangle() -> None:
+    plane = nv.Hyperplane([1.0, 0.0])
+    points = [[1.0, 0.0], [1.0, 1.0], [0.0, 3.0], [-2.0, 0.0], [0.0, 0.0]]
+    expected = [0.0, np.pi / 4, np.pi / 2, np.pi, np.nan]
+    np.testing.assert_allclose(plane.angle(points), expected)
+
+
+def test_an_estimator_is_a_hyperplane() -> None:
+    X, y = [[0.0, 0.0], [2.0, 2.0], [0.0, 1.0]], [0, 1, 0]
+    clf = nv.Perceptron(order="cyclic").fit(X, y)
+    plane = nv.Hyperplane(clf.coef_[0], clf.intercept_[0])
+    assert plane.side(X).tolist() == [-1, 1, -1]
+
+
+@pytest.mark.parametrize(
+    ("w", "b", "message"),
+    [
+        ([0.0, 0.0], 0.0, "not zero"),
+        ([np.nan], 0.0, "finite vector"),
+        ([[1.0]], 0.0, "finite vector"),
+        ([1.0], np.inf, "bias"),
+    ],
+)
+def test_a_bad_plane_is_refused(w: npt.ArrayLike, b: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        nv.Hyperplane(w, b)
+
+
+def test_rows_of_another_width_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 entries, the normal 2"):
+        nv.Hyperplane([1.0, 2.0]).distance([[1.0, 2.0, 3.0]])
