@@ -97,8 +97,10 @@ def oracle(
     for epoch in _worst(A, order, rows, delta, w) if isinstance(order, str) else order:
         before = len(acts)
         for i in map(int, epoch):
+            if c[i] == 0:  # not part of the problem, so not a step either
+                continue
             m = float(margins(A[i : i + 1], w)[0])
-            if c[i] > 0 and not m > delta:
+            if not m > delta:
                 acts.append(Act(i, m, tau(update, m, float(A[i] @ A[i])) * c[i]))
                 w += acts[-1].tau * A[i]
             steps += 1

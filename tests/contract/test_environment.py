@@ -168,12 +168,15 @@ def test_an_interrupted_fit_is_usable(options: dict[str, str]) -> None:
         warnings.simplefilter("ignore", ConvergenceWarning)
         nv.Perceptron(max_epochs=2).set_params(**options).fit(X, y)  # compile before the clock runs
     clf = nv.Perceptron(max_epochs=None, max_seconds=60.0).set_params(**options)
+    # A shell may have started us with SIGINT ignored.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     me = threading.get_ident()
     timer = threading.Timer(0.3, signal.pthread_kill, [me, signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
     timer.join()
+    signal.signal(signal.SIGINT, inherited)
     assert not clf.converged_
     assert clf.n_updates_ == clf.update_counts_.sum() > 0
     assert clf.predict(X).shape == y.shape

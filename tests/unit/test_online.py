@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Hashable
 from typing import Literal
 
 import numpy as np
@@ -160,3 +163,101 @@ def test_partial_fit_refuses_what_it_cannot_know() -> None:
     assert not hasattr(nv.Perceptron(average="voted"), "partial_fit")
     with pytest.raises(AttributeError, match="voted"):
         nv.Perceptron(average="voted").learn_one([1.0], 0)
+
+
+def test_a_copy_learns_like_the_original() -> None:
+    clf = nv.Perceptron().fit([[1.0], [-1.0]], [1, 0])
+    again: nv.Perceptron = pickle.loads(pickle.dumps(clf))  # noqa: S301 — our own bytes
+    for twin in (again, copy.deepcopy(clf)):
+        for _ in range(9):
+            twin.learn_one(np.array([5.0]), 0)
+        assert twin.predict_one(np.array([5.0])) == twin.predict([[5.0]])[0] == 0
+    assert clf.predict([[5.0]])[0] == 1
+
+
+def test_a_fit_is_no_longer_vouched_for_once_more_is_learned() -> None:
+    clf = nv.Perceptron().fit([[1.0], [-1.0]], [1, 0])
+    assert clf.learn_one(np.array([2.0]), 1).converged_  # nothing was wrong
+    clf.learn_one(np.array([2.0]), 0)
+    assert not clf.converged_
+    assert not hasattr(clf, "update_counts_")
+
+
+def test_spare_room_for_features_is_not_a_feature() -> None:
+    clf = nv.Perceptron().learn_one({"a": 1.0}, 0).learn_one({"a": -1.0}, 1)
+    clf.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, 0)
+    with pytest.raises(ValueError, match="3 features are expected"):
+        clf.learn_one(np.ones(6), 1)
+    with pytest.raises(ValueError, match="3 features are expected"):
+        clf.predict_one(np.ones(6))
+    assert clf.feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_class_weights_scale_single_steps_too() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    weight: dict[Hashable, float] = {0: 1.0, 1: 5.0}
+    rows = nv.Perceptron(class_weight=weight).partial_fit(X, y, classes=[0, 1])
+    one = nv.Perceptron(class_weight=weight).partial_fit(X[:1], y[:1], classes=[0, 1])
+    for x, label in zip(X[1:], y[1:].tolist(), strict=True):
+        one.learn_one(x, label)
+    np.testing.assert_array_equal(one.coef_, rows.coef_)
+
+
+def test_the_structure_of_a_stream_is_that_of_its_first_call() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(90, 4)) + 3.0, rng.integers(0, 3, 90)
+    X[np.arange(90), y] += 5.0
+    clf = nv.Perceptron()
+    for x, label in zip(X, y.tolist(), strict=True):
+        clf.learn_one(x, label)
+    twin = copy.deepcopy(clf).learn_one(X[0], 7)
+    clf.set_params(multi_class="ovo", fit_intercept=False).learn_one(X[0], 7)
+    np.testing.assert_array_equal(clf.coef_, twin.coef_)
+    np.testing.assert_array_equal(clf.predict(X), twin.predict(X))
+    voted = nv.Perceptron(average="voted").fit(X, y == 0).set_params(average=False)
+    for _ in range(30):
+        voted.partial_fit(X, y != 0)
+    assert voted.score(X, y != 0) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [({"zzz": 1.0}, "new"), ({"zzz": np.nan}, 0), ({"zzz": "much"}, 0), ({"zzz": 10**400}, 0)],
+)
+def test_a_refused_example_brings_no_feature(x: Example, y: Hashable) -> None:
+    clf = nv.Perceptron().fit([[1.0, 2.0], [-1.0, 0.5]], [0, 1])
+    with pytest.raises(ValueError, match=r"not one of|not a finite"):
+        clf.learn_one(x, y)
+    assert clf.n_features_in_ == 2
+    clf.predict([[1.0, 2.0]])
+
+
+def test_a_refused_first_example_leaves_nothing_behind() -> None:
+    clf = nv.Perceptron()
+    examples: list[tuple[Example, Hashable]] = [
+        ([[1.0, 2.0]], 0),
+        ([1.0, np.nan], 0),
+        ([1.0, 2.0], (1, 2)),
+        ([1.0], None),
+    ]
+    for x, y in examples:
+        with pytest.raises(ValueError, match=r"vector|label"):
+            clf.learn_one(x, y)
+    assert clf.learn_one([1.0, 2.0], 0).predict_one([1.0, 2.0]) == 0
+    assert clf.predict([[1.0, 2.0]]).tolist() == [0]
+
+
+def test_overflow_of_a_single_step_is_refused() -> None:
+    clf = nv.Perceptron(step=1e300).learn_one([1.0, 1.0], 1).learn_one([-1.0, -1.0], 0)
+    before = clf.coef_
+    for x in (np.array([-1e10, 1.0]), [-1e10, 1.0]):
+        with pytest.raises(ValueError, match="range of float64"):
+            clf.learn_one(x, 1)
+    np.testing.assert_array_equal(clf.coef_, before)
+
+
+def test_numbers_of_columns_are_no_names() -> None:
+    clf = nv.Perceptron().fit([[1.0, 2.0], [-1.0, 0.5]], [0, 1])
+    with pytest.raises(ValueError, match="no names"):
+        clf.predict_one({"height": 1.0})

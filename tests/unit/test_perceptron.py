@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -250,3 +251,108 @@ def test_bad_weights_are_refused() -> None:
         nv.Perceptron(fit_intercept=False).fit(X, y, intercept_init=[1.0])
     with pytest.raises(ValueError, match="features"):
         clf.fit(X, y).predict([[1.0, 2.0]])
+
+
+def test_a_failed_fit_leaves_the_estimator_as_it_was() -> None:
+    X, y = separable(50, 3, 8)
+    clf = nv.Perceptron().fit(X, y)
+    for bad in (np.ones(4), [0, 1, 0, np.nan]):
+        with pytest.raises(ValueError, match=r"one class|NaN"):
+            clf.fit(np.ones((4, 9)), bad)
+    assert clf.n_features_in_ == 3
+    assert clf.score(X, y) == 1.0
+    with pytest.raises(ValueError, match="features"):
+        clf.predict(np.ones((2, 9)))
+
+
+def test_prediction_keeps_to_the_intercept_it_was_fitted_with() -> None:
+    X, y = separable(100, 2, 9)
+    clf = nv.Perceptron(warm_start=True).fit(X + 3.0, y)
+    assert clf.set_params(fit_intercept=False).score(X + 3.0, y) == 1.0
+    with pytest.raises(ValueError, match="intercept of zero"):
+        clf.fit(X + 3.0, y)
+
+
+@pytest.mark.parametrize("order", ["max_distance", "max_residual"])
+def test_maximal_rules_break_ties_alike_in_every_storage(order: str) -> None:
+    X = np.array([[1, 0, -2, 0], [-2, 0, -1, 0], [-2, -1, -1, -2]]) * 0.1
+    clf = nv.Perceptron(order=order, fit_intercept=False, trace=True)
+    indices = []
+    for rows in (X, sp.csr_array(X)):
+        trace = clf.fit(rows, [1, 0, 1]).trace_
+        assert isinstance(trace, Trace)
+        indices.append(trace.index.tolist())
+    assert indices[0] == indices[1]
+
+
+def test_orders_that_name_rows_and_separate_problems() -> None:
+    X, y = load_iris(return_X_y=True)
+    given = nv.Perceptron(order=nv.orders.Random(np.ones(150)), max_epochs=3, multi_class="ovo")
+    quietly_fitted(given, X, y)
+    chaotic = nv.Perceptron(order=nv.orders.Chaotic(range(150), 150), multi_class="ovo")
+    with pytest.raises(ValueError, match="several separate runs"):
+        chaotic.fit(X, y)
+    one, two = (
+        nv.Perceptron(order=nv.orders.Chaotic([*range(150)] * 8, 150), n_jobs=jobs)
+        for jobs in (1, 2)
+    )
+    quietly_fitted(one, X, y)
+    quietly_fitted(two, X, y)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+class Lawless:
+    """An order that names rows which are not there."""
+
+    covers = True
+
+    def epochs(self, deck: nv.orders.Deck, rng: np.random.Generator) -> Iterator[Labels]:
+        yield np.array([10**10])
+
+
+def test_indices_are_checked_before_they_are_followed() -> None:
+    X, y = separable(20, 3, 10)
+    with pytest.raises(ValueError, match="row numbers from 0 to"):
+        nv.Perceptron(order=Lawless()).fit(X, y)
+    wild = sp.csr_array((np.ones(2), [0, 10**9], [0, 1, 2]), shape=(2, 3))
+    with pytest.raises(ValueError, match="ind"):
+        nv.Perceptron().fit(wild, [0, 1])
+
+
+def test_votes_of_pairs_and_scores_agree_on_large_data() -> None:
+    X, y = load_iris(return_X_y=True)
+    clf = quietly_fitted(nv.Perceptron(multi_class="ovo", max_epochs=3), X * 1e12, y)
+    chosen = clf.decision_function(X * 1e12).argmax(axis=1)
+    np.testing.assert_array_equal(chosen, clf.predict(X * 1e12))
+
+
+def test_votes_are_counted_in_double_precision() -> None:
+    X, y = separable(60, 3, 11)
+    wide = (X * 1e20).astype(np.float32)
+    voted = nv.Perceptron(average="voted", order="cyclic", fit_intercept=False, max_epochs=2)
+    narrow = quietly_fitted(clone(voted), wide, y).decision_function(wide)
+    doubled = quietly_fitted(clone(voted), wide.astype(np.float64), y)
+    np.testing.assert_array_equal(narrow, doubled.decision_function(wide.astype(np.float64)))
+
+
+def test_rows_of_weight_zero_are_no_steps_of_an_average() -> None:
+    X, y = separable(40, 3, 12)
+    weight = np.where(np.arange(len(y)) % 3 == 0, 0.0, 1.0)
+    clf = nv.Perceptron(average="averaged", order="cyclic").fit(X, y, sample_weight=weight)
+    alone = nv.Perceptron(average="averaged", order="cyclic").fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_allclose(clf.coef_, alone.coef_, rtol=1e-12)
+
+
+def test_a_score_beyond_float64_is_refused() -> None:
+    clf = nv.Perceptron().fit([[1.0, -1.0], [-1.0, 1.0]], [1, 0])
+    clf = nv.Perceptron().fit(
+        [[1.0, -1.0], [-1.0, 1.0]], [1, 0], coef_init=1e10 * clf.coef_, intercept_init=[0.0]
+    )
+    with pytest.raises(ValueError, match="row 0 is beyond"):
+        clf.predict([[1e300, 1e300]])
+
+
+def test_starting_weights_are_not_reshaped() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"\(4, 3\), but \(3, 4\)"):
+        nv.Perceptron().fit(X, y, coef_init=np.ones((4, 3)))

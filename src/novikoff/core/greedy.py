@@ -20,14 +20,14 @@ from novikoff.core.ledger import (
     Run,
     annotate,
     check_range,
+    grown,
     open_ledger,
     weight,
 )
-from novikoff.core.margins import margin
 from novikoff.core.memory import aligned_zeros
 from novikoff.core.orders import Greedy, MaxDistance
 from novikoff.core.problem import Problem, relative_norms
-from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order, sqnorm
+from novikoff.core.rows import Indices, Rows, Vector, axpy, dot_in_order, sqnorm
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.trace import Recorder
 from novikoff.core.updates import Update, tau, threshold
@@ -78,7 +78,7 @@ def climb_until(
         W[:] = start
     tape = None if recorder is None else recorder.tape
     ledger = open_ledger(problem, W, weights, True, average, tape, limit)
-    state = Run(W, ledger, np.ones(1, dtype=np.int64), [None])
+    state = Run(W, ledger, np.ones(1, dtype=np.int64), [None], W[:, 0])
     board = _set_up(problem, deck, order)
     burst = max(1, min(_REFRESH_EVERY, ENTRIES_PER_CALL // (n * problem.longest)))
     since_fresh = _REFRESH_EVERY
@@ -87,8 +87,7 @@ def climb_until(
     try:
         while ledger.active[0]:
             if since_fresh >= _REFRESH_EVERY:
-                doubt = ledger.rounding * float(ledger.norm[0])
-                _sum_afresh(problem.rows, deck, W[:, 0], threshold(update), doubt, board)
+                _sum_afresh(problem.rows, deck, W[:, 0], board)
                 since_fresh = 0
             before = int(ledger.updates[0])
             count = min(burst, n - before % n)
@@ -133,11 +132,10 @@ def _set_up(problem: Problem, deck: Indices, order: Greedy) -> Board:
 
 
 @njit(cache=True, nogil=True)
-def _sum_afresh(
-    rows: Rows, deck: Indices, w: Vector, delta: float, doubt: float, board: Board
-) -> None:
+def _sum_afresh(rows: Rows, deck: Indices, w: Vector, board: Board) -> None:
+    """All margins, summed from left to right: ties fall alike in every storage."""
     for k in range(len(deck)):
-        board.margins[k] = margin(rows, deck[k], w, delta, doubt)
+        board.margins[k] = dot_in_order(rows, deck[k], w)
 
 
 @njit(cache=True, nogil=True)
@@ -164,7 +162,7 @@ def _climb(
             ledger.steps[0] += 1
             ledger.updates[0] += 1
             ledger.mistakes[0] += m <= 0.0
-            ledger.norm[0] += abs(step) * ledger.radius
+            ledger.norm[0] = grown(ledger.norm[0], ledger.radius, step, m)
             ledger.counts[i, 0] += 1
             if ledger.annotated:
                 annotate(ledger, 0, t, rows, i, m, step, w)
@@ -211,5 +209,5 @@ def _gram_row(rows: Rows, deck: Indices, k: int, board: Board, p: int) -> int:
         row = np.zeros(p)
         axpy(1.0 / board.unit, rows, deck[k], row)
         for j in range(len(deck)):
-            board.gram[slot, j] = dot(rows, deck[j], row)
+            board.gram[slot, j] = dot_in_order(rows, deck[j], row)
     return int(board.slot[k])

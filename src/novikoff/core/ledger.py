@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
@@ -13,7 +14,7 @@ from novikoff.core import rows as _rows
 from novikoff.core.margins import norm_bound
 from novikoff.core.problem import Problem
 from novikoff.core.readahead import out_of_cache
-from novikoff.core.rows import Indices, Rows, Vector
+from novikoff.core.rows import Floats, Indices, Rows, Vector
 from novikoff.core.stops import Stop
 from novikoff.core.trace import Tape, Trace, blank_tape, record
 
@@ -44,7 +45,8 @@ class Ledger(NamedTuple):
     progress: Indices  # (1,) position in the epoch, for the reader ahead
     limit: int  # updates allowed to each problem
     radius: float  # R
-    rounding: float  # two sums of ⟨a_i, w⟩ differ by at most rounding·‖w‖
+    rounding: float  # two sums of ⟨a_i, w⟩ differ by at most rounding·‖w‖ + underflow
+    underflow: float
 
     def tally(self) -> Indices:
         """(3, K): steps, updates and mistakes."""
@@ -65,6 +67,8 @@ class Run:
         Epochs begun.
     stops : list of Stop
         Why each problem ended.
+    screen : array of shape (p,)
+        The weights in the precision of the data, which rows meet first.
     trace : Trace or None
         One entry per update, if asked for.
     """
@@ -73,6 +77,7 @@ class Run:
     ledger: Ledger
     epochs: Indices
     stops: list[Stop | None]
+    screen: Floats
     trace: Trace | None = None
 
     def end(self, c: int, reason: Stop) -> None:
@@ -107,8 +112,9 @@ def open_ledger(
     average: bool,
     tape: Tape | None,
     limit: int,
+    precision: type[np.floating] = np.float64,
 ) -> Ledger:
-    """Blank books for a run that starts from the weights W."""
+    """Blank books for a run that starts from W and sums its margins in some precision."""
     p, K = W.shape
     return Ledger(
         active=np.ones(K, dtype=np.bool_),
@@ -125,7 +131,8 @@ def open_ledger(
         progress=np.zeros(1, dtype=np.int64),
         limit=limit,
         radius=problem.radius,
-        rounding=problem.rounding(),
+        rounding=problem.rounding(precision),
+        underflow=problem.underflow(precision),
     )
 
 
@@ -151,6 +158,18 @@ def check_range(sound: bool, ledger: Ledger, W: Vector, longest: int) -> None:
 def weight(weights: Vector, i: int) -> float:
     """The factor on the steps of row i; a row of weight 0 is not part of the problem."""
     return weights[i] if len(weights) > 0 else 1.0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def grown(norm: float, radius: float, step: float, m: float) -> float:
+    """An upper bound on ‖w + τ·a‖ from one on ‖w‖, for a step τ ≥ 0 and ⟨a, w⟩ ≤ m.
+
+    ‖w + τa‖² = ‖w‖² + 2τ⟨a, w⟩ + τ²‖a‖²: after a mistake the norm grows like √t, not like t.
+    """
+    reach = step * radius
+    if 1e-140 < reach < 1e140 and norm < 1e140:
+        return math.sqrt(norm * norm + 2.0 * step * max(m, 0.0) + reach * reach) * (1.0 + 1e-15)
+    return norm + reach
 
 
 @njit(cache=True, nogil=True)

@@ -73,6 +73,8 @@ def scores(problem: Problem, W: Vector, threads: int = 1) -> Vector:
     >>> scores(problem, np.array([[3.0], [1.0], [4.0]]))
     array([[9.]])
     """
+    if len(W) != problem.p:
+        raise ValueError(f"The weights have {len(W)} entries, the rows need {problem.p}.")
     out = np.empty((problem.n, W.shape[1]))
     doubts = np.array([problem.rounding() * norm_bound(w) for w in W.T])
     W = np.ascontiguousarray(W)

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from novikoff.core.ledger import Ledger, annotate, weight
-from novikoff.core.margins import UNDERFLOW
+from novikoff.core.ledger import Ledger, annotate, grown, weight
 from novikoff.core.readahead import AHEAD, publish
 from novikoff.core.rows import Indices, Rows, Vector, axpy, dot_in_order, dots, fetch, sqnorm
 from novikoff.core.updates import Update, reads_margin, tau, threshold
@@ -42,6 +41,8 @@ def sweep_classes(
         if ledger.far and k + AHEAD < last:
             fetch(rows, epoch[k + AHEAD])
         i = epoch[k]
+        if weight(ledger.weights, i) == 0.0:
+            continue
         dots(rows, i, W, products)
         for c in range(len(products)):
             if not ledger.active[c]:
@@ -50,14 +51,14 @@ def sweep_classes(
             ledger.steps[c] += 1
             sign = 1.0 if codes[i] == c else -1.0
             m = sign * products[c]
-            doubt = ledger.rounding * ledger.norm[c] + UNDERFLOW
+            doubt = ledger.rounding * ledger.norm[c] + ledger.underflow
             if doubt < m - delta < np.inf:
                 continue
             if not doubt < abs(m - delta) < np.inf:
                 m = sign * dot_in_order(rows, i, W[:, c])
                 if not abs(m) < np.inf:
                     return False
-            if m <= delta and weight(ledger.weights, i) > 0.0:
+            if m <= delta:
                 if abs(m) <= doubt or reads_margin(update) or ledger.annotated:
                     m = sign * dot_in_order(rows, i, W[:, c])
                 squared = sqnorm(rows, i) if reads_margin(update) else 0.0
@@ -65,7 +66,7 @@ def sweep_classes(
                 axpy(sign * step, rows, i, W[:, c])
                 ledger.updates[c] += 1
                 ledger.mistakes[c] += m <= 0.0
-                ledger.norm[c] += abs(step) * ledger.radius
+                ledger.norm[c] = grown(ledger.norm[c], ledger.radius, step, m + doubt)
                 if len(ledger.counts) > 0:
                     ledger.counts[i, c] += 1
                 if ledger.annotated:

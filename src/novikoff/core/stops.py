@@ -49,4 +49,4 @@ class Limits:
 
     def most_updates(self) -> int:
         """The limit on updates, as a kernel counts them."""
-        return _UNLIMITED if self.updates is None else self.updates
+        return _UNLIMITED if self.updates is None else min(self.updates, _UNLIMITED)

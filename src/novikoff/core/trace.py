@@ -33,7 +33,7 @@ class Trace:
     margin : array of float
         ⟨a_i, w⟩ before the update.
     tau : array of float
-        The distance moved along a_i.
+        The multiple of a_i that was added to w.
     squared_norm : array of float
         ‖w‖² after the update.
     inner : array of float or None

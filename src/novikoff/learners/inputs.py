@@ -95,7 +95,8 @@ def check_start(
 
 def _shaped(values: npt.ArrayLike, shape: tuple[int, ...], name: str) -> Vector:
     array = np.asarray(values, dtype=np.float64)
-    if array.size != int(np.prod(shape)) or array.ndim > len(shape):
+    single = shape[0] == 1 and array.shape in (shape[1:], ())
+    if array.shape != shape and not (single and array.size == int(np.prod(shape))):
         raise ValueError(f"{name} has shape {array.shape}, but {shape} is needed.")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite: it contains NaN or infinity.")
@@ -114,14 +115,21 @@ def check_vector(estimator: BaseEstimator, x: npt.ArrayLike) -> Vector:
     return vector
 
 
-def check_reference(trace: bool | npt.ArrayLike, n_features: int, n_rules: int) -> Vector | None:
+def wants_trace(trace: bool | npt.ArrayLike) -> bool:
+    """Whether a trace is asked for, with a reference or without."""
+    return bool(trace) if isinstance(trace, bool | np.bool_) else True
+
+
+def check_reference(
+    trace: bool | npt.ArrayLike, n_features: int, n_rules: int, fit_intercept: bool
+) -> Vector | None:
     """The reference w* that was given in place of ``trace=True``, padded with its bias."""
     if isinstance(trace, bool | np.bool_):
         return None
     reference = np.asarray(trace, dtype=np.float64)
     if n_rules > 1:
         raise ValueError("A reference for the trace needs a problem of two classes.")
-    if reference.shape not in ((n_features,), (n_features + 1,)):
+    if reference.shape not in ((n_features,), (n_features + int(fit_intercept),)):
         raise ValueError(
             f"The reference for the trace has shape {reference.shape}, but {n_features} "
             f"weights are needed, or {n_features + 1} with the bias."
@@ -137,7 +145,7 @@ def code_labels(y: Labels, classes: Labels) -> Indices:
     strange = np.flatnonzero(classes[codes] != y)
     if len(strange) > 0:
         raise ValueError(
-            f"The label {y[strange[0]].tolist()!r} in row {strange[0]} is not one of the classes "
+            f"The label {y.tolist()[strange[0]]!r} in row {strange[0]} is not one of the classes "
             f"{classes.tolist()}."
         )
     return codes

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import NoReturn
 
 import numpy as np
+import numpy.typing as npt
 from joblib import effective_n_jobs
 from numba.core.errors import NumbaError
 from numpy import ndarray
@@ -29,6 +30,7 @@ from novikoff.learners.online import Rules, score_dense, score_sparse
 from novikoff.learners.voting import Votes
 
 FLOAT64 = np.dtype(np.float64)
+MOST = float(np.finfo(np.float64).max)
 # How an example shows that it is not a vector of float64.
 UNFIT = (AttributeError, TypeError, NumbaError)
 
@@ -45,6 +47,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     _codes: dict[Hashable, int]
     _labels: list[Hashable]
     _vocabulary: dict[Hashable, int] | None
+    _feature_names: npt.NDArray[np.object_]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -57,23 +60,43 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     @property
     def coef_(self) -> Vector:
         """The weights, of shape (n_rules, n_features)."""
-        return self._rules.decisive()[:-1].T
+        return self._fitted("coef_").decisive()[:-1].T.copy()
 
     @property
     def intercept_(self) -> Vector:
         """The biases, of shape (n_rules,)."""
-        intercepts: Vector = self._rules.decisive()[-1]
-        return intercepts
+        biases: Vector = self._fitted("intercept_").decisive()[-1].copy()
+        return biases
 
     @property
     def n_updates_(self) -> int:
         """Updates made, summed over the binary problems."""
-        return int(self._rules.tally[1].sum())
+        return int(self._fitted("n_updates_").tally[1].sum())
 
     @property
     def n_mistakes_(self) -> int:
         """Updates made on a row that was on the wrong side, y·f(x) ≤ 0."""
-        return int(self._rules.tally[2].sum())
+        return int(self._fitted("n_mistakes_").tally[2].sum())
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """The names of the features, where all are strings."""
+        names: npt.NDArray[np.object_] | None = self.__dict__.get("_feature_names")
+        if names is None and self.__dict__.get("_vocabulary"):
+            vocabulary = self._features()
+            if all(isinstance(feature, str) for feature in vocabulary):
+                names = self._feature_names = np.array(list(vocabulary), dtype=object)
+        if names is None:
+            raise AttributeError("The features have no names.")
+        return names
+
+    @feature_names_in_.setter
+    def feature_names_in_(self, names: npt.NDArray[np.object_]) -> None:
+        self._feature_names = names
+
+    @feature_names_in_.deleter
+    def feature_names_in_(self) -> None:
+        self.__dict__.pop("_feature_names", None)
 
     def decision_function(self, X: MatrixLike) -> Vector:
         """The scores f(x), whose sign, or the largest of which, is the predicted class.
@@ -124,7 +147,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         try:  # the common case: a float64 vector that fits; all else is sorted out below
             rules = self._rules
             if isinstance(x, ndarray) and x.dtype is FLOAT64 and rules.plain:
-                score = score_dense(x, rules.w)
+                score = score_dense(x, rules.exact)
                 if score > 0.0:
                     return self._labels[1]
                 if score <= 0.0:
@@ -153,16 +176,25 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             self._refuse(x)
         return self._labels[min(int(rules.scheme.choose(found)[0]), len(self._labels) - 1)]
 
+    def _fitted(self, name: str) -> Rules:
+        if "_rules" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
+        return self._rules
+
     def _scores(self, X: MatrixLike) -> Vector:
         check_is_fitted(self)
         return self._scores_of(check_rows(self, X, reset=False))
 
     def _scores_of(self, X: Floats | SparseMatrix) -> Vector:
         threads = effective_n_jobs(self.n_jobs)
-        problem = pose_unsigned(self, X, self.fit_intercept, threads)
+        problem = pose_unsigned(self, X, self._rules.bias > 0.0, threads)
         if self._votes:
             return np.column_stack([votes.shares(X) for votes in self._votes])
-        return scores(problem, self._rules.decisive(), threads)
+        found = scores(problem, self._rules.decisive(), threads)
+        if not np.isfinite(found).all():
+            row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+            raise ValueError(f"The score of row {row} is beyond the range of float64.")
+        return found
 
     def _name_classes(self, classes: Labels) -> None:
         self.classes_ = classes
@@ -179,30 +211,35 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             columns = np.fromiter(map(vocabulary.__getitem__, x), np.int64, len(x))
         except KeyError:
             if not grow:
-                return self._locate({f: x[f] for f in x if f in vocabulary}, grow=False)
+                known = {feature: x[feature] for feature in x if feature in vocabulary}
+                if not known and all(isinstance(feature, int) for feature in vocabulary):
+                    raise ValueError(
+                        "The features have no names: they are the numbers of the columns."
+                    ) from None
+                return self._locate(known, grow=False)
+            if not np.isfinite(values).all():
+                self._refuse(x)
             vocabulary.update(zip((f for f in x if f not in vocabulary), count(len(vocabulary))))
             columns = np.fromiter(map(vocabulary.__getitem__, x), np.int64, len(x))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             self._refuse(x)
         if len(vocabulary) > self.n_features_in_:
             self._rules.add_features(len(vocabulary))
             self.n_features_in_ = len(vocabulary)
-            self.__dict__.pop("feature_names_in_", None)
-            if all(isinstance(feature, str) for feature in vocabulary):
-                self.feature_names_in_ = np.array(list(vocabulary), dtype=object)
+            self.__dict__.pop("_feature_names", None)
         return columns, values
 
     def _refuse(self, x: Example) -> NoReturn:
         """Say why an example has no finite score."""
         if isinstance(x, Mapping):
             for feature, value in x.items():
-                if not isinstance(value, Real) or not np.isfinite(float(value)):
+                if not isinstance(value, Real) or not abs(value) <= MOST:
                     raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
         raise ValueError("The score of x is beyond the range of float64: scale x down.")
 
     def _features(self) -> dict[Hashable, int]:
         """The column of each feature: by name, or by number where there are no names."""
         if self._vocabulary is None:
-            names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+            names = self.__dict__.get("_feature_names", range(self.n_features_in_))
             self._vocabulary = {name: column for column, name in enumerate(names)}
         return self._vocabulary

@@ -1,7 +1,7 @@
 """One example at a time: predict x, see y, update (A5).
 
 The kernels here sum from left to right, so that learning a stream row by row equals
-``partial_fit`` on the same rows, bit for bit.
+``partial_fit`` on the same rows, bit for bit (averages up to rounding).
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from numba import njit
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.learners.schemes import Binary, OneVsOne, Scheme
+
+# Views into the weights, to be made anew after a copy.
+_VIEWS = ("w", "exact")
 
 
 class Rules:
@@ -33,6 +36,8 @@ class Rules:
         Steps, updates and mistakes of each rule.
     plain : bool
         Whether there is just one rule, ``w``, for two classes and nothing to average.
+    exact : array
+        That rule's weights, or empty while there is spare room in them.
     """
 
     def __init__(self, scheme: Scheme, n_features: int, average: bool, fit_intercept: bool) -> None:
@@ -115,6 +120,7 @@ class Rules:
         self.n_features = n_features
         if len(self._W) < n_features + 1:
             self._make_room(2 * n_features)
+        self._hold(self._W, self._lazy)
 
     def with_class(self, position: int, scheme: Scheme) -> Rules:
         """The rules of a larger scheme, with a new class at ``position`` among the old.
@@ -130,11 +136,19 @@ class Rules:
             grown.tally[:, new_rule] = self.tally[:, rule]
         return grown
 
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._hold(np.array(self._W), np.array(self._lazy))
+
     def _hold(self, W: Vector, lazy: Vector) -> None:
         self._W, self._lazy = W, lazy
         single = self.sides.shape == (2, 1)
         self.plain = single and not self.averages
         self.w = W[:, 0]
+        self.exact = self.w if len(W) == self.n_features + 1 else np.empty(0)
 
     def _make_room(self, n_features: int) -> None:
         """Move the biases so that there is room for exactly ``n_features``."""
@@ -183,6 +197,9 @@ def learn_dense(x: Vector, code: int, w: Vector, margin: float, step: float, bia
     if not abs(m) < math.inf:
         return -1
     for j in range(d):
+        if not abs(w[j] + step * sign * x[j]) < math.inf:
+            return -1
+    for j in range(d):
         w[j] += step * sign * x[j]
     w[d] += step * sign * bias
     return 2 if m <= 0.0 else 1
@@ -229,6 +246,9 @@ def _learn_all(
     for c in range(len(scores)):
         if not abs(scores[c]) < math.inf:
             return False
+        for j in range(len(columns)):
+            if not abs(W[columns[j], c]) + abs(step * values[j]) < math.inf:
+                return False
     for c in range(len(scores)):
         if sides[c] == 0:
             continue

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import ClassVar, Literal, Self
 
@@ -34,6 +35,7 @@ from novikoff.learners.inputs import (
     check_weights,
     code_labels,
     pose_unsigned,
+    wants_trace,
 )
 from novikoff.learners.linear import FLOAT64, UNFIT, LinearLearner
 from novikoff.learners.online import Rules, learn_dense
@@ -41,6 +43,23 @@ from novikoff.learners.progress import Progress
 from novikoff.learners.schemes import scheme_for
 from novikoff.learners.training import Plan, Training, train
 from novikoff.learners.voting import votes_of
+
+_UNBALANCED = "class_weight='balanced' needs all rows at once: pass the weights as a dict."
+
+
+@contextmanager
+def _all_or_nothing(estimator: Perceptron) -> Iterator[None]:
+    """If a fit fails, the estimator is what it was before."""
+    shape = {name: estimator.__dict__.get(name) for name in ("n_features_in_", "_feature_names")}
+    try:
+        yield
+    except Exception:
+        for name, value in shape.items():
+            if value is None:
+                estimator.__dict__.pop(name, None)
+            else:
+                estimator.__dict__[name] = value
+        raise
 
 
 def _streams(perceptron: Perceptron) -> bool:
@@ -81,7 +100,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
     max_updates : int or None, default=None
         Limit on updates, of each binary problem.
     max_seconds : float or None, default=None
-        Limit on time.
+        Limit on time, not counting a first compilation.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One rule for each class against the rest, or for each pair of classes (A7).
     class_weight : dict, "balanced" or None, default=None
@@ -89,7 +108,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
     warm_start : bool, default=False
         Whether `fit` goes on from the weights of the last fit.
     trace : bool or array-like, default=False
-        Record every update in ``trace_``. Given a reference w*, of n_features entries and
+        Record every update in ``trace_``. Given a reference w*, of n_features entries, or
         one more for its bias if there is an intercept, ⟨w*, w⟩ and the angle too (B3).
     random_state : int, RandomState or None, default=None
         The seed of the order.
@@ -113,11 +132,13 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         Those made on a row that was on the wrong side, y·f(x) ≤ 0; all of them if
         ``margin`` is 0.
     n_iter_ : int
-        Epochs begun.
+        Epochs begun, the most of any rule; for streams, calls of `partial_fit`.
     converged_ : bool
-        Whether the fit ended with a clean cycle: every y·f(x) > δ on the training rows.
+        Whether the fit ended with a clean cycle: for the last weights, every y·f(x) > δ on
+        the training rows. False once more has been learned from a stream.
     update_counts_ : array of shape (n_samples,), or CSR array of shape (n_rules, n_samples)
-        Updates on each row: the dual variables k_i of w = w₀ + μ·Σ k_i·a_i (A8).
+        Updates on each row: the dual variables k_i of w = w₀ + μ·Σ k_i·a_i (A8). Gone
+        once more has been learned from a stream.
     trace_ : Trace, or list of Trace for more than two classes
         With ``trace``: one entry per update.
     n_features_in_, feature_names_in_
@@ -129,7 +150,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> clf = nv.Perceptron(order="cyclic").fit(X, [0, 0, 0, 1])  # AND
     >>> clf.predict(X), clf.converged_, clf.n_mistakes_
-    (array([0, 0, 0, 1]), True, 10)
+    (array([0, 0, 0, 1]), True, 18)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -219,6 +240,18 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
             On Ctrl-C, within a second; the estimator then holds what it has learned.
         """
         limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
+        with _all_or_nothing(self):
+            return self._fit(X, y, coef_init, intercept_init, sample_weight, limits)
+
+    def _fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike,
+        coef_init: npt.ArrayLike | None,
+        intercept_init: npt.ArrayLike | None,
+        sample_weight: npt.ArrayLike | None,
+        limits: Limits,
+    ) -> Self:
         before: Rules | None = self.__dict__.get("_rules") if self.warm_start else None
         old_classes = self.classes_ if before is not None else None
         X, y = check_rows_and_labels(self, X, y, reset=True)
@@ -232,6 +265,8 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         start = check_start(coef_init, intercept_init, *rules.shape, self.fit_intercept)
         if start is None and before is not None and old_classes is not None:
             start = _resumed(before, old_classes, rules, classes)
+            if not self.fit_intercept and start[-1].any():
+                raise ValueError("warm_start needs an intercept of zero if fit_intercept=False.")
         weights = check_weights(sample_weight, self.class_weight, X, classes, codes)
         threads = effective_n_jobs(self.n_jobs)
         problem = pose_unsigned(self, X, self.fit_intercept, threads)
@@ -250,8 +285,8 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
             limits=limits,
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             average=rules.averages,
-            trace=self.trace is not False or self.average == "voted",
-            reference=check_reference(self.trace, X.shape[1], rules.shape[0]),
+            trace=wants_trace(self.trace) or self.average == "voted",
+            reference=check_reference(self.trace, *rules.shape[::-1], self.fit_intercept),
             threads=threads,
             after_epoch=Progress(self, context, X, y, snapshot, rules.shape[0], self.verbose)
             if listens
@@ -281,7 +316,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         counts = training.counts
         self.update_counts_ = counts.toarray()[0] if len(classes) == 2 else counts
         self.__dict__.pop("trace_", None)
-        if self.trace is not False:
+        if wants_trace(self.trace):
             self.trace_ = training.traces[0] if len(classes) == 2 else training.traces
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         if limits.interrupted:
@@ -319,13 +354,27 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         -------
         self
         """
+        with _all_or_nothing(self):
+            return self._partial_fit(X, y, classes, sample_weight)
+
+    def _partial_fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike,
+        classes: npt.ArrayLike | None,
+        sample_weight: npt.ArrayLike | None,
+    ) -> Self:
         first = "_rules" not in self.__dict__
         X, y = check_rows_and_labels(self, X, y, reset=first)
         check_classification_targets(y)
         if first:
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            self._begin(np.unique(np.asarray(classes)), X.shape[1])
+            known = np.unique(np.asarray(classes))
+            if len(known) < 2:
+                raise ValueError("classes must name two classes at least.")
+            code_labels(y, known)
+            self._begin(known, X.shape[1])
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes={np.unique(classes).tolist()} differ from those of the first "
@@ -333,9 +382,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
             )
         codes = code_labels(y, self.classes_)
         if isinstance(self.class_weight, str):
-            raise ValueError(
-                "class_weight='balanced' needs all rows at once: pass the weights as a dict."
-            )
+            raise ValueError(_UNBALANCED)
         weights = check_weights(sample_weight, self.class_weight, X, self.classes_, codes)
         rules = self._rules
         plan = Plan(
@@ -347,7 +394,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
             average=rules.averages,
             threads=effective_n_jobs(self.n_jobs),
         )
-        problem = pose_unsigned(self, X, self.fit_intercept, plan.threads)
+        problem = pose_unsigned(self, X, rules.bias > 0.0, plan.threads)
         training = train(problem, codes, rules.scheme, plan, start=rules.W, weights=weights)
         rules.adopt(training.W, training.lazy, training.tally)
         self._streamed()
@@ -385,15 +432,21 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         """
         try:  # the common case: a float64 vector that fits; all else is sorted out below
             rules = self._rules
-            if isinstance(x, ndarray) and x.dtype is FLOAT64 and rules.plain:
+            if (
+                isinstance(x, ndarray)
+                and x.dtype is FLOAT64
+                and rules.plain
+                and self.class_weight is None
+            ):
                 code = self._codes[y]
-                update = learn_dense(x, code, rules.w, self.margin, self.step, rules.bias)
+                update = learn_dense(x, code, rules.exact, self.margin, self.step, rules.bias)
                 if update == 0:
                     return self
                 if update > 0:
                     rules.tally[1, 0] += 1
                     if update == 2:
                         rules.tally[2, 0] += 1
+                    self._streamed()
                     return self
         except (*UNFIT, KeyError):
             pass
@@ -402,23 +455,28 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
 
     def _learn_carefully(self, x: Example, y: Hashable) -> None:
         label = y.item() if isinstance(y, np.generic) else y
-        if "_rules" not in self.__dict__:
-            self._validate_params()
-            if label is None or label != label:
-                raise ValueError(f"y is {label!r}, not a label.")
-            n_features = 0 if isinstance(x, Mapping) else len(np.atleast_1d(np.asarray(x)))
-            self._begin(np.array([label]), n_features)
-            self._open = True
+        if label is None or isinstance(label, tuple | frozenset) or label != label:
+            raise ValueError(f"y is {label!r}, not a label.")
+        self._validate_params()
         _streams(self)
+        if "_rules" not in self.__dict__:
+            vector = np.asarray([] if isinstance(x, Mapping) else x, dtype=np.float64)
+            if vector.ndim != 1 or not np.isfinite(vector).all():
+                raise ValueError("x must be a dict or a vector of finite numbers.")
+            self._begin(np.array([label]), len(vector))
+            self._open = True
+        if label not in self._codes and not self._open:
+            raise ValueError(f"y={label!r} is not one of the classes {self._labels}.")
         columns, values = self._locate(x, grow=True)
         if label not in self._codes:
             self._meet(label)
+        step = float(self.step) * self._class_factor(label)
         if not self._rules.learn(
             columns,
             values,
             self._codes[label],
             float(self.margin),
-            float(self.step),
+            step,
         ):
             self._refuse(x)
         self._streamed()
@@ -428,6 +486,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         scheme = scheme_for(len(classes), self.multi_class)
         self._rules = Rules(scheme, n_features, self.average == "averaged", self.fit_intercept)
         self._votes, self._vocabulary, self._open = [], None, False
+        self._multi_class = self.multi_class
         self._name_classes(classes)
         self.n_features_in_ = n_features
         self.n_iter_ = 0
@@ -435,8 +494,6 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
 
     def _meet(self, label: Hashable) -> None:
         """A label that was not seen before."""
-        if not self._open:
-            raise ValueError(f"y={label!r} is not one of the classes {self._labels}.")
         try:
             labels = sorted([*self._labels, label])  # type: ignore[type-var]
         except TypeError:
@@ -444,13 +501,19 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         classes = np.array(labels)
         if not labels or classes.tolist() != labels or label != label:
             raise ValueError(f"y={label!r} cannot be put in order with {self._labels}.")
-        scheme = scheme_for(len(labels), self.multi_class)
+        scheme = scheme_for(len(labels), self._multi_class)
         self._rules = self._rules.with_class(labels.index(label), scheme)
         self._name_classes(classes)
+
+    def _class_factor(self, label: Hashable) -> float:
+        if isinstance(self.class_weight, str):
+            raise ValueError(_UNBALANCED)
+        return 1.0 if self.class_weight is None else float(self.class_weight.get(label, 1.0))
 
     def _streamed(self) -> None:
         """What was said of a fit is no longer true."""
         self.converged_ = False
+        self._votes = []
         self.__dict__.pop("update_counts_", None)
         self.__dict__.pop("trace_", None)
 
@@ -468,8 +531,9 @@ def _warn(training: Training) -> None:
     reasons = sorted({str(stop) for stop in training.stops if stop is not Stop.CLEAN})
     warnings.warn(
         f"The perceptron ended by {' and '.join(reasons)}, without a clean cycle: the data "
-        "may not be linearly separable. Raise the limit, or, if no rule is perfect, use "
-        "average='averaged' for a better one.",
+        "may not be linearly separable, or need many more epochs: scaling the features to "
+        "unit variance often helps. If no rule is perfect, average='averaged' gives a better "
+        "one than the last weights.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=6,
     )

@@ -35,7 +35,7 @@ class Binary:
 
     def choose(self, scores: Vector) -> Indices:
         """The code of the chosen class for each row."""
-        return (scores[:, 0] > 0.0).astype(np.int64)
+        return np.minimum(scores[:, 0] > 0.0, self.n_classes - 1).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,12 @@ class OneVsOne:
         return table
 
     def decision(self, scores: Vector) -> Vector:
-        """Votes, plus the sum of scores squeezed into (−1/3, 1/3) to order equal votes."""
+        """Votes, plus the sums of scores scaled into [−1/3, 1/3] to order equal votes."""
         votes, sums = self._count(scores)
-        return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+        largest = np.abs(sums).max(axis=1, keepdims=True)
+        scaled = np.zeros_like(sums)
+        np.divide(sums, 3.0 * largest, out=scaled, where=largest > 0.0)
+        return votes + scaled
 
     def choose(self, scores: Vector) -> Indices:
         """The code of the chosen class for each row."""

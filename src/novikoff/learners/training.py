@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.core.ledger import Run
-from novikoff.core.orders import MaxDistance, MaxResidual, Order
+from novikoff.core.orders import Chaotic, MaxDistance, MaxResidual, Order
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
@@ -125,13 +125,15 @@ def train(
     """
     greedy = isinstance(plan.order, MaxDistance | MaxResidual)
     if isinstance(scheme, OneVsRest) and not greedy and not plan.trace:
-        if plan.threads < 2 or plan.after_epoch is not None:
+        if plan.threads < 2 or plan.after_epoch is not None or isinstance(plan.order, Chaotic):
             return _training(plan.run(problem, start, weights, codes, scheme.n_classes))
         return _train_groups(problem, codes, scheme, plan, start, weights)
     sides = scheme.sides
     n_rules = sides.shape[1]
     if n_rules == 1:
         return _training(plan.run(problem.resigned(sides[codes, 0]), start, weights))
+    if isinstance(plan.order, Chaotic):
+        raise ValueError("A chaotic order is one sequence, and these are several separate runs.")
     alone = replace(plan, threads=1)
 
     def train_rule(rule: int) -> Training:

@@ -55,7 +55,7 @@ class Votes:
         out = np.empty(X.shape[0])
         block = max(1, _BLOCK // max(1, self.rows.shape[0]))
         for first in range(0, len(out), block):
-            part = X[first : first + block]
+            part = X[first : first + block].astype(np.float64)
             gram = _products(part, self.rows) + self.bias
             begin = np.asarray(part @ self.start[:-1]) + self.bias * self.start[-1]
             _take_votes(gram, begin, self.which, self.tau, self.survived, out[first:])
@@ -71,11 +71,14 @@ def votes_of(
     fit_intercept: bool,
 ) -> Votes:
     """The votes of a traced run of ``n_steps`` steps."""
-    distinct, which = np.unique(trace.index, return_inverse=True)
+    seen = np.zeros(X.shape[0], dtype=np.bool_)
+    seen[trace.index] = True
+    distinct = np.flatnonzero(seen)
+    which = (np.cumsum(seen) - 1)[trace.index]
     moments = np.concatenate([[0], trace.step, [n_steps]])
     return Votes(
         start=start,
-        rows=X[distinct],
+        rows=X[distinct].astype(np.float64),
         which=which,
         tau=trace.tau * signs[trace.index],
         survived=np.diff(moments),
