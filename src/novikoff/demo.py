@@ -31,7 +31,7 @@ def main() -> None:
             ending = f"separable: clean after {clf.n_mistakes_:,} mistakes, {clf.n_iter_:,} epochs"
         else:
             wrong = round((1.0 - clf.score(X, digits == digit)) * len(X))
-            ending = f"open: no clean cycle in {clf.n_iter_:,} epochs; {wrong} rows wrong"
+            ending = f"undecided: no clean cycle in {clf.n_iter_:,} epochs; {wrong} rows wrong"
         print(f"digit {digit}     {ending}")
 
 
