@@ -78,7 +78,7 @@ def climb_until(
         W[:] = start
     tape = None if recorder is None else recorder.tape
     ledger = open_ledger(problem, W, weights, True, average, tape, limit)
-    state = Run(W, ledger, np.ones(1, dtype=np.int64), [None], W[:, 0])
+    state = Run(W, ledger, np.ones(1, dtype=np.int64), [None])
     board = _set_up(problem, deck, order)
     burst = max(1, min(_REFRESH_EVERY, ENTRIES_PER_CALL // (n * problem.longest)))
     since_fresh = _REFRESH_EVERY

@@ -14,7 +14,7 @@ from novikoff.core import rows as _rows
 from novikoff.core.margins import norm_bound
 from novikoff.core.problem import Problem
 from novikoff.core.readahead import out_of_cache
-from novikoff.core.rows import Floats, Indices, Rows, Vector
+from novikoff.core.rows import Indices, Rows, Vector
 from novikoff.core.stops import Stop
 from novikoff.core.trace import Tape, Trace, blank_tape, record
 
@@ -45,8 +45,7 @@ class Ledger(NamedTuple):
     progress: Indices  # (1,) position in the epoch, for the reader ahead
     limit: int  # updates allowed to each problem
     radius: float  # R
-    rounding: float  # two sums of ⟨a_i, w⟩ differ by at most rounding·‖w‖ + underflow
-    underflow: float
+    rounding: float  # two sums of ⟨a_i, w⟩ differ by at most rounding·‖w‖
 
     def tally(self) -> Indices:
         """(3, K): steps, updates and mistakes."""
@@ -67,8 +66,6 @@ class Run:
         Epochs begun.
     stops : list of Stop
         Why each problem ended.
-    screen : array of shape (p,)
-        The weights in the precision of the data, which rows meet first.
     trace : Trace or None
         One entry per update, if asked for.
     """
@@ -77,7 +74,6 @@ class Run:
     ledger: Ledger
     epochs: Indices
     stops: list[Stop | None]
-    screen: Floats
     trace: Trace | None = None
 
     def end(self, c: int, reason: Stop) -> None:
@@ -112,9 +108,8 @@ def open_ledger(
     average: bool,
     tape: Tape | None,
     limit: int,
-    precision: type[np.floating] = np.float64,
 ) -> Ledger:
-    """Blank books for a run that starts from W and sums its margins in some precision."""
+    """Blank books for a run that starts from the weights W."""
     p, K = W.shape
     return Ledger(
         active=np.ones(K, dtype=np.bool_),
@@ -131,8 +126,7 @@ def open_ledger(
         progress=np.zeros(1, dtype=np.int64),
         limit=limit,
         radius=problem.radius,
-        rounding=problem.rounding(precision),
-        underflow=problem.underflow(precision),
+        rounding=problem.rounding(),
     )
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from numba import njit
 
 from novikoff.core.ledger import Ledger, annotate, grown, weight
+from novikoff.core.margins import UNDERFLOW
 from novikoff.core.readahead import AHEAD, publish
 from novikoff.core.rows import Indices, Rows, Vector, axpy, dot_in_order, dots, fetch, sqnorm
 from novikoff.core.updates import Update, reads_margin, tau, threshold
@@ -51,7 +52,7 @@ def sweep_classes(
             ledger.steps[c] += 1
             sign = 1.0 if codes[i] == c else -1.0
             m = sign * products[c]
-            doubt = ledger.rounding * ledger.norm[c] + ledger.underflow
+            doubt = ledger.rounding * ledger.norm[c] + UNDERFLOW
             if doubt < m - delta < np.inf:
                 continue
             if not doubt < abs(m - delta) < np.inf:

@@ -55,27 +55,14 @@ class Problem:
         """The same rows under other signs; norms do not depend on them."""
         return replace(self, rows=_rows.resigned(self.rows, signs))
 
-    def rounding(self, precision: type[np.floating] = np.float64) -> float:
+    def rounding(self) -> float:
         """A factor c such that any two ways to sum ⟨a_i, w⟩ differ by at most c·‖w‖.
-
-        One of them may round w and its products to the given precision.
 
         Each is within γ_k·‖a_i‖‖w‖ of the truth, γ_k = ku/(1 − ku) for k terms (Higham,
         Accuracy and Stability of Numerical Algorithms, §3.1); twice that, doubled again
         to cover the rounding of the bound itself.
         """
-        return 2.0 * (self.longest + 4) * float(np.finfo(precision).eps) * self.radius
-
-    def underflow(self, precision: type[np.floating] = np.float64) -> float:
-        """What to add to that where entries of w, or products, fall below the normal range."""
-        smallest = float(np.finfo(precision).smallest_normal)
-        return self.longest * smallest * (1.0 + self.radius)
-
-    @property
-    def precision(self) -> type[np.floating]:
-        """The type of the data's entries."""
-        data = self.rows.X if isinstance(self.rows, _rows.Dense) else self.rows.data
-        return np.float32 if data.dtype == np.float32 else np.float64
+        return 2.0 * (self.longest + 4) * _ULP * self.radius
 
 
 def pose(

@@ -117,8 +117,8 @@ def nbytes(rows: Rows) -> int:
     return int(rows.data.nbytes + rows.indices.nbytes)
 
 
-def dot(rows: Rows, i: int, w: Floats) -> float:
-    """⟨a_i, w⟩, the terms added in whatever order is fastest, in the precision of w."""
+def dot(rows: Rows, i: int, w: Vector) -> float:
+    """⟨a_i, w⟩, the terms added in whatever order is fastest."""
     return _dense_dot(rows, i, w) if isinstance(rows, Dense) else _csr_dot(rows, i, w)
 
 
@@ -147,14 +147,6 @@ def axpy(c: float, rows: Rows, i: int, w: Vector) -> None:
         _dense_axpy(c, rows, i, w)
     else:
         _csr_axpy(c, rows, i, w)
-
-
-def renew(rows: Rows, i: int, w: Vector, screen: Floats) -> None:
-    """Bring a copy of w in another precision up to date where a move along a_i changed it."""
-    if isinstance(rows, Dense):
-        _dense_renew(rows, i, w, screen)
-    else:
-        _csr_renew(rows, i, w, screen)
 
 
 def sqnorm(rows: Rows, i: int) -> float:
@@ -191,19 +183,19 @@ def _frozen(array: Array) -> Array:
     return cast(Array, seen)
 
 
-def _dense_dot(rows: Dense, i: int, w: Floats) -> float:
+def _dense_dot(rows: Dense, i: int, w: Vector) -> float:
     x = rows.X[i]
-    total = w.dtype.type(0)
+    total = 0.0
     for j in range(len(x)):
         total += x[j] * w[j]
     return float(rows.signs[i] * (total + rows.bias * w[len(x)]))
 
 
-def _csr_dot(rows: Csr, i: int, w: Floats) -> float:
+def _csr_dot(rows: Csr, i: int, w: Vector) -> float:
     # Four chains of additions hide each other's latency; vector gathers are slower.
     data = rows.data[rows.indptr[i] : rows.indptr[i + 1]]
     columns = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
-    s0 = s1 = s2 = s3 = w.dtype.type(0)
+    s0 = s1 = s2 = s3 = 0.0
     whole = len(data) - len(data) % 4
     for j in range(0, whole, 4):
         s0 += data[j] * w[columns[j]]
@@ -282,17 +274,6 @@ def _csr_axpy(c: float, rows: Csr, i: int, w: Vector) -> None:
     w[rows.d] += signed * rows.bias
 
 
-def _dense_renew(rows: Dense, i: int, w: Vector, screen: Floats) -> None:
-    for j in range(len(w)):
-        screen[j] = w[j]
-
-
-def _csr_renew(rows: Csr, i: int, w: Vector, screen: Floats) -> None:
-    for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        screen[rows.indices[j]] = w[rows.indices[j]]
-    screen[rows.d] = w[rows.d]
-
-
 def _dense_sqnorm(rows: Dense, i: int) -> float:
     x = rows.X[i]
     total = rows.bias
@@ -346,17 +327,6 @@ def _dots(rows: types.NamedTuple, i: types.Type, W: types.Type, out: types.Type)
 @overload(axpy, strict=False, jit_options=_IN_ORDER)
 def _axpy(c: types.Type, rows: types.NamedTuple, i: types.Type, w: types.Type) -> Code:
     return _pick(rows, _dense_axpy, _csr_axpy)
-
-
-@overload(renew, strict=False, jit_options=_IN_ORDER)
-def _renew(rows: types.NamedTuple, i: types.Type, w: types.Array, screen: types.Array) -> Code:
-    if screen.dtype is w.dtype:  # one and the same array
-        return _nothing
-    return _pick(rows, _dense_renew, _csr_renew)
-
-
-def _nothing(rows: Rows, i: int, w: Vector, screen: Floats) -> None:
-    pass
 
 
 @overload(sqnorm, strict=False, jit_options=_IN_ORDER)

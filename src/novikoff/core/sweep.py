@@ -6,7 +6,6 @@ clean or a limit is reached. What makes the loop fast never changes what it does
 * A mistake is decided by ⟨a_i, w⟩ *summed from left to right*. The loop sums in vector
   lanes, and looks again, in order, wherever the two could disagree (`margin`). So dense and
   sparse data, one problem and many side by side make the same mistakes, bit for bit.
-* Float32 rows meet a float32 copy of w (``screen``), with room for its rounding too.
 * A second thread, where allowed, only reads rows ahead into the cache (`readahead`).
 """
 
@@ -30,14 +29,13 @@ from novikoff.core.ledger import (
     open_ledger,
     weight,
 )
-from novikoff.core.margins import first_mistake
+from novikoff.core.margins import UNDERFLOW, first_mistake
 from novikoff.core.memory import aligned_zeros
 from novikoff.core.one_vs_rest import Codes, sweep_classes
 from novikoff.core.orders import Deck, Greedy, Order, check_epoch
 from novikoff.core.problem import Problem, relative_norms
 from novikoff.core.readahead import AHEAD, publish, reading_ahead
 from novikoff.core.rows import (
-    Floats,
     Indices,
     Rows,
     Vector,
@@ -45,7 +43,6 @@ from novikoff.core.rows import (
     dot,
     dot_in_order,
     fetch,
-    renew,
     sqnorm,
 )
 from novikoff.core.stops import Limits, Stop
@@ -55,14 +52,7 @@ from novikoff.core.updates import Update, reads_margin, tau, threshold
 
 @njit(cache=True, nogil=True)
 def sweep(
-    rows: Rows,
-    epoch: Indices,
-    first: int,
-    last: int,
-    update: Update,
-    w: Vector,
-    screen: Floats,
-    ledger: Ledger,
+    rows: Rows, epoch: Indices, first: int, last: int, update: Update, w: Vector, ledger: Ledger
 ) -> bool:
     """Look at rows epoch[first:last] in turn, act on mistakes; False if a sum overflows.
 
@@ -71,7 +61,7 @@ def sweep(
     all on separable data, in whatever order (A2, B1; Novikoff 1962).
     """
     delta = threshold(update)
-    doubt = ledger.rounding * ledger.norm[0] + ledger.underflow
+    doubt = ledger.rounding * ledger.norm[0] + UNDERFLOW
     t = ledger.steps[0]
     for k in range(first, last):
         if k % 64 == 0:
@@ -81,7 +71,7 @@ def sweep(
         i = epoch[k]
         if weight(ledger.weights, i) == 0.0:
             continue
-        m = float(dot(rows, i, screen))  # ⟨a_i, w⟩
+        m = dot(rows, i, w)  # ⟨a_i, w⟩
         if not doubt < abs(m - delta) < np.inf:
             m = dot_in_order(rows, i, w)
             if not abs(m) < np.inf:
@@ -92,11 +82,10 @@ def sweep(
             squared = sqnorm(rows, i) if reads_margin(update) else 0.0
             step = tau(update, m, squared) * weight(ledger.weights, i)
             axpy(step, rows, i, w)  # w ← w + τ a_i
-            renew(rows, i, w, screen)
             ledger.updates[0] += 1
             ledger.mistakes[0] += m <= 0.0
             ledger.norm[0] = grown(ledger.norm[0], ledger.radius, step, m + doubt)
-            doubt = ledger.rounding * ledger.norm[0] + ledger.underflow
+            doubt = ledger.rounding * ledger.norm[0] + UNDERFLOW
             if len(ledger.counts) > 0:
                 ledger.counts[i, 0] += 1
             if ledger.annotated:
@@ -180,11 +169,8 @@ def run(
     W = aligned_zeros((problem.p, K))
     if start is not None:
         W[:] = start
-    precision = problem.precision if codes is None else np.float64
-    limit = limits.most_updates()
-    ledger = open_ledger(problem, W, weights, counts, average, tape, limit, precision)
-    screen = W[:, 0].astype(precision, copy=False)
-    state = Run(W, ledger, np.zeros(K, dtype=np.int64), [None] * K, screen)
+    ledger = open_ledger(problem, W, weights, counts, average, tape, limits.most_updates())
+    state = Run(W, ledger, np.zeros(K, dtype=np.int64), [None] * K)
     rows = np.arange(problem.n) if deck is None else deck
     shares = partial(_squared_norms_of, problem, rows)
     if ledger.limit <= 0:
@@ -229,12 +215,11 @@ def _sweep_epoch(
     stride = max(1, ENTRIES_PER_CALL // (entries * W.shape[1]))
     if recorder is not None:
         stride = min(stride, len(recorder.tape.row))
-    screen = state.screen
     with reading_ahead(rows, epoch, ledger.progress, threads):
         for first in range(0, len(epoch), stride):
             last = min(first + stride, len(epoch))
             if codes is None:
-                sound = sweep(rows, epoch, first, last, update, W[:, 0], screen, ledger)
+                sound = sweep(rows, epoch, first, last, update, W[:, 0], ledger)
             else:
                 sound = sweep_classes(rows, codes, epoch, first, last, update, W, ledger)
             if recorder is not None:

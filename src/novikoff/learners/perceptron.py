@@ -457,7 +457,8 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         label = y.item() if isinstance(y, np.generic) else y
         if label is None or isinstance(label, tuple | frozenset) or label != label:
             raise ValueError(f"y is {label!r}, not a label.")
-        self._validate_params()
+        if "_rules" not in self.__dict__ or not (self.step > 0.0 and self.margin >= 0.0):
+            self._validate_params()
         _streams(self)
         if "_rules" not in self.__dict__:
             vector = np.asarray([] if isinstance(x, Mapping) else x, dtype=np.float64)
