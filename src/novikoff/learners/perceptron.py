@@ -3,75 +3,44 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping
 from numbers import Integral, Real
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
-from numpy import ndarray
 from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from novikoff.core import updates
 from novikoff.core.ledger import Run
-from novikoff.core.orders import BY_NAME, Cyclic, MaxDistance, MaxResidual, Order, named
+from novikoff.core.orders import BY_NAME, MaxDistance, MaxResidual, Order, named
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits, Stop
 from novikoff.learners.inputs import (
-    Example,
     Labels,
     MatrixLike,
     check_reference,
     check_rows_and_labels,
     check_start,
     check_weights,
-    code_labels,
     pose_unsigned,
     wants_trace,
 )
-from novikoff.learners.linear import FLOAT64, UNFIT, LinearLearner
-from novikoff.learners.online import Rules, learn_dense
+from novikoff.learners.online import Rules
 from novikoff.learners.progress import Progress
 from novikoff.learners.schemes import scheme_for
+from novikoff.learners.streaming import StreamLearner, all_or_nothing
 from novikoff.learners.training import Plan, Training, train
 from novikoff.learners.voting import votes_of
 
-_UNBALANCED = "class_weight='balanced' needs all rows at once: pass the weights as a dict."
 
-
-@contextmanager
-def _all_or_nothing(estimator: Perceptron) -> Iterator[None]:
-    """If a fit fails, the estimator is what it was before."""
-    shape = {name: estimator.__dict__.get(name) for name in ("n_features_in_", "_feature_names")}
-    try:
-        yield
-    except Exception:
-        for name, value in shape.items():
-            if value is None:
-                estimator.__dict__.pop(name, None)
-            else:
-                estimator.__dict__[name] = value
-        raise
-
-
-def _streams(perceptron: Perceptron) -> bool:
-    if perceptron.average == "voted":
-        raise AttributeError(
-            "The voted perceptron keeps the rows of all its updates and does not learn from "
-            "a stream: use average='averaged'."
-        )
-    return True
-
-
-class Perceptron(CallbackSupportMixin, LinearLearner):
+class Perceptron(CallbackSupportMixin, StreamLearner):
     """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
 
     On separable data it ends with a clean cycle after at most R²/γ² updates (from zero
@@ -240,7 +209,7 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
             On Ctrl-C, within a second; the estimator then holds what it has learned.
         """
         limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             return self._fit(X, y, coef_init, intercept_init, sample_weight, limits)
 
     def _fit(
@@ -324,199 +293,6 @@ class Perceptron(CallbackSupportMixin, LinearLearner):
         if not training.converged:
             _warn(training)
         return self
-
-    @available_if(_streams)
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(
-        self,
-        X: MatrixLike,
-        y: npt.ArrayLike,
-        classes: npt.ArrayLike | None = None,
-        sample_weight: npt.ArrayLike | None = None,
-    ) -> Self:
-        """Look at each row once, as the rows stand: a stretch of a stream (A5).
-
-        ``n_mistakes_`` and ``n_updates_`` go on from call to call. On any separable stream
-        the mistakes stay below R²/γ² (B4). The limits on a fit do not apply.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The next rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        classes : array-like, optional
-            All labels there will be; needed at the first call.
-        sample_weight : array-like of shape (n_samples,), optional
-            Factors on the steps.
-
-        Returns
-        -------
-        self
-        """
-        with _all_or_nothing(self):
-            return self._partial_fit(X, y, classes, sample_weight)
-
-    def _partial_fit(
-        self,
-        X: MatrixLike,
-        y: npt.ArrayLike,
-        classes: npt.ArrayLike | None,
-        sample_weight: npt.ArrayLike | None,
-    ) -> Self:
-        first = "_rules" not in self.__dict__
-        X, y = check_rows_and_labels(self, X, y, reset=first)
-        check_classification_targets(y)
-        if first:
-            if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            known = np.unique(np.asarray(classes))
-            if len(known) < 2:
-                raise ValueError("classes must name two classes at least.")
-            code_labels(y, known)
-            self._begin(known, X.shape[1])
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={np.unique(classes).tolist()} differ from those of the first "
-                f"call, {self.classes_.tolist()}."
-            )
-        codes = code_labels(y, self.classes_)
-        if isinstance(self.class_weight, str):
-            raise ValueError(_UNBALANCED)
-        weights = check_weights(sample_weight, self.class_weight, X, self.classes_, codes)
-        rules = self._rules
-        plan = Plan(
-            update=updates.Perceptron(float(self.margin), float(self.step)),
-            order=Cyclic(),
-            limits=Limits(epochs=1),
-            seed=0,
-            counts=False,
-            average=rules.averages,
-            threads=effective_n_jobs(self.n_jobs),
-        )
-        problem = pose_unsigned(self, X, rules.bias > 0.0, plan.threads)
-        training = train(problem, codes, rules.scheme, plan, start=rules.W, weights=weights)
-        rules.adopt(training.W, training.lazy, training.tally)
-        self._streamed()
-        self.n_iter_ += 1
-        if plan.limits.interrupted:
-            raise KeyboardInterrupt
-        return self
-
-    def learn_one(self, x: Example, y: Hashable) -> Self:
-        """Look at one example: on a mistake, update (A5).
-
-        The same as `partial_fit` on one row, at a fraction of the overhead. Without an
-        earlier fit, classes and the features of dicts are taken in as they appear: their
-        weights start from zero.
-
-        Parameters
-        ----------
-        x : vector, or dict of feature → value
-            The example.
-        y : label
-            Its class.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> import novikoff as nv
-        >>> clf = nv.Perceptron()
-        >>> clf.learn_one({"wings": 2, "legs": 2}, "bird").predict_one({"legs": 4})
-        'bird'
-        >>> clf.learn_one({"legs": 4}, "cat").predict_one({"legs": 4})
-        'cat'
-        """
-        try:  # the common case: a float64 vector that fits; all else is sorted out below
-            rules = self._rules
-            if (
-                isinstance(x, ndarray)
-                and x.dtype is FLOAT64
-                and rules.plain
-                and self.class_weight is None
-            ):
-                code = self._codes[y]
-                update = learn_dense(x, code, rules.exact, self.margin, self.step, rules.bias)
-                if update == 0:
-                    return self
-                if update > 0:
-                    rules.tally[1, 0] += 1
-                    if update == 2:
-                        rules.tally[2, 0] += 1
-                    self._streamed()
-                    return self
-        except (*UNFIT, KeyError):
-            pass
-        self._learn_carefully(x, y)
-        return self
-
-    def _learn_carefully(self, x: Example, y: Hashable) -> None:
-        label = y.item() if isinstance(y, np.generic) else y
-        if label is None or isinstance(label, tuple | frozenset) or label != label:
-            raise ValueError(f"y is {label!r}, not a label.")
-        if "_rules" not in self.__dict__ or not (self.step > 0.0 and self.margin >= 0.0):
-            self._validate_params()
-        _streams(self)
-        if "_rules" not in self.__dict__:
-            vector = np.asarray([] if isinstance(x, Mapping) else x, dtype=np.float64)
-            if vector.ndim != 1 or not np.isfinite(vector).all():
-                raise ValueError("x must be a dict or a vector of finite numbers.")
-            self._begin(np.array([label]), len(vector))
-            self._open = True
-        if label not in self._codes and not self._open:
-            raise ValueError(f"y={label!r} is not one of the classes {self._labels}.")
-        columns, values = self._locate(x, grow=True)
-        if label not in self._codes:
-            self._meet(label)
-        step = float(self.step) * self._class_factor(label)
-        if not self._rules.learn(
-            columns,
-            values,
-            self._codes[label],
-            float(self.margin),
-            step,
-        ):
-            self._refuse(x)
-        self._streamed()
-
-    def _begin(self, classes: Labels, n_features: int) -> None:
-        """Zero weights for these classes."""
-        scheme = scheme_for(len(classes), self.multi_class)
-        self._rules = Rules(scheme, n_features, self.average == "averaged", self.fit_intercept)
-        self._votes, self._vocabulary, self._open = [], None, False
-        self._multi_class = self.multi_class
-        self._name_classes(classes)
-        self.n_features_in_ = n_features
-        self.n_iter_ = 0
-        self._streamed()
-
-    def _meet(self, label: Hashable) -> None:
-        """A label that was not seen before."""
-        try:
-            labels = sorted([*self._labels, label])  # type: ignore[type-var]
-        except TypeError:
-            labels = []
-        classes = np.array(labels)
-        if not labels or classes.tolist() != labels or label != label:
-            raise ValueError(f"y={label!r} cannot be put in order with {self._labels}.")
-        scheme = scheme_for(len(labels), self._multi_class)
-        self._rules = self._rules.with_class(labels.index(label), scheme)
-        self._name_classes(classes)
-
-    def _class_factor(self, label: Hashable) -> float:
-        if isinstance(self.class_weight, str):
-            raise ValueError(_UNBALANCED)
-        return 1.0 if self.class_weight is None else float(self.class_weight.get(label, 1.0))
-
-    def _streamed(self) -> None:
-        """What was said of a fit is no longer true."""
-        self.converged_ = False
-        self._votes = []
-        self.__dict__.pop("update_counts_", None)
-        self.__dict__.pop("trace_", None)
 
 
 def _resumed(before: Rules, old_classes: Labels, rules: Rules, classes: Labels) -> Vector:
