@@ -35,6 +35,7 @@ def sweep_classes(
     all its weights on neighbouring addresses. Each problem runs exactly as it would alone.
     """
     delta = threshold(update)
+    exact = reads_margin(update) or ledger.annotated
     products = np.empty(W.shape[1])
     for k in range(first, last):
         if k % 64 == 0:
@@ -55,13 +56,12 @@ def sweep_classes(
             doubt = ledger.rounding * ledger.norm[c] + UNDERFLOW
             if doubt < m - delta < np.inf:
                 continue
-            if not doubt < abs(m - delta) < np.inf:
+            close = not doubt < abs(m - delta) < np.inf
+            if close or (m <= delta and (exact or abs(m) <= doubt)):
                 m = sign * dot_in_order(rows, i, W[:, c])
                 if not abs(m) < np.inf:
                     return False
             if m <= delta:
-                if abs(m) <= doubt or reads_margin(update) or ledger.annotated:
-                    m = sign * dot_in_order(rows, i, W[:, c])
                 squared = sqnorm(rows, i) if reads_margin(update) else 0.0
                 step = tau(update, m, squared) * weight(ledger.weights, i)
                 axpy(sign * step, rows, i, W[:, c])

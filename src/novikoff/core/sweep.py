@@ -61,6 +61,7 @@ def sweep(
     all on separable data, in whatever order (A2, B1; Novikoff 1962).
     """
     delta = threshold(update)
+    exact = reads_margin(update) or ledger.annotated
     doubt = ledger.rounding * ledger.norm[0] + UNDERFLOW
     t = ledger.steps[0]
     for k in range(first, last):
@@ -72,13 +73,12 @@ def sweep(
         if weight(ledger.weights, i) == 0.0:
             continue
         m = dot(rows, i, w)  # ⟨a_i, w⟩
-        if not doubt < abs(m - delta) < np.inf:
+        close = not doubt < abs(m - delta) < np.inf
+        if close or (m <= delta and (exact or abs(m) <= doubt)):
             m = dot_in_order(rows, i, w)
             if not abs(m) < np.inf:
                 return False
         if m <= delta:  # a mistake
-            if abs(m) <= doubt or reads_margin(update) or ledger.annotated:
-                m = dot_in_order(rows, i, w)
             squared = sqnorm(rows, i) if reads_margin(update) else 0.0
             step = tau(update, m, squared) * weight(ledger.weights, i)
             axpy(step, rows, i, w)  # w ← w + τ a_i
