@@ -282,6 +282,7 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
             ]
         self.n_iter_ = training.epochs
         self.converged_ = training.converged
+        self._vouched = True
         counts = training.counts
         self.update_counts_ = counts.toarray()[0] if len(classes) == 2 else counts
         self.__dict__.pop("trace_", None)

@@ -72,6 +72,7 @@ class StreamLearner(LinearLearner):
     n_iter_: int
     converged_: bool
     _open: bool
+    _vouched: bool  # whether what was said of a fit still holds
     _multi_class: str
 
     @available_if(_streams)
@@ -195,7 +196,8 @@ class StreamLearner(LinearLearner):
                     rules.tally[1, 0] += 1
                     if update == 2:
                         rules.tally[2, 0] += 1
-                    self._streamed()
+                    if self._vouched:
+                        self._streamed()
                     return self
         except (*UNFIT, KeyError):
             pass
@@ -262,7 +264,7 @@ class StreamLearner(LinearLearner):
 
     def _streamed(self) -> None:
         """What was said of a fit is no longer true."""
-        self.converged_ = False
+        self._vouched = self.converged_ = False
         self._votes = []
         self.__dict__.pop("update_counts_", None)
         self.__dict__.pop("trace_", None)
