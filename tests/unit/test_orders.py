@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 import pytest
@@ -184,4 +185,4 @@ def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
 def test_what_is_no_rule_is_refused(thing: object) -> None:
     """A class is not a rule either: its instances are."""
     with pytest.raises(ValueError, match="name or an object"):
-        orders.named(thing)  # type: ignore[arg-type]
+        orders.named(cast(orders.Order, thing))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
 from novikoff.core.updates import Perceptron
 from tests.cases import SEQUENCES, planted, planted_integers
-from tests.oracle import margins
+from tests.oracle import Vector, margins
 
 
 def contradiction() -> Problem:
@@ -20,8 +22,15 @@ def contradiction() -> Problem:
     return pose(X, np.array([1, -1, 1], dtype=np.int8), True)
 
 
-def go(problem: Problem, order: Order, limits: Limits, **options: object) -> Run:
-    return run(problem, Perceptron(), order, limits, np.random.default_rng(0), **options)  # type: ignore[arg-type]
+def go(
+    problem: Problem,
+    order: Order,
+    limits: Limits,
+    start: Vector | None = None,
+    after_epoch: Callable[[Run], bool] | None = None,
+) -> Run:
+    rng = np.random.default_rng(0)
+    return run(problem, Perceptron(), order, limits, rng, start=start, after_epoch=after_epoch)
 
 
 @pytest.mark.parametrize("order", SEQUENCES)

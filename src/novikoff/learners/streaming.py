@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Literal, Self
+from typing import Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -247,7 +247,7 @@ class StreamLearner(LinearLearner):
     def _meet(self, label: Hashable) -> None:
         """A label that was not seen before."""
         try:
-            labels = sorted([*self._labels, label])  # type: ignore[type-var]
+            labels = sorted(cast("list[str]", [*self._labels, label]))
         except TypeError:
             labels = []
         classes = np.array(labels)
