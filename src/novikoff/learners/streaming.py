@@ -247,7 +247,7 @@ class StreamLearner(LinearLearner):
     def _meet(self, label: Hashable) -> None:
         """A label that was not seen before."""
         try:
-            labels = sorted(cast("list[str]", [*self._labels, label]))
+            labels: list[Hashable] = [*sorted(cast("list[str]", [*self._labels, label]))]
         except TypeError:
             labels = []
         classes = np.array(labels)
