@@ -137,8 +137,8 @@ def check_range(sound: bool, ledger: Ledger, W: Vector, longest: int) -> None:
     since.
     """
     for c in range(W.shape[1]):
-        grown = float(ledger.norm[c]) / ledger.radius if ledger.radius > 0.0 else 0.0
-        if grown * longest >= len(W) or not ledger.norm[c] < 1e300:
+        moves = float(ledger.norm[c]) / ledger.radius if ledger.radius > 0.0 else 0.0
+        if moves * longest >= len(W) or not ledger.norm[c] < 1e300:
             ledger.norm[c] = norm_bound(W[:, c])
             sound = sound and bool(np.isfinite(ledger.norm[c]) or np.isfinite(W[:, c]).all())
     if not sound:
