@@ -14,18 +14,36 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from novikoff.core import orders
     from novikoff.core.hyperplane import Hyperplane
+    from novikoff.geometry.certificate import Certificate, verify
+    from novikoff.geometry.checker import CertificateError
+    from novikoff.geometry.separability import separate, separate_classes
     from novikoff.learners.perceptron import Perceptron
     from novikoff.theory import bounds
 
 __version__ = "0.1.0"
-__all__ = ["Hyperplane", "Perceptron", "bounds", "orders"]
+__all__ = [
+    "Certificate",
+    "CertificateError",
+    "Hyperplane",
+    "Perceptron",
+    "bounds",
+    "orders",
+    "separate",
+    "separate_classes",
+    "verify",
+]
 
 # Public names are loaded when first used: importing novikoff itself costs nothing.
 _HOMES = {
+    "Certificate": ("novikoff.geometry.certificate", "Certificate"),
+    "CertificateError": ("novikoff.geometry.checker", "CertificateError"),
     "Hyperplane": ("novikoff.core.hyperplane", "Hyperplane"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
     "bounds": ("novikoff.theory.bounds", None),
     "orders": ("novikoff.core.orders", None),
+    "separate": ("novikoff.geometry.separability", "separate"),
+    "separate_classes": ("novikoff.geometry.separability", "separate_classes"),
+    "verify": ("novikoff.geometry.certificate", "verify"),
 }
 
 

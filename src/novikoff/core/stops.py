@@ -47,6 +47,12 @@ class Limits:
             return Stop.EPOCHS
         return None
 
+    def left(self) -> float | None:
+        """The seconds that are left, None if there is no limit on them."""
+        if self.seconds is None:
+            return None
+        return max(0.0, self.seconds - (time.monotonic() - self._started))
+
     def most_updates(self) -> int:
         """The limit on updates, as a kernel counts them."""
         return _UNLIMITED if self.updates is None else min(self.updates, _UNLIMITED)

@@ -1,0 +1,1 @@
+"""The margin, the verdict and its proof."""

@@ -1,0 +1,301 @@
+"""A proof that a stranger can check: it needs the data and nothing of the solver.
+
+The claim behind every kind is one theorem (Gordan 1873, Stiemke 1915; Goldman and Tucker
+1956): for given rows a_i there are w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0 for all i, Σ λ_i a_i = 0,
+and for each row either ⟨a_i, w⟩ > 0 or λ_i > 0, never both. The rows fall into the
+separated, I, and the others, J. *Separable* is J = ∅, *inseparable* is I = ∅, and
+*quasi-separable* is what lies between. A certificate holds w and λ.
+
+On J, λ = 1 + μ with μ on at most p rows; so it is short however many rows there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal, NoReturn, TypeAlias, get_args
+
+from novikoff.geometry import exact
+from novikoff.geometry.checker import CertificateError, Dependence, Margin, check
+from novikoff.geometry.table import Label, SignedRows, as_matrix, digest, signs_of
+
+SCHEMA_VERSION = 1
+Kind: TypeAlias = Literal["separable", "quasi-separable", "inseparable", "not separable"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The proof of a verdict (C2, C3).
+
+    Attributes
+    ----------
+    kind : str
+        One of "separable", "quasi-separable", "inseparable", or "not separable" where
+        only the contradiction is known.
+    n, d : int
+        Rows and columns of X.
+    fit_intercept : bool
+        Whether the rows are padded with 1.
+    positive, negative : str, int, float, bool or None
+        The labels; ``negative`` is None where every other label is.
+    sha256 : str
+        The digest of the data, the same for dense and sparse storage.
+    w : tuple of Fraction or None
+        The weights, the bias last; None stands for zero.
+    dependence : Dependence or None
+        λ on the rows that w leaves at zero.
+    contradiction : Dependence or None
+        A few rows that no w can separate.
+    margin : Margin or None
+        Bounds on the margin.
+    radius : float or None
+        An upper bound on R = max‖a_i‖.
+    mistake_bound : int or None
+        ⌈R²/γ²⌉ for γ = margin.lo.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> proof = nv.separate(X, y).certificate
+    >>> proof.kind
+    'inseparable'
+    >>> nv.Certificate.from_json(proof.to_json()).verify(X, y)
+    >>> proof.verify(X, [0, 1, 1, 1])
+    Traceback (most recent call last):
+        ...
+    novikoff.geometry.checker.CertificateError: The certificate is for other data: the \
+digest of the rows and labels differs.
+    """
+
+    kind: Kind
+    n: int
+    d: int
+    fit_intercept: bool
+    positive: Label
+    negative: Label
+    sha256: str
+    w: tuple[Fraction, ...] | None = None
+    dependence: Dependence | None = None
+    contradiction: Dependence | None = None
+    margin: Margin | None = None
+    radius: float | None = None
+    mistake_bound: int | None = None
+
+    def verify(self, X: object, y: object) -> None:
+        """Check every claim against the data, in exact arithmetic.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d)
+            The data.
+        y : array of shape (n,)
+            The labels.
+
+        Raises
+        ------
+        CertificateError
+            If anything does not hold; the message says what.
+        """
+        try:
+            matrix = as_matrix(X)
+            signs = signs_of(y, self.positive, self.negative)
+        except ValueError as error:
+            raise CertificateError(f"The certificate is for other data: {error}") from None
+        if matrix.shape != (self.n, self.d) or len(signs) != self.n:
+            raise CertificateError(
+                f"The certificate is for {self.n} × {self.d} numbers, the data has "
+                f"{matrix.shape[0]} × {matrix.shape[1]} and {len(signs)} labels."
+            )
+        if digest(matrix, signs) != self.sha256:
+            raise CertificateError(
+                "The certificate is for other data: the digest of the rows and labels differs."
+            )
+        check(self, SignedRows(matrix, signs, self.fit_intercept))
+
+    def to_json(self) -> str:
+        """The certificate as text, numbers exact."""
+        body = _write(self)
+        return json.dumps({**body, "seal": _seal(body)}, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Read a certificate; one that was altered is refused with CertificateError."""
+        try:
+            body = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise CertificateError(f"The certificate is not JSON: {error}") from None
+        if not isinstance(body, dict):
+            raise CertificateError("The certificate is not a JSON object.")
+        if body.get("schema_version") != SCHEMA_VERSION:
+            raise CertificateError(
+                f"The certificate has schema version {body.get('schema_version')!r}; this "
+                f"program reads version {SCHEMA_VERSION}."
+            )
+        seal = body.pop("seal", None)
+        if seal != _seal(body):
+            raise CertificateError("The certificate was altered: its seal does not match.")
+        return _read(body)
+
+
+def verify(certificate: Certificate, X: object, y: object) -> None:
+    """Check a certificate against data; CertificateError says what does not hold.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> verdict = nv.separate([[1.0], [2.0], [4.0]], ["low", "low", "high"])
+    >>> nv.verify(verdict.certificate, [[1.0], [2.0], [4.0]], ["low", "low", "high"])
+    """
+    certificate.verify(X, y)
+
+
+def _write(proof: Certificate) -> dict[str, object]:
+    """The certificate in terms of JSON, every number exact."""
+
+    def dependence(claim: Dependence | None) -> dict[str, object] | None:
+        if claim is None:
+            return None
+        return {
+            "among": None if claim.among is None else list(claim.among),
+            "rows": list(claim.rows),
+            "multipliers": [exact.write(mu) for mu in claim.multipliers],
+            "exact": claim.exact,
+        }
+
+    margin = proof.margin
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "kind": proof.kind,
+        "n": proof.n,
+        "d": proof.d,
+        "fit_intercept": proof.fit_intercept,
+        "positive": proof.positive,
+        "negative": proof.negative,
+        "sha256": proof.sha256,
+        "w": None if proof.w is None else [exact.write(value) for value in proof.w],
+        "dependence": dependence(proof.dependence),
+        "contradiction": dependence(proof.contradiction),
+        "margin": None
+        if margin is None
+        else {
+            "lo": margin.lo.hex(),
+            "hi": margin.hi.hex(),
+            "rows": list(margin.rows),
+            "weights": [exact.write(value) for value in margin.weights],
+        },
+        "radius": None if proof.radius is None else proof.radius.hex(),
+        "mistake_bound": proof.mistake_bound,
+    }
+
+
+def _read(body: dict[str, object]) -> Certificate:
+    """The certificate from terms of JSON; whatever is not as it should be is refused."""
+    record = _Record(body, "")
+
+    def dependence(name: str) -> Dependence | None:
+        claim = record.part(name)
+        if claim is None:
+            return None
+        among = None if claim.get("among") is None else claim.rows("among")
+        numbers = claim.numbers("multipliers")
+        return Dependence(claim.rows("rows"), numbers, claim.flag("exact"), among)
+
+    def bounds() -> Margin | None:
+        claim = record.part("margin")
+        if claim is None:
+            return None
+        return Margin(
+            claim.number("lo"), claim.number("hi"), claim.rows("rows"), claim.numbers("weights")
+        )
+
+    kind = next((kind for kind in KINDS if kind == record.get("kind")), None)
+    if kind is None:
+        raise CertificateError(f"The certificate's kind is {record.get('kind')!r}.")
+    limit = None if record.get("mistake_bound") is None else record.count("mistake_bound")
+    return Certificate(
+        kind=kind,
+        n=record.count("n"),
+        d=record.count("d"),
+        fit_intercept=record.flag("fit_intercept"),
+        positive=record.label("positive"),
+        negative=record.label("negative"),
+        sha256=record.text("sha256"),
+        w=None if record.get("w") is None else record.numbers("w"),
+        dependence=dependence("dependence"),
+        contradiction=dependence("contradiction"),
+        margin=bounds(),
+        radius=None if record.get("radius") is None else record.number("radius"),
+        mistake_bound=limit,
+    )
+
+
+class _Record:
+    """A JSON object whose fields are read by type."""
+
+    def __init__(self, body: dict[str, object], path: str) -> None:
+        self.body, self.path = body, path
+
+    def get(self, name: str) -> object:
+        if name not in self.body:
+            raise CertificateError(f"The certificate has no field {self.path + name!r}.")
+        return self.body[name]
+
+    def part(self, name: str) -> _Record | None:
+        value = self.get(name)
+        if value is not None and not isinstance(value, dict):
+            self._refuse(name, "an object")
+        return None if value is None else _Record(value, f"{name}.")
+
+    def text(self, name: str) -> str:
+        value = self.get(name)
+        return value if isinstance(value, str) else self._refuse(name, "a string")
+
+    def flag(self, name: str) -> bool:
+        value = self.get(name)
+        return value if isinstance(value, bool) else self._refuse(name, "true or false")
+
+    def count(self, name: str) -> int:
+        value = self.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+        return self._refuse(name, "a whole number")
+
+    def label(self, name: str) -> Label:
+        value = self.get(name)
+        if value is None or isinstance(value, str | int | float | bool):
+            return value
+        return self._refuse(name, "a label")
+
+    def rows(self, name: str) -> tuple[int, ...]:
+        value = self.get(name)
+        if isinstance(value, list) and all(type(i) is int and 0 <= i < 2**62 for i in value):
+            return tuple(value)
+        return self._refuse(name, "a list of row numbers")
+
+    def numbers(self, name: str) -> tuple[Fraction, ...]:
+        value = self.get(name)
+        if not isinstance(value, list):
+            self._refuse(name, "a list of exact numbers")
+        try:
+            return tuple(map(exact.parse, value))
+        except ValueError:
+            return self._refuse(name, "a list of exact numbers")
+
+    def number(self, name: str) -> float:
+        text = self.text(name)
+        try:
+            return float.fromhex(text)
+        except (ValueError, OverflowError):
+            return self._refuse(name, "a hexadecimal float")
+
+    def _refuse(self, name: str, wanted: str) -> NoReturn:
+        raise CertificateError(f"The certificate's field {self.path + name!r} is not {wanted}.")
+
+
+def _seal(body: dict[str, object]) -> str:
+    """A digest of the certificate itself, so that no change to it goes unnoticed."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

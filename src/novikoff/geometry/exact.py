@@ -1,0 +1,280 @@
+"""Arithmetic that does not round, and bounds on arithmetic that does.
+
+Floats are rationals: a matrix of them is a matrix of integers times a power of two. Signs
+and sums are found in floats with a rigorous bound on the error, and where the bound does
+not suffice, in integers. Nothing here is compiled or shares code with the solver.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Vector: TypeAlias = npt.NDArray[np.float64]
+Integers: TypeAlias = npt.NDArray[np.object_]
+Signs: TypeAlias = npt.NDArray[np.int8]
+
+_U = 2.0**-53
+_TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times over
+_LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
+
+
+class Numbers(NamedTuple):
+    """Exact numbers: ``whole``·``unit``, and the same as floats in another unit.
+
+    ``near`` are the nearest floats to ``whole``/2^shift, ``shift`` chosen so that the
+    largest is about one: each is within 2⁻⁵³ of itself, or 2⁻¹⁰⁷⁴.
+    """
+
+    whole: Integers
+    unit: Fraction
+    near: Vector
+
+
+def numbers(values: Sequence[Fraction]) -> Numbers:
+    """Rationals over one denominator.
+
+    Examples
+    --------
+    >>> found = numbers([Fraction(1, 2), Fraction(1, 3)])
+    >>> found.whole.tolist(), found.unit
+    ([3, 2], Fraction(1, 6))
+    """
+    denominator = math.lcm(*(value.denominator for value in values))
+    whole = [value.numerator * (denominator // value.denominator) for value in values]
+    shift = max((abs(value).bit_length() for value in whole), default=0)
+    near = np.array([float(Fraction(value, 1 << shift)) for value in whole])
+    return Numbers(_objects(whole), Fraction(1, denominator), near)
+
+
+def integers(values: Vector) -> tuple[Integers, int]:
+    """N and e with values = N·2^e exactly, the integers as small as one e allows.
+
+    Examples
+    --------
+    >>> whole, e = integers(np.array([0.75, -6.0]))
+    >>> whole.tolist(), e
+    ([3, -24], -2)
+    """
+    fraction, exponent = np.frexp(values)
+    mantissa = np.ldexp(fraction, 53).astype(np.int64)
+    trailing = np.frexp((mantissa & -mantissa).astype(np.float64))[1] - 1
+    used = mantissa != 0
+    trailing = np.where(used, trailing, 0)
+    power = exponent - 53 + trailing
+    lowest = int(power[used].min()) if used.any() else 0
+    shift = np.where(used, power - lowest, 0)
+    whole = (mantissa >> trailing).astype(object)
+    return np.left_shift(whole, shift.astype(object)), lowest
+
+
+def column_sums(A: Vector) -> list[int]:
+    """Σ_i A[i, j] for every column j, exactly, in units of 2⁻¹¹²⁶.
+
+    Mantissas are cut in halves of 27 and 26 bits and added up by exponent: sums of floats
+    that are all integers below 2⁵³.
+
+    Examples
+    --------
+    >>> A = np.array([[1e100], [1.0], [-1e100]])
+    >>> column_sums(A)[0] == 1 << 1126
+    True
+    """
+    totals = [0] * A.shape[1]
+    for first in range(0, len(A), 1 << 20):
+        fraction, exponent = np.frexp(A[first : first + (1 << 20)])
+        mantissa = np.ldexp(fraction, 53).astype(np.int64)
+        power = exponent.astype(np.int64) - 53 - _LOWEST
+        high, low = mantissa >> 26, mantissa & ((1 << 26) - 1)
+        base = int(power.min(initial=0))
+        span = int(power.max(initial=0)) - base + 1
+        at = ((power - base) + span * np.arange(A.shape[1])).ravel()
+        sums = [
+            np.bincount(at, half.ravel().astype(np.float64), span * A.shape[1]).reshape(-1, span)
+            for half in (high, low)
+        ]
+        for j, e in zip(*np.nonzero((sums[0] != 0.0) | (sums[1] != 0.0)), strict=True):
+            part = (int(sums[0][j, e]) << 26) + int(sums[1][j, e])
+            totals[j] += part << (base + int(e))
+    return totals
+
+
+def as_fractions(totals: Sequence[int]) -> list[Fraction]:
+    """What `column_sums` found, as rationals."""
+    return [Fraction(total, 1 << -_LOWEST) for total in totals]
+
+
+def product_bounds(A: Vector, w: Vector) -> tuple[Vector, Vector]:
+    """⟨a_i, w⟩ in floats, and a bound on the error that holds for any order of summation.
+
+    w may itself be off by 2⁻⁵³ of each entry (Higham, §3.1; every constant rounded up).
+    """
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        found = A @ w
+        spread = np.abs(A) @ np.abs(w)
+        size = np.abs(A).sum(axis=1)
+        bound = (len(w) + 6) * 2.0 * _U * spread + _TINY * (size + len(w))
+    return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
+
+
+def product_signs(A: Vector, w: Numbers) -> Signs:
+    """The signs of ⟨a_i, w⟩, exactly.
+
+    Examples
+    --------
+    >>> w = numbers([Fraction(1), Fraction(-1), Fraction(1, 10**30)])
+    >>> product_signs(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, -1.0]]), w).tolist()
+    [0, -1]
+    """
+    found, bound = product_bounds(A, w.near)
+    signs = np.where(np.abs(found) > bound, np.sign(found), 0.0).astype(np.int8)
+    doubtful = np.flatnonzero(~(np.abs(found) > bound))
+    for first in range(0, len(doubtful), 4096):
+        some = doubtful[first : first + 4096]
+        whole, _ = products(A[some], w)
+        signs[some] = [(value > 0) - (value < 0) for value in whole]
+    return signs
+
+
+def products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
+    """⟨a_i, w⟩ as integers and their common unit."""
+    whole, e = integers(A)
+    power = Fraction(2) ** e
+    return _objects(whole.dot(w.whole)), w.unit * power
+
+
+def combine(A: Vector, multipliers: Numbers) -> tuple[Integers, Fraction]:
+    """Σ_i λ_i a_i as integers and their common unit."""
+    whole, e = integers(A)
+    return _objects(multipliers.whole.dot(whole)), multipliers.unit * Fraction(2) ** e
+
+
+def enclose(
+    M: Vector, b: Sequence[Fraction], slip: Vector | None = None
+) -> tuple[Vector, Vector] | None:
+    """Solve Mx = b with proof: x̃ and ρ with |x − x̃| ≤ ρ, or None.
+
+    With ``slip`` this holds for every right side within it of b.
+
+    With C near M⁻¹ and α = ‖I − CM‖_∞ < 1, M is regular and |x − x̃| ≤ e + α/(1−α)·max e,
+    e = |C|·|b − Mx̃| (Rump 2010, Verification methods, §10). All errors of rounding are
+    added; rows and columns are first scaled by powers of two, which is exact.
+
+    Examples
+    --------
+    >>> x, radius = enclose(np.array([[2.0, 1.0], [0.0, 3.0]]), [Fraction(1), Fraction(1)])
+    >>> bool(np.all(np.abs(x - [1 / 3, 1 / 3]) < 1e-15 + radius)), bool(radius.max() < 1e-14)
+    (True, True)
+    """
+    k = len(M)
+    S, up, across = _balanced(M)
+    if k == 0 or S is None:
+        return None
+    right = np.array([_scaled(value, int(e)) for value, e in zip(b, up, strict=True)])
+    try:
+        with np.errstate(all="ignore"):
+            C = np.linalg.inv(S)
+            product = C @ S
+            slop = (k + 4) * 2.0 * _U
+            defect = np.abs(product - np.eye(k)) + slop * (np.abs(C) @ np.abs(S)) + _TINY
+            alpha = float(defect.sum(axis=1).max()) * (1.0 + slop)
+            x = C @ right
+            x = x + C @ (right - S @ x)
+            rest = np.abs(right - S @ x)
+            rest = rest + slop * (np.abs(S) @ np.abs(x) + np.abs(right)) + _TINY
+            if slip is not None:
+                rest = (rest + np.ldexp(slip, up)) * (1.0 + slop)
+            e = (np.abs(C) @ rest) * (1.0 + slop) + _TINY
+            radius = (e + alpha / (1.0 - alpha) * float(e.max())) * (1.0 + 2.0 * slop) + _TINY
+            x, radius = np.ldexp(x, across), np.ldexp(radius, across) * (1.0 + 2.0 * _U) + _TINY
+    except np.linalg.LinAlgError:
+        return None
+    if not (alpha < 0.5 and np.isfinite(x).all() and np.isfinite(radius).all()):
+        return None
+    # ldexp may round an x̃ that is subnormal in its own unit: _TINY covers it.
+    return x, radius
+
+
+def square_root_up(value: Fraction) -> float:
+    """The smallest float that is not below √value."""
+    if value == 0:
+        return 0.0
+    half = (value.numerator.bit_length() - value.denominator.bit_length()) // 2
+    try:
+        root = math.ldexp(math.sqrt(value / Fraction(4) ** half), half)
+    except OverflowError:
+        return math.inf
+    while math.isfinite(root) and Fraction(root) ** 2 < value:
+        root = math.nextafter(root, math.inf)
+    while root > 0.0 and Fraction(before := math.nextafter(root, 0.0)) ** 2 >= value:
+        root = before
+    return root
+
+
+def square_root_down(value: Fraction) -> float:
+    """The largest float that is not above √value."""
+    up = square_root_up(value)
+    return up if math.isfinite(up) and Fraction(up) ** 2 == value else math.nextafter(up, 0.0)
+
+
+def parse(text: str) -> Fraction:
+    """An exact number from its text: a hexadecimal float, an integer or p/q.
+
+    Examples
+    --------
+    >>> parse("0x1.8p+1"), parse("-1/3"), parse("7")
+    (Fraction(3, 1), Fraction(-1, 3), Fraction(7, 1))
+    """
+    if not isinstance(text, str) or not text.isascii():
+        raise ValueError(f"{text!r} is not an exact number.")
+    try:
+        if "p" in text:
+            return Fraction(float.fromhex(text))
+        top, _, bottom = text.partition("/")
+        return Fraction(int(top, 0), int(bottom, 0) if bottom else 1)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise ValueError(f"{text[:40]!r} is not an exact number.") from None
+
+
+def write(value: Fraction | float) -> str:
+    """The text of an exact number: a hexadecimal float where it is one, else p/q in hex.
+
+    Examples
+    --------
+    >>> write(0.1), write(Fraction(1, 3))
+    ('0x1.999999999999ap-4', '0x1/0x3')
+    """
+    value = Fraction(value)
+    try:
+        if Fraction(float(value)) == value:
+            return float(value).hex()
+    except OverflowError:
+        pass
+    return f"{value.numerator:#x}/{value.denominator:#x}"
+
+
+def _objects(values: object) -> Integers:
+    return np.asarray(values, dtype=object)
+
+
+def _balanced(M: Vector) -> tuple[Vector | None, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """M with rows and columns near one, and the powers of two applied; None if inexact."""
+    up = -np.frexp(np.abs(M).max(axis=1, initial=0.0))[1]
+    with np.errstate(all="ignore"):
+        S = np.ldexp(M, up[:, None])
+        across = -np.frexp(np.abs(S).max(axis=0, initial=0.0))[1]
+        S = np.ldexp(S, across)
+        same = np.array_equal(np.ldexp(np.ldexp(S, -across), -up[:, None]), M)
+    return (S if same else None), up, across
+
+
+def _scaled(value: Fraction, e: int) -> float:
+    try:
+        return float(value * Fraction(2) ** e)
+    except OverflowError:
+        return math.inf

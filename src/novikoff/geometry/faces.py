@@ -1,0 +1,186 @@
+"""Which rows can be separated at all: the partition into I and J, proved (C1, C2).
+
+For every set of rows there are w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0, Σ λ_i a_i = 0, and either
+⟨a_i, w⟩ > 0 (rows I) or λ_i > 0 (rows J). Two ways lead to them:
+
+* *One stroke* (Stiemke). If p + 1 rows have 0 inside their simplex, they span everything
+  positively: −Σ a_i = Σ μ_i a_i with μ ≥ 0 on p of them, and λ = 1 + μ. A verified solve
+  proves it, and all rows are J.
+* *Facial reduction.* Project −Σ a_i on the cone of the rows. Where it lies in the cone, the
+  rows are J. Else the residual w separates some of them, weakly the others; those at zero
+  are projected anew. Here zero matters, and arithmetic is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry import exact
+from novikoff.geometry.checker import Dependence
+from novikoff.geometry.min_norm import Question, View, search
+from novikoff.geometry.passes import Data
+from novikoff.geometry.rational import project
+from novikoff.geometry.table import SignedRows
+
+_U = 2.0**-53
+
+
+@dataclass(frozen=True)
+class Partition:
+    """I = ``separated`` and J, the rest, with what proves them; w is None where I is empty."""
+
+    separated: Indices
+    w: list[Fraction] | None
+    dependence: Dependence | None
+
+
+def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
+    """Prove that no w separates these rows: some λ ≥ 0, not all 0, has Σ λ_i a_i = 0 (Gordan)."""
+    table = view.data.table
+    if len(rows) == view.data.p + 1:
+        sums = exact.as_fractions(exact.column_sums(table.at(rows)))
+        others = np.delete(rows, int(np.argmax(weights)))
+        claim = _enclosed(table, others, sums, tuple(rows.tolist()))
+        if claim is not None:
+            return claim
+    found = partition(view, np.unique(rows), limits)
+    if found.dependence is None:
+        return None
+    among = np.setdiff1d(rows, found.separated)
+    return replace(found.dependence, among=tuple(among.tolist()))
+
+
+def one_stroke(data: Data, rows: Indices, weights: Vector) -> Dependence | None:
+    """Prove that no w ≠ 0 has all ⟨a_i, w⟩ ≥ 0, from p + 1 rows around the origin."""
+    p = data.p
+    if len(rows) != p + 1:
+        return None
+    total, size = data.survey[0, :p], data.survey[1, :p]
+    last = int(np.argmax(weights))
+    basis = np.delete(np.arange(p + 1), last)
+    A = data.table.at(rows)
+    try:
+        mu = np.append(np.linalg.solve(A[basis].T, -total), 0.0)
+    except np.linalg.LinAlgError:
+        return None
+    ordered = np.append(basis, last)
+    shares = weights[ordered]
+    shift = np.max(-mu / shares)
+    out = int(np.argmin(mu + shift * shares))  # its multiplier is zero: p rows are left
+    kept = rows[np.delete(ordered, out)]
+    # The sums are off by at most n·u·Σ|a_ij|: the solve must not depend on it.
+    slip = (data.n + 4) * 2.0 * _U * size
+    return _enclosed(data.table, kept, [Fraction(float(s)) for s in total], None, slip)
+
+
+def partition(
+    view: View, among: Indices, limits: Limits, start: Indices | None = None
+) -> Partition:
+    """Find I and J of the rows ``among`` by facial reduction, exactly.
+
+    ``start`` are rows to begin the first projection with.
+
+    Raises
+    ------
+    OutOfTimeError
+        If a limit is reached first.
+    """
+    data = view.data
+    left = among
+    columns = view.columns[: data.p]
+    stages: list[list[Fraction]] = []
+    separated: list[Indices] = []
+    while len(left) > 0:
+        guess = _guess(view, left, left[:0] if start is None else start, limits)
+        found = project(data.table, left, columns, guess, limits)
+        if found.w is None:
+            claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
+            return Partition(_joined(separated), _combined(data, stages, separated, left), claim)
+        stages.append(found.w)
+        separated.append(left[found.signs > 0])
+        left = left[found.signs == 0]
+    return Partition(_joined(separated), _combined(data, stages, separated, left), None)
+
+
+def _guess(view: View, left: Indices, start: Indices, limits: Limits) -> Indices:
+    """The rows that floats would use to write −Σ a_i, or come nearest to it."""
+    data = view.data
+    total = np.zeros(data.problem.p)
+    for first in range(0, len(left), 4096):
+        total += data.gather(left[first : first + 4096], view.columns).sum(axis=0)
+    size = float(np.abs(total).max(initial=0.0))
+    if size == 0.0:
+        return left[:0]
+    question = Question(view, np.append(0.0, -total / size), 0.0, within=left)
+    return search(question, np.intersect1d(start, left), 1e-9, limits, lambda _: False).rows
+
+
+def _combined(
+    data: Data, stages: list[list[Fraction]], separated: list[Indices], left: Indices
+) -> list[Fraction] | None:
+    """W = w_1 + ε·w_2 + ε²·w_3 + …, ε so small that no sign is lost."""
+    if not stages:
+        return None
+    w = stages[0]
+    for k, more in enumerate(stages[1:], 1):
+        wanted = _joined(separated[: k + 1])
+        epsilon = Fraction(1)
+        while True:
+            epsilon /= 1 << 8
+            sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
+            if _positive(data, wanted, exact.numbers(sum_)):
+                w = sum_
+                break
+    return _shortened(data, w, _joined(separated), left)
+
+
+def _shortened(data: Data, w: list[Fraction], separated: Indices, left: Indices) -> list[Fraction]:
+    """The nearest floats to w, where they do as well."""
+    near = exact.numbers(w).near
+    floats = [Fraction(float(value)) for value in near]
+    if not any(floats):
+        return w
+    short = exact.numbers(floats)
+    return floats if _positive(data, separated, short) and _zero(data, left, short) else w
+
+
+def _positive(data: Data, rows: Indices, w: exact.Numbers) -> bool:
+    return all((exact.product_signs(A, w) > 0).all() for A in _blocks(data, rows))
+
+
+def _zero(data: Data, rows: Indices, w: exact.Numbers) -> bool:
+    return all((exact.product_signs(A, w) == 0).all() for A in _blocks(data, rows))
+
+
+def _blocks(data: Data, rows: Indices) -> Iterator[Vector]:
+    for first in range(0, len(rows), 4096):
+        yield data.table.at(rows[first : first + 4096])
+
+
+def _joined(parts: list[Indices]) -> Indices:
+    return np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+
+
+def _enclosed(
+    table: SignedRows,
+    basis: Indices,
+    sums: Sequence[Fraction],
+    among: tuple[int, ...] | None,
+    slip: Vector | None = None,
+) -> Dependence | None:
+    """λ = 1 + μ > 0 with Σ μ_i a_i = −sums over a basis, if a verified solve shows it."""
+    found = exact.enclose(table.at(basis).T, [-value for value in sums], slip)
+    if found is None:
+        return None
+    mu, radius = found
+    # The checker asks for a hundredfold of what is asked here.
+    if not ((mu - radius > -1.0) & (radius <= 1e-8 * (1.0 + np.abs(mu)))).all():
+        return None
+    multipliers = tuple(Fraction(float(value)) for value in mu)
+    return Dependence(tuple(basis.tolist()), multipliers, False, among)

@@ -1,0 +1,108 @@
+"""The margin with a free bias: half the distance of the two hulls (C4).
+
+Over (x, y) of both signs, max over w, b of min_i y_i(⟨w, x_i⟩ + b)/‖w‖. The hulls P and Q of
+the two classes are nearest at z = Σ u_k (a_i + a_j), a point of P − Q: pairs of a row of
+each side, whose paddings cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry import exact
+from novikoff.geometry.margin import Interval, square_norm
+from novikoff.geometry.min_norm import Answer, View, nearest_point, search
+from novikoff.geometry.passes import Data
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The widest gap between two hulls that was found, and bounds on the widest there is.
+
+    Attributes
+    ----------
+    w : array of shape (p,)
+        The hyperplane halfway between the hulls, the bias last.
+    margin : Interval
+        Bounds on half the distance of the hulls.
+    rows, weights : arrays
+        The rows that carry the gap, and λ on them, which sums to 1 on each side.
+    """
+
+    w: Vector
+    margin: Interval
+    rows: Indices
+    weights: Vector
+
+
+def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
+    """Find the hyperplane of the largest margin, to a relative tol."""
+    data = view.data
+    signs = data.problem.rows.signs
+    sides = [start[signs[start] > 0], start[signs[start] < 0]]
+    for k, side in enumerate((1, -1)):
+        if len(sides[k]) == 0:
+            sides[k] = np.flatnonzero(signs == side)[:1]
+    best = [Interval(0.0, math.inf)]
+
+    def enough(answer: Answer) -> bool:
+        lo = _lower(data, _without_bias(answer.w), answer.products)
+        hi = _rough_upper(data, answer)
+        best[0] = Interval(max(lo, best[0].lo), min(hi, best[0].hi))
+        return best[0].relative_width <= tol / 2.0
+
+    found = search(
+        nearest_point(view, pairs=True), np.concatenate(sides), tol / 4.0, limits, enough
+    )
+    w = _without_bias(found.w)
+    m = data.products(w)
+    low = {side: float(m[signs == side].min()) for side in (1, -1)}
+    lo = _lower(data, w, m)
+    hi = _upper(data, found)
+    w[-1] = (low[-1] - low[1]) / 2.0
+    total = float(found.vertices[2].sum())
+    return Gap(w, Interval(min(lo, hi), hi), found.rows, found.weights / total)
+
+
+def _without_bias(w: Vector) -> Vector:
+    return np.append(w[:-1], 0.0)
+
+
+def _lower(data: Data, w: Vector, products: Vector) -> float:
+    """Half the gap that w leaves between the classes, rounded down."""
+    signs = data.problem.rows.signs
+    with np.errstate(all="ignore"):
+        gap = float(products[signs > 0].min()) + float(products[signs < 0].min())
+    norm = square_norm(w)
+    if norm == 0 or not math.isfinite(gap):
+        return 0.0
+    gap = (gap - 2.0 * data.doubt(w)) / 2.0 * (1.0 - 2.0**-50)
+    return max(0.0, math.nextafter(gap / exact.square_root_up(norm), -math.inf))
+
+
+def _rough_upper(data: Data, answer: Answer) -> float:
+    """‖z‖/2 in floats: good enough to decide when to stop."""
+    first, second, u = answer.vertices
+    if len(u) == 0:
+        return math.inf
+    z = u @ (data.table.at(first) + data.table.at(second))
+    return float(np.linalg.norm(z)) / float(u.sum()) / 2.0
+
+
+def _upper(data: Data, answer: Answer) -> float:
+    """‖z‖/2 with weights that balance exactly, rounded up."""
+    first, second, u = answer.vertices
+    if len(u) == 0:
+        return math.inf
+    rows = np.concatenate([first, second])
+    weights = exact.numbers([Fraction(float(value)) for value in np.concatenate([u, u])])
+    whole, unit = exact.combine(data.table.at(rows), weights)
+    squared = sum(int(value) ** 2 for value in whole) * unit**2
+    mass = sum(int(value) for value in weights.whole) * weights.unit
+    return exact.square_root_up(squared / mass**2)

@@ -1,0 +1,274 @@
+"""From rows to a finding: the steps of a verdict, cheapest first (see `separability`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.orders import Cyclic
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits, Stop
+from novikoff.core.sweep import run
+from novikoff.core.updates import Perceptron
+from novikoff.geometry import exact
+from novikoff.geometry.certificate import Kind
+from novikoff.geometry.checker import Dependence
+from novikoff.geometry.faces import contradiction, one_stroke, partition
+from novikoff.geometry.hulls import widest_gap
+from novikoff.geometry.margin import Interval, Weighing, lower_bound, separates, weigh
+from novikoff.geometry.min_norm import Answer, Ending, View, affordable, nearest_point, search
+from novikoff.geometry.passes import Data, cores
+from novikoff.geometry.rational import OutOfTimeError
+from novikoff.geometry.twins import opposite_twins
+
+# Epochs of the perceptron before geometry takes over.
+_EPOCHS: Final = 3
+# If a corral would not fit in memory, the perceptron is all there is.
+_MANY_EPOCHS: Final = 1000
+# Columns whose sizes differ by more than this power of two are balanced for the kind.
+_BALANCED: Final = 6
+# So many rows carry the perceptron's own bound at most.
+_FEW: Final = 2000
+# The largest square system solved outright, in entries.
+_SMALL: Final = 1 << 22
+_NONE: Final = np.empty(0, dtype=np.int64)
+
+
+@dataclass
+class Finding:
+    """What is proved so far.
+
+    ``kind`` is that of the certificate, None while nothing is; ``w`` is exact.
+    """
+
+    margin: Interval
+    kind: Kind | None = None
+    w: list[Fraction] | None = None
+    weighing: Weighing | None = None
+    separated: Indices = field(default_factory=_NONE.copy)
+    support: Indices = field(default_factory=_NONE.copy)
+    dependence: Dependence | None = None
+    contradiction: Dependence | None = None
+    geometric_margin: Interval = field(default_factory=lambda: Interval(0.0, math.inf))
+
+
+def inquire(
+    data: Data,
+    goal: str,
+    tol: float,
+    limits: Limits,
+    progress: Callable[[Interval], None] | None,
+) -> Finding:
+    """Find and prove the kind of a problem, and its margin if asked for."""
+    inquiry = _Inquiry(data, goal, tol, limits, progress)
+    try:
+        inquiry.pursue()
+    except KeyboardInterrupt:
+        limits.interrupted = True
+    except OutOfTimeError:
+        pass
+    return inquiry.found
+
+
+class _Inquiry:
+    def __init__(
+        self,
+        data: Data,
+        goal: str,
+        tol: float,
+        limits: Limits,
+        progress: Callable[[Interval], None] | None,
+    ) -> None:
+        self.data, self.goal, self.tol, self.limits = data, goal, tol, limits
+        self.progress = progress
+        self.found = Finding(Interval(0.0, data.problem.radius))
+
+    def pursue(self) -> None:
+        data = self.data
+        start = self._train()
+        if self._finished():
+            return
+        if not affordable(data):
+            return
+        self._solve_few_rows()
+        if self._finished():
+            return
+        view = self._view()
+        even = view.lengths is None and bool((view.columns == view.columns[0]).all())
+        if not even:
+            answer = search(nearest_point(view), start, 1e-6, self.limits, self._watch_kind)
+            start = answer.working
+        if even or self.found.kind == "separable":
+            if self._finished():
+                return
+            plain = View(data, np.full(data.problem.p, _power(-_exponent(data.problem.radius))))
+            answer = search(nearest_point(plain), start, self.tol, self.limits, self._watch_margin)
+            if self.found.kind == "separable":
+                self._widen(plain, answer.working)
+        if self.found.kind != "separable" and answer.ending is not Ending.LIMITED:
+            self._refute(view, answer)
+
+    def _finished(self) -> bool:
+        if self.limits.reached() is not None:
+            return True
+        return self.found.kind is not None and self.goal == "kind"
+
+    def _train(self) -> Indices:
+        """Run the perceptron; return rows to begin with: least margins, most mistakes."""
+        data = self.data
+        epochs = _EPOCHS if affordable(data) else _MANY_EPOCHS
+        brief = Limits(epochs=epochs, seconds=self.limits.left())
+        batch = max(64, 2 * data.p)
+        try:
+            ended = run(
+                data.problem,
+                Perceptron(),
+                Cyclic(),
+                brief,
+                np.random.default_rng(0),
+                threads=cores(),
+            )
+        except ValueError:  # the weights left the range of float64
+            return np.arange(min(batch, data.n))
+        if ended.stops[0] is Stop.INTERRUPTED:
+            self.limits.interrupted = True
+        w = ended.W[:, 0].copy()
+        counts = ended.ledger.counts[:, 0]
+        erred = np.flatnonzero(counts)
+        if 0 < len(erred) <= _FEW:
+            self._note_upper(weigh(data, erred, counts[erred].astype(np.float64), self.tol))
+        products = data.products(w)
+        self._note_lower(w, products)
+        least = _smallest(products, batch)
+        most = erred[_smallest(-counts[erred], batch)]
+        return np.union1d(least, most)
+
+    def _solve_few_rows(self) -> None:
+        """With as many columns as rows, a w with ⟨a_i, w⟩ = 1 for all rows may exist."""
+        data = self.data
+        if data.n > data.p or data.n * data.p > _SMALL or self.found.kind is not None:
+            return
+        A = data.table.at(np.arange(data.n))
+        try:
+            found = np.linalg.lstsq(A, np.ones(data.n), rcond=None)[0]
+        except np.linalg.LinAlgError:
+            return
+        if np.isfinite(found).all():
+            w = np.zeros(data.problem.p)
+            w[: data.p] = found
+            self._note_lower(w, data.products(w))
+
+    def _view(self) -> View:
+        """The rows as they are, or balanced where columns or rows differ much in size."""
+        data = self.data
+        peaks = data.survey[2]
+        exponents = np.frexp(peaks)[1]
+        used = exponents[peaks > 0.0]
+        if len(used) == 0 or used.max() - used.min() <= _BALANCED:
+            columns = np.full(data.problem.p, _power(-_exponent(data.problem.radius)))
+        else:
+            columns = np.array([_power(-int(e)) for e in np.where(peaks > 0.0, exponents, 0)])
+        lengths = data.lengths(columns)
+        if math.log2(lengths.max()) - math.log2(lengths.min()) <= _BALANCED:
+            return View(data, columns)
+        return View(data, columns, lengths)
+
+    def _watch_kind(self, answer: Answer) -> bool:
+        self._note_lower(answer.w, answer.products)
+        return self.found.kind is not None or self.limits.reached() is not None
+
+    def _watch_margin(self, answer: Answer) -> bool:
+        if len(answer.rows) > 0:
+            self._note_upper(weigh(self.data, answer.rows, answer.weights, self.tol))
+        self._note_lower(answer.w, answer.products)
+        return self._finished() or self.found.margin.relative_width <= self.tol
+
+    def _note_lower(self, w: Vector, products: Vector) -> None:
+        """Take w into account: if it separates, the data is separable, and γ has a bound."""
+        if not float(products.min()) > 0.0 or not separates(self.data, w, products):
+            return
+        found = self.found
+        lo = min(lower_bound(self.data, w, products, self.tol), found.margin.hi)
+        if found.kind is None or lo > found.margin.lo:
+            found.w = [Fraction(float(value)) for value in w[: self.data.p]]
+            found.margin = found.margin._replace(lo=lo)
+            found.geometric_margin = found.geometric_margin._replace(lo=lo)
+        found.kind = "separable"
+        found.separated = np.arange(self.data.n)
+        self._tell()
+
+    def _note_upper(self, weighing: Weighing) -> None:
+        found = self.found
+        if found.weighing is None or weighing.bound < found.margin.hi:
+            found.weighing = weighing
+            found.support = np.sort(weighing.rows)
+            found.margin = found.margin._replace(hi=weighing.bound)
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.progress is not None:
+            self.progress(self.found.margin)
+
+    def _widen(self, plain: View, start: Indices) -> None:
+        """The margin with a free bias."""
+        signs = self.data.problem.rows.signs
+        if not self.data.table.fit_intercept:
+            self.found.geometric_margin = self.found.margin
+        elif (signs == signs[0]).all():
+            self.found.geometric_margin = Interval(math.inf, math.inf)
+        else:
+            gap = widest_gap(plain, start, self.tol, self.limits)
+            lo = max(gap.margin.lo, self.found.geometric_margin.lo)
+            self.found.geometric_margin = Interval(lo, gap.margin.hi)
+
+    def _refute(self, view: View, answer: Answer) -> None:
+        """Not separable, it seems: prove it, and find out which rows can be separated."""
+        data, found = self.data, self.found
+        whole = None
+        if answer.ending is Ending.FITTED:
+            whole = one_stroke(data, answer.rows, answer.weights)
+        twins = opposite_twins(data)
+        if twins is not None:
+            claim: Dependence | None = Dependence((), (), True, twins)
+        else:
+            claim = contradiction(view, answer.rows, answer.weights, self.limits)
+        if claim is not None:
+            found.kind, found.contradiction, found.weighing = "not separable", claim, None
+            found.support = np.array(claim.among, dtype=np.int64)
+            found.margin = found.geometric_margin = Interval(0.0, 0.0)
+            self._tell()
+        if whole is None:
+            self._divide(view, answer.rows)
+        else:
+            found.kind, found.dependence = "inseparable", whole
+
+    def _divide(self, view: View, start: Indices) -> None:
+        data, found = self.data, self.found
+        parts = partition(view, np.arange(data.n), self.limits, start)
+        found.w, found.separated = parts.w, parts.separated
+        found.dependence = parts.dependence
+        if parts.dependence is None:
+            found.kind = "separable"
+            w = np.append([float(value) for value in exact.numbers(parts.w or []).near], 0.0)
+            w = w[: data.problem.p]
+            self._note_lower(w, data.products(w))
+        else:
+            found.kind = "quasi-separable" if len(parts.separated) > 0 else "inseparable"
+
+
+def _smallest(values: Vector | npt.NDArray[np.int32], k: int) -> Indices:
+    return np.argpartition(values, k)[:k] if len(values) > k else np.arange(len(values))
+
+
+def _exponent(value: float) -> int:
+    return math.frexp(value)[1] if math.isfinite(value) else 1024
+
+
+def _power(e: int) -> float:
+    return math.ldexp(1.0, max(-1000, min(1000, e)))

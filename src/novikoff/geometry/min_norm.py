@@ -1,0 +1,247 @@
+"""The point of a hull nearest to the origin, over many rows (C4; Wolfe 1976).
+
+Few rows carry the answer. The active set of `corral` runs on a *working set* of rows that
+is held in one small block; a pass over all rows, on every core, then finds those which
+would improve it, and the worst of them join. Most steps touch the small block only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry import corral as _corral
+from novikoff.geometry.passes import Data
+
+# Work per call of the kernel, in multiplications: some ten milliseconds.
+_PER_CALL = 1 << 25
+# The most memory for the factors of a corral, in bytes.
+_MOST_BYTES = 1 << 31
+
+
+class Ending(Enum):
+    """How a search ended."""
+
+    OPTIMAL = "no row would improve the answer"
+    FITTED = "the residual is zero, but for rounding"
+    STALLED = "rounding forbids further progress"
+    WATCHED = "the watcher has seen enough"
+    LIMITED = "a limit was reached"
+
+
+@dataclass(frozen=True)
+class View:
+    """Rows as the engine sees them: columns times factors, divided by the rows' lengths.
+
+    Factors change neither the kind of a problem nor the meaning of w and λ, which are
+    always those of the rows themselves; they keep the engine's numbers near one.
+    """
+
+    data: Data
+    columns: Vector
+    lengths: Vector | None = None
+
+    def gather(self, at: Indices) -> Vector:
+        """The rows of the numbers given, as seen."""
+        A = self.data.gather(at, self.columns)
+        if self.lengths is not None:
+            A /= self.lengths[at, None]
+        return A
+
+    def products(self, w: Vector) -> Vector:
+        """⟨a_i, w⟩ for all rows as seen, w being for the rows themselves."""
+        m = self.data.products(w)
+        return m if self.lengths is None else m / self.lengths
+
+
+@dataclass(frozen=True)
+class Question:
+    """Minimise ‖b − Σ u_j g_j‖ over u ≥ 0, g_j = (lift, a_j as seen)."""
+
+    view: View
+    b: Vector
+    lift: float
+    pairs: bool = False
+    within: Indices | None = None  # the rows that take part; all by default
+
+    def candidates(self) -> Indices:
+        """The rows that take part."""
+        return np.arange(self.view.data.n) if self.within is None else self.within
+
+
+@dataclass
+class Answer:
+    """Where a search is, or ended.
+
+    Attributes
+    ----------
+    rows, weights
+        The rows in use and λ > 0 on them, for the rows themselves.
+    w
+        A direction: the nearest point, or minus the residual, for the rows themselves.
+    products
+        ⟨a_i, w⟩ for all rows.
+    ending
+        Why the search ended, None while it goes on.
+    working
+        The working set.
+    vertices
+        The members of the corral: rows, partners or −1, and u.
+    """
+
+    rows: Indices
+    weights: Vector
+    w: Vector
+    products: Vector
+    ending: Ending | None
+    working: Indices
+    vertices: tuple[Indices, Indices, Vector]
+
+
+Watcher = Callable[[Answer], bool]
+
+
+def nearest_point(view: View, pairs: bool = False) -> Question:
+    """Ask for the point nearest to 0 of the hull of the rows, or of P − Q for the two hulls."""
+    b = np.zeros(view.data.problem.p + 1)
+    b[0] = 1.0
+    return Question(view, b, 0.5 if pairs else 1.0, pairs)
+
+
+def affordable(data: Data) -> bool:
+    """Whether the factors of a full corral fit in memory."""
+    most = min(data.problem.p + 1, data.n) + 1
+    return 8 * most * (most + data.problem.p) <= _MOST_BYTES
+
+
+def search(
+    question: Question, start: Indices, tol: float, limits: Limits, watch: Watcher
+) -> Answer:
+    """Find the nearest point, from a working set that holds ``start``.
+
+    It ends when ⟨g, r⟩ ≤ tol·‖r‖² for all rows, r the residual; for the nearest point z
+    that is ⟨a_i, z⟩ ≥ (1 − tol)·‖z‖², so that γ is known to a relative tol.
+    """
+    view, b = question.view, question.b
+    data = view.data
+    all_rows = question.candidates()
+    batch = max(64, 2 * data.p)
+    corral = _corral.empty_corral(len(b), len(all_rows))
+    working = _at_most(start, batch)
+    G = np.empty((0, len(b)))
+    while True:
+        G = np.empty((len(working), len(b)))
+        G[:, 0] = question.lift
+        G[:, 1:] = view.gather(working)
+        sides = data.problem.rows.signs[working]
+        _corral.begin(G, b, corral)
+        ending = _pivot(G, sides, b, corral, tol / 8.0, question.pairs, limits)
+        answer, prices = _answer(question, corral, working)
+        if ending is Ending.LIMITED:
+            answer.ending = ending
+            return answer
+        if watch(answer):
+            answer.ending = Ending.WATCHED
+            return answer
+        fresh = _improving(question, corral, working, prices[all_rows], tol, batch)
+        fresh = np.setdiff1d(all_rows[fresh], working)
+        if ending is Ending.FITTED or len(fresh) == 0:
+            answer.ending = ending
+            return answer
+        working = _next_working_set(corral, working, prices, fresh, 4 * batch)
+
+
+def _pivot(
+    G: Vector,
+    sides: np.typing.NDArray[np.int8],
+    b: Vector,
+    corral: _corral.Corral,
+    tol: float,
+    pairs: bool,
+    limits: Limits,
+) -> Ending:
+    """Run the engine on the working set, in calls short enough to be interrupted."""
+    most = max(1, _PER_CALL // (G.size + 8 * corral.Q.size))
+    while True:
+        came_to = _corral.pivot(G, sides, b, corral, tol, pairs, most)
+        if came_to == _corral.OPTIMAL:
+            return Ending.OPTIMAL
+        if came_to == _corral.FITTED:
+            return Ending.FITTED
+        if came_to == _corral.STALLED:
+            return Ending.STALLED
+        if limits.reached() is not None:
+            return Ending.LIMITED
+
+
+def _answer(question: Question, corral: _corral.Corral, working: Indices) -> tuple[Answer, Vector]:
+    """The engine's state in terms of the rows themselves, and ⟨g, r⟩ for every row."""
+    view = question.view
+    k = corral.size[0]
+    first, second, u = corral.first[:k], corral.second[:k], corral.u[:k]
+    weights = np.bincount(first, u, len(working))
+    weights += np.bincount(second[second >= 0], u[second >= 0], len(working))
+    used = np.flatnonzero(weights)
+    lengths = 1.0 if view.lengths is None else view.lengths[working[used]]
+    r = corral.residual
+    w = -r[1:] * view.columns
+    products = view.products(w)
+    prices = question.lift * r[0] - products
+    if view.lengths is not None:
+        products = products * view.lengths
+    vertices = working[first], np.where(second >= 0, working[second], -1), u.copy()
+    found = Answer(working[used], weights[used] / lengths, w, products, None, working, vertices)
+    return found, prices
+
+
+def _improving(
+    question: Question,
+    corral: _corral.Corral,
+    working: Indices,
+    prices: Vector,
+    tol: float,
+    batch: int,
+) -> Indices:
+    """Positions of the rows that would improve the answer most."""
+    rr = float(np.square(corral.residual).sum())
+    reference: Vector | float = 0.0
+    if question.pairs:  # each hull has its own level, that of its members
+        k = corral.size[0]
+        signs = question.view.data.problem.rows.signs[question.candidates()]
+        levels = {
+            side: prices[_positions(question, working[members[:k]])].max(initial=-np.inf)
+            for side, members in ((1, corral.first), (-1, corral.second))
+        }
+        reference = np.where(signs > 0, levels[1], levels[-1])
+    better = np.flatnonzero(prices - reference > tol / 4.0 * rr)
+    gains = (prices - reference)[better]
+    return better if len(better) <= batch else better[np.argpartition(-gains, batch)[:batch]]
+
+
+def _positions(question: Question, rows: Indices) -> Indices:
+    return rows if question.within is None else np.searchsorted(question.within, rows)
+
+
+def _next_working_set(
+    corral: _corral.Corral, working: Indices, prices: Vector, fresh: Indices, most: int
+) -> Indices:
+    """The members first, then the best of the old, then the new; the corral is renumbered."""
+    k = corral.size[0]
+    names = np.concatenate([corral.first[:k], corral.second[:k]])
+    members = np.unique(names[names >= 0])
+    others = np.setdiff1d(working, working[members])
+    if len(others) > most:
+        others = others[np.argpartition(-prices[others], most)[:most]]
+    for part in (corral.first, corral.second):
+        kept = part[:k] >= 0
+        part[:k][kept] = np.searchsorted(members, part[:k][kept])
+    return np.concatenate([working[members], others, fresh])
+
+
+def _at_most(start: Indices, batch: int) -> Indices:
+    return np.asarray(start[: 4 * batch], dtype=np.int64)

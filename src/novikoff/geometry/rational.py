@@ -1,0 +1,174 @@
+"""Non-negative least squares without rounding: who is zero, and who is only small.
+
+The same active set as `corral`, over the rationals (Lawson and Hanson 1974). It starts
+from the rows that the float engine ended with, so that as a rule one step confirms them;
+being exact it ends after finitely many in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry import exact
+from novikoff.geometry.exact import Numbers
+from novikoff.geometry.table import SignedRows
+
+
+class OutOfTimeError(Exception):
+    """A limit was reached before the answer was known."""
+
+
+@dataclass(frozen=True)
+class Projection:
+    """The point of a cone nearest to b: Σ μ_i a_i, μ > 0 on ``rows``.
+
+    ``w`` is minus the residual, for the rows themselves, or None where b lies in the cone.
+    Otherwise ⟨a_i, w⟩ ≥ 0 for all rows of the cone and ⟨Σ a_i, w⟩ > 0; ``signs`` are those
+    of ⟨a_i, w⟩.
+    """
+
+    rows: Indices
+    multipliers: list[Fraction]
+    w: list[Fraction] | None
+    signs: exact.Signs
+
+
+def project(
+    table: SignedRows,
+    among: Indices,
+    columns: Vector,
+    start: Indices,
+    limits: Limits,
+) -> Projection:
+    """Project b = −Σ a_i on the cone of the rows ``among``, exactly.
+
+    The inner product is that of the rows with each column multiplied by its factor, a
+    power of two.
+    """
+    squares = [Fraction(float(value)) ** 2 for value in columns]
+    sums = [-value for value in _column_sums(table, among)]
+    cone = _Cone(table, squares, sums)
+    used, mu = _feasible_start(cone, start, limits)
+    while True:
+        w = cone.residual(used, mu)
+        if not any(w):
+            return Projection(used, mu, None, np.zeros(len(among), dtype=np.int8))
+        normal = exact.numbers([-value * square for value, square in zip(w, squares, strict=True)])
+        signs, worst = _signs(table, among, normal, limits)
+        if worst < 0:
+            return Projection(used, mu, [value * normal.unit for value in normal.whole], signs)
+        used, mu = _admit(cone, used, mu, int(among[worst]), limits)
+
+
+class _Cone:
+    """Least squares on a few rows at a time."""
+
+    def __init__(self, table: SignedRows, squares: list[Fraction], b: list[Fraction]) -> None:
+        self.table, self.squares, self.b = table, squares, b
+
+    def solve(self, used: Indices) -> list[Fraction]:
+        """The μ that minimises ‖b − Σ μ_i a_i‖, unconstrained, on independent rows."""
+        import flint
+
+        if len(used) == 0:
+            return []
+        whole, e = exact.integers(self.table.at(used))
+        weighted = whole * exact.numbers(self.squares).whole
+        gram = flint.fmpz_mat(weighted.dot(whole.T).tolist())
+        b = exact.numbers(self.b)
+        right = flint.fmpz_mat([[int(value)] for value in weighted.dot(b.whole)])
+        scale = b.unit / Fraction(2) ** e
+        found = gram.solve(right)
+        return [Fraction(int(found[i, 0].p), int(found[i, 0].q)) * scale for i in range(len(used))]
+
+    def residual(self, used: Indices, mu: list[Fraction]) -> list[Fraction]:
+        """B − Σ μ_i a_i."""
+        if len(used) == 0:
+            return self.b
+        whole, unit = exact.combine(self.table.at(used), exact.numbers(mu))
+        return [b - value * unit for b, value in zip(self.b, whole, strict=True)]
+
+    def independent(self, used: Indices) -> Indices:
+        """The rows without those that depend on others."""
+        import flint
+
+        if len(used) == 0:
+            return used
+        whole, _ = exact.integers(self.table.at(used))
+        reduced, _, rank = flint.fmpz_mat(whole.T.tolist()).rref()
+        if rank == len(used):
+            return used
+        entries = np.array(reduced.tolist(), dtype=object)[:rank] != 0
+        return np.asarray(used[np.argmax(entries, axis=1)])
+
+
+def _feasible_start(cone: _Cone, start: Indices, limits: Limits) -> tuple[Indices, list[Fraction]]:
+    """Rows on which the unconstrained solution is positive."""
+    used = cone.independent(np.asarray(start, dtype=np.int64))
+    while True:
+        _check(limits)
+        mu = cone.solve(used)
+        positive = np.array([value > 0 for value in mu], dtype=np.bool_)
+        if positive.all():
+            return used, mu
+        used = used[positive]
+
+
+def _admit(
+    cone: _Cone, used: Indices, mu: Sequence[Fraction], new: int, limits: Limits
+) -> tuple[Indices, list[Fraction]]:
+    """Let a row join; on the way to the new solution, rows that would turn negative leave."""
+    used = np.append(used, new)
+    now = [*mu, Fraction(0)]
+    while True:
+        _check(limits)
+        wanted = cone.solve(used)
+        blocked = [k for k, value in enumerate(wanted) if value <= 0]
+        if not blocked:
+            return used, wanted
+        step = min(now[k] / (now[k] - wanted[k]) for k in blocked)
+        now = [a + step * (b - a) for a, b in zip(now, wanted, strict=True)]
+        stay = [k for k, value in enumerate(now) if value > 0 or wanted[k] > 0]
+        used, now = used[stay], [now[k] for k in stay]
+
+
+def _signs(
+    table: SignedRows, among: Indices, w: Numbers, limits: Limits
+) -> tuple[exact.Signs, int]:
+    """The signs of ⟨a_i, w⟩, and the position of the most negative, or −1."""
+    signs = np.empty(len(among), dtype=np.int8)
+    worst, least = -1, np.inf
+    for part in _parts(among):
+        _check(limits)
+        A = table.at(among[part])
+        signs[part] = exact.product_signs(A, w)
+        negative = np.flatnonzero(signs[part] < 0)
+        if len(negative) > 0:
+            found = A[negative] @ w.near / np.maximum(np.linalg.norm(A[negative], axis=1), 1e-300)
+            k = int(np.argmin(found))
+            if worst < 0 or found[k] < least:
+                worst, least = part.start + int(negative[k]), float(found[k])
+    return signs, worst
+
+
+def _column_sums(table: SignedRows, among: Indices) -> list[Fraction]:
+    total = [0] * (table.matrix.shape[1] + int(table.fit_intercept))
+    for part in _parts(among):
+        sums = exact.column_sums(table.at(among[part]))
+        total = [a + b for a, b in zip(total, sums, strict=True)]
+    return exact.as_fractions(total)
+
+
+def _parts(among: Indices) -> list[slice]:
+    return [slice(k, min(k + 4096, len(among))) for k in range(0, len(among), 4096)]
+
+
+def _check(limits: Limits) -> None:
+    if limits.reached() is not None:
+        raise OutOfTimeError

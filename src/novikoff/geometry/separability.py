@@ -1,0 +1,279 @@
+"""The verdict: does a separating hyperplane exist, which one, and the proof (C1-C4).
+
+The road, cheapest first; each step ends it only with a proof:
+
+1. A few epochs of the perceptron. A clean cycle is a w; its counts bound γ from above.
+2. The point of the hull nearest to the origin (`min_norm`). Either it is a w, the one of
+   the largest margin, or the origin lies in the hull: λ on a few rows contradicts any w.
+3. If not separable: is any row separated at all (`faces`)?
+
+Nothing that floats say is believed: signs are proved row by row, λ by a verified solve or
+in rationals. What could not be proved within the budget is *undecided*.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias, cast
+
+import numpy as np
+
+from novikoff.core.problem import pose
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry import exact
+from novikoff.geometry.certificate import Certificate
+from novikoff.geometry.checker import Margin, mistake_bound
+from novikoff.geometry.inquiry import Finding, inquire
+from novikoff.geometry.margin import Interval
+from novikoff.geometry.passes import Data, cores
+from novikoff.geometry.table import (
+    Label,
+    SignedRows,
+    as_matrix,
+    digest,
+    labels_of,
+    plain_label,
+    signs_of,
+)
+
+Goal: TypeAlias = Literal["margin", "kind"]
+Progress: TypeAlias = Callable[[Interval], None]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a hyperplane separates two classes, and what proves it.
+
+    Attributes
+    ----------
+    kind : str
+        "separable", "quasi-separable", "inseparable" or "undecided".
+    coef : array of shape (d,) or None
+        The weights: of the largest margin found if separable, weakly separating if
+        quasi-separable.
+    intercept : float or None
+        The bias.
+    margin : Interval
+        Holds γ, the margin of the mistake bound; [0, 0] if not separable.
+    geometric_margin : Interval
+        Holds the margin with a free bias, half the distance of the two hulls.
+    radius : float
+        R = max‖a_i‖, rounded up.
+    mistake_bound : int or None
+        ⌈R²/γ²⌉ for the lower bound on γ: no perceptron run from zero errs more often.
+    support : array of int
+        The rows that carry the margin, or the contradiction.
+    separated_rows : array of int
+        The rows strictly on their side of the hyperplane.
+    certificate : Certificate or None
+        The proof; None if undecided and nothing is proved.
+    """
+
+    kind: Literal["separable", "quasi-separable", "inseparable", "undecided"]
+    coef: Vector | None
+    intercept: float | None
+    margin: Interval
+    geometric_margin: Interval
+    radius: float
+    mistake_bound: int | None
+    support: Indices
+    separated_rows: Indices
+    certificate: Certificate | None
+
+    def __str__(self) -> str:
+        n = self.certificate.n if self.certificate is not None else 0
+        if self.kind == "separable":
+            return (
+                f"separable: γ = {self.margin.lo:.6g} (relative width "
+                f"{self.margin.relative_width:.1e}), at most {self.mistake_bound} mistakes"
+            )
+        if self.kind == "quasi-separable":
+            return f"quasi-separable: {len(self.separated_rows)} of {n} rows can be separated"
+        if self.kind == "inseparable":
+            return f"inseparable: {len(self.support)} rows contradict any hyperplane"
+        return f"undecided: γ is in [{self.margin.lo:.6g}, {self.margin.hi:.6g}]"
+
+
+def separate(
+    X: object,
+    y: object,
+    *,
+    fit_intercept: bool = True,
+    tol: float = 1e-8,
+    goal: Goal = "margin",
+    budget: float | None = None,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Decide whether a hyperplane separates two classes, with proof (C1-C4).
+
+    Parameters
+    ----------
+    X : array, data frame or sparse matrix of shape (n, d)
+        The rows. Float32 and float64 arrays and CSR matrices are read in place.
+    y : array of shape (n,)
+        Labels of two kinds; the larger is the positive class. With one kind only, the
+        question is whether all rows fit on one side.
+    fit_intercept : bool
+        Whether the hyperplane may have a bias.
+    tol : float
+        The relative width of the interval for the margin.
+    goal : "margin" or "kind"
+        Whether to go on for the margin, or stop as soon as the kind is proved.
+    budget : float, optional
+        Seconds after which to return what is known.
+    progress : callable, optional
+        Called with the current interval for the margin.
+
+    Returns
+    -------
+    Verdict
+        On Ctrl-C or at the end of the budget, with what is proved until then.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> verdict = nv.separate([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> verdict.kind, verdict.mistake_bound
+    ('separable', 27)
+    >>> nv.separate([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).kind
+    'inseparable'
+    >>> nv.separate([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1]).kind
+    'quasi-separable'
+    """
+    found = _distinct(y)
+    if len(found) > 2:
+        raise ValueError(
+            f"y has {len(found)} classes; separate() takes two. Use separate_classes() to "
+            "test each class against the rest."
+        )
+    sides = plain_label(found[-1]), plain_label(found[0]) if len(found) > 1 else None
+    return _decide(X, y, sides, fit_intercept, tol, goal, budget, progress)
+
+
+def separate_classes(
+    X: object,
+    y: object,
+    *,
+    fit_intercept: bool = True,
+    tol: float = 1e-8,
+    goal: Goal = "margin",
+    budget: float | None = None,
+    progress: Progress | None = None,
+) -> dict[Hashable, Verdict]:
+    """Decide for every class whether a hyperplane separates it from all others.
+
+    The parameters are those of `separate`; the budget is for all classes together.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> verdicts = nv.separate_classes([[0.0], [1.0], [2.0]], ["a", "b", "c"])
+    >>> {label: verdict.kind for label, verdict in verdicts.items()}
+    {'a': 'separable', 'b': 'inseparable', 'c': 'separable'}
+    """
+    started = time.monotonic()
+    verdicts: dict[Hashable, Verdict] = {}
+    for label in _distinct(y):
+        left = None if budget is None else max(budget - (time.monotonic() - started), 1e-3)
+        sides = plain_label(label), None
+        verdicts[label] = _decide(X, y, sides, fit_intercept, tol, goal, left, progress)
+    return verdicts
+
+
+def _decide(
+    X: object,
+    y: object,
+    sides: tuple[Label, Label],
+    fit_intercept: bool,
+    tol: float,
+    goal: Goal,
+    budget: float | None,
+    progress: Progress | None,
+) -> Verdict:
+    _check_options(tol, goal, budget)
+    limits = Limits(seconds=budget)
+    matrix = as_matrix(X)
+    signs = signs_of(y, *sides)
+    n, d = matrix.shape
+    if n == 0 or d == 0:
+        raise ValueError(f"X has {n} rows and {d} columns: there is nothing to separate.")
+    if len(signs) != n:
+        raise ValueError(f"X has {n} rows, but y has {len(signs)} labels.")
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+    rows = cast("Floats | SparseMatrix", matrix)
+    problem = pose(rows, signs, fit_intercept, names=names, threads=cores())
+    data = Data(problem, SignedRows(matrix, signs, fit_intercept))
+    try:
+        hashing = data.later(digest, matrix, signs)
+        finding = inquire(data, goal, tol, limits, progress)
+        return _report(data, finding, sides, hashing.result())
+    finally:
+        data.close()
+
+
+def _check_options(tol: float, goal: str, budget: float | None) -> None:
+    if not 0.0 < tol < 1.0:
+        raise ValueError(f"tol must be between 0 and 1, not {tol!r}.")
+    if goal not in ("margin", "kind"):
+        raise ValueError(f"goal must be 'margin' or 'kind', not {goal!r}.")
+    if budget is not None and not budget > 0.0:
+        raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
+
+
+def _report(data: Data, found: Finding, sides: tuple[Label, Label], sha256: str) -> Verdict:
+    """The verdict on a finding, with its certificate."""
+    radius = data.problem.radius
+    bound = mistake_bound(radius, found.margin.lo)
+    n, d = data.table.matrix.shape
+    proof = None
+    if found.kind is not None:
+        weighing = found.weighing
+        proof = Certificate(
+            kind=found.kind,
+            n=n,
+            d=d,
+            fit_intercept=data.table.fit_intercept,
+            positive=sides[0],
+            negative=sides[1],
+            sha256=sha256,
+            w=None if found.w is None else tuple(found.w),
+            dependence=found.dependence,
+            contradiction=found.contradiction,
+            margin=None
+            if found.kind != "separable" or weighing is None
+            else Margin(
+                *found.margin,
+                tuple(weighing.rows.tolist()),
+                tuple(Fraction(float(value)) for value in weighing.weights),
+            ),
+            radius=radius,
+            mistake_bound=bound,
+        )
+    w = None if found.w is None else np.array(exact.numbers(found.w).near)
+    return Verdict(
+        kind="undecided" if found.kind is None or found.kind == "not separable" else found.kind,
+        coef=None if w is None else w[:d],
+        intercept=None if w is None else float(w[d]) if data.table.fit_intercept else 0.0,
+        margin=found.margin,
+        geometric_margin=found.geometric_margin,
+        radius=radius,
+        mistake_bound=bound,
+        support=found.support,
+        separated_rows=found.separated,
+        certificate=proof,
+    )
+
+
+def _distinct(y: object) -> list[Hashable]:
+    """The labels in order; where they have none, in order of their text."""
+    labels = set(labels_of(y))
+    if not labels:
+        raise ValueError("y is empty: there is nothing to separate.")
+    try:
+        return [*sorted(cast("set[str]", labels))]
+    except TypeError:
+        return sorted(labels, key=str)

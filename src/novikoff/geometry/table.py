@@ -1,0 +1,210 @@
+"""The data as the checker of certificates sees it: NumPy and nothing of the solver."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from numbers import Real
+from typing import Any, Protocol, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.geometry.exact import Signs, Vector
+
+Label: TypeAlias = str | int | float | bool | None
+
+
+class Sparse(Protocol):
+    """What is needed of a CSR matrix."""
+
+    shape: tuple[int, int]
+    indptr: npt.NDArray[np.integer[Any]]
+    indices: npt.NDArray[np.integer[Any]]
+    data: npt.NDArray[Any]
+
+
+Matrix: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64] | Sparse
+
+
+def as_matrix(X: object) -> Matrix:
+    """X as a C-ordered or CSR matrix of floats with the same values; copied only if need be.
+
+    Raises
+    ------
+    ValueError
+        If X is not a table of numbers that float64 can hold.
+    """
+    if hasattr(X, "tocsr"):
+        sparse = X.tocsr()
+        if sparse.dtype not in (np.float32, np.float64):
+            sparse = sparse.astype(np.float64)
+        if not sparse.has_canonical_format:
+            sparse = sparse.copy()
+            sparse.sum_duplicates()
+        return cast(Sparse, sparse)
+    dense = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
+    if dense.ndim != 2:
+        raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
+    if dense.dtype.kind not in "fiub":
+        dense = _from_objects(dense)
+    wide = dense if dense.dtype in (np.float32, np.float64) else dense.astype(np.float64)
+    if dense.dtype.kind in "iu" and dense.size > 0 and _largest(dense) > 1 << 53:
+        raise ValueError("X contains integers beyond 2**53, which float64 cannot hold.")
+    if dense.dtype.kind == "f" and dense.dtype.itemsize > 8 and not np.array_equal(wide, dense):
+        raise ValueError("X contains numbers that float64 cannot hold.")
+    return np.ascontiguousarray(wide)
+
+
+def signs_of(y: object, positive: Label, negative: Label) -> Signs:
+    """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None.
+
+    Raises
+    ------
+    ValueError
+        If y is not one label per row, or has another label.
+
+    Examples
+    --------
+    >>> signs_of(["up", "down"], "up", "down").tolist()
+    [1, -1]
+    """
+    labels = labels_of(y)
+    sides: dict[Hashable, int] = {}
+    for label in set(labels):
+        plain = plain_label(label)
+        if plain != positive and negative is not None and plain != negative:
+            raise ValueError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
+        sides[label] = 1 if plain == positive else -1
+    return np.array([sides[label] for label in labels], dtype=np.int8)
+
+
+def labels_of(y: object) -> list[Hashable]:
+    """One label per row, as Python objects.
+
+    Raises
+    ------
+    ValueError
+        If y is not one label per row, or one is missing.
+    """
+    labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"y has shape {labels.shape}, but one label per row is needed.")
+    found: list[Hashable] = labels.tolist()
+    for label in set(found):
+        if label is None or label != label:
+            raise ValueError(f"y has no label in row {found.index(label)}.")
+    return found
+
+
+def plain_label(label: Hashable) -> str | int | float | bool:
+    """A label as JSON can hold it."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    return label if isinstance(label, str | int | float | bool) else str(label)
+
+
+class SignedRows:
+    """The rows a_i = y_i·[x_i, 1] by number, as float64."""
+
+    def __init__(self, matrix: Matrix, signs: Signs, fit_intercept: bool) -> None:
+        self.matrix, self.signs, self.fit_intercept = matrix, signs, fit_intercept
+
+    def at(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Vector:
+        """The rows of the numbers given."""
+        n, d = self.matrix.shape
+        at = np.array(rows, dtype=np.int64)
+        if ((at < 0) | (at >= n)).any():
+            raise ValueError(f"There is no row {at[(at < 0) | (at >= n)][0]} among {n}.")
+        A = np.zeros((len(at), d + int(self.fit_intercept)))
+        A[:, d:] = 1.0
+        if isinstance(self.matrix, np.ndarray):
+            A[:, :d] = self.matrix[at]
+        else:
+            for k, i in enumerate(at):
+                columns, values = _entries(self.matrix, int(i), int(i) + 1)
+                A[k, columns] = values
+        A *= self.signs[at, None]
+        return A
+
+    def blocks(self) -> Iterator[tuple[int, Vector]]:
+        """All rows, some at a time, with the number of the first."""
+        n, d = self.matrix.shape
+        stride = max(1, (1 << 19) // max(1, d))
+        for first in range(0, n, stride):
+            yield first, self.at(np.arange(first, min(first + stride, n)))
+
+
+def digest(matrix: Matrix, signs: Signs) -> str:
+    """SHA-256 of the numbers and signs, the same however they are stored.
+
+    Rows are hashed in blocks: a block as float64 where half of it or more is not zero,
+    else as counts, columns and values of what is not zero.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> X, signs = np.array([[0.0, 2.0], [0.0, 0.0]]), np.array([1, -1], dtype=np.int8)
+    >>> digest(X, signs) == digest(csr_array(X), signs)
+    True
+    """
+    n, d = matrix.shape
+    hashed = hashlib.sha256(f"novikoff {n} {d}\n".encode())
+    stride = max(1, (1 << 18) // max(1, d))
+    for first in range(0, n, stride):
+        last = min(first + stride, n)
+        if isinstance(matrix, np.ndarray):
+            block = matrix[first:last].astype(np.float64) + 0.0  # no negative zeros
+            if 2 * np.count_nonzero(block) >= block.size:
+                hashed.update(b"dense")
+                hashed.update(block.data)
+                continue
+            at, columns = np.nonzero(block)
+            values = block[at, columns]
+            counts = np.bincount(at, minlength=last - first)
+        else:
+            columns, values = _entries(matrix, first, last)
+            lengths = np.diff(matrix.indptr[first : last + 1])
+            at = np.repeat(np.arange(last - first), lengths)[values != 0.0]
+            columns, values = columns[values != 0.0], values[values != 0.0]
+            counts = np.bincount(at, minlength=last - first)
+            if 2 * len(values) >= (last - first) * d:
+                block = np.zeros((last - first, d))
+                block[at, columns] = values
+                hashed.update(b"dense")
+                hashed.update(block.data)
+                continue
+        hashed.update(b"sparse")
+        for part in (counts.astype(np.int64), columns.astype(np.int64), values):
+            hashed.update(np.ascontiguousarray(part).data)
+    hashed.update(np.ascontiguousarray(signs).data)
+    return hashed.hexdigest()
+
+
+def _entries(matrix: Sparse, first: int, last: int) -> tuple[npt.NDArray[np.int64], Vector]:
+    stretch = slice(int(matrix.indptr[first]), int(matrix.indptr[last]))
+    columns = np.asarray(matrix.indices[stretch], dtype=np.int64)
+    return columns, np.asarray(matrix.data[stretch], dtype=np.float64)
+
+
+def _largest(values: npt.NDArray[Any]) -> int:
+    return max(abs(int(values.min())), abs(int(values.max())))
+
+
+def _from_objects(values: npt.NDArray[Any]) -> Vector:
+    if values.dtype.kind != "O":
+        raise ValueError(f"X contains {values.dtype}, not numbers: encode it first.")
+    out = np.empty(values.shape)
+    for at, value in np.ndenumerate(values):
+        number = math.nan if value is None else value
+        if not isinstance(number, Real):
+            raise ValueError(
+                f"X contains {value!r} in row {at[0]}, column {at[1]}: encode it first."
+            )
+        out[at] = float(number)
+        if out[at] != number and number == number:
+            raise ValueError(f"X contains {value!r}, which float64 cannot hold.")
+    return out
