@@ -1,7 +1,8 @@
 """What is measured: one function per line of the table of targets.
 
 Every case takes a `Scale` and a number of repeats, and returns rows. The scale `FULL` is
-what the targets speak of; `TINY` only shows that everything runs.
+what the targets speak of; `TINY` only shows that everything runs. The cases of the verdict
+are in `verdict_cases`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 from collections.abc import Callable, Hashable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import numpy as np
 import river.linear_model
@@ -20,52 +21,9 @@ from benchmarks import data, peers
 from benchmarks.fresh import in_new_process
 from benchmarks.measure import Epochs, Mine, Paired, Theirs, compare_calls, compare_epochs
 from benchmarks.quality import NOT_ASKED, Quality, same_mistakes, same_test_error, same_weights
-from benchmarks.table import Row
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How large the data is, and how many epochs a fit takes."""
-
-    dense: tuple[int, int]
-    sparse: tuple[int, int, int]  # rows, columns, nonzeros per row
-    n_classes: int
-    epochs: int
-    sparse_epochs: int
-    class_epochs: int
-    stream: int  # examples for river
-    short_stream: int  # examples for scikit-learn
-    first_fit: tuple[int, int]
-    first_fit_kinds: tuple[str, ...]
-    fresh_repeats: int
-
-
-FULL = Scale(
-    dense=(1_000_000, 100),
-    sparse=(200_000, 50_000, 72),
-    n_classes=20,
-    epochs=6,
-    sparse_epochs=11,
-    class_epochs=4,
-    stream=10_000,
-    short_stream=500,
-    first_fit=(25_000, 100),
-    first_fit_kinds=("dense", "csr"),
-    fresh_repeats=3,
-)
-TINY = Scale(
-    dense=(2_000, 10),
-    sparse=(2_000, 300, 12),
-    n_classes=4,
-    epochs=3,
-    sparse_epochs=3,
-    class_epochs=2,
-    stream=200,
-    short_stream=30,
-    first_fit=(500, 20),
-    first_fit_kinds=("csr",),
-    fresh_repeats=1,
-)
+from benchmarks.scale import Scale
+from benchmarks.table import Row, figure
+from benchmarks.verdict_cases import VERDICT_CASES
 
 
 def dense_cyclic(scale: Scale, repeats: int) -> list[Row]:
@@ -203,21 +161,22 @@ def stream_scikit_learn(scale: Scale, repeats: int) -> list[Row]:
 def memory(scale: Scale, repeats: int) -> list[Row]:
     """Peak memory of a fit beyond the data, as a share of it."""
     share = in_new_process("memory", *map(str, scale.dense))
-    return [_figure("memory beyond the data", [share], 0.05)]
+    return [figure("memory beyond the data", share, 0.05)]
 
 
 def first_fit(scale: Scale, repeats: int) -> list[Row]:
     """The first fit in a new process, after the imports: with an empty cache, then a warm one."""
     rows = []
     for kind in scale.first_fit_kinds:
-        empty, warm = [], []
+        empty: list[float] = []
+        warm: list[float] = []
         for _ in range(min(repeats, scale.fresh_repeats)):
             with tempfile.TemporaryDirectory() as cache:
                 task = ("first-fit", kind, *map(str, scale.first_fit))
-                empty.append(in_new_process(*task, cache=cache))
-                warm.append(in_new_process(*task, cache=cache))
-        rows.append(_figure(f"first fit, {kind}, empty cache (s)", empty, 6.0))
-        rows.append(_figure(f"first fit, {kind}, warm cache (s)", warm, 1.0))
+                empty.extend(in_new_process(*task, cache=cache))
+                warm.extend(in_new_process(*task, cache=cache))
+        rows.append(figure(f"first fit, {kind}, empty cache (s)", empty, 6.0))
+        rows.append(figure(f"first fit, {kind}, warm cache (s)", warm, 1.0))
     return rows
 
 
@@ -235,6 +194,7 @@ CASES: dict[str, Callable[[Scale, int], list[Row]]] = {
     "stream-scikit-learn": stream_scikit_learn,
     "memory": memory,
     "first-fit": first_fit,
+    **VERDICT_CASES,
 }
 
 
@@ -292,8 +252,3 @@ def _per_example(
         same_mistakes(ours, theirs),
         {"stream": asdict(times), "examples": n},
     )
-
-
-def _figure(name: str, values: list[float], target: float) -> Row:
-    low, median, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
-    return Row(name, "", median, median, low, median, high, target, details={"values": values})

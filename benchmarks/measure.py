@@ -139,6 +139,39 @@ def compare_calls(
     return times, my_result, their_result
 
 
+@dataclass(frozen=True)
+class Answers(Generic[Mine, Theirs]):
+    """Times of two that answer one question, their last answers, and our compilation."""
+
+    times: Paired
+    compilation: float
+    ours: Mine
+    peer: Theirs
+    peer_runs: int
+
+
+def compare_answers(
+    ours: Callable[[], Mine], peer: Callable[[], Theirs], repeats: int, patience: float
+) -> Answers[Mine, Theirs]:
+    """Ask both the same question by turns.
+
+    A peer that has taken longer than ``patience`` altogether is not asked again: its last
+    time stands for the turns that are left.
+    """
+    first, my_answer = timed(ours)
+    times = Paired([], [])
+    runs = 0
+    for turn in range(repeats):
+        seconds, my_answer = timed(ours)
+        times.ours.append(seconds)
+        if turn == 0 or sum(times.peer) <= patience:
+            their_seconds, their_answer = timed(peer)
+            runs += 1
+        times.peer.append(their_seconds)
+    compilation = max(0.0, first - statistics.median(times.ours))
+    return Answers(times, compilation, my_answer, their_answer, runs)
+
+
 class Bystanders:
     """How much of the machine other processes use, as Linux counts it.
 

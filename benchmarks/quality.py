@@ -30,7 +30,7 @@ def same_weights(ours: Sequence[Linear], peer: Sequence[Linear]) -> Quality:
     """The very same updates leave the very same weights."""
     gap = max(_gap(a, b) for a, b in zip(ours, peer, strict=True))
     note = "identical weights" if gap == 0.0 else f"weights within {gap:.0e}"
-    return _judged(gap < 1e-9, note, {"weight_gap": [gap]})
+    return judged(gap < 1e-9, note, {"weight_gap": [gap]})
 
 
 def same_test_error(
@@ -45,7 +45,7 @@ def same_test_error(
     mine, theirs = _errors(ours, split), _errors(peer, split)
     excess = mine - theirs
     noise = float(excess.std(ddof=1) / np.sqrt(len(excess))) if len(excess) > 1 else 0.0
-    return _judged(
+    return judged(
         bool(excess.mean() <= max(2.0 * noise, _NEGLIGIBLE)),
         f"test error {mine.mean():.2%} / {theirs.mean():.2%} ± {noise:.2%}",
         {"test_error_ours": mine.tolist(), "test_error_peer": theirs.tolist()},
@@ -54,15 +54,16 @@ def same_test_error(
 
 def same_mistakes(ours: int, peer: int) -> Quality:
     """The same number of mistakes on the same stream."""
-    return _judged(
+    return judged(
         ours == peer,
         f"{ours} / {peer} mistakes",
         {"mistakes_ours": [ours], "mistakes_peer": [peer]},
     )
 
 
-def _judged(same: bool, note: str, numbers: dict[str, list[float]]) -> Quality:
-    return Quality(same, note if same else f"quality differs: {note}", numbers)
+def judged(same: bool, note: str, numbers: dict[str, list[float]] | None = None) -> Quality:
+    """A judgement that says so where it is bad."""
+    return Quality(same, note if same else f"quality differs: {note}", numbers or {})
 
 
 def _gap(a: Linear, b: Linear) -> float:

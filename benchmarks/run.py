@@ -15,8 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import novikoff
-from benchmarks.cases import CASES, FULL, TINY, Scale
+from benchmarks.cases import CASES
 from benchmarks.measure import Bystanders
+from benchmarks.scale import FULL, TINY, Scale
 from benchmarks.table import Row, render
 
 RESULTS = Path(__file__).parent / "results.jsonl"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from benchmarks.quality import NOT_ASKED, Quality
 
 
@@ -45,6 +47,15 @@ class Row:
         if self.target is None or not self.quality.same:
             return None
         return self.ratio >= self.target if self.peer else self.ratio <= self.target
+
+
+def figure(
+    name: str, values: Sequence[float], target: float | None, quality: Quality = NOT_ASKED
+) -> Row:
+    """A row without a peer: the quartiles of a figure with a limit."""
+    low, median, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+    details: dict[str, object] = {"values": list(values)}
+    return Row(name, "", median, median, low, median, high, target, quality, details)
 
 
 def render(rows: Sequence[Row]) -> str:

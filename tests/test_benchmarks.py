@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from benchmarks.cases import CASES, TINY
+from benchmarks.cases import CASES
 from benchmarks.run import record
+from benchmarks.scale import TINY
 from benchmarks.table import render
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from novikoff.core.hyperplane import Hyperplane
     from novikoff.geometry.certificate import Certificate, verify
     from novikoff.geometry.checker import CertificateError
-    from novikoff.geometry.separability import separate, separate_classes
+    from novikoff.geometry.margin import Interval
+    from novikoff.geometry.separability import Verdict, separate, separate_classes
+    from novikoff.learners.max_margin import MaxMargin, NotSeparableError
     from novikoff.learners.perceptron import Perceptron
     from novikoff.theory import bounds
 
@@ -25,7 +27,11 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "Hyperplane",
+    "Interval",
+    "MaxMargin",
+    "NotSeparableError",
     "Perceptron",
+    "Verdict",
     "bounds",
     "orders",
     "separate",
@@ -38,11 +44,15 @@ _HOMES = {
     "Certificate": ("novikoff.geometry.certificate", "Certificate"),
     "CertificateError": ("novikoff.geometry.checker", "CertificateError"),
     "Hyperplane": ("novikoff.core.hyperplane", "Hyperplane"),
+    "Interval": ("novikoff.geometry.margin", "Interval"),
+    "MaxMargin": ("novikoff.learners.max_margin", "MaxMargin"),
+    "NotSeparableError": ("novikoff.learners.max_margin", "NotSeparableError"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
     "bounds": ("novikoff.theory.bounds", None),
     "orders": ("novikoff.core.orders", None),
     "separate": ("novikoff.geometry.separability", "separate"),
     "separate_classes": ("novikoff.geometry.separability", "separate_classes"),
+    "Verdict": ("novikoff.geometry.separability", "Verdict"),
     "verify": ("novikoff.geometry.certificate", "verify"),
 }
 

@@ -45,6 +45,7 @@ class Corral(NamedTuple):
     first: Indices
     second: Indices
     u: Vector  # the coefficients, positive
+    trial: Vector  # the coefficients without the constraint
     Q: Vector  # (capacity, q): orthonormal rows
     R: Vector  # (capacity, capacity): member c is Σ_r R[r, c]·Q[r]
     c: Vector  # Q·b
@@ -59,6 +60,7 @@ def empty_corral(q: int, n: int) -> Corral:
         first=np.empty(most, dtype=np.int64),
         second=np.empty(most, dtype=np.int64),
         u=np.zeros(most),
+        trial=np.zeros(most),
         Q=np.empty((most, q)),
         R=np.zeros((most, most)),
         c=np.zeros(most),
@@ -68,72 +70,55 @@ def empty_corral(q: int, n: int) -> Corral:
 
 
 @njit(cache=True, nogil=True)
-def begin(G: Vector, b: Vector, corral: Corral) -> None:
-    """Factor the members anew; those that depend on earlier ones, or get u ≤ 0, leave."""
-    members = corral.size[0]
-    corral.size[0] = 0
-    for k in range(members):
-        corral.u[corral.size[0]] = corral.u[k]
-        _join(G, b, corral, corral.first[k], corral.second[k])
-    trial = np.empty(len(corral.u))
-    while corral.size[0] > 0:
-        k = corral.size[0]
-        _back_substitute(corral, trial)
-        worst = int(np.argmin(trial[:k]))
-        if trial[worst] > 0.0:
-            corral.u[:k] = trial[:k]
-            break
-        _leave(corral, worst)
-    _refresh_residual(b, corral)
-
-
-@njit(cache=True, nogil=True)
 def pivot(
     G: Vector,
     sides: npt.NDArray[np.int8],
     b: Vector,
     corral: Corral,
+    barred: npt.NDArray[np.bool_],
     tol: float,
     pairs: bool,
     most: int,
+    anew: bool,
 ) -> int:
     """Let vectors join and leave the corral until no row of G would improve the fit.
 
     That is: until ⟨g, r⟩ ≤ tol·‖r‖² for all g, r the residual. With ``pairs`` the vectors
-    are the sums of a row of side +1 and one of side −1.
+    are the sums of a row of side +1 and one of side −1. Rows that rounding keeps from
+    improving the fit are ``barred`` for a while. With ``anew`` the members are factored
+    first: G has changed, or rounding may have built up.
     """
+    if anew:
+        _begin(G, b, corral)
     scale = math.sqrt(_sq(b))
-    barred = np.zeros(len(G), dtype=np.bool_)
-    trial = np.empty(len(corral.u))
-    r = corral.residual
-    best = math.inf
+    trial, r = corral.trial, corral.residual
+    best, n_barred = math.inf, 0
     for _ in range(most):
         rr = _sq(r)
         if math.sqrt(rr) <= _ZERO * scale:
             return FITTED
         if rr < best:
             best = rr
-            barred[:] = False
+            n_barred = 0
+            for i in range(len(barred)):
+                barred[i] = False
         i, j, price = _most_acute(G, sides, r, barred, pairs)
         if i < 0 or price <= tol * rr:
-            return OPTIMAL if not barred.any() else STALLED
+            return OPTIMAL if n_barred == 0 else STALLED
         k = corral.size[0]
-        if k + 1 >= len(corral.u) or not _join(G, b, corral, i, j):
-            barred[i] = True
-            if j >= 0:
-                barred[j] = True
-            continue
-        corral.u[k] = 0.0
-        _back_substitute(corral, trial)
-        if trial[k] <= 0.0:  # impossible but for rounding
-            _leave(corral, k)
-            barred[i] = True
-            if j >= 0:
-                barred[j] = True
-            continue
-        _settle(corral, trial)
-        _refresh_residual(b, corral)
-        if not _sq(r) < best:
+        improved = k + 1 < len(corral.u) and _join(G, b, corral, i, j)
+        if improved:
+            corral.u[k] = 0.0
+            _back_substitute(corral)
+            improved = trial[k] > 0.0  # but for rounding it is
+            if improved:
+                _settle(corral)
+                _refresh_residual(b, corral)
+                improved = _sq(r) < best
+            else:
+                _leave(corral, k)
+        if not improved:
+            n_barred += 1
             barred[i] = True
             if j >= 0:
                 barred[j] = True
@@ -141,8 +126,30 @@ def pivot(
 
 
 @njit(cache=True, nogil=True)
-def _settle(corral: Corral, trial: Vector) -> None:
+def _begin(G: Vector, b: Vector, corral: Corral) -> None:
+    """Factor the members anew; those that depend on earlier ones, or get u ≤ 0, leave."""
+    members = corral.size[0]
+    corral.size[0] = 0
+    for k in range(members):
+        corral.u[corral.size[0]] = corral.u[k]
+        _join(G, b, corral, corral.first[k], corral.second[k])
+    while corral.size[0] > 0:
+        _back_substitute(corral)
+        worst = 0
+        for m in range(corral.size[0]):
+            if corral.trial[m] < corral.trial[worst]:
+                worst = m
+        if corral.trial[worst] > 0.0:
+            _accept(corral)
+            break
+        _leave(corral, worst)
+    _refresh_residual(b, corral)
+
+
+@njit(cache=True, nogil=True)
+def _settle(corral: Corral) -> None:
     """Move u towards the unconstrained solution; whoever would turn negative leaves."""
+    trial = corral.trial
     while True:
         k = corral.size[0]
         step, out = 1.0, -1
@@ -152,13 +159,13 @@ def _settle(corral: Corral, trial: Vector) -> None:
                 if reach < step or out < 0:
                     step, out = reach, m
         if out < 0:
-            corral.u[:k] = trial[:k]
+            _accept(corral)
             return
         for m in range(k):
             corral.u[m] = max(corral.u[m] + step * (trial[m] - corral.u[m]), 0.0)
         corral.u[out] = 0.0
         _leave(corral, out)
-        _back_substitute(corral, trial)
+        _back_substitute(corral)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -233,9 +240,10 @@ def _leave(corral: Corral, out: int) -> None:
         for e in range(m + 2):
             R[e, m] = R[e, m + 1]
         corral.u[m] = corral.u[m + 1]
-        corral.first[m], corral.second[m] = corral.first[m + 1], corral.second[m + 1]
+        corral.first[m] = corral.first[m + 1]
+        corral.second[m] = corral.second[m + 1]
     for m in range(out, k - 1):
-        length = math.hypot(R[m, m], R[m + 1, m])
+        length = math.sqrt(R[m, m] * R[m, m] + R[m + 1, m] * R[m + 1, m])
         cos, sin = R[m, m] / length, R[m + 1, m] / length
         for e in range(m, k - 1):
             upper, lower = R[m, e], R[m + 1, e]
@@ -252,9 +260,15 @@ def _leave(corral: Corral, out: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _back_substitute(corral: Corral, trial: Vector) -> None:
+def _accept(corral: Corral) -> None:
+    for m in range(corral.size[0]):
+        corral.u[m] = corral.trial[m]
+
+
+@njit(cache=True, nogil=True)
+def _back_substitute(corral: Corral) -> None:
     """Solve R·trial = Q·b."""
-    R, k = corral.R, corral.size[0]
+    R, trial, k = corral.R, corral.trial, corral.size[0]
     for m in range(k):
         trial[m] = corral.c[m]
     for m in range(k - 1, -1, -1):

@@ -20,7 +20,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.certificate import Kind
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.faces import contradiction, one_stroke, partition
-from novikoff.geometry.hulls import widest_gap
+from novikoff.geometry.hulls import Gap, widest_gap
 from novikoff.geometry.margin import Interval, Weighing, lower_bound, separates, weigh
 from novikoff.geometry.min_norm import Answer, Ending, View, affordable, nearest_point, search
 from novikoff.geometry.passes import Data, cores
@@ -55,6 +55,7 @@ class Finding:
     support: Indices = field(default_factory=_NONE.copy)
     dependence: Dependence | None = None
     contradiction: Dependence | None = None
+    gap: Gap | None = None
     geometric_margin: Interval = field(default_factory=lambda: Interval(0.0, math.inf))
 
 
@@ -65,7 +66,10 @@ def inquire(
     limits: Limits,
     progress: Callable[[Interval], None] | None,
 ) -> Finding:
-    """Find and prove the kind of a problem, and its margin if asked for."""
+    """Find and prove the kind of a problem, and its margins as far as the goal asks.
+
+    The goal "kind" asks for none, "gap" for the one with a free bias, "margin" for both.
+    """
     inquiry = _Inquiry(data, goal, tol, limits, progress)
     try:
         inquiry.pursue()
@@ -87,32 +91,27 @@ class _Inquiry:
     ) -> None:
         self.data, self.goal, self.tol, self.limits = data, goal, tol, limits
         self.progress = progress
-        self.found = Finding(Interval(0.0, data.problem.radius))
+        one = weigh(data, np.zeros(1, dtype=np.int64), np.ones(1), tol)
+        self.found = Finding(Interval(0.0, one.bound), weighing=one)
 
     def pursue(self) -> None:
-        data = self.data
         start = self._train()
-        if self._finished():
-            return
-        if not affordable(data):
+        if not affordable(self.data):
             return
         self._solve_few_rows()
-        if self._finished():
-            return
-        view = self._view()
-        even = view.lengths is None and bool((view.columns == view.columns[0]).all())
-        if not even:
-            answer = search(nearest_point(view), start, 1e-6, self.limits, self._watch_kind)
+        plain = View(self.data, self._uniform())
+        view = self._view(plain)
+        if not self._finished() and (self.found.kind is None or view is plain):
+            tol = self.tol if view is plain else 1e-6
+            answer = search(nearest_point(view), start, tol, self.limits, self._watch)
             start = answer.working
-        if even or self.found.kind == "separable":
-            if self._finished():
-                return
-            plain = View(data, np.full(data.problem.p, _power(-_exponent(data.problem.radius))))
-            answer = search(nearest_point(plain), start, self.tol, self.limits, self._watch_margin)
-            if self.found.kind == "separable":
-                self._widen(plain, answer.working)
-        if self.found.kind != "separable" and answer.ending is not Ending.LIMITED:
-            self._refute(view, answer)
+            if self.found.kind is None and answer.ending is not Ending.LIMITED:
+                self._refute(view, answer)
+        if self.found.kind != "separable" or self._finished():
+            return
+        if self.goal == "margin" and view is not plain:
+            start = search(nearest_point(plain), start, self.tol, self.limits, self._watch).working
+        self._widen(plain, start)
 
     def _finished(self) -> bool:
         if self.limits.reached() is not None:
@@ -164,30 +163,32 @@ class _Inquiry:
             w[: data.p] = found
             self._note_lower(w, data.products(w))
 
-    def _view(self) -> View:
+    def _uniform(self) -> Vector:
+        return np.full(self.data.problem.p, _power(-_exponent(self.data.problem.radius)))
+
+    def _view(self, plain: View) -> View:
         """The rows as they are, or balanced where columns or rows differ much in size."""
         data = self.data
         peaks = data.survey[2]
         exponents = np.frexp(peaks)[1]
         used = exponents[peaks > 0.0]
-        if len(used) == 0 or used.max() - used.min() <= _BALANCED:
-            columns = np.full(data.problem.p, _power(-_exponent(data.problem.radius)))
-        else:
+        uniform = len(used) == 0 or used.max() - used.min() <= _BALANCED
+        columns = plain.columns
+        if not uniform:
             columns = np.array([_power(-int(e)) for e in np.where(peaks > 0.0, exponents, 0)])
         lengths = data.lengths(columns)
-        if math.log2(lengths.max()) - math.log2(lengths.min()) <= _BALANCED:
-            return View(data, columns)
-        return View(data, columns, lengths)
+        if math.log2(lengths.max()) - math.log2(lengths.min()) > _BALANCED:
+            return View(data, columns, lengths)
+        return plain if uniform else View(data, columns)
 
-    def _watch_kind(self, answer: Answer) -> bool:
-        self._note_lower(answer.w, answer.products)
-        return self.found.kind is not None or self.limits.reached() is not None
-
-    def _watch_margin(self, answer: Answer) -> bool:
+    def _watch(self, answer: Answer) -> bool:
+        """Take what the search has found into account; True if it may stop."""
         if len(answer.rows) > 0:
             self._note_upper(weigh(self.data, answer.rows, answer.weights, self.tol))
         self._note_lower(answer.w, answer.products)
-        return self._finished() or self.found.margin.relative_width <= self.tol
+        if self.limits.reached() is not None or self.found.margin.relative_width <= self.tol:
+            return True
+        return self.found.kind is not None and not (self.goal == "margin" and answer.plain)
 
     def _note_lower(self, w: Vector, products: Vector) -> None:
         """Take w into account: if it separates, the data is separable, and γ has a bound."""
@@ -205,7 +206,7 @@ class _Inquiry:
 
     def _note_upper(self, weighing: Weighing) -> None:
         found = self.found
-        if found.weighing is None or weighing.bound < found.margin.hi:
+        if weighing.bound < found.margin.hi:
             found.weighing = weighing
             found.support = np.sort(weighing.rows)
             found.margin = found.margin._replace(hi=weighing.bound)
@@ -226,6 +227,7 @@ class _Inquiry:
             gap = widest_gap(plain, start, self.tol, self.limits)
             lo = max(gap.margin.lo, self.found.geometric_margin.lo)
             self.found.geometric_margin = Interval(lo, gap.margin.hi)
+            self.found.gap = gap
 
     def _refute(self, view: View, answer: Answer) -> None:
         """Not separable, it seems: prove it, and find out which rows can be separated."""

@@ -46,6 +46,11 @@ class View:
     columns: Vector
     lengths: Vector | None = None
 
+    @property
+    def plain(self) -> bool:
+        """Whether the rows are seen as they are, but for one factor."""
+        return self.lengths is None and bool((self.columns == self.columns[0]).all())
+
     def gather(self, at: Indices) -> Vector:
         """The rows of the numbers given, as seen."""
         A = self.data.gather(at, self.columns)
@@ -92,6 +97,8 @@ class Answer:
         The working set.
     vertices
         The members of the corral: rows, partners or −1, and u.
+    plain
+        Whether the rows were seen as they are: then the answer is about their margin.
     """
 
     rows: Indices
@@ -101,6 +108,7 @@ class Answer:
     ending: Ending | None
     working: Indices
     vertices: tuple[Indices, Indices, Vector]
+    plain: bool
 
 
 Watcher = Callable[[Answer], bool]
@@ -139,18 +147,17 @@ def search(
         G[:, 0] = question.lift
         G[:, 1:] = view.gather(working)
         sides = data.problem.rows.signs[working]
-        _corral.begin(G, b, corral)
         ending = _pivot(G, sides, b, corral, tol / 8.0, question.pairs, limits)
         answer, prices = _answer(question, corral, working)
         if ending is Ending.LIMITED:
             answer.ending = ending
             return answer
-        if watch(answer):
-            answer.ending = Ending.WATCHED
+        if watch(answer) or ending is Ending.FITTED:
+            answer.ending = ending if ending is Ending.FITTED else Ending.WATCHED
             return answer
         fresh = _improving(question, corral, working, prices[all_rows], tol, batch)
         fresh = np.setdiff1d(all_rows[fresh], working)
-        if ending is Ending.FITTED or len(fresh) == 0:
+        if len(fresh) == 0:
             answer.ending = ending
             return answer
         working = _next_working_set(corral, working, prices, fresh, 4 * batch)
@@ -167,8 +174,11 @@ def _pivot(
 ) -> Ending:
     """Run the engine on the working set, in calls short enough to be interrupted."""
     most = max(1, _PER_CALL // (G.size + 8 * corral.Q.size))
+    barred = np.zeros(len(G), dtype=np.bool_)
+    anew = True
     while True:
-        came_to = _corral.pivot(G, sides, b, corral, tol, pairs, most)
+        came_to = _corral.pivot(G, sides, b, corral, barred, tol, pairs, most, anew)
+        anew = False
         if came_to == _corral.OPTIMAL:
             return Ending.OPTIMAL
         if came_to == _corral.FITTED:
@@ -195,7 +205,9 @@ def _answer(question: Question, corral: _corral.Corral, working: Indices) -> tup
     if view.lengths is not None:
         products = products * view.lengths
     vertices = working[first], np.where(second >= 0, working[second], -1), u.copy()
-    found = Answer(working[used], weights[used] / lengths, w, products, None, working, vertices)
+    found = Answer(
+        working[used], weights[used] / lengths, w, products, None, working, vertices, view.plain
+    )
     return found, prices
 
 

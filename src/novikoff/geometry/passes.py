@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numba import njit
@@ -17,8 +16,6 @@ from novikoff.core.margins import UNDERFLOW, norm_bound
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Csr, Dense, Indices, Rows, Vector
 from novikoff.geometry.table import SignedRows
-
-Result = TypeVar("Result")
 
 # Below this many entries a second thread costs more than it gives.
 _WORTHWHILE = 1 << 16
@@ -90,10 +87,6 @@ class Data:
         _gather(self.problem.rows, at, out)
         out *= columns
         return out
-
-    def later(self, work: Callable[..., Result], *args: object) -> Future[Result]:
-        """Begin some work on another core, or do it now if there is none or little to do."""
-        return self._pool.submit(work, *args)
 
     def close(self) -> None:
         """Let the threads go."""

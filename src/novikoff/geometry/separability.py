@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, cast
@@ -27,14 +28,17 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import Margin, mistake_bound
+from novikoff.geometry.exact import Signs
 from novikoff.geometry.inquiry import Finding, inquire
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import Data, cores
 from novikoff.geometry.table import (
     Label,
+    Matrix,
     SignedRows,
     as_matrix,
     digest,
+    distinct,
     labels_of,
     plain_label,
     signs_of,
@@ -184,6 +188,30 @@ def separate_classes(
     return verdicts
 
 
+def decide(
+    matrix: Matrix,
+    signs: Signs,
+    sides: tuple[Label, Label],
+    fit_intercept: bool,
+    tol: float,
+    goal: Goal | Literal["gap"],
+    limits: Limits,
+    progress: Progress | None = None,
+    names: list[str] | None = None,
+) -> tuple[Verdict, Finding]:
+    """Decide for checked rows and signs; the finding has what the verdict leaves out."""
+    rows = cast("Floats | SparseMatrix", matrix)
+    problem = pose(rows, signs, fit_intercept, names=names, threads=cores())
+    data = Data(problem, SignedRows(matrix, signs, fit_intercept))
+    try:
+        with ThreadPoolExecutor(1) as beside:
+            hashing = beside.submit(digest, matrix, signs)
+            found = inquire(data, goal, tol, limits, progress)
+            return _report(data, found, sides, hashing.result()), found
+    finally:
+        data.close()
+
+
 def _decide(
     X: object,
     y: object,
@@ -204,15 +232,7 @@ def _decide(
     if len(signs) != n:
         raise ValueError(f"X has {n} rows, but y has {len(signs)} labels.")
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    rows = cast("Floats | SparseMatrix", matrix)
-    problem = pose(rows, signs, fit_intercept, names=names, threads=cores())
-    data = Data(problem, SignedRows(matrix, signs, fit_intercept))
-    try:
-        hashing = data.later(digest, matrix, signs)
-        finding = inquire(data, goal, tol, limits, progress)
-        return _report(data, finding, sides, hashing.result())
-    finally:
-        data.close()
+    return decide(matrix, signs, sides, fit_intercept, tol, goal, limits, progress, names)[0]
 
 
 def _check_options(tol: float, goal: str, budget: float | None) -> None:
@@ -269,11 +289,7 @@ def _report(data: Data, found: Finding, sides: tuple[Label, Label], sha256: str)
 
 
 def _distinct(y: object) -> list[Hashable]:
-    """The labels in order; where they have none, in order of their text."""
-    labels = set(labels_of(y))
+    labels = distinct(labels_of(y))
     if not labels:
         raise ValueError("y is empty: there is nothing to separate.")
-    try:
-        return [*sorted(cast("set[str]", labels))]
-    except TypeError:
-        return sorted(labels, key=str)
+    return labels

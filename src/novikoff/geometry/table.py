@@ -14,6 +14,10 @@ import numpy.typing as npt
 from novikoff.geometry.exact import Signs, Vector
 
 Label: TypeAlias = str | int | float | bool | None
+Labels: TypeAlias = npt.NDArray[Any]
+
+# Up to so many classes are found by comparing all labels with one of each.
+_SEVERAL = 32
 
 
 class Sparse(Protocol):
@@ -71,17 +75,18 @@ def signs_of(y: object, positive: Label, negative: Label) -> Signs:
     [1, -1]
     """
     labels = labels_of(y)
-    sides: dict[Hashable, int] = {}
-    for label in set(labels):
+    signs = np.full(len(labels), -1, dtype=np.int8)
+    for label in distinct(labels):
         plain = plain_label(label)
-        if plain != positive and negative is not None and plain != negative:
+        if plain == positive:
+            signs[labels == label] = 1
+        elif negative is not None and plain != negative:
             raise ValueError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
-        sides[label] = 1 if plain == positive else -1
-    return np.array([sides[label] for label in labels], dtype=np.int8)
+    return signs
 
 
-def labels_of(y: object) -> list[Hashable]:
-    """One label per row, as Python objects.
+def labels_of(y: object) -> Labels:
+    """One label per row.
 
     Raises
     ------
@@ -93,11 +98,27 @@ def labels_of(y: object) -> list[Hashable]:
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise ValueError(f"y has shape {labels.shape}, but one label per row is needed.")
-    found: list[Hashable] = labels.tolist()
-    for label in set(found):
-        if label is None or label != label:
-            raise ValueError(f"y has no label in row {found.index(label)}.")
-    return found
+    missing = labels != labels
+    if labels.dtype == object:
+        missing |= np.array([label is None for label in labels], dtype=np.bool_)
+    if missing.any():
+        raise ValueError(f"y has no label in row {int(np.argmax(missing))}.")
+    return labels
+
+
+def distinct(labels: Labels) -> list[Hashable]:
+    """The different labels, in order where they have one, else in order of their text."""
+    found: list[Hashable] = []
+    rest = labels
+    while len(rest) > 0 and len(found) < _SEVERAL:
+        found.append(rest[0])
+        rest = rest[rest != rest[0]]
+    found.extend(dict.fromkeys(rest.tolist()))
+    values = [label.item() if isinstance(label, np.generic) else label for label in found]
+    try:
+        return [*sorted(cast("list[str]", values))]
+    except TypeError:
+        return sorted(values, key=str)
 
 
 def plain_label(label: Hashable) -> str | int | float | bool:

@@ -19,12 +19,13 @@ def opposite_twins(data: Data) -> tuple[int, ...] | None:
     mix = np.random.default_rng(0).standard_normal(data.problem.p)
     marks = np.empty(data.n)
     data.each(lambda first, last: _mark(data.problem.rows, first, last, mix, marks))
-    order = np.argsort(np.abs(marks), kind="stable")
-    sizes, signs = np.abs(marks)[order], np.sign(marks[order])
-    if sizes[0] == 0.0:
-        for i in order[: int(np.searchsorted(sizes, 0.0, side="right"))]:
-            if not data.table.at(np.array([i])).any():
-                return (int(i),)
+    for k in np.flatnonzero(marks == 0.0):
+        if not data.table.at(np.array([k])).any():
+            return (int(k),)
+    sizes = np.sort(np.abs(marks))
+    repeated = np.flatnonzero(np.isin(np.abs(marks), sizes[1:][sizes[1:] == sizes[:-1]]))
+    order = repeated[np.argsort(np.abs(marks[repeated]), kind="stable")]
+    sizes, signs = np.abs(marks[order]), np.sign(marks[order])
     for k in np.flatnonzero((sizes[1:] == sizes[:-1]) & (signs[1:] != signs[:-1])):
         i, j = sorted((int(order[k]), int(order[k + 1])))
         A = data.table.at(np.array([i, j]))

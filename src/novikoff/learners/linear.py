@@ -69,16 +69,6 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return biases
 
     @property
-    def n_updates_(self) -> int:
-        """Updates made, summed over the binary problems."""
-        return int(self._fitted("n_updates_").tally[1].sum())
-
-    @property
-    def n_mistakes_(self) -> int:
-        """Updates made on a row that was on the wrong side, y·f(x) ≤ 0."""
-        return int(self._fitted("n_mistakes_").tally[2].sum())
-
-    @property
     def feature_names_in_(self) -> npt.NDArray[np.object_]:
         """The names of the features, where all are strings."""
         names: npt.NDArray[np.object_] | None = self.__dict__.get("_feature_names")

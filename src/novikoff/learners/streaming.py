@@ -75,6 +75,16 @@ class StreamLearner(LinearLearner):
     _vouched: bool  # whether what was said of a fit still holds
     _multi_class: str
 
+    @property
+    def n_updates_(self) -> int:
+        """Updates made, summed over the binary problems."""
+        return int(self._fitted("n_updates_").tally[1].sum())
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Updates made on a row that was on the wrong side, y·f(x) ≤ 0."""
+        return int(self._fitted("n_mistakes_").tally[2].sum())
+
     @available_if(_streams)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(

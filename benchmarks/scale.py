@@ -1,0 +1,78 @@
+"""How large the data of the benchmarks is: as the targets speak of it, or tiny."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the data is, and how many epochs a fit takes."""
+
+    dense: tuple[int, int]
+    sparse: tuple[int, int, int]  # rows, columns, nonzeros per row
+    n_classes: int
+    epochs: int
+    sparse_epochs: int
+    class_epochs: int
+    stream: int  # examples for river
+    short_stream: int  # examples for scikit-learn
+    first_fit: tuple[int, int]
+    first_fit_kinds: tuple[str, ...]
+    fresh_repeats: int
+    # For the verdict:
+    long: tuple[int, int]
+    long_flips: tuple[int, ...]  # labels flipped, one question each
+    wide: tuple[int, int]
+    wide_flips: tuple[int, ...]
+    widest_gap: tuple[int, int]
+    kind_only: tuple[int, int]
+    images: tuple[int, int]
+    growth: tuple[int, ...]  # numbers of rows
+    patience: float  # seconds that a peer gets for one question
+
+
+FULL = Scale(
+    dense=(1_000_000, 100),
+    sparse=(200_000, 50_000, 72),
+    n_classes=20,
+    epochs=6,
+    sparse_epochs=11,
+    class_epochs=4,
+    stream=10_000,
+    short_stream=500,
+    first_fit=(25_000, 100),
+    first_fit_kinds=("dense", "csr"),
+    fresh_repeats=3,
+    long=(100_000, 20),
+    long_flips=(0, 1, 1_000),
+    wide=(20_000, 100),
+    wide_flips=(0, 10),
+    widest_gap=(20_000, 20),
+    kind_only=(1_000_000, 50),
+    images=(60_000, 784),
+    growth=(10_000, 31_623, 100_000, 316_228, 1_000_000),
+    patience=120.0,
+)
+TINY = Scale(
+    dense=(2_000, 10),
+    sparse=(2_000, 300, 12),
+    n_classes=4,
+    epochs=3,
+    sparse_epochs=3,
+    class_epochs=2,
+    stream=200,
+    short_stream=30,
+    first_fit=(500, 20),
+    first_fit_kinds=("csr",),
+    fresh_repeats=1,
+    long=(600, 4),
+    long_flips=(0, 20),
+    wide=(400, 8),
+    wide_flips=(40,),
+    widest_gap=(300, 4),
+    kind_only=(2_000, 5),
+    images=(600, 40),
+    growth=(300, 600, 1_200),
+    patience=5.0,
+)
