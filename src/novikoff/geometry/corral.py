@@ -53,9 +53,9 @@ class Corral(NamedTuple):
     size: Indices  # (1,): how many
 
 
-def empty_corral(q: int, n: int) -> Corral:
-    """A corral for at most min(q, n) vectors of q entries."""
-    most = min(q, n) + 1
+def empty_corral(q: int, most: int) -> Corral:
+    """A corral for at most ``most`` vectors of q entries."""
+    most += 1
     return Corral(
         first=np.empty(most, dtype=np.int64),
         second=np.empty(most, dtype=np.int64),

@@ -22,14 +22,22 @@ from novikoff.geometry.checker import Dependence
 from novikoff.geometry.faces import contradiction, one_stroke, partition
 from novikoff.geometry.hulls import Gap, widest_gap
 from novikoff.geometry.margin import Interval, Weighing, lower_bound, separates, weigh
-from novikoff.geometry.min_norm import Answer, Ending, View, affordable, nearest_point, search
+from novikoff.geometry.min_norm import (
+    Answer,
+    Ending,
+    View,
+    affordable,
+    batch_of,
+    nearest_point,
+    search,
+)
 from novikoff.geometry.passes import Data, cores
 from novikoff.geometry.rational import OutOfTimeError
 from novikoff.geometry.twins import opposite_twins
 
 # Epochs of the perceptron before geometry takes over.
 _EPOCHS: Final = 3
-# If a corral would not fit in memory, the perceptron is all there is.
+# The same where the problem is too wide for geometry alone.
 _MANY_EPOCHS: Final = 1000
 # Columns whose sizes differ by more than this power of two are balanced for the kind.
 _BALANCED: Final = 6
@@ -96,8 +104,6 @@ class _Inquiry:
 
     def pursue(self) -> None:
         start = self._train()
-        if not affordable(self.data):
-            return
         self._solve_few_rows()
         plain = View(self.data, self._uniform())
         view = self._view(plain)
@@ -123,7 +129,7 @@ class _Inquiry:
         data = self.data
         epochs = _EPOCHS if affordable(data) else _MANY_EPOCHS
         brief = Limits(epochs=epochs, seconds=self.limits.left())
-        batch = max(64, 2 * data.p)
+        batch = batch_of(data)
         try:
             ended = run(
                 data.problem,
@@ -232,23 +238,27 @@ class _Inquiry:
     def _refute(self, view: View, answer: Answer) -> None:
         """Not separable, it seems: prove it, and find out which rows can be separated."""
         data, found = self.data, self.found
-        whole = None
         if answer.ending is Ending.FITTED:
-            whole = one_stroke(data, answer.rows, answer.weights)
+            found.dependence = one_stroke(data, answer.rows, answer.weights)
+            if found.dependence is not None:
+                self._deny("inseparable", answer.rows)
         twins = opposite_twins(data)
+        claim: Dependence | None = None
         if twins is not None:
-            claim: Dependence | None = Dependence((), (), True, twins)
-        else:
+            claim = Dependence((), (), True, twins)
+        elif affordable(data):
             claim = contradiction(view, answer.rows, answer.weights, self.limits)
         if claim is not None:
-            found.kind, found.contradiction, found.weighing = "not separable", claim, None
-            found.support = np.array(claim.among, dtype=np.int64)
-            found.margin = found.geometric_margin = Interval(0.0, 0.0)
-            self._tell()
-        if whole is None:
+            found.contradiction = claim
+            self._deny(found.kind or "not separable", np.array(claim.among, dtype=np.int64))
+        if found.dependence is None and affordable(data):
             self._divide(view, answer.rows)
-        else:
-            found.kind, found.dependence = "inseparable", whole
+
+    def _deny(self, kind: Kind, support: Indices) -> None:
+        """There is no margin."""
+        self.found.kind, self.found.support, self.found.weighing = kind, support, None
+        self.found.margin = self.found.geometric_margin = Interval(0.0, 0.0)
+        self._tell()
 
     def _divide(self, view: View, start: Indices) -> None:
         data, found = self.data, self.found
@@ -260,8 +270,10 @@ class _Inquiry:
             w = np.append([float(value) for value in exact.numbers(parts.w or []).near], 0.0)
             w = w[: data.problem.p]
             self._note_lower(w, data.products(w))
-        else:
-            found.kind = "quasi-separable" if len(parts.separated) > 0 else "inseparable"
+            return
+        known = found.contradiction is not None
+        support = found.support if known else np.array(parts.dependence.rows, dtype=np.int64)
+        self._deny("quasi-separable" if len(parts.separated) > 0 else "inseparable", support)
 
 
 def _smallest(values: Vector | npt.NDArray[np.int32], k: int) -> Indices:

@@ -7,6 +7,7 @@ would improve it, and the worst of them join. Most steps touch the small block o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -20,8 +21,9 @@ from novikoff.geometry.passes import Data
 
 # Work per call of the kernel, in multiplications: some ten milliseconds.
 _PER_CALL = 1 << 25
-# The most memory for the factors of a corral, in bytes.
-_MOST_BYTES = 1 << 31
+# The most entries of a corral's factors, and of a working set.
+_MOST_FACTORS = 1 << 27
+_MOST_WORKING = 1 << 23
 
 
 class Ending(Enum):
@@ -122,9 +124,19 @@ def nearest_point(view: View, pairs: bool = False) -> Question:
 
 
 def affordable(data: Data) -> bool:
-    """Whether the factors of a full corral fit in memory."""
-    most = min(data.problem.p + 1, data.n) + 1
-    return 8 * most * (most + data.problem.p) <= _MOST_BYTES
+    """Whether a corral may become as large as the problem can ask for."""
+    return _capacity(data) >= min(data.p + 1, data.n)
+
+
+def batch_of(data: Data) -> int:
+    """How many rows join the working set at a time, a fifth of the most it holds."""
+    return max(64, min(2 * data.p, _MOST_WORKING // (5 * (data.problem.p + 1))))
+
+
+def _capacity(data: Data) -> int:
+    q = data.problem.p + 1
+    most = (math.isqrt(q * q + 4 * _MOST_FACTORS) - q) // 2  # most·(most + q) is allowed
+    return min(q, data.n, max(64, most))
 
 
 def search(
@@ -138,8 +150,8 @@ def search(
     view, b = question.view, question.b
     data = view.data
     all_rows = question.candidates()
-    batch = max(64, 2 * data.p)
-    corral = _corral.empty_corral(len(b), len(all_rows))
+    batch = batch_of(data)
+    corral = _corral.empty_corral(len(b), _capacity(data))
     working = _at_most(start, batch)
     G = np.empty((0, len(b)))
     while True:
