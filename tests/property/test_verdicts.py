@@ -235,7 +235,7 @@ def test_the_problems_are_of_every_kind() -> None:
     assert min(kinds[kind] for kind in ("separable", "quasi-separable", "inseparable")) >= 400
 
 
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 102))
 def test_storage_makes_no_difference(seed: int) -> None:
     for case in islice(problems(seed), PER_SEED // 2):
         kind = decide(case.rows).kind
@@ -254,7 +254,7 @@ def test_storage_makes_no_difference(seed: int) -> None:
             verdict.certificate.verify(case.X, case.y)
 
 
-@pytest.mark.parametrize("seed", range(200, 203))
+@pytest.mark.parametrize("seed", range(200, 202))
 def test_the_kind_alone_is_proved_as_well(seed: int) -> None:
     for case in islice(problems(seed), PER_SEED):
         verdict = judge(case, goal="kind")
@@ -263,7 +263,7 @@ def test_the_kind_alone_is_proved_as_well(seed: int) -> None:
             assert contains(verdict.margin, squared_distance(case.rows)), case
 
 
-@pytest.mark.parametrize("seed", range(300, 304))
+@pytest.mark.parametrize("seed", range(300, 305))
 def test_scaled_columns_never_change_a_verdict_for_the_worse(seed: int) -> None:
     """Powers of ten round the numbers: the oracle judges the floats, not the integers."""
     rng = np.random.default_rng(seed)

@@ -29,6 +29,8 @@ from novikoff.geometry.rational import project
 from novikoff.geometry.table import SignedRows
 
 _U = 2.0**-53
+# How many multiples of an exact w are rounded, to find one that separates in floats.
+_TRIES = 64
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,19 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
         return None
     among = np.setdiff1d(rows, found.separated)
     return replace(found.dependence, among=tuple(among.tolist()))
+
+
+def short_contradiction(view: View, rows: Indices, limits: Limits) -> Dependence | None:
+    """A contradiction among the rows J of a partition: −a_j = Σ μ_i a_i for the first of them."""
+    target, others = rows[:1], rows[1:]
+    guess = _guess(view, others, target, others[:0], limits)
+    columns = view.columns[: view.data.p]
+    found = project(view.data.table, others, target, columns, guess, limits)
+    if found.w is not None:
+        return None
+    multipliers = tuple(mu - 1 for mu in found.multipliers)
+    among = np.sort(np.append(found.rows, target))
+    return Dependence(tuple(found.rows.tolist()), multipliers, True, tuple(among.tolist()))
 
 
 def one_stroke(data: Data, rows: Indices, weights: Vector) -> Dependence | None:
@@ -97,23 +112,23 @@ def partition(
     stages: list[list[Fraction]] = []
     separated: list[Indices] = []
     while len(left) > 0:
-        guess = _guess(view, left, left[:0] if start is None else start, limits)
-        found = project(data.table, left, columns, guess, limits)
+        guess = _guess(view, left, left, left[:0] if start is None else start, limits)
+        found = project(data.table, left, left, columns, guess, limits)
         if found.w is None:
             claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
             return Partition(_joined(separated), _combined(data, stages, separated, left), claim)
-        stages.append(found.w)
+        stages.append(_of_size_one(found.w, view.columns))
         separated.append(left[found.signs > 0])
         left = left[found.signs == 0]
     return Partition(_joined(separated), _combined(data, stages, separated, left), None)
 
 
-def _guess(view: View, left: Indices, start: Indices, limits: Limits) -> Indices:
-    """The rows that floats would use to write −Σ a_i, or come nearest to it."""
+def _guess(view: View, left: Indices, targets: Indices, start: Indices, limits: Limits) -> Indices:
+    """The rows that floats would use to write −Σ a_i over the targets, or come nearest to it."""
     data = view.data
     total = np.zeros(data.problem.p)
-    for first in range(0, len(left), 4096):
-        total += data.gather(left[first : first + 4096], view.columns).sum(axis=0)
+    for first in range(0, len(targets), 4096):
+        total += data.gather(targets[first : first + 4096], view.columns).sum(axis=0)
     size = float(np.abs(total).max(initial=0.0))
     if size == 0.0:
         return left[:0]
@@ -130,9 +145,9 @@ def _combined(
     w = stages[0]
     for k, more in enumerate(stages[1:], 1):
         wanted = _joined(separated[: k + 1])
-        epsilon = Fraction(1)
+        epsilon = Fraction(1 << 20)
         while True:
-            epsilon /= 1 << 8
+            epsilon /= 1 << 4
             sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
             if _positive(data, wanted, exact.numbers(sum_)):
                 w = sum_
@@ -140,14 +155,29 @@ def _combined(
     return _shortened(data, w, _joined(separated), left)
 
 
+def _of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
+    """W times the power of two that makes its largest entry, as seen, about one."""
+    seen = [abs(value) / Fraction(float(c)) for value, c in zip(w, columns, strict=False)]
+    largest = max(seen)
+    e = largest.numerator.bit_length() - largest.denominator.bit_length()
+    return [value / Fraction(2) ** e for value in w]
+
+
 def _shortened(data: Data, w: list[Fraction], separated: Indices, left: Indices) -> list[Fraction]:
-    """The nearest floats to w, where they do as well."""
-    near = exact.numbers(w).near
-    floats = [Fraction(float(value)) for value in near]
-    if not any(floats):
-        return w
-    short = exact.numbers(floats)
-    return floats if _positive(data, separated, short) and _zero(data, left, short) else w
+    """Floats near a multiple of w, where they do as well."""
+    near = exact.numbers(w)
+    for turn in range(_TRIES):
+        stretch = 1 + Fraction(turn, _TRIES)  # each multiple of w is rounded in its own way
+        floats = [
+            Fraction(float(value))
+            for value in exact.numbers([stretch * int(value) for value in near.whole]).near
+        ]
+        short = exact.numbers(floats)
+        if any(floats) and _positive(data, separated, short) and _zero(data, left, short):
+            return floats
+        if len(left) > 0:  # on a face no rounding is left to chance
+            break
+    return w
 
 
 def _positive(data: Data, rows: Indices, w: exact.Numbers) -> bool:

@@ -19,9 +19,16 @@ from novikoff.core.updates import Perceptron
 from novikoff.geometry import exact
 from novikoff.geometry.certificate import Kind
 from novikoff.geometry.checker import Dependence
-from novikoff.geometry.faces import contradiction, one_stroke, partition
+from novikoff.geometry.faces import contradiction, one_stroke, partition, short_contradiction
 from novikoff.geometry.hulls import Gap, widest_gap
-from novikoff.geometry.margin import Interval, Weighing, lower_bound, separates, weigh
+from novikoff.geometry.margin import (
+    Interval,
+    Weighing,
+    exact_lower_bound,
+    lower_bound,
+    separates,
+    weigh,
+)
 from novikoff.geometry.min_norm import (
     Answer,
     Ending,
@@ -267,13 +274,16 @@ class _Inquiry:
         found.dependence = parts.dependence
         if parts.dependence is None:
             found.kind = "separable"
-            w = np.append([float(value) for value in exact.numbers(parts.w or []).near], 0.0)
-            w = w[: data.problem.p]
-            self._note_lower(w, data.products(w))
+            lo = exact_lower_bound(data, exact.numbers(parts.w or []))
+            found.margin = found.margin._replace(lo=lo)
+            found.geometric_margin = found.geometric_margin._replace(lo=lo)
             return
-        known = found.contradiction is not None
-        support = found.support if known else np.array(parts.dependence.rows, dtype=np.int64)
-        self._deny("quasi-separable" if len(parts.separated) > 0 else "inseparable", support)
+        self._deny("quasi-separable" if len(parts.separated) > 0 else "inseparable", found.support)
+        if found.contradiction is None:
+            left = np.setdiff1d(np.arange(data.n), parts.separated)
+            found.contradiction = short_contradiction(view, left, self.limits)
+        if found.contradiction is not None:
+            found.support = np.array(found.contradiction.among, dtype=np.int64)
 
 
 def _smallest(values: Vector | npt.NDArray[np.int32], k: int) -> Indices:

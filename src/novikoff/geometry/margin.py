@@ -85,6 +85,19 @@ def lower_bound(data: Data, w: Vector, products: Vector, tol: float) -> float:
     return max(0.0, math.nextafter(bound, -math.inf))
 
 
+def exact_lower_bound(data: Data, w: exact.Numbers) -> float:
+    """The same for an exact w: min_i ⟨a_i, w⟩/‖w‖, rounded down."""
+    least: Fraction | None = None
+    for _, A in data.table.blocks():
+        found, bound = exact.product_bounds(A, w.near)
+        near = ~(found - bound > np.min(found + bound))
+        whole, unit = exact.products(A[near], w)
+        low = min(whole) * unit
+        least = low if least is None else min(least, low)
+    norm = sum(int(value) ** 2 for value in w.whole) * w.unit**2
+    return exact.square_root_down(least**2 / norm) if least is not None and least > 0 else 0.0
+
+
 def weigh(data: Data, rows: Indices, weights: Vector, tol: float) -> Weighing:
     """What γ cannot exceed, by the weights given; exact where rounding would show."""
     A = data.table.at(rows)

@@ -42,17 +42,18 @@ class Projection:
 def project(
     table: SignedRows,
     among: Indices,
+    targets: Indices,
     columns: Vector,
     start: Indices,
     limits: Limits,
 ) -> Projection:
-    """Project b = −Σ a_i on the cone of the rows ``among``, exactly.
+    """Project b = −Σ a_i over the rows ``targets`` on the cone of the rows ``among``, exactly.
 
     The inner product is that of the rows with each column multiplied by its factor, a
     power of two.
     """
     squares = [Fraction(float(value)) ** 2 for value in columns]
-    sums = [-value for value in _column_sums(table, among)]
+    sums = [-value for value in _column_sums(table, targets)]
     cone = _Cone(table, squares, sums)
     used, mu = _feasible_start(cone, start, limits)
     while True:

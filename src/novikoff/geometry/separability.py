@@ -58,7 +58,8 @@ class Verdict:
         "separable", "quasi-separable", "inseparable" or "undecided".
     coef : array of shape (d,) or None
         The weights: of the largest margin found if separable, weakly separating if
-        quasi-separable.
+        quasi-separable. Where no floats do (a row is zero in exact numbers, or margins are
+        below the precision of float64), these are the rounded weights of the certificate.
     intercept : float or None
         The bias.
     margin : Interval
@@ -93,10 +94,12 @@ class Verdict:
         if self.kind == "separable":
             return (
                 f"separable: γ = {self.margin.lo:.6g} (relative width "
-                f"{self.margin.relative_width:.1e}), at most {self.mistake_bound} mistakes"
+                f"{self.margin.relative_width:.1e}), at most {self.mistake_bound:,} mistakes"
+                if self.mistake_bound is not None
+                else "separable: by a margin beyond float64"
             )
         if self.kind == "quasi-separable":
-            return f"quasi-separable: {len(self.separated_rows)} of {n} rows can be separated"
+            return f"quasi-separable: {len(self.separated_rows):,} of {n:,} rows can be separated"
         if self.kind == "inseparable":
             return f"inseparable: {len(self.support)} rows contradict any hyperplane"
         return f"undecided: γ is in [{self.margin.lo:.6g}, {self.margin.hi:.6g}]"

@@ -309,9 +309,9 @@ def _warn(training: Training) -> None:
     reasons = sorted({str(stop) for stop in training.stops if stop is not Stop.CLEAN})
     warnings.warn(
         f"The perceptron ended by {' and '.join(reasons)}, without a clean cycle: the data "
-        "may not be linearly separable, or need many more epochs: scaling the features to "
-        "unit variance often helps. If no rule is perfect, average='averaged' gives a better "
-        "one than the last weights.",
+        "may not be linearly separable, or need many more epochs. novikoff.separate tells which, "
+        "with proof. Scaling the features to unit variance often helps; if no rule is perfect, "
+        "average='averaged' gives a better one than the last weights.",
         ConvergenceWarning,
         stacklevel=6,
     )

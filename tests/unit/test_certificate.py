@@ -1,0 +1,468 @@
+"""A certificate is believed for what it proves: whatever else it says is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from novikoff.core.rows import Vector
+from novikoff.geometry.checker import Dependence, Margin
+
+Proof: TypeAlias = nv.Certificate
+Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Path: TypeAlias = tuple[str | int, ...]
+
+
+class Case(NamedTuple):
+    X: Vector
+    y: list[int]
+    proof: Proof
+
+
+@cache
+def cases() -> dict[str, Case]:
+    """One certificate of each form."""
+    rng = np.random.default_rng(0)
+    corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    cloud = rng.normal(size=(40, 3))
+    tables = {
+        "separable": (np.array([[3.0, 1.0], [2.0, 5.0], [-1.0, 0.5], [-2.0, 0.0]]), [1, 1, 0, 0]),
+        "quasi-separable": (np.array([[1.0], [2.0], [2.0], [3.0], [5.0]]), [0, 0, 1, 1, 1]),
+        "inseparable": (corners, [0, 1, 1, 0]),
+        "inseparable, enclosed": (cloud, [0, 1] * 20),
+        "not separable": (corners, [0, 1, 1, 0]),
+    }
+    found = {}
+    for name, (X, y) in tables.items():
+        proof = nv.separate(X, y).certificate
+        assert proof is not None
+        found[name] = Case(X, y, proof)
+    poor = found["not separable"]
+    found["not separable"] = poor._replace(
+        proof=replace(poor.proof, kind="not separable", w=None, dependence=None)
+    )
+    return found
+
+
+NAMES = [
+    "separable",
+    "quasi-separable",
+    "inseparable",
+    "inseparable, enclosed",
+    "not separable",
+]
+
+
+def body_of(proof: Proof) -> dict[str, Json]:
+    body = json.loads(proof.to_json())
+    assert isinstance(body, dict)
+    return body
+
+
+def sealed(body: dict[str, Json]) -> str:
+    """The text of a certificate by someone who can compute a seal."""
+    rest = {name: value for name, value in body.items() if name != "seal"}
+    seal = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    return json.dumps({**rest, "seal": seal})
+
+
+def paths(value: Json, path: Path = ()) -> Iterator[Path]:
+    """Every place in a JSON value."""
+    yield path
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from paths(part, (*path, name))
+    elif isinstance(value, list):
+        for k, part in enumerate(value):
+            yield from paths(part, (*path, k))
+
+
+def at(value: Json, path: Path) -> Json:
+    for step in path:
+        if isinstance(value, dict):
+            value = value[str(step)]
+        else:
+            assert isinstance(value, list)
+            value = value[int(step)]
+    return value
+
+
+def put(value: Json, path: Path, new: Json) -> Json:
+    """A copy with another value in one place."""
+    if not path:
+        return new
+    if isinstance(value, dict):
+        return {**value, str(path[0]): put(value[str(path[0])], path[1:], new)}
+    assert isinstance(value, list)
+    k = int(path[0])
+    return [*value[:k], put(value[k], path[1:], new), *value[k + 1 :]]
+
+
+def nearby(value: Json) -> list[Json]:
+    """Values of the same type, or almost, that say something else."""
+    match value:
+        case None:
+            return [0, [], "0x0p+0"]
+        case bool():
+            return [not value]
+        case int() | float():
+            return [value + 1, -1 - value]
+        case str():
+            return [value + "0", "-" + value, value[1:], value.upper()]
+        case list():
+            return [[*value, 0], value[:-1] if value else ["0x0p+0"], None]
+        case dict():
+            return [{}, None]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_survives_its_own_text(name: str) -> None:
+    X, y, proof = cases()[name]
+    again = Proof.from_json(proof.to_json())
+    assert again == proof
+    assert again.to_json() == proof.to_json()
+    again.verify(X, y)
+    Proof.from_json(sealed(body_of(proof))).verify(X, y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_place_of_the_text_can_be_edited(name: str) -> None:
+    body = body_of(cases()[name].proof)
+    edits = 0
+    for path in paths(body):
+        for new in nearby(at(body, path)):
+            if new == at(body, path):
+                continue
+            edits += 1
+            with pytest.raises(nv.CertificateError):
+                Proof.from_json(json.dumps(put(body, path, new)))
+    assert edits > 30
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_field_can_be_left_out(name: str) -> None:
+    body = body_of(cases()[name].proof)
+    for path in paths(body):
+        if path and isinstance(path[-1], str):
+            parent = at(body, path[:-1])
+            assert isinstance(parent, dict)
+            rest = {key: value for key, value in parent.items() if key != path[-1]}
+            shortened = put(body, path[:-1], rest)
+            assert isinstance(shortened, dict)
+            wanted = "schema version|seal" if path[-1] in ("schema_version", "seal") else path[-1]
+            text = json.dumps(shortened) if path[-1] == "seal" else sealed(shortened)
+            with pytest.raises(nv.CertificateError, match=wanted):
+                Proof.from_json(text)
+
+
+WRONG: list[Json] = [None, True, -1, 1.5, "", "0x", "1/0", "nan", [], [None], [1.5], [[]], {}]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_field_of_the_wrong_type_is_refused_or_harmless(name: str) -> None:
+    """With a seal of its own: whatever is accepted must still be a proof of the same kind."""
+    X, y, proof = cases()[name]
+    body = body_of(proof)
+    refused = accepted = 0
+    for path in paths(body):
+        for new in WRONG:
+            edited = put(body, path, new)
+            if not path or path[0] == "seal" or edited == body:
+                continue
+            assert isinstance(edited, dict)
+            try:
+                Proof.from_json(sealed(edited)).verify(X, y)
+                accepted += 1
+                assert harmless(body, path, new), (path, new)
+            except nv.CertificateError:
+                refused += 1
+    assert refused > 150
+    assert accepted < 12
+
+
+def harmless(body: dict[str, Json], path: Path, new: Json) -> bool:
+    """Whether the edited certificate still claims nothing that is false."""
+    inseparable = body["kind"] in ("inseparable", "not separable")
+    return (
+        (path == ("negative",) and new is None)  # everyone else
+        or (path in (("contradiction",), ("radius",)) and new is None)  # says less
+        or (path == ("schema_version",) and new is True)  # equals 1
+        or (path == ("fit_intercept",) and new is False and inseparable)  # fewer w
+        or (path == ("margin", "hi") and new == "nan" and body["kind"] == "separable")
+    )
+
+
+def scaled(proof: Proof, factor: Fraction) -> tuple[Fraction, ...]:
+    assert proof.w is not None
+    return tuple(factor * value for value in proof.w)
+
+
+def with_margin(proof: Proof, **changes: object) -> Proof:
+    """Change the margin, and make the bound on the mistakes fit it."""
+    old = proof.margin
+    assert old is not None
+    fields = {"lo": old.lo, "hi": old.hi, "rows": old.rows, "weights": old.weights, **changes}
+    lo, hi, rows, weights = fields.values()
+    assert isinstance(lo, float)
+    assert isinstance(hi, float)
+    assert isinstance(rows, tuple)
+    assert isinstance(weights, tuple)
+    assert proof.radius is not None
+    bound = math.ceil((Fraction(proof.radius) / Fraction(lo)) ** 2) if lo > 0.0 else None
+    return replace(proof, margin=Margin(lo, hi, rows, weights), mistake_bound=bound)
+
+
+def margin(proof: Proof) -> Margin:
+    assert proof.margin is not None
+    return proof.margin
+
+
+def bound(proof: Proof) -> int:
+    assert proof.mistake_bound is not None
+    return proof.mistake_bound
+
+
+def dependence(proof: Proof) -> Dependence:
+    assert proof.dependence is not None
+    return proof.dependence
+
+
+def contradiction(proof: Proof) -> Dependence:
+    assert proof.contradiction is not None
+    return proof.contradiction
+
+
+Mutation = Callable[[Proof], Proof]
+ANY: dict[str, Mutation] = {
+    "n": lambda p: replace(p, n=p.n + 1),
+    "d": lambda p: replace(p, d=p.d + 1),
+    "n and d swapped": lambda p: replace(p, n=p.d, d=p.n),
+    "sha256": lambda p: replace(p, sha256="0" * 64),
+    "sha256 in capitals": lambda p: replace(p, sha256=p.sha256.upper()),
+    "labels swapped": lambda p: replace(p, positive=p.negative, negative=p.positive),
+    "other positive label": lambda p: replace(p, positive="yes"),
+    "other negative label": lambda p: replace(p, negative="no"),
+    "one label": lambda p: replace(p, positive=p.negative, negative=None),
+    "radius a little lower": lambda p: replace(p, radius=(p.radius or 0.0) * (1 - 1e-9)),
+    "radius negative": lambda p: replace(p, radius=-(p.radius or 0.0)),
+    "radius not a number": lambda p: replace(p, radius=math.nan),
+    "w of zeros": lambda p: replace(p, w=(Fraction(0),) * 3),
+    "w too short": lambda p: replace(p, w=(Fraction(1),)),
+    "w too long": lambda p: replace(p, w=(Fraction(1),) * 9),
+}
+SEPARABLE: dict[str, Mutation] = {
+    "w negated": lambda p: replace(p, w=scaled(p, Fraction(-1))),
+    "w missing": lambda p: replace(p, w=None),
+    "w with another bias": lambda p: replace(p, w=(*scaled(p, Fraction(1))[:-1], Fraction(10))),
+    "w turned": lambda p: replace(p, w=(Fraction(0), *scaled(p, Fraction(1))[1:])),
+    "lo raised by one ulp": lambda p: with_margin(p, lo=math.nextafter(margin(p).hi, 9.0)),
+    "lo infinite": lambda p: with_margin(p, lo=1e300),
+    "lo negative": lambda p: with_margin(p, lo=-1.0),
+    "lo not a number": lambda p: replace(p, margin=replace(margin(p), lo=math.nan)),
+    "hi lowered to lo": lambda p: with_margin(p, hi=math.nextafter(margin(p).lo, 0.0)),
+    "hi zero": lambda p: with_margin(p, hi=0.0),
+    "hi negative": lambda p: with_margin(p, hi=-1.0),
+    "hi not a number": lambda p: with_margin(p, hi=math.nan),
+    "weights negative": lambda p: with_margin(p, weights=tuple(-v for v in margin(p).weights)),
+    "one weight negative": lambda p: with_margin(
+        p, weights=(-margin(p).weights[0], *margin(p).weights[1:])
+    ),
+    "weights of zeros": lambda p: with_margin(p, weights=tuple(0 * v for v in margin(p).weights)),
+    "one weight doubled": lambda p: with_margin(
+        p, weights=(2 * margin(p).weights[0], *margin(p).weights[1:])
+    ),
+    "a weight missing": lambda p: with_margin(p, weights=margin(p).weights[1:]),
+    "weights missing": lambda p: with_margin(p, weights=(), rows=()),
+    "rows reversed": lambda p: with_margin(p, rows=margin(p).rows[::-1]),
+    "rows of others": lambda p: with_margin(p, rows=tuple(3 - i for i in margin(p).rows)),
+    "a row that is not there": lambda p: with_margin(p, rows=(99, *margin(p).rows[1:])),
+    "a negative row": lambda p: with_margin(p, rows=(-1, *margin(p).rows[1:])),
+    "one mistake less": lambda p: replace(p, mistake_bound=bound(p) - 1),
+    "one mistake more": lambda p: replace(p, mistake_bound=bound(p) + 1),
+    "a bound without a margin": lambda p: replace(p, margin=None),
+    "a bound without a radius": lambda p: replace(p, radius=None),
+    "a dependence too": lambda p: replace(p, dependence=Dependence((), (), True)),
+    "a contradiction too": lambda p: replace(p, contradiction=Dependence((), (), True, (0, 2))),
+    "kind quasi-separable": lambda p: replace(p, kind="quasi-separable"),
+    "kind inseparable": lambda p: replace(p, kind="inseparable"),
+    "kind not separable": lambda p: replace(p, kind="not separable"),
+    "no intercept": lambda p: replace(p, fit_intercept=False),
+}
+QUASI: dict[str, Mutation] = {
+    "w negated": lambda p: replace(p, w=scaled(p, Fraction(-1))),
+    "w missing": lambda p: replace(p, w=None),
+    "w shifted by a trifle": lambda p: replace(
+        p, w=(scaled(p, Fraction(1))[0], scaled(p, Fraction(1))[1] + Fraction(1, 10**40))
+    ),
+    "kind separable": lambda p: replace(p, kind="separable"),
+    "kind separable, nothing else": lambda p: replace(
+        p, kind="separable", dependence=None, contradiction=None
+    ),
+    "kind inseparable": lambda p: replace(p, kind="inseparable"),
+    "kind not separable": lambda p: replace(p, kind="not separable"),
+    "dependence missing": lambda p: replace(p, dependence=None),
+    "dependence among named rows": lambda p: replace(
+        p, dependence=replace(dependence(p), among=(1, 2))
+    ),
+    "another row gets a weight": lambda p: replace(
+        p, dependence=replace(dependence(p), rows=(0,), multipliers=(Fraction(1),))
+    ),
+    "a weight on a row at zero": lambda p: replace(
+        p, dependence=replace(dependence(p), rows=(1,), multipliers=(Fraction(1),))
+    ),
+}
+DEPENDENT: dict[str, Mutation] = {
+    "a margin": lambda p: replace(p, margin=Margin(0.0, 1.0, (0,), (Fraction(1),))),
+    "a lower bound": lambda p: replace(p, margin=Margin(0.5, 0.5, (0,), (Fraction(1),))),
+    "a bound on mistakes": lambda p: replace(p, mistake_bound=7),
+    "contradiction among the first row": lambda p: replace(
+        p, contradiction=Dependence((), (), True, (0,))
+    ),
+    "contradiction among no row": lambda p: replace(p, contradiction=Dependence((), (), True, ())),
+    "contradiction among all": lambda p: replace(p, contradiction=Dependence((), (), True)),
+    "contradiction with a row twice": lambda p: replace(
+        p,
+        contradiction=replace(
+            contradiction(p),
+            among=(*(contradiction(p).among or ()), (contradiction(p).among or ())[0]),
+        ),
+    ),
+    "contradiction with a row less": lambda p: replace(
+        p, contradiction=replace(contradiction(p), among=(contradiction(p).among or ())[1:])
+    ),
+    "contradiction with a row that is not there": lambda p: replace(
+        p, contradiction=replace(contradiction(p), among=(*(contradiction(p).among or ()), 99))
+    ),
+    "contradiction with a negative row": lambda p: replace(
+        p, contradiction=Dependence((), (), True, (-1, 0))
+    ),
+    "contradiction with a weight of its own": lambda p: replace(
+        p,
+        contradiction=Dependence(
+            ((contradiction(p).among or ())[0],), (Fraction(1),), True, contradiction(p).among
+        ),
+    ),
+    "contradiction with a negative weight": lambda p: replace(
+        p,
+        contradiction=Dependence(
+            contradiction(p).among or (),
+            (Fraction(-2),) * len(contradiction(p).among or ()),
+            True,
+            contradiction(p).among,
+        ),
+    ),
+    "contradiction with weights of zero": lambda p: replace(
+        p,
+        contradiction=Dependence(
+            contradiction(p).among or (),
+            (Fraction(-1),) * len(contradiction(p).among or ()),
+            True,
+            contradiction(p).among,
+        ),
+    ),
+}
+INSEPARABLE: dict[str, Mutation] = {
+    "kind separable": lambda p: replace(p, kind="separable"),
+    "kind quasi-separable": lambda p: replace(p, kind="quasi-separable"),
+    "kind not separable": lambda p: replace(p, kind="not separable"),
+    "dependence missing": lambda p: replace(p, dependence=None),
+    "a w that leaves nobody": lambda p: replace(p, w=(*(Fraction(1),) * p.d, Fraction(0))),
+    "a weight of zero": lambda p: replace(
+        p, dependence=replace(dependence(p), rows=(0,), multipliers=(Fraction(-1),), exact=True)
+    ),
+    "a weight more": lambda p: replace(
+        p, dependence=replace(dependence(p), rows=(0,), multipliers=(Fraction(1),), exact=True)
+    ),
+    "all weights zero": lambda p: replace(
+        p,
+        dependence=Dependence(tuple(range(p.n)), (Fraction(-1),) * p.n, True),
+    ),
+    "a row twice": lambda p: replace(
+        p, dependence=Dependence((0, 0), (Fraction(1), Fraction(-1)), True)
+    ),
+    "rows without multipliers": lambda p: replace(p, dependence=Dependence((0,), (), True)),
+    "a row that is not there": lambda p: replace(
+        p, dependence=Dependence((99,), (Fraction(0),), True)
+    ),
+}
+ENCLOSED: dict[str, Mutation] = {
+    "said to be exact": lambda p: replace(p, dependence=replace(dependence(p), exact=True)),
+    "a multiplier off by 1e-5": lambda p: replace(
+        p, dependence=_first_multiplier(p, lambda mu: mu + Fraction(1, 10**5) * (1 + abs(mu)))
+    ),
+    "a multiplier negated": lambda p: replace(
+        p, dependence=_first_multiplier(p, lambda mu: -mu - 1)
+    ),
+    "a multiplier beyond floats": lambda p: replace(
+        p, dependence=_first_multiplier(p, lambda mu: Fraction(10**400))
+    ),
+    "a row less": lambda p: replace(
+        p,
+        dependence=replace(
+            dependence(p),
+            rows=dependence(p).rows[1:],
+            multipliers=dependence(p).multipliers[1:],
+        ),
+    ),
+    "rows reversed": lambda p: replace(
+        p, dependence=replace(dependence(p), rows=dependence(p).rows[::-1])
+    ),
+    "another row": lambda p: replace(
+        p,
+        dependence=replace(
+            dependence(p),
+            rows=(min(set(range(p.n)) - set(dependence(p).rows)), *dependence(p).rows[1:]),
+        ),
+    ),
+    "no intercept": lambda p: replace(p, fit_intercept=False),
+}
+BARE: dict[str, Mutation] = {
+    "kind separable": lambda p: replace(p, kind="separable"),
+    "kind quasi-separable": lambda p: replace(p, kind="quasi-separable"),
+    "kind inseparable": lambda p: replace(p, kind="inseparable"),
+    "contradiction missing": lambda p: replace(p, contradiction=None),
+    "contradiction among a row less": lambda p: replace(
+        p, contradiction=replace(contradiction(p), among=(contradiction(p).among or ())[:-1])
+    ),
+    "a w": lambda p: replace(p, w=(Fraction(0), Fraction(0), Fraction(1))),
+    "a dependence": lambda p: replace(p, dependence=Dependence((), (), True)),
+}
+MUTATIONS = {
+    "separable": SEPARABLE,
+    "quasi-separable": {**DEPENDENT, **QUASI},
+    "inseparable": {**DEPENDENT, **INSEPARABLE},
+    "inseparable, enclosed": {**DEPENDENT, **INSEPARABLE, **ENCLOSED},
+    "not separable": {**DEPENDENT, **BARE},
+}
+
+
+def _first_multiplier(proof: Proof, change: Callable[[Fraction], Fraction]) -> Dependence:
+    old = dependence(proof)
+    return replace(old, multipliers=(change(old.multipliers[0]), *old.multipliers[1:]))
+
+
+@pytest.mark.parametrize(
+    ("name", "mutation"),
+    [(name, mutation) for name in NAMES for mutation in {**ANY, **MUTATIONS[name]}],
+)
+def test_a_false_claim_is_refused_though_it_is_sealed(name: str, mutation: str) -> None:
+    X, y, proof = cases()[name]
+    mutant = {**ANY, **MUTATIONS[name]}[mutation](proof)
+    assert mutant != proof
+    with pytest.raises(nv.CertificateError) as refusal:
+        mutant.verify(X, y)
+    assert str(refusal.value).endswith(".")
+    with pytest.raises(nv.CertificateError):
+        Proof.from_json(mutant.to_json()).verify(X, y)
