@@ -15,7 +15,9 @@ def main() -> None:
 
     X, digits = load_digits(return_X_y=True)
     n, d = X.shape
-    print(f"data       digits · {n:,} rows · {d} features · each class against the rest", flush=True)
+    print(
+        f"data       digits · {n:,} rows · {d} features · each class against the rest", flush=True
+    )
     for digit, verdict in nv.separate_classes(X, digits).items():
         if verdict.certificate is not None:
             nv.verify(verdict.certificate, X, digits)

@@ -21,7 +21,7 @@ from novikoff.core.rows import Vector
 from novikoff.geometry.checker import Dependence, Margin
 
 Proof: TypeAlias = nv.Certificate
-Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Path: TypeAlias = tuple[str | int, ...]
 
 
@@ -197,10 +197,10 @@ def harmless(body: dict[str, Json], path: Path, new: Json) -> bool:
     inseparable = body["kind"] in ("inseparable", "not separable")
     return (
         (path == ("negative",) and new is None)  # everyone else
-        or (path in (("contradiction",), ("radius",)) and new is None)  # says less
+        or (path[0] in ("contradiction", "radius", "mistake_bound") and new is None)  # says less
+        or (path == ("contradiction", "exact") and at(body, path) is False)  # and it may be
         or (path == ("schema_version",) and new is True)  # equals 1
         or (path == ("fit_intercept",) and new is False and inseparable)  # fewer w
-        or (path == ("margin", "hi") and new == "nan" and body["kind"] == "separable")
     )
 
 
@@ -466,3 +466,147 @@ def test_a_false_claim_is_refused_though_it_is_sealed(name: str, mutation: str) 
     assert str(refusal.value).endswith(".")
     with pytest.raises(nv.CertificateError):
         Proof.from_json(mutant.to_json()).verify(X, y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_data_is_refused(name: str) -> None:
+    X, y, proof = cases()[name]
+    order = np.roll(np.arange(len(X)), 1)
+    tiny = X.copy()
+    tiny[1, 0] = math.nextafter(tiny[1, 0], 9.0)
+    for other, labels in [
+        (X[order], y),
+        (X[order], [y[i] for i in order]),
+        (X, [y[i] for i in order]),
+        (tiny, y),
+        (X + 1.0, y),
+        (-X, y),
+        (X[:-1], y[:-1]),
+        (np.vstack([X, X[:1]]), [*y, y[0]]),
+        (np.hstack([X, X[:, :1]]), y),
+        (X, y[:-1]),
+        (X, [2, *y[1:]]),
+        (X, [1 - label for label in y]),
+        (X[0], y),
+        ([["text"]], y),
+    ]:
+        if np.array_equal(X[order], other) and labels == y:
+            continue
+        with pytest.raises(nv.CertificateError, match="certificate is for"):
+            proof.verify(other, labels)
+
+
+def test_the_message_says_what_does_not_hold() -> None:
+    X, y, proof = cases()["separable"]
+    with pytest.raises(nv.CertificateError, match="Row 0 is on the wrong side: ⟨a, w⟩ < 0"):
+        SEPARABLE["w negated"](proof).verify(X, y)
+    with pytest.raises(nv.CertificateError, match="Row . has a margin below"):
+        SEPARABLE["lo raised by one ulp"](proof).verify(X, y)
+    with pytest.raises(nv.CertificateError, match=r"⌈R²/γ²⌉ is not"):
+        SEPARABLE["one mistake less"](proof).verify(X, y)
+    with pytest.raises(nv.CertificateError, match="Row . is longer than R"):
+        ANY["radius a little lower"](proof).verify(X, y)
+    X, y, proof = cases()["inseparable"]
+    with pytest.raises(nv.CertificateError, match="Σ λ_i a_i is not zero in column 2"):
+        INSEPARABLE["a weight more"](proof).verify(X, y)
+
+
+def test_weaker_claims_are_still_true() -> None:
+    X, y, proof = cases()["separable"]
+    with_margin(proof, lo=margin(proof).lo / 2).verify(X, y)
+    with_margin(proof, hi=margin(proof).hi * 2).verify(X, y)
+    with_margin(proof, hi=math.inf).verify(X, y)
+    replace(proof, w=scaled(proof, Fraction(10**400, 3))).verify(X, y)
+    replace(proof, w=scaled(proof, Fraction(1, 10**400))).verify(X, y)
+    replace(proof, margin=None, mistake_bound=None).verify(X, y)
+    X, y, proof = cases()["inseparable"]
+    replace(proof, fit_intercept=False, dependence=Dependence((), (), True)).verify(X, y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_truncated_text_is_refused(name: str) -> None:
+    text = cases()[name].proof.to_json().strip()
+    for length in range(len(text)):
+        with pytest.raises(nv.CertificateError):
+            Proof.from_json(text[:length])
+
+
+@pytest.mark.parametrize("version", [0, 2, -1, "1", None, [1], {}, 1e400])
+def test_another_schema_version_is_refused(version: Json) -> None:
+    body = {**body_of(cases()["separable"].proof), "schema_version": version}
+    with pytest.raises(nv.CertificateError, match="schema version .*reads version 1"):
+        Proof.from_json(sealed(body))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "null",
+        "7",
+        '"text"',
+        "[]",
+        "{}",
+        "{",
+        "nan",
+        "\x00",
+        "\ufeff{}",
+        "[" * 100_000,
+        '{"schema_version": 1}',
+        '{"schema_version": 1, "seal": null}',
+        '{"schema_version": ' + "9" * 5000 + "}",
+        '{"schema_version": 1, "w": ' + "[" * 900 + "]" * 900 + "}",
+    ],
+    ids=range(16),
+)
+def test_what_is_not_a_certificate_is_refused(text: str) -> None:
+    with pytest.raises(nv.CertificateError, match=r"certificate .*\.|certificate .*"):
+        Proof.from_json(text)
+
+
+hostile: st.SearchStrategy[Json] = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.integers(-(10**30), 10**30),
+        st.floats(),
+        st.text(),
+        st.fractions().map(lambda value: f"{value.numerator:#x}/{value.denominator:#x}"),
+        st.floats().map(float.hex),
+        st.sampled_from(
+            ["0x1p1023", "0x1p-1074", "0x1p99999", "1/0", "-0x1/0x0", "1e5", "nan", "inf", "-inf"]
+        ),
+        st.just("0x" + "f" * 400),
+        st.just("9" * 5000),
+        st.just("\ud800"),
+        st.just("separable"),
+    ),
+    lambda parts: st.one_of(
+        st.lists(parts, max_size=5), st.dictionaries(st.text(max_size=3), parts, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=400)
+@given(st.sampled_from(NAMES), st.data())
+def test_hostile_values_raise_nothing_else(name: str, data: st.DataObject) -> None:
+    X, y, proof = cases()[name]
+    body: Json = body_of(proof)
+    for _ in range(data.draw(st.integers(1, 3))):
+        path = data.draw(st.sampled_from([path for path in paths(body) if path]))
+        body = put(body, path, data.draw(hostile))
+    assert isinstance(body, dict)
+    try:
+        Proof.from_json(sealed(body)).verify(X, y)
+    except nv.CertificateError:
+        pass
+
+
+@settings(max_examples=300)
+@given(st.one_of(st.text(), hostile.map(json.dumps)))
+def test_hostile_text_raises_nothing_else(text: str) -> None:
+    with pytest.raises(nv.CertificateError):
+        Proof.from_json(text)

@@ -78,7 +78,7 @@ def check(proof: Certificate, rows: SignedRows) -> None:
         _check_dependence(proof.dependence, np.concatenate(left), sums, rows)
     if proof.contradiction is not None:
         among = np.array(proof.contradiction.among or (), dtype=np.int64)
-        sums = exact.column_sums(rows.at(proof.contradiction.among or ()))
+        sums = exact.column_sums(_at(rows, proof.contradiction.among or ()))
         _check_dependence(proof.contradiction, among, sums, rows)
     _check_upper(proof, rows)
 
@@ -118,7 +118,7 @@ def _check_dependence(
     if len(set(claim.rows)) != len(claim.rows):
         raise CertificateError("A row has two multipliers.")
     total = exact.as_fractions(sums)
-    B = rows.at(claim.rows)
+    B = _at(rows, claim.rows)
     if claim.exact:
         low = [i for i, mu in zip(claim.rows, claim.multipliers, strict=True) if mu <= -1]
         if low:
@@ -137,8 +137,9 @@ def _check_dependence(
     if not (near - radius > -1.0).all():
         row = claim.rows[int(np.argmin(near - radius))]
         raise CertificateError(f"The weight λ of row {row} is not shown to be positive.")
-    given = np.array([float(mu) for mu in claim.multipliers])
-    if not (np.abs(given - near) + radius <= 1e-6 * (1.0 + np.abs(near))).all():
+    slip = [abs(mu - Fraction(x)) for mu, x in zip(claim.multipliers, near.tolist(), strict=True)]
+    loose = 1e-6 * (1.0 + np.abs(near)) - radius
+    if any(a > Fraction(b) for a, b in zip(slip, loose.tolist(), strict=True)):
         raise CertificateError("A multiplier is not near the solution for λ.")
 
 
@@ -177,13 +178,15 @@ def _check_radius(first: int, A: Vector, radius: float) -> None:
 def _check_upper(proof: Certificate, rows: SignedRows) -> None:
     """‖Σ λ_i a_i‖ ≤ hi·Σ λ_i, and the bound on the mistakes."""
     claim = proof.margin
+    if claim is not None and not 0.0 <= claim.lo <= claim.hi:
+        raise CertificateError("The bounds of the margin are not numbers in order.")
     if claim is not None and claim.hi < math.inf and proof.kind == "separable":
         weights = claim.weights
         if len(claim.rows) != len(weights) or not any(weights) or min(weights) < 0:
             raise CertificateError("The weights of the upper bound are not a λ ≥ 0.")
-        whole, unit = exact.combine(rows.at(claim.rows), exact.numbers(weights))
+        whole, unit = exact.combine(_at(rows, claim.rows), exact.numbers(weights))
         squared = sum(int(value) ** 2 for value in whole) * unit**2
-        if not claim.hi >= 0.0 or squared > (Fraction(claim.hi) * sum(weights)) ** 2:
+        if squared > (Fraction(claim.hi) * sum(weights)) ** 2:
             raise CertificateError(f"λ does not show that the margin is at most {claim.hi!r}.")
     if proof.mistake_bound is not None:
         if claim is None or proof.radius is None or not claim.lo > 0.0:
@@ -197,3 +200,10 @@ def mistake_bound(radius: float, gamma: float) -> int | None:
     if not (gamma > 0.0 and math.isfinite(radius)):
         return None
     return math.ceil((Fraction(radius) / Fraction(gamma)) ** 2)
+
+
+def _at(rows: SignedRows, numbers: Sequence[int]) -> Vector:
+    try:
+        return rows.at(numbers)
+    except ValueError as error:
+        raise CertificateError(f"The certificate names a row that is not there: {error}") from None
