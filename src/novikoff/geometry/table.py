@@ -48,7 +48,7 @@ def as_matrix(X: object) -> Matrix:
             sparse = sparse.copy()
             sparse.sum_duplicates()
         return cast(Sparse, sparse)
-    dense = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
+    dense = _from_frame(X) if hasattr(X, "to_numpy") else np.asarray(X)
     if dense.ndim != 2:
         raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
     if dense.dtype.kind not in "fiub":
@@ -211,8 +211,21 @@ def _entries(matrix: Sparse, first: int, last: int) -> tuple[npt.NDArray[np.int6
     return columns, np.asarray(matrix.data[stretch], dtype=np.float64)
 
 
+def _from_frame(frame: Any) -> npt.NDArray[Any]:
+    """A frame's values; columns of different types one by one, as few rows are objects."""
+    values = np.asarray(frame.to_numpy())
+    if values.dtype != object or not hasattr(frame, "iloc") or values.ndim != 2:
+        return values
+    columns = [np.asarray(frame.iloc[:, j].to_numpy()) for j in range(values.shape[1])]
+    if any(column.dtype.kind not in "fiub" for column in columns):
+        return values
+    if any(column.dtype.kind in "iu" and _largest(column) > 1 << 53 for column in columns):
+        return values
+    return np.column_stack([column.astype(np.float64) for column in columns])
+
+
 def _largest(values: npt.NDArray[Any]) -> int:
-    return max(abs(int(values.min())), abs(int(values.max())))
+    return max(abs(int(values.min(initial=0))), abs(int(values.max(initial=0))))
 
 
 def _from_objects(values: npt.NDArray[Any]) -> Vector:
@@ -221,7 +234,7 @@ def _from_objects(values: npt.NDArray[Any]) -> Vector:
     out = np.empty(values.shape)
     for at, value in np.ndenumerate(values):
         number = math.nan if value is None else value
-        if not isinstance(number, Real):
+        if not isinstance(number, Real | np.bool_):
             raise ValueError(
                 f"X contains {value!r} in row {at[0]}, column {at[1]}: encode it first."
             )

@@ -1,0 +1,93 @@
+"""scikit-learn's checks for `MaxMargin`, as far as their data can be separated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
+
+import novikoff as nv
+
+CONFIGURATIONS = [nv.MaxMargin(), nv.MaxMargin("padded", multi_class="ovo")]
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+@estimator_checks.parametrize_with_checks(CONFIGURATIONS)
+def test_estimator(estimator: BaseEstimator, check: Callable[[BaseEstimator], None]) -> None:
+    try:
+        check(estimator)
+    except Exception as error:
+        if any(isinstance(cause, nv.NotSeparableError) for cause in _causes(error)):
+            pytest.xfail("the check fits data that no hyperplane separates")
+        raise
+
+
+@pytest.mark.parametrize("estimator", CONFIGURATIONS, ids=str)
+def test_parameters(estimator: BaseEstimator) -> None:
+    estimator_checks.check_param_validation("MaxMargin", estimator)
+
+
+def test_it_works_in_a_pipeline_and_a_search() -> None:
+    X, y = load_wine(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), nv.MaxMargin())
+    search = GridSearchCV(
+        pipeline, {"maxmargin__bias": ["free", "padded"]}, cv=3, error_score="raise"
+    ).fit(X, y)
+    assert search.best_score_ > 0.9
+
+
+def test_frames_keep_their_names() -> None:
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = nv.MaxMargin().fit(frame, y == 0)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+
+
+def test_a_failed_fit_leaves_the_estimator_as_it_was() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = nv.MaxMargin().fit(X, y == 0)
+    before = model.coef_
+    with pytest.raises(nv.NotSeparableError) as caught:
+        model.fit(X[:, :2], y == 1)
+    assert model.n_features_in_ == 4
+    assert np.array_equal(model.coef_, before)
+    caught.value.certificate.verify(X[:, :2], y == 1)
+    assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("bias", ["free", "padded"])
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_it_is_what_its_attributes_say(
+    bias: Literal["free", "padded"], multi_class: Literal["ovr", "ovo"]
+) -> None:
+    X, y = load_wine(return_X_y=True)
+    model = nv.MaxMargin(bias, multi_class=multi_class).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert isinstance(model.support_, list)
+    assert isinstance(model.dual_coef_, list)
+    assert isinstance(model.margin_, list)
+    for k in range(3):
+        support, dual, margin = model.support_[k], model.dual_coef_[k], model.margin_[k]
+        w, b = model.coef_[k], model.intercept_[k]
+        np.testing.assert_allclose(dual @ X[support], w, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(
+            np.sign(dual) * (X[support] @ w + b), 1.0, rtol=1e-5
+        )  # the support carries the margin
+        size = np.linalg.norm(w if bias == "free" else np.append(w, b))
+        assert margin.lo * (1 - 1e-6) <= 1.0 / size <= margin.hi * (1 + 1e-6)
+        if bias == "free":
+            assert abs(dual.sum()) <= 1e-9 * np.abs(dual).max()
