@@ -151,6 +151,7 @@ def separate(
     >>> nv.separate([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1]).kind
     'quasi-separable'
     """
+    _check_options(tol, goal, budget)
     found = _distinct(y)
     if len(found) > 2:
         raise ValueError(
@@ -182,6 +183,7 @@ def separate_classes(
     >>> {label: verdict.kind for label, verdict in verdicts.items()}
     {'a': 'separable', 'b': 'inseparable', 'c': 'separable'}
     """
+    _check_options(tol, goal, budget)
     started = time.monotonic()
     verdicts: dict[Hashable, Verdict] = {}
     for label in _distinct(y):
@@ -225,7 +227,6 @@ def _decide(
     budget: float | None,
     progress: Progress | None,
 ) -> Verdict:
-    _check_options(tol, goal, budget)
     limits = Limits(seconds=budget)
     matrix = as_matrix(X)
     signs = signs_of(y, *sides)

@@ -43,6 +43,7 @@ def as_matrix(X: object) -> Matrix:
     if hasattr(X, "tocsr"):
         sparse = X.tocsr()
         if sparse.dtype not in (np.float32, np.float64):
+            _check_integers(sparse.data)
             sparse = sparse.astype(np.float64)
         if not sparse.has_canonical_format:
             sparse = sparse.copy()
@@ -51,11 +52,10 @@ def as_matrix(X: object) -> Matrix:
     dense = _from_frame(X) if hasattr(X, "to_numpy") else np.asarray(X)
     if dense.ndim != 2:
         raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
-    if dense.dtype.kind not in "fiub":
+    if dense.dtype.kind == "O":
         dense = _from_objects(dense)
+    _check_integers(dense)
     wide = dense if dense.dtype in (np.float32, np.float64) else dense.astype(np.float64)
-    if dense.dtype.kind in "iu" and dense.size > 0 and _largest(dense) > 1 << 53:
-        raise ValueError("X contains integers beyond 2**53, which float64 cannot hold.")
     if dense.dtype.kind == "f" and dense.dtype.itemsize > 8 and not np.array_equal(wide, dense):
         raise ValueError("X contains numbers that float64 cannot hold.")
     return np.ascontiguousarray(wide)
@@ -219,18 +219,20 @@ def _from_frame(frame: Any) -> npt.NDArray[Any]:
     columns = [np.asarray(frame.iloc[:, j].to_numpy()) for j in range(values.shape[1])]
     if any(column.dtype.kind not in "fiub" for column in columns):
         return values
-    if any(column.dtype.kind in "iu" and _largest(column) > 1 << 53 for column in columns):
-        return values
+    for column in columns:
+        _check_integers(column)
     return np.column_stack([column.astype(np.float64) for column in columns])
 
 
-def _largest(values: npt.NDArray[Any]) -> int:
-    return max(abs(int(values.min(initial=0))), abs(int(values.max(initial=0))))
+def _check_integers(values: npt.NDArray[Any]) -> None:
+    if values.dtype.kind in "iu":
+        if max(-int(values.min(initial=0)), int(values.max(initial=0))) > 1 << 53:
+            raise ValueError("X contains integers beyond 2**53, which float64 cannot hold.")
+    elif values.dtype.kind not in "fb":
+        raise ValueError(f"X contains {values.dtype}, not real numbers: encode it first.")
 
 
 def _from_objects(values: npt.NDArray[Any]) -> Vector:
-    if values.dtype.kind != "O":
-        raise ValueError(f"X contains {values.dtype}, not numbers: encode it first.")
     out = np.empty(values.shape)
     for at, value in np.ndenumerate(values):
         number = math.nan if value is None else value
@@ -238,7 +240,7 @@ def _from_objects(values: npt.NDArray[Any]) -> Vector:
             raise ValueError(
                 f"X contains {value!r} in row {at[0]}, column {at[1]}: encode it first."
             )
-        out[at] = float(number)
-        if out[at] != number and number == number:
+        out[at] = rounded = float(number)
+        if rounded != number and number == number:  # exact, as Python compares
             raise ValueError(f"X contains {value!r}, which float64 cannot hold.")
     return out
