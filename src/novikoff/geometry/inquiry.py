@@ -34,8 +34,10 @@ from novikoff.geometry.min_norm import (
     Ending,
     View,
     affordable,
+    balanced_view,
     batch_of,
     nearest_point,
+    plain_view,
     search,
 )
 from novikoff.geometry.passes import Data, cores
@@ -46,8 +48,6 @@ from novikoff.geometry.twins import opposite_twins
 _EPOCHS: Final = 3
 # The same where the problem is too wide for geometry alone.
 _MANY_EPOCHS: Final = 1000
-# Columns whose sizes differ by more than this power of two are balanced for the kind.
-_BALANCED: Final = 6
 # So many rows carry the perceptron's own bound at most.
 _FEW: Final = 2000
 # The largest square system solved outright, in entries.
@@ -112,17 +112,16 @@ class _Inquiry:
     def pursue(self) -> None:
         start = self._train()
         self._solve_few_rows()
-        plain = View(self.data, self._uniform())
-        view = self._view(plain)
-        if not self._finished() and (self.found.kind is None or view is plain):
-            tol = self.tol if view is plain else 1e-6
+        plain, view = plain_view(self.data), balanced_view(self.data)
+        if not self._finished() and (self.found.kind is None or view.plain):
+            tol = self.tol if view.plain else 1e-6
             answer = search(nearest_point(view), start, tol, self.limits, self._watch)
             start = answer.working
             if self.found.kind is None and answer.ending is not Ending.LIMITED:
                 self._refute(view, answer)
         if self.found.kind != "separable" or self._finished():
             return
-        if self.goal == "margin" and view is not plain:
+        if self.goal == "margin" and not view.plain:
             start = search(nearest_point(plain), start, self.tol, self.limits, self._watch).working
         self._widen(plain, start)
 
@@ -175,24 +174,6 @@ class _Inquiry:
             w = np.zeros(data.problem.p)
             w[: data.p] = found
             self._note_lower(w, data.products(w))
-
-    def _uniform(self) -> Vector:
-        return np.full(self.data.problem.p, _power(-_exponent(self.data.problem.radius)))
-
-    def _view(self, plain: View) -> View:
-        """The rows as they are, or balanced where columns or rows differ much in size."""
-        data = self.data
-        peaks = data.survey[2]
-        exponents = np.frexp(peaks)[1]
-        used = exponents[peaks > 0.0]
-        uniform = len(used) == 0 or used.max() - used.min() <= _BALANCED
-        columns = plain.columns
-        if not uniform:
-            columns = np.array([_power(-int(e)) for e in np.where(peaks > 0.0, exponents, 0)])
-        lengths = data.lengths(columns)
-        if math.log2(lengths.max()) - math.log2(lengths.min()) > _BALANCED:
-            return View(data, columns, lengths)
-        return plain if uniform else View(data, columns)
 
     def _watch(self, answer: Answer) -> bool:
         """Take what the search has found into account; True if it may stop."""
@@ -288,11 +269,3 @@ class _Inquiry:
 
 def _smallest(values: Vector | npt.NDArray[np.int32], k: int) -> Indices:
     return np.argpartition(values, k)[:k] if len(values) > k else np.arange(len(values))
-
-
-def _exponent(value: float) -> int:
-    return math.frexp(value)[1] if math.isfinite(value) else 1024
-
-
-def _power(e: int) -> float:
-    return math.ldexp(1.0, max(-1000, min(1000, e)))

@@ -24,6 +24,8 @@ _PER_CALL = 1 << 25
 # The most entries of a corral's factors, and of a working set.
 _MOST_FACTORS = 1 << 27
 _MOST_WORKING = 1 << 23
+# Columns, or rows, whose sizes differ by more than this power of two are balanced.
+_BALANCED = 6
 
 
 class Ending(Enum):
@@ -64,6 +66,26 @@ class View:
         """⟨a_i, w⟩ for all rows as seen, w being for the rows themselves."""
         m = self.data.products(w)
         return m if self.lengths is None else m / self.lengths
+
+
+def plain_view(data: Data) -> View:
+    """The rows as they are, in a unit near their length."""
+    return View(data, np.full(data.problem.p, _power(-math.frexp(data.problem.unit)[1])))
+
+
+def balanced_view(data: Data) -> View:
+    """The rows as they are, or balanced where columns or rows differ much in size."""
+    peaks = data.survey[2]
+    exponents = np.frexp(peaks)[1]
+    used = exponents[peaks > 0.0]
+    uniform = len(used) == 0 or used.max() - used.min() <= _BALANCED
+    view = plain_view(data)
+    if not uniform:
+        view = View(data, np.array([_power(-int(e)) for e in np.where(peaks > 0.0, exponents, 0)]))
+    lengths = data.lengths(view.columns)
+    if math.log2(lengths.max()) - math.log2(lengths.min()) > _BALANCED:
+        return View(data, view.columns, lengths)
+    return view
 
 
 @dataclass(frozen=True)
@@ -269,3 +291,7 @@ def _next_working_set(
 
 def _at_most(start: Indices, batch: int) -> Indices:
     return np.asarray(start[: 4 * batch], dtype=np.int64)
+
+
+def _power(e: int) -> float:
+    return math.ldexp(1.0, max(-1000, min(1000, e)))

@@ -1,0 +1,230 @@
+"""The pocket: the perceptron at random, keeping the best weights it has met (A6; Gallant 1990).
+
+Rows are drawn at random. While w gets them right its *run* grows; a mistake moves w and ends
+the run. Weights whose run is longer than the pocket's are a candidate for it:
+
+* ``ratchet``: they replace the pocket if they make fewer mistakes on all rows. Then the
+  pocket's mistakes only ever go down.
+* ``run_length``: they replace it outright, and nothing but runs is counted.
+
+A count of all mistakes looks only where the sign may have changed since the pocket was
+counted, and stops as soon as it can no longer win.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+from novikoff.core.margins import UNDERFLOW, norm_bound, scores
+from novikoff.core.memory import aligned_zeros
+from novikoff.core.problem import Problem, relative_norms
+from novikoff.core.rows import Indices, Rows, Vector, axpy, dot, dot_in_order
+from novikoff.core.stops import Limits, Stop
+
+# Rows drawn per call of the kernel.
+_DRAWN: Final = 1 << 14
+
+
+@dataclass
+class Pocketed:
+    """What a run kept in its pocket.
+
+    Attributes
+    ----------
+    w : array of shape (p,)
+        The best weights.
+    errors : float
+        Their mistakes on all rows, weighted: ⟨a_i, w⟩ ≤ 0 is one.
+    updates, mistakes : int
+        How often the moving weights were changed: always on a mistake.
+    history : list of (int, float)
+        The pocket's errors, by the number of updates before.
+    stop : Stop
+        Why the run ended.
+    """
+
+    w: Vector
+    errors: float
+    updates: int = 0
+    history: list[tuple[int, float]] = field(default_factory=list)
+    stop: Stop = Stop.UPDATES
+
+
+def fill_pocket(
+    problem: Problem,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    strategy: str = "ratchet",
+    start: Vector | None = None,
+    weights: Vector | None = None,
+) -> Pocketed:
+    """Run the pocket algorithm until a limit, or until the pocket makes no mistakes.
+
+    Parameters
+    ----------
+    problem, limits, rng
+        The data, how long to run, and where randomness comes from.
+    strategy : "ratchet" or "run_length"
+        What it takes to enter the pocket.
+    start : array of shape (p,), optional
+        The weights to start from; they are the first in the pocket.
+    weights : array of shape (n,), optional
+        The price of a mistake on each row; rows are drawn in proportion to it.
+
+    Examples
+    --------
+    >>> from novikoff.core.problem import pose
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> problem = pose(X, np.array([-1, 1, 1, -1], dtype=np.int8), True)
+    >>> fill_pocket(problem, Limits(updates=100), np.random.default_rng(0)).errors
+    1.0
+    """
+    w = aligned_zeros((problem.p, 1))[:, 0]
+    if start is not None:
+        w[:] = start
+    prices = np.ones(problem.n) if weights is None else np.asarray(weights, dtype=np.float64)
+    drawn = None if weights is None else prices / prices.sum()
+    count = _Count(problem, prices)
+    best = Pocketed(w.copy(), count.anchor(w))
+    best.history.append((0, best.errors))
+    state = np.zeros(3, dtype=np.int64)  # run, the pocket's run, updates
+    most = limits.most_updates()
+    picks = np.empty(0, dtype=np.int64)
+    at = 0
+    try:
+        while best.errors > 0.0:
+            stop = limits.reached() or (Stop.UPDATES if state[2] >= most else None)
+            if stop is not None:
+                best.stop = stop
+                break
+            if at == len(picks):
+                picks, at = _draw(rng, problem.n, drawn), 0
+            doubt = problem.rounding() * norm_bound(w)
+            at = draw_until_longer(
+                problem.rows, picks, at, w, state, problem.rounding(), problem.radius, doubt, most
+            )
+            if not np.isfinite(w).all():
+                raise ValueError(
+                    "The weights grew beyond the range of float64: scale the data down."
+                )
+            if state[0] > state[1]:
+                errors = count.below(w, best.errors if strategy == "ratchet" else math.inf)
+                if errors is not None:
+                    state[1] = state[0]
+                    best.w, best.errors = w.copy(), count.anchor(w)
+                    best.history.append((int(state[2]), best.errors))
+                else:  # these weights have had their chance
+                    state[0] = -(1 << 62)
+        else:
+            best.stop = Stop.CLEAN
+    except KeyboardInterrupt:
+        limits.interrupted = True
+        best.stop = Stop.INTERRUPTED
+    best.updates = int(state[2])
+    return best
+
+
+def _draw(rng: np.random.Generator, n: int, shares: Vector | None) -> Indices:
+    if shares is None:
+        return rng.integers(n, size=_DRAWN)
+    return rng.choice(n, size=_DRAWN, p=shares)
+
+
+class _Count:
+    """The mistakes of weights, counted against those of an anchor.
+
+    With w = α·w_s + v, v ⊥ w_s and α > 0, the sign of ⟨a_i, w⟩ is that of ⟨a_i, w_s⟩ wherever
+    |⟨a_i, w_s⟩|/‖a_i‖ > ‖v‖/α. Rows are kept in the order of ⟨a_i, w_s⟩/‖a_i‖: those in doubt
+    are neighbours, and the wrong ones come first.
+    """
+
+    def __init__(self, problem: Problem, prices: Vector) -> None:
+        self.problem, self.prices = problem, prices
+        lengths = relative_norms(problem) * problem.unit
+        self.lengths = np.where(lengths > 0.0, lengths, 1.0)
+
+    def anchor(self, w: Vector) -> float:
+        """Count the mistakes of w on all rows, and remember the margins."""
+        margins = scores(self.problem, w[:, None])[:, 0]
+        self.w = w.copy()
+        distances = margins / self.lengths
+        self.order = np.argsort(distances)
+        self.distances = distances[self.order]
+        self.wrong = np.concatenate([[0.0], np.cumsum(self.prices[self.order])])
+        return float(self.prices[margins <= 0.0].sum())
+
+    def below(self, w: Vector, limit: float) -> float | None:
+        """The mistakes of w if there are fewer than ``limit``, else None."""
+        reach = self._reach(w)
+        first = int(np.searchsorted(self.distances, -reach, side="left"))
+        last = int(np.searchsorted(self.distances, reach, side="right"))
+        problem = self.problem
+        doubt = problem.rounding() * norm_bound(w)
+        found = count_wrong(
+            problem.rows, self.order[first:last], w, doubt, self.prices, self.wrong[first], limit
+        )
+        return found if found < limit else None
+
+    def _reach(self, w: Vector) -> float:
+        """‖v‖/α, rounded up generously; infinite where the anchor is of no help."""
+        square = float(self.w @ self.w)
+        alpha = float(w @ self.w) / square if square > 0.0 else 0.0
+        if not (alpha > 0.0 and 1e-200 < square < 1e200):
+            return math.inf
+        across = float(np.linalg.norm(w - alpha * self.w))
+        slip = 1e-12 * (norm_bound(w) / alpha + norm_bound(self.w)) * self.problem.longest
+        return across / alpha * (1.0 + 1e-9) + slip
+
+
+@njit(cache=True, nogil=True)
+def draw_until_longer(
+    rows: Rows,
+    picks: Indices,
+    first: int,
+    w: Vector,
+    state: Indices,
+    rounding: float,
+    radius: float,
+    doubt: float,
+    most: int,
+) -> int:
+    """Learn from the rows drawn until a run is longer than the pocket's; return how far it went."""
+    for k in range(first, len(picks)):
+        i = picks[k]
+        m = dot(rows, i, w)
+        if not doubt + UNDERFLOW < abs(m) < np.inf:
+            m = dot_in_order(rows, i, w)
+        if m > 0.0:
+            state[0] += 1
+            if state[0] > state[1]:
+                return k + 1
+        else:
+            axpy(1.0, rows, i, w)
+            state[0] = 0
+            state[2] += 1
+            doubt += rounding * radius
+            if state[2] >= most:
+                return k + 1
+    return len(picks)
+
+
+@njit(cache=True, nogil=True)
+def count_wrong(
+    rows: Rows, order: Indices, w: Vector, doubt: float, prices: Vector, errors: float, limit: float
+) -> float:
+    """``errors`` and the price of all rows of the order with ⟨a_i, w⟩ ≤ 0, until the limit."""
+    for i in order:
+        m = dot(rows, i, w)
+        if not doubt + UNDERFLOW < abs(m) < np.inf:
+            m = dot_in_order(rows, i, w)
+        if not m > 0.0:
+            errors += prices[i]
+            if errors >= limit:
+                return errors
+    return errors
