@@ -11,17 +11,15 @@ On J, λ = 1 + μ with μ on at most p rows; so it is short however many rows th
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, NoReturn, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from novikoff.geometry import exact
-from novikoff.geometry.checker import CertificateError, Dependence, Margin, check
-from novikoff.geometry.table import Label, SignedRows, as_matrix, digest, signs_of
+from novikoff.geometry.checker import CertificateError, Dependence, Margin, check, matching_rows
+from novikoff.geometry.sealed import Record, open_sealed, read_dependence, sealed, write_dependence
+from novikoff.geometry.table import Label
 
-SCHEMA_VERSION = 1
 Kind: TypeAlias = Literal["separable", "quasi-separable", "inseparable", "not separable"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
@@ -100,45 +98,17 @@ digest of the rows and labels differs.
         CertificateError
             If anything does not hold; the message says what.
         """
-        try:
-            matrix = as_matrix(X)
-            signs = signs_of(y, self.positive, self.negative)
-        except ValueError as error:
-            raise CertificateError(f"The certificate is for other data: {error}") from None
-        if matrix.shape != (self.n, self.d) or len(signs) != self.n:
-            raise CertificateError(
-                f"The certificate is for {self.n} × {self.d} numbers, the data has "
-                f"{matrix.shape[0]} × {matrix.shape[1]} and {len(signs)} labels."
-            )
-        if digest(matrix, signs) != self.sha256:
-            raise CertificateError(
-                "The certificate is for other data: the digest of the rows and labels differs."
-            )
-        check(self, SignedRows(matrix, signs, self.fit_intercept))
+        rows = matching_rows(self, X, y)
+        check(self, rows)
 
     def to_json(self) -> str:
         """The certificate as text, numbers exact."""
-        body = _write(self)
-        return json.dumps({**body, "seal": _seal(body)}, indent=1) + "\n"
+        return sealed(_write(self))
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
         """Read a certificate; one that was altered is refused with CertificateError."""
-        try:
-            body = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise CertificateError(f"The certificate is not JSON: {error}") from None
-        if not isinstance(body, dict):
-            raise CertificateError("The certificate is not a JSON object.")
-        if body.get("schema_version") != SCHEMA_VERSION:
-            raise CertificateError(
-                f"The certificate has schema version {body.get('schema_version')!r}; this "
-                f"program reads version {SCHEMA_VERSION}."
-            )
-        seal = body.pop("seal", None)
-        if seal != _seal(body):
-            raise CertificateError("The certificate was altered: its seal does not match.")
-        return _read(body)
+        return _read(Record(open_sealed(text), ""))
 
 
 def verify(certificate: Certificate, X: object, y: object) -> None:
@@ -155,20 +125,8 @@ def verify(certificate: Certificate, X: object, y: object) -> None:
 
 def _write(proof: Certificate) -> dict[str, object]:
     """The certificate in terms of JSON, every number exact."""
-
-    def dependence(claim: Dependence | None) -> dict[str, object] | None:
-        if claim is None:
-            return None
-        return {
-            "among": None if claim.among is None else list(claim.among),
-            "rows": list(claim.rows),
-            "multipliers": [exact.write(mu) for mu in claim.multipliers],
-            "exact": claim.exact,
-        }
-
     margin = proof.margin
     return {
-        "schema_version": SCHEMA_VERSION,
         "kind": proof.kind,
         "n": proof.n,
         "d": proof.d,
@@ -177,8 +135,8 @@ def _write(proof: Certificate) -> dict[str, object]:
         "negative": proof.negative,
         "sha256": proof.sha256,
         "w": None if proof.w is None else [exact.write(value) for value in proof.w],
-        "dependence": dependence(proof.dependence),
-        "contradiction": dependence(proof.contradiction),
+        "dependence": write_dependence(proof.dependence),
+        "contradiction": write_dependence(proof.contradiction),
         "margin": None
         if margin is None
         else {
@@ -192,17 +150,8 @@ def _write(proof: Certificate) -> dict[str, object]:
     }
 
 
-def _read(body: dict[str, object]) -> Certificate:
+def _read(record: Record) -> Certificate:
     """The certificate from terms of JSON; whatever is not as it should be is refused."""
-    record = _Record(body, "")
-
-    def dependence(name: str) -> Dependence | None:
-        claim = record.part(name)
-        if claim is None:
-            return None
-        among = None if claim.get("among") is None else claim.rows("among")
-        numbers = claim.numbers("multipliers")
-        return Dependence(claim.rows("rows"), numbers, claim.flag("exact"), among)
 
     def bounds() -> Margin | None:
         claim = record.part("margin")
@@ -225,77 +174,9 @@ def _read(body: dict[str, object]) -> Certificate:
         negative=record.label("negative"),
         sha256=record.text("sha256"),
         w=None if record.get("w") is None else record.numbers("w"),
-        dependence=dependence("dependence"),
-        contradiction=dependence("contradiction"),
+        dependence=read_dependence(record.part("dependence")),
+        contradiction=read_dependence(record.part("contradiction")),
         margin=bounds(),
         radius=None if record.get("radius") is None else record.number("radius"),
         mistake_bound=limit,
     )
-
-
-class _Record:
-    """A JSON object whose fields are read by type."""
-
-    def __init__(self, body: dict[str, object], path: str) -> None:
-        self.body, self.path = body, path
-
-    def get(self, name: str) -> object:
-        if name not in self.body:
-            raise CertificateError(f"The certificate has no field {self.path + name!r}.")
-        return self.body[name]
-
-    def part(self, name: str) -> _Record | None:
-        value = self.get(name)
-        if value is not None and not isinstance(value, dict):
-            self._refuse(name, "an object")
-        return None if value is None else _Record(value, f"{name}.")
-
-    def text(self, name: str) -> str:
-        value = self.get(name)
-        return value if isinstance(value, str) else self._refuse(name, "a string")
-
-    def flag(self, name: str) -> bool:
-        value = self.get(name)
-        return value if isinstance(value, bool) else self._refuse(name, "true or false")
-
-    def count(self, name: str) -> int:
-        value = self.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
-        return self._refuse(name, "a whole number")
-
-    def label(self, name: str) -> Label:
-        value = self.get(name)
-        if value is None or isinstance(value, str | int | float | bool):
-            return value
-        return self._refuse(name, "a label")
-
-    def rows(self, name: str) -> tuple[int, ...]:
-        value = self.get(name)
-        if isinstance(value, list) and all(type(i) is int and 0 <= i < 2**62 for i in value):
-            return tuple(value)
-        return self._refuse(name, "a list of row numbers")
-
-    def numbers(self, name: str) -> tuple[Fraction, ...]:
-        value = self.get(name)
-        if not isinstance(value, list):
-            self._refuse(name, "a list of exact numbers")
-        try:
-            return tuple(map(exact.parse, value))
-        except ValueError:
-            return self._refuse(name, "a list of exact numbers")
-
-    def number(self, name: str) -> float:
-        text = self.text(name)
-        try:
-            return float.fromhex(text)
-        except (ValueError, OverflowError):
-            return self._refuse(name, "a hexadecimal float")
-
-    def _refuse(self, name: str, wanted: str) -> NoReturn:
-        raise CertificateError(f"The certificate's field {self.path + name!r} is not {wanted}.")
-
-
-def _seal(body: dict[str, object]) -> str:
-    """A digest of the certificate itself, so that no change to it goes unnoticed."""
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Numbers, Vector
-from novikoff.geometry.table import SignedRows
+from novikoff.geometry.table import SignedRows, as_matrix, digest, signs_of
 
 if TYPE_CHECKING:
     from novikoff.geometry.certificate import Certificate
+    from novikoff.geometry.error_bound import ErrorBound
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
@@ -77,10 +78,34 @@ def check(proof: Certificate, rows: SignedRows) -> None:
     if proof.dependence is not None:
         _check_dependence(proof.dependence, np.concatenate(left), sums, rows)
     if proof.contradiction is not None:
-        among = np.array(proof.contradiction.among or (), dtype=np.int64)
-        sums = exact.column_sums(_at(rows, proof.contradiction.among or ()))
-        _check_dependence(proof.contradiction, among, sums, rows)
+        check_contradiction(proof.contradiction, rows)
     _check_upper(proof, rows)
+
+
+def check_contradiction(claim: Dependence, rows: SignedRows) -> None:
+    """No w separates the rows of the claim."""
+    among = claim.among or ()
+    sums = exact.column_sums(_at(rows, among))
+    _check_dependence(claim, np.array(among, dtype=np.int64), sums, rows)
+
+
+def matching_rows(proof: Certificate | ErrorBound, X: object, y: object) -> SignedRows:
+    """The rows that a proof is about; CertificateError if it is about others."""
+    try:
+        matrix = as_matrix(X)
+        signs = signs_of(y, proof.positive, proof.negative)
+    except ValueError as error:
+        raise CertificateError(f"The certificate is for other data: {error}") from None
+    if matrix.shape != (proof.n, proof.d) or len(signs) != proof.n:
+        raise CertificateError(
+            f"The certificate is for {proof.n} × {proof.d} numbers, the data has "
+            f"{matrix.shape[0]} × {matrix.shape[1]} and {len(signs)} labels."
+        )
+    if digest(matrix, signs) != proof.sha256:
+        raise CertificateError(
+            "The certificate is for other data: the digest of the rows and labels differs."
+        )
+    return SignedRows(matrix, signs, proof.fit_intercept)
 
 
 def _check_kind(proof: Certificate, left: Indices) -> None:

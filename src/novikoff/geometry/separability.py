@@ -145,7 +145,7 @@ def separate(
     >>> import novikoff as nv
     >>> verdict = nv.separate([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
     >>> verdict.kind, verdict.mistake_bound
-    ('separable', 27)
+    ('separable', 52)
     >>> nv.separate([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).kind
     'inseparable'
     >>> nv.separate([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1]).kind

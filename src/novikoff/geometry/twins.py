@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numba import njit
 
@@ -11,7 +13,12 @@ from novikoff.geometry.passes import Data
 
 
 def opposite_twins(data: Data) -> tuple[int, ...] | None:
-    """Rows whose sum is zero: a pair a_i = −a_j, or a single a_i = 0; None if there are none.
+    """Rows whose sum is zero: a pair a_i = −a_j, or a single a_i = 0; None if there are none."""
+    return next(iter(all_opposite_twins(data, np.ones(data.n))), None)
+
+
+def all_opposite_twins(data: Data, prices: Vector) -> Iterator[tuple[int, ...]]:
+    """As many of them as can be formed, each row once, dear rows with dear ones.
 
     Rows are compared by their product with a random vector, which is the same for the same
     row to the last bit, then entry by entry.
@@ -19,19 +26,20 @@ def opposite_twins(data: Data) -> tuple[int, ...] | None:
     mix = np.random.default_rng(0).standard_normal(data.problem.p)
     marks = np.empty(data.n)
     data.each(lambda first, last: _mark(data.problem.rows, first, last, mix, marks))
-    for k in np.flatnonzero(marks == 0.0):
+    sizes = np.abs(marks)
+    for k in np.flatnonzero(sizes == 0.0):
         if not data.table.at(np.array([k])).any():
-            return (int(k),)
-    sizes = np.sort(np.abs(marks))
-    repeated = np.flatnonzero(np.isin(np.abs(marks), sizes[1:][sizes[1:] == sizes[:-1]]))
-    order = repeated[np.argsort(np.abs(marks[repeated]), kind="stable")]
-    sizes, signs = np.abs(marks[order]), np.sign(marks[order])
-    for k in np.flatnonzero((sizes[1:] == sizes[:-1]) & (signs[1:] != signs[:-1])):
-        i, j = sorted((int(order[k]), int(order[k + 1])))
-        A = data.table.at(np.array([i, j]))
-        if np.array_equal(A[0], -A[1]):
-            return i, j
-    return None
+            yield (int(k),)
+    ordered = np.sort(sizes)
+    repeated = np.flatnonzero(np.isin(sizes, ordered[1:][ordered[1:] == ordered[:-1]]))
+    repeated = repeated[np.lexsort((-prices[repeated], sizes[repeated]))]
+    edges = np.flatnonzero(np.diff(sizes[repeated])) + 1
+    for group in np.split(repeated, edges):
+        plus, minus = group[marks[group] > 0.0], group[marks[group] < 0.0]
+        for i, j in zip(plus.tolist(), minus.tolist(), strict=False):
+            A = data.table.at(np.array([i, j]))
+            if np.array_equal(A[0], -A[1]):
+                yield (i, j) if i < j else (j, i)
 
 
 @njit(cache=True, nogil=True)
