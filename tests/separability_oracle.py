@@ -43,7 +43,7 @@ def decide(rows: Sequence[Point]) -> Truth:
     n, p = len(A), len(A[0])
     w = [0] * p
     left = list(range(n))
-    weights = [0] * n
+    weights = [Fraction(0)] * n
     while left:
         mu, normal = _cone([A[i] for i in left], [-sum(A[i][j] for i in left) for j in range(p)])
         if normal is None:
@@ -83,14 +83,19 @@ def squared_distance(points: Sequence[Point]) -> Fraction:
 def _nearest(points: Sequence[Point], subset: Sequence[int]) -> Fraction | None:
     """The answer, if the nearest point of the hull is a combination of just these."""
     used = [points[i] for i in subset]
-    gram = [[*[sum(map(_times, a, b)) for b in used], Fraction(-1)] for a in used]
+    gram = [[*[inner(a, b) for b in used], Fraction(-1)] for a in used]
     gram.append([*[Fraction(1)] * len(used), Fraction(0)])
     found = solve(gram, [Fraction(0)] * len(used) + [Fraction(1)])
     if found is None or min(found[:-1]) < 0:
         return None
-    z = [sum(map(_times, found, column)) for column in zip(*used, strict=True)]
-    square = sum(map(_times, z, z))
-    return square if all(sum(map(_times, z, a)) >= square for a in points) else None
+    z = [inner(found[:-1], column) for column in zip(*used, strict=True)]
+    square = inner(z, z)
+    return square if all(inner(z, a) >= square for a in points) else None
+
+
+def inner(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    """⟨a, b⟩."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
 def solve(M: Sequence[Point], b: Sequence[Fraction]) -> Point | None:
@@ -154,7 +159,3 @@ def _whole(row: Point) -> Row:
 
 def _dot(a: Row, b: Row) -> int:
     return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _times(a: Fraction, b: Fraction) -> Fraction:
-    return a * b

@@ -19,7 +19,7 @@ from novikoff.core.rows import Vector
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Goal, Verdict
 from tests.cases import Signs, csr
-from tests.separability_oracle import Point, Truth, decide, signed_rows, squared_distance
+from tests.separability_oracle import Point, Truth, decide, inner, signed_rows, squared_distance
 
 PER_SEED = 100
 TOL = 1e-8
@@ -37,7 +37,8 @@ class Case(NamedTuple):
     @property
     def signs(self) -> list[int]:
         """The greater label is the positive one, also where it is alone."""
-        return np.where(self.y == self.y.max(), 1, -1).tolist()
+        positive = self.y.max()
+        return [1 if label == positive else -1 for label in self.y]
 
 
 Twist = Callable[[np.random.Generator, Vector, Signs], None]
@@ -186,8 +187,8 @@ def check_weights(case: Case, verdict: Verdict) -> None:
     least = min(products(case, w))
     lo, radius = Fraction(verdict.margin.lo), Fraction(verdict.radius)
     assert least > 0, case
-    assert least**2 >= lo**2 * sum(value * value for value in w), case
-    assert radius**2 >= max(sum(a * a for a in row) for row in case.rows), case
+    assert least**2 >= lo**2 * inner(w, w), case
+    assert radius**2 >= max(inner(row, row) for row in case.rows), case
     assert verdict.mistake_bound == math.ceil((radius / lo) ** 2), case
 
 
@@ -211,7 +212,7 @@ def check_margins(case: Case, verdict: Verdict) -> None:
 
 
 def products(case: Case, w: Sequence[Fraction]) -> list[Fraction]:
-    return [sum((a * c for a, c in zip(row, w, strict=True)), Fraction(0)) for row in case.rows]
+    return [inner(row, w) for row in case.rows]
 
 
 def contains(interval: Interval, squared: Fraction) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -500,11 +501,11 @@ def test_the_message_says_what_does_not_hold() -> None:
     X, y, proof = cases()["separable"]
     with pytest.raises(nv.CertificateError, match="Row 0 is on the wrong side: ⟨a, w⟩ < 0"):
         SEPARABLE["w negated"](proof).verify(X, y)
-    with pytest.raises(nv.CertificateError, match="Row . has a margin below"):
+    with pytest.raises(nv.CertificateError, match=r"Row . has a margin below"):
         SEPARABLE["lo raised by one ulp"](proof).verify(X, y)
     with pytest.raises(nv.CertificateError, match=r"⌈R²/γ²⌉ is not"):
         SEPARABLE["one mistake less"](proof).verify(X, y)
-    with pytest.raises(nv.CertificateError, match="Row . is longer than R"):
+    with pytest.raises(nv.CertificateError, match=r"Row . is longer than R"):
         ANY["radius a little lower"](proof).verify(X, y)
     X, y, proof = cases()["inseparable"]
     with pytest.raises(nv.CertificateError, match="Σ λ_i a_i is not zero in column 2"):
@@ -520,7 +521,8 @@ def test_weaker_claims_are_still_true() -> None:
     replace(proof, w=scaled(proof, Fraction(1, 10**400))).verify(X, y)
     replace(proof, margin=None, mistake_bound=None).verify(X, y)
     X, y, proof = cases()["inseparable"]
-    replace(proof, fit_intercept=False, dependence=Dependence((), (), True)).verify(X, y)
+    whole = Dependence((), (), True)
+    replace(proof, fit_intercept=False, dependence=whole, contradiction=None).verify(X, y)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -534,7 +536,7 @@ def test_truncated_text_is_refused(name: str) -> None:
 @pytest.mark.parametrize("version", [0, 2, -1, "1", None, [1], {}, 1e400])
 def test_another_schema_version_is_refused(version: Json) -> None:
     body = {**body_of(cases()["separable"].proof), "schema_version": version}
-    with pytest.raises(nv.CertificateError, match="schema version .*reads version 1"):
+    with pytest.raises(nv.CertificateError, match=r"schema version .*reads version 1"):
         Proof.from_json(sealed(body))
 
 
@@ -561,7 +563,7 @@ def test_another_schema_version_is_refused(version: Json) -> None:
     ids=range(16),
 )
 def test_what_is_not_a_certificate_is_refused(text: str) -> None:
-    with pytest.raises(nv.CertificateError, match=r"certificate .*\.|certificate .*"):
+    with pytest.raises(nv.CertificateError, match="certificate"):
         Proof.from_json(text)
 
 
@@ -570,6 +572,7 @@ hostile: st.SearchStrategy[Json] = st.recursive(
         st.none(),
         st.booleans(),
         st.integers(),
+        st.integers(-1, 60),
         st.integers(-(10**30), 10**30),
         st.floats(),
         st.text(),
@@ -599,10 +602,8 @@ def test_hostile_values_raise_nothing_else(name: str, data: st.DataObject) -> No
         path = data.draw(st.sampled_from([path for path in paths(body) if path]))
         body = put(body, path, data.draw(hostile))
     assert isinstance(body, dict)
-    try:
+    with contextlib.suppress(nv.CertificateError):
         Proof.from_json(sealed(body)).verify(X, y)
-    except nv.CertificateError:
-        pass
 
 
 @settings(max_examples=300)

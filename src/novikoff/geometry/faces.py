@@ -77,6 +77,8 @@ def one_stroke(data: Data, rows: Indices, weights: Vector) -> Dependence | None:
     if len(rows) != p + 1:
         return None
     total, size = data.survey[0, :p], data.survey[1, :p]
+    if not np.isfinite(size).all():
+        return None
     last = int(np.argmax(weights))
     basis = np.delete(np.arange(p + 1), last)
     A = data.table.at(rows)

@@ -87,7 +87,8 @@ def inquire(
     """
     inquiry = _Inquiry(data, goal, tol, limits, progress)
     try:
-        inquiry.pursue()
+        with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
+            inquiry.pursue()
     except KeyboardInterrupt:
         limits.interrupted = True
     except OutOfTimeError:
@@ -186,7 +187,9 @@ class _Inquiry:
 
     def _note_lower(self, w: Vector, products: Vector) -> None:
         """Take w into account: if it separates, the data is separable, and γ has a bound."""
-        if not float(products.min()) > 0.0 or not separates(self.data, w, products):
+        if not (float(products.min()) > 0.0 and np.isfinite(w).all()):
+            return
+        if not separates(self.data, w, products):
             return
         found = self.found
         lo = min(lower_bound(self.data, w, products, self.tol), found.margin.hi)

@@ -103,11 +103,12 @@ def weigh(data: Data, rows: Indices, weights: Vector, tol: float) -> Weighing:
     A = data.table.at(rows)
     total = float(weights.sum())
     slip = (len(rows) + 4) * 2.0 * _U
-    z = weights @ A
-    size = math.sqrt(float(np.square(z).sum())) * (1.0 + (len(z) + 4) * 2.0 * _U)
+    with np.errstate(all="ignore"):
+        z = weights @ A
+        size = math.sqrt(float(np.square(z).sum())) * (1.0 + (len(z) + 4) * 2.0 * _U)
     slack = slip * data.problem.radius * total
     bound = (size + slack) / total * (1.0 + 2.0 * slip)
-    if not (slack <= tol / 8.0 * size and size > 2.0**-400):  # squares may have vanished
+    if not (slack <= tol / 8.0 * size and 2.0**-400 < size < 2.0**400):  # squares are in range
         exactly = exact.numbers([Fraction(float(value)) for value in weights])
         whole, unit = exact.combine(A, exactly)
         squared = sum(int(value) ** 2 for value in whole) * unit**2

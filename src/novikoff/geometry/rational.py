@@ -151,7 +151,8 @@ def _signs(
         signs[part] = exact.product_signs(A, w)
         negative = np.flatnonzero(signs[part] < 0)
         if len(negative) > 0:
-            found = A[negative] @ w.near / np.maximum(np.linalg.norm(A[negative], axis=1), 1e-300)
+            lengths = np.abs(A[negative]).max(axis=1)
+            found = A[negative] @ w.near / np.maximum(lengths, 1e-300)
             k = int(np.argmin(found))
             if worst < 0 or found[k] < least:
                 worst, least = part.start + int(negative[k]), float(found[k])
