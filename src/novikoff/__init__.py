@@ -16,21 +16,25 @@ if TYPE_CHECKING:
     from novikoff.core.hyperplane import Hyperplane
     from novikoff.geometry.certificate import Certificate, verify
     from novikoff.geometry.checker import CertificateError
+    from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict, separate, separate_classes
     from novikoff.learners.max_margin import MaxMargin, NotSeparableError
     from novikoff.learners.perceptron import Perceptron
+    from novikoff.learners.pocket import Pocket
     from novikoff.theory import bounds
 
 __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "CertificateError",
+    "ErrorBound",
     "Hyperplane",
     "Interval",
     "MaxMargin",
     "NotSeparableError",
     "Perceptron",
+    "Pocket",
     "Verdict",
     "bounds",
     "orders",
@@ -43,10 +47,12 @@ __all__ = [
 _HOMES = {
     "Certificate": ("novikoff.geometry.certificate", "Certificate"),
     "CertificateError": ("novikoff.geometry.checker", "CertificateError"),
+    "ErrorBound": ("novikoff.geometry.error_bound", "ErrorBound"),
     "Hyperplane": ("novikoff.core.hyperplane", "Hyperplane"),
     "Interval": ("novikoff.geometry.margin", "Interval"),
     "MaxMargin": ("novikoff.learners.max_margin", "MaxMargin"),
     "NotSeparableError": ("novikoff.learners.max_margin", "NotSeparableError"),
+    "Pocket": ("novikoff.learners.pocket", "Pocket"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
     "bounds": ("novikoff.theory.bounds", None),
     "orders": ("novikoff.core.orders", None),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 from novikoff.geometry import exact
 from novikoff.geometry.checker import CertificateError, Dependence, Margin, check, matching_rows
@@ -111,7 +111,14 @@ digest of the rows and labels differs.
         return _read(Record(open_sealed(text), ""))
 
 
-def verify(certificate: Certificate, X: object, y: object) -> None:
+class Proof(Protocol):
+    """Whatever can be checked against data."""
+
+    def verify(self, X: object, y: object) -> None:
+        """Raise CertificateError if anything does not hold."""
+
+
+def verify(certificate: Proof, X: object, y: object) -> None:
     """Check a certificate against data; CertificateError says what does not hold.
 
     Examples

@@ -154,7 +154,7 @@ class MaxMargin(LinearLearner):
             scheme = scheme_for(len(classes), self.multi_class)
             limits = Limits(seconds=self.max_seconds)
             found = [
-                self._fit_rule(X, sides[codes], _labels(scheme, classes, rule), limits)
+                self._fit_rule(X, sides[codes], sides_of(scheme, classes, rule), limits)
                 for rule, sides in enumerate(scheme.sides.T)
             ]
         rules = Rules(scheme, X.shape[1], False, self.fit_intercept)
@@ -260,7 +260,7 @@ def _refuse(verdict: Verdict, labels: tuple[Label, Label]) -> NoReturn:
     )
 
 
-def _labels(scheme: Scheme, classes: Labels, rule: int) -> tuple[Label, Label]:
+def sides_of(scheme: Scheme, classes: Labels, rule: int) -> tuple[Label, Label]:
     """The labels of the positive and the negative side; None is the rest."""
     if isinstance(scheme, OneVsOne):
         negative, positive = scheme.pairs[rule]
