@@ -21,6 +21,7 @@ Signs: TypeAlias = npt.NDArray[np.int8]
 
 _U = 2.0**-53
 _TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times over
+_MOST_COLUMNS = 1024  # are summed at a time
 _LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
 
 
@@ -86,6 +87,9 @@ def column_sums(A: Vector) -> list[int]:
     True
     """
     totals = [0] * A.shape[1]
+    if A.shape[1] > _MOST_COLUMNS:
+        parts = range(0, A.shape[1], _MOST_COLUMNS)
+        return [total for j in parts for total in column_sums(A[:, j : j + _MOST_COLUMNS])]
     for first in range(0, len(A), 1 << 20):
         fraction, exponent = np.frexp(A[first : first + (1 << 20)])
         mantissa = np.ldexp(fraction, 53).astype(np.int64)

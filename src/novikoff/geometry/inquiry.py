@@ -51,7 +51,7 @@ _MANY_EPOCHS: Final = 1000
 # So many rows carry the perceptron's own bound at most.
 _FEW: Final = 2000
 # The largest square system solved outright, in entries.
-_SMALL: Final = 1 << 22
+_SMALL: Final = 1 << 21
 _NONE: Final = np.empty(0, dtype=np.int64)
 
 
@@ -111,6 +111,8 @@ class _Inquiry:
         self.found = Finding(Interval(0.0, one.bound), weighing=one)
 
     def pursue(self) -> None:
+        if self._finished():
+            return
         start = self._train()
         self._solve_few_rows()
         plain, view = plain_view(self.data), balanced_view(self.data)
@@ -167,8 +169,8 @@ class _Inquiry:
         if data.n > data.p or data.n * data.p > _SMALL or self.found.kind is not None:
             return
         A = data.table.at(np.arange(data.n))
-        try:
-            found = np.linalg.lstsq(A, np.ones(data.n), rcond=None)[0]
+        try:  # the shortest such w; whatever rounding does to it, it is checked
+            found = A.T @ np.linalg.solve(A @ A.T, np.ones(data.n))
         except np.linalg.LinAlgError:
             return
         if np.isfinite(found).all():

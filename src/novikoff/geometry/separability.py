@@ -13,7 +13,6 @@ in rationals. What could not be proved within the budget is *undecided*.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -159,7 +158,8 @@ def separate(
             "test each class against the rest."
         )
     sides = plain_label(found[-1]), plain_label(found[0]) if len(found) > 1 else None
-    return _decide(X, y, sides, fit_intercept, tol, goal, budget, progress)
+    limits = Limits(seconds=budget)
+    return _decide(X, y, sides, fit_intercept, tol, goal, limits, progress)
 
 
 def separate_classes(
@@ -184,13 +184,11 @@ def separate_classes(
     {'a': 'separable', 'b': 'inseparable', 'c': 'separable'}
     """
     _check_options(tol, goal, budget)
-    started = time.monotonic()
-    verdicts: dict[Hashable, Verdict] = {}
-    for label in _distinct(y):
-        left = None if budget is None else max(budget - (time.monotonic() - started), 1e-3)
-        sides = plain_label(label), None
-        verdicts[label] = _decide(X, y, sides, fit_intercept, tol, goal, left, progress)
-    return verdicts
+    limits = Limits(seconds=budget)
+    return {
+        label: _decide(X, y, (plain_label(label), None), fit_intercept, tol, goal, limits, progress)
+        for label in _distinct(y)
+    }
 
 
 def decide(
@@ -224,10 +222,9 @@ def _decide(
     fit_intercept: bool,
     tol: float,
     goal: Goal,
-    budget: float | None,
+    limits: Limits,
     progress: Progress | None,
 ) -> Verdict:
-    limits = Limits(seconds=budget)
     matrix = as_matrix(X)
     signs = signs_of(y, *sides)
     n, d = matrix.shape

@@ -40,24 +40,17 @@ def as_matrix(X: object) -> Matrix:
     ValueError
         If X is not a table of numbers that float64 can hold.
     """
+    if np.ma.is_masked(X):
+        raise ValueError("X is masked in places: remove or impute what is missing first.")
     if hasattr(X, "tocsr"):
-        sparse = X.tocsr()
-        if sparse.dtype not in (np.float32, np.float64):
-            _check_integers(sparse.data)
-            sparse = sparse.astype(np.float64)
-        if not sparse.has_canonical_format:
-            sparse = sparse.copy()
-            sparse.sum_duplicates()
-        return cast(Sparse, sparse)
-    dense = _from_frame(X) if hasattr(X, "to_numpy") else np.asarray(X)
+        return _from_sparse(X.tocsr())
+    dense = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
     if dense.ndim != 2:
         raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
-    if dense.dtype.kind == "O":
-        dense = _from_objects(dense)
-    _check_integers(dense)
+    if dense.dtype.kind == "O" or (not isinstance(X, np.ndarray) and _is_large(dense)):
+        dense = _by_columns(X) if hasattr(X, "to_numpy") else _from_objects(X)
+    _check_numbers(dense)
     wide = dense if dense.dtype in (np.float32, np.float64) else dense.astype(np.float64)
-    if dense.dtype.kind == "f" and dense.dtype.itemsize > 8 and not np.array_equal(wide, dense):
-        raise ValueError("X contains numbers that float64 cannot hold.")
     return np.ascontiguousarray(wide)
 
 
@@ -93,7 +86,15 @@ def labels_of(y: object) -> Labels:
     ValueError
         If y is not one label per row, or one is missing.
     """
+    if np.ma.is_masked(y):
+        raise ValueError("y is masked in places: remove these rows first.")
     labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if labels.dtype.kind in "US" and not isinstance(y, np.ndarray):
+        labels = np.asarray(y, dtype=object)  # numbers among strings stay numbers
+    if labels.dtype.kind in "mM":
+        if np.isnat(labels).any():
+            raise ValueError(f"y has no label in row {int(np.argmax(np.isnat(labels)))}.")
+        labels = labels.astype(str)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -115,6 +116,8 @@ def distinct(labels: Labels) -> list[Hashable]:
         rest = rest[rest != rest[0]]
     found.extend(dict.fromkeys(rest.tolist()))
     values = [label.item() if isinstance(label, np.generic) else label for label in found]
+    if len({plain_label(value) for value in values}) < len(values):
+        raise ValueError(f"y has different labels that look the same: {values[:10]!r}.")
     try:
         return [*sorted(cast("list[str]", values))]
     except TypeError:
@@ -211,34 +214,62 @@ def _entries(matrix: Sparse, first: int, last: int) -> tuple[npt.NDArray[np.int6
     return columns, np.asarray(matrix.data[stretch], dtype=np.float64)
 
 
-def _from_frame(frame: Any) -> npt.NDArray[Any]:
-    """A frame's values; columns of different types one by one, as few rows are objects."""
-    values = np.asarray(frame.to_numpy())
-    if values.dtype != object or not hasattr(frame, "iloc") or values.ndim != 2:
-        return values
-    columns = [np.asarray(frame.iloc[:, j].to_numpy()) for j in range(values.shape[1])]
-    if any(column.dtype.kind not in "fiub" for column in columns):
-        return values
-    for column in columns:
-        _check_integers(column)
-    return np.column_stack([column.astype(np.float64) for column in columns])
+def _from_sparse(sparse: Any) -> Sparse:
+    _check_numbers(sparse.data)
+    if sparse.dtype not in (np.float32, np.float64):
+        sparse = sparse.astype(np.float64)
+    if not sparse.has_canonical_format:
+        sparse = sparse.copy()
+        sparse.sum_duplicates()
+    return cast(Sparse, sparse)
 
 
-def _check_integers(values: npt.NDArray[Any]) -> None:
+def _by_columns(frame: Any) -> Vector:
+    """A frame whose columns differ in type, each read as what it is."""
+    columns = (
+        [frame.iloc[:, j] for j in range(frame.shape[1])]
+        if hasattr(frame, "iloc")
+        else frame.get_columns()
+    )
+    out = np.empty(frame.shape)
+    for j, column in enumerate(columns):
+        values = np.asarray(column.to_numpy())
+        if values.dtype == object:
+            values = _from_objects(values[:, None], j)[:, 0]
+        _check_numbers(values)
+        out[:, j] = values
+    return out
+
+
+def _is_large(values: npt.NDArray[Any]) -> bool:
+    """Whether a conversion may have rounded integers."""
+    return values.dtype.kind == "f" and bool((np.abs(values) >= 2.0**53).any())
+
+
+def _check_numbers(values: npt.NDArray[Any]) -> None:
+    """Refuse what float64 cannot hold."""
     if values.dtype.kind in "iu":
-        if max(-int(values.min(initial=0)), int(values.max(initial=0))) > 1 << 53:
-            raise ValueError("X contains integers beyond 2**53, which float64 cannot hold.")
-    elif values.dtype.kind not in "fb":
-        raise ValueError(f"X contains {values.dtype}, not real numbers: encode it first.")
+        exact = max(-int(values.min(initial=0)), int(values.max(initial=0))) <= 1 << 53
+    elif values.dtype.kind == "f":
+        exact = values.dtype.itemsize <= 8 or np.array_equal(
+            values.astype(np.float64), values, equal_nan=True
+        )
+    else:
+        exact = values.dtype.kind == "b"
+        if not exact:
+            raise ValueError(f"X contains {values.dtype}, not real numbers: encode it first.")
+    if not exact:
+        raise ValueError("X contains numbers that float64 cannot hold, such as above 2**53.")
 
 
-def _from_objects(values: npt.NDArray[Any]) -> Vector:
+def _from_objects(table: Any, column: int = 0) -> Vector:
+    values = np.asarray(table, dtype=object)
     out = np.empty(values.shape)
     for at, value in np.ndenumerate(values):
         number = math.nan if value is None else value
         if not isinstance(number, Real | np.bool_):
             raise ValueError(
-                f"X contains {value!r} in row {at[0]}, column {at[1]}: encode it first."
+                f"X contains {value!r} in row {at[0]}, column {column + at[1]}: encode it first."
             )
         out[at] = rounded = float(number)
         if rounded != number and number == number:  # exact, as Python compares

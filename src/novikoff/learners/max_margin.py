@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval as Range
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
+from novikoff.core.margins import norm_bound as norm
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.certificate import Certificate
@@ -197,6 +198,8 @@ class MaxMargin(LinearLearner):
         if verdict.kind != "separable":
             _refuse(verdict, labels)
         rule = _free(found, signs, verdict) if free else _padded(found, signs, verdict)
+        if not (np.isfinite(rule.w).all() and rule.w[:-1].any() and np.isfinite(rule.dual).all()):
+            raise ValueError("The weights are beyond the range of float64: scale the data.")
         if rule.margin.relative_width > self.tol:
             warnings.warn(
                 f"The margin is known to a relative {rule.margin.relative_width:.1e} only: "
@@ -224,8 +227,9 @@ def _free(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
         raise TimeoutError("max_seconds was over before the margin was known.")
     order = np.argsort(gap.rows)
     rows = gap.rows[order]
-    dual = signs[rows] * gap.weights[order] * (0.5 / gap.margin.hi**2)  # ‖z‖ = 2·hi
-    w = gap.w / (np.linalg.norm(gap.w[:-1]) * gap.margin.hi)
+    with np.errstate(all="ignore"):
+        dual = signs[rows] * gap.weights[order] * 0.5 / gap.margin.hi / gap.margin.hi  # ‖z‖ = 2·hi
+        w = gap.w / norm(gap.w[:-1]) / gap.margin.hi
     return _Rule(w, gap.margin, rows, dual, verdict)
 
 
@@ -236,9 +240,10 @@ def _padded(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
         raise TimeoutError("max_seconds was over before the margin was known.")
     order = np.argsort(weighing.rows)
     rows = weighing.rows[order]
-    dual = weighing.weights[order] / weighing.weights.sum() / found.margin.hi**2
     w = np.append(verdict.coef, verdict.intercept)
-    w /= np.linalg.norm(w) * found.margin.hi
+    with np.errstate(all="ignore"):
+        dual = weighing.weights[order] / weighing.weights.sum() / found.margin.hi / found.margin.hi
+        w = w / norm(w) / found.margin.hi
     return _Rule(w, found.margin, rows, signs[rows] * dual, verdict)
 
 
