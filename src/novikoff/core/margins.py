@@ -81,19 +81,33 @@ def scores(problem: Problem, W: Vector, threads: int = 1) -> Vector:
     edges = np.linspace(0, problem.n, threads + 1).astype(np.int64).tolist()
 
     def fill(k: int) -> None:
-        _fill_scores(problem.rows, edges[k], edges[k + 1], W, doubts, out)
+        if W.shape[1] == 1:  # a vector of its own: a column of W would not be read in lanes
+            w, margins = W.ravel(), out.reshape(-1)
+            _fill_margins(problem.rows, edges[k], edges[k + 1], w, doubts[0], margins)
+        else:
+            _fill_scores(problem.rows, edges[k], edges[k + 1], W, doubts, out)
 
+    if threads == 1:
+        fill(0)
+        return out
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(fill, range(threads)))
     return out
 
 
 @njit(cache=True, nogil=True)
+def _fill_margins(
+    rows: Rows, first: int, last: int, w: Vector, doubt: float, out: Vector
+) -> None:
+    for i in range(first, last):  # `margin`, written out: a call would count references
+        m = dot(rows, i, w)
+        if not doubt + UNDERFLOW < abs(m) < np.inf:
+            m = dot_in_order(rows, i, w)
+        out[i] = m
+
+
+@njit(cache=True, nogil=True)
 def _fill_scores(rows: Rows, first: int, last: int, W: Vector, doubts: Vector, out: Vector) -> None:
-    if W.shape[1] == 1:
-        for i in range(first, last):
-            out[i, 0] = margin(rows, i, W[:, 0], 0.0, doubts[0])
-        return
     for i in range(first, last):
         dots(rows, i, W, out[i])
         for c in range(W.shape[1]):
