@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from novikoff.learners.max_margin import MaxMargin, NotSeparableError
     from novikoff.learners.perceptron import Perceptron
     from novikoff.learners.pocket import Pocket
+    from novikoff.learners.regret import regret
     from novikoff.theory import bounds
 
 __version__ = "0.1.0"
@@ -38,6 +39,7 @@ __all__ = [
     "Verdict",
     "bounds",
     "orders",
+    "regret",
     "separate",
     "separate_classes",
     "verify",
@@ -56,6 +58,7 @@ _HOMES = {
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
     "bounds": ("novikoff.theory.bounds", None),
     "orders": ("novikoff.core.orders", None),
+    "regret": ("novikoff.learners.regret", "regret"),
     "separate": ("novikoff.geometry.separability", "separate"),
     "separate_classes": ("novikoff.geometry.separability", "separate_classes"),
     "Verdict": ("novikoff.geometry.separability", "Verdict"),

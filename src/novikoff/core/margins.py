@@ -96,9 +96,7 @@ def scores(problem: Problem, W: Vector, threads: int = 1) -> Vector:
 
 
 @njit(cache=True, nogil=True)
-def _fill_margins(
-    rows: Rows, first: int, last: int, w: Vector, doubt: float, out: Vector
-) -> None:
+def _fill_margins(rows: Rows, first: int, last: int, w: Vector, doubt: float, out: Vector) -> None:
     for i in range(first, last):  # `margin`, written out: a call would count references
         m = dot(rows, i, w)
         if not doubt + UNDERFLOW < abs(m) < np.inf:

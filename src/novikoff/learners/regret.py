@@ -1,0 +1,121 @@
+"""Regret: what an online learner loses to the best fixed rule in hindsight (A11)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from novikoff.geometry.margin import Interval
+from novikoff.learners.inputs import Example, Labels, MatrixLike
+from novikoff.learners.pocket import Pocket
+
+
+class OnlineLearner(Protocol):
+    """Whatever predicts one example and learns from it."""
+
+    def predict_one(self, x: Example) -> Hashable:
+        """The label expected, or None."""
+
+    def learn_one(self, x: Example, y: Hashable) -> object:
+        """See the label."""
+
+
+@dataclass(frozen=True)
+class Regret:
+    """The mistakes of an online run, and of the best fixed rule.
+
+    Attributes
+    ----------
+    mistakes : int
+        Rows whose label the learner did not expect, each before it saw it.
+    best_errors : int
+        Rows that the best fixed rule found gets wrong.
+    errors_lower_bound : int
+        No fixed rule gets fewer wrong: proved.
+    """
+
+    mistakes: int
+    best_errors: int
+    errors_lower_bound: int
+
+    @property
+    def interval(self) -> Interval:
+        """Holds mistakes − (mistakes of the best fixed rule), guaranteed."""
+        return Interval(
+            float(self.mistakes - self.best_errors),
+            float(self.mistakes - self.errors_lower_bound),
+        )
+
+
+def regret(
+    X: MatrixLike,
+    y: npt.ArrayLike,
+    learner: OnlineLearner,
+    *,
+    random_state: int | None = 0,
+) -> Regret:
+    """Show the rows to an online learner in turn, and compare it with the best fixed rule.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+        The rows, in the order in which they are shown.
+    y : array-like of shape (n,)
+        The labels.
+    learner : object with ``predict_one`` and ``learn_one``
+        It learns from every row once; give a fresh one.
+    random_state : int or None
+        For the search of the best fixed rule, by `Pocket`.
+
+    Returns
+    -------
+    Regret
+        As the best fixed rule is known within bounds only, so is the regret.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+    >>> found = nv.regret(X, y, nv.Perceptron())
+    >>> found.best_errors, found.errors_lower_bound
+    (5, 5)
+    >>> found.mistakes - 5 in found.interval
+    True
+    """
+    labels = np.asarray(y)
+    mistakes = 0
+    for x, label in zip(_rows(X), labels.tolist(), strict=True):
+        mistakes += learner.predict_one(x) != label
+        learner.learn_one(x, label)
+    best = Pocket(
+        fit_intercept=getattr(learner, "fit_intercept", True),
+        multi_class="ovr" if len(np.unique(labels)) <= 2 else "ovo",
+        random_state=random_state,
+    ).fit(X, labels)
+    return Regret(mistakes, _errors(best, X, labels), _least(best))
+
+
+def _rows(X: MatrixLike) -> Iterator[npt.NDArray[np.float64]]:
+    if sp.issparse(X):
+        for row in sp.csr_array(X):
+            yield row.toarray().ravel().astype(np.float64)
+    else:
+        yield from np.asarray(X, dtype=np.float64)
+
+
+def _errors(best: Pocket, X: MatrixLike, labels: Labels) -> int:
+    """What the rule gets wrong; f(x) = 0 is a mistake where there are two classes."""
+    if not isinstance(best.n_errors_, list):
+        return int(best.n_errors_)
+    return int((best.predict(X) != labels).sum())
+
+
+def _least(best: Pocket) -> int:
+    """A rule for many classes separates each two of them where it makes no mistake."""
+    bounds = best.errors_lower_bound_
+    return int(max(bounds)) if isinstance(bounds, list) else int(bounds)
