@@ -204,6 +204,7 @@ def check_margins(case: Case, verdict: Verdict) -> None:
     assert verdict.intercept is not None
     w = [*map(Fraction, verdict.coef.tolist()), Fraction(verdict.intercept)][: len(case.rows[0])]
     assert min(products(case, w)) > 0, case
+    assert len(verdict.support) > 0, case
     on_support = squared_distance([case.rows[i] for i in verdict.support])
     assert on_support <= Fraction(verdict.margin.hi) ** 2, case
     if not case.fit_intercept:

@@ -172,7 +172,7 @@ def _check_lower(first: int, A: Vector, w: Numbers, lo: float) -> None:
     """⟨a_i, w⟩ ≥ lo·‖w‖ for every row."""
     if not 0.0 <= lo < math.inf:
         raise CertificateError("The lower bound of the margin is not a finite number ≥ 0.")
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         norm = math.sqrt(float(np.square(w.near).sum())) * (1.0 + (len(w.near) + 4) * 2.0**-52)
         found, bound = exact.product_bounds(A, w.near)
         doubtful = np.flatnonzero(~(found - bound >= lo * norm * (1.0 + 2.0**-50)))
@@ -189,7 +189,7 @@ def _check_radius(first: int, A: Vector, radius: float) -> None:
     """‖a_i‖ ≤ R for every row."""
     if not radius >= 0.0:
         raise CertificateError("The radius is not a number ≥ 0.")
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         squares = np.square(A).sum(axis=1) * (1.0 + (A.shape[1] + 4) * 2.0**-52)
         doubtful = np.flatnonzero(~((squares < radius * radius) & (squares > 2.0**-900)))
     if not math.isfinite(radius):

@@ -108,7 +108,7 @@ class _Inquiry:
         self.data, self.goal, self.tol, self.limits = data, goal, tol, limits
         self.progress = progress
         one = weigh(data, np.zeros(1, dtype=np.int64), np.ones(1), tol)
-        self.found = Finding(Interval(0.0, one.bound), weighing=one)
+        self.found = Finding(Interval(0.0, one.bound), weighing=one, support=one.rows)
 
     def pursue(self) -> None:
         if self._finished():
