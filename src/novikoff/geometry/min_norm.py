@@ -75,7 +75,7 @@ def plain_view(data: Data) -> View:
 
 def balanced_view(data: Data) -> View:
     """The rows as they are, or balanced where columns or rows differ much in size."""
-    peaks = data.survey[2]
+    peaks = data.survey[3]
     exponents = np.frexp(peaks)[1]
     used = exponents[peaks > 0.0]
     uniform = len(used) == 0 or used.max() - used.min() <= _BALANCED

@@ -46,7 +46,10 @@ class Data:
 
     @cached_property
     def survey(self) -> Vector:
-        """Three rows: Σ_i a_ij, Σ_i |a_ij| and max_i |a_ij| for every column, the bias last."""
+        """Σ_i a_ij in two parts, Σ_i |a_ij| and max_i |a_ij| for every column, the bias last.
+
+        The second part of the sum is what the first has lost to rounding (Neumaier 1974).
+        """
         rows = self.problem.rows
 
         def look(first: int, last: int) -> Vector:
@@ -55,7 +58,7 @@ class Data:
             return _survey_csr(rows, first, last)
 
         parts = np.stack(self.each(look))
-        return np.vstack([parts[:, :2].sum(axis=0), parts[:, 2].max(axis=0)[None]])
+        return np.vstack([_joined(parts[:, :2]), parts[:, 2].sum(axis=0), parts[:, 3].max(axis=0)])
 
     def products(self, w: Vector) -> Vector:
         """⟨a_i, w⟩ for all rows, within `doubt`."""
@@ -115,36 +118,56 @@ def _gather(rows: Rows, at: Indices, out: Vector) -> None:
         _rows.axpy(1.0, rows, at[k], out[k])
 
 
+def _joined(parts: Vector) -> Vector:
+    """The sums of all stretches, in two parts each."""
+    total = np.zeros(parts.shape[1:])
+    for part in parts:
+        for j in range(total.shape[1]):
+            _enter(part[0, j], total, j)
+        total[1] += part[1]
+    return total
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _enter(a: float, out: Vector, j: int) -> None:
+    """Add a to the sum in out[0, j], and what is rounded off to out[1, j] (Knuth)."""
+    before = out[0, j]
+    total = before + a
+    added = total - before
+    out[0, j] = total
+    out[1, j] += (before - (total - added)) + (a - added)
+
+
 @njit(cache=True, nogil=True)
 def _survey_dense(rows: Dense, first: int, last: int) -> Vector:
     d = rows.X.shape[1]
-    out = np.zeros((3, d + 1))
+    out = np.zeros((4, d + 1))
     for i in range(first, last):
         sign = np.float64(rows.signs[i])
         for j in range(d):
             a = sign * rows.X[i, j]
-            out[0, j] += a
-            out[1, j] += abs(a)
-            out[2, j] = max(out[2, j], abs(a))
+            _enter(a, out, j)
+            out[2, j] += abs(a)
+            out[3, j] = max(out[3, j], abs(a))
         out[0, d] += sign * rows.bias
-    out[1, d] = rows.bias * (last - first)
-    out[2, d] = rows.bias
+    out[2, d] = rows.bias * (last - first)
+    out[3, d] = rows.bias
     return out
 
 
 @njit(cache=True, nogil=True)
 def _survey_csr(rows: Csr, first: int, last: int) -> Vector:
-    out = np.zeros((3, rows.d + 1))
+    out = np.zeros((4, rows.d + 1))
     for i in range(first, last):
         sign = np.float64(rows.signs[i])
         for k in range(rows.indptr[i], rows.indptr[i + 1]):
             a, j = sign * rows.data[k], rows.indices[k]
-            out[0, j] += a
-            out[1, j] += abs(a)
-            out[2, j] = max(out[2, j], abs(a))
+            _enter(a, out, j)
+            out[2, j] += abs(a)
+            out[3, j] = max(out[3, j], abs(a))
         out[0, rows.d] += sign * rows.bias
-    out[1, rows.d] = rows.bias * (last - first)
-    out[2, rows.d] = rows.bias
+    out[2, rows.d] = rows.bias * (last - first)
+    out[3, rows.d] = rows.bias
     return out
 
 

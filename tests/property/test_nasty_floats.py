@@ -1,0 +1,195 @@
+"""Numbers at the edge of float64: right or undecided, never wrong."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from novikoff.core.rows import Vector
+from novikoff.geometry.separability import Verdict
+from tests.cases import Signs, csr
+from tests.separability_oracle import decide, inner, signed_rows, squared_distance
+
+Problem = tuple[Vector, Signs]
+
+
+def is_never_wrong(X: Vector, y: Signs, fit_intercept: bool) -> Verdict:
+    """Judge, and compare all that is said with the oracle on the very same numbers."""
+    verdict = nv.separate(X, y, fit_intercept=fit_intercept)
+    top = y.max()
+    rows = signed_rows(X, [1 if label == top else -1 for label in y], fit_intercept)
+    truth = decide(rows)
+    where = (X.tolist(), y.tolist(), fit_intercept)
+    assert verdict.kind in (truth.kind, "undecided"), where
+    if verdict.certificate is not None:
+        nv.Certificate.from_json(verdict.certificate.to_json()).verify(X, y)
+        assert verdict.certificate.kind in (truth.kind, "not separable"), where
+        assert truth.kind != "separable" or verdict.certificate.kind == "separable", where
+    if verdict.kind != "undecided":
+        assert verdict.separated_rows.tolist() == truth.separated, where
+    lo, hi = verdict.margin
+    assert lo <= hi, where
+    if truth.kind != "separable":
+        assert lo == 0.0, where
+    elif len(rows) <= 5:  # for more the exact margin takes long
+        squared = squared_distance(rows)
+        assert Fraction(lo) ** 2 <= squared, where
+        assert math.isinf(hi) or squared <= Fraction(hi) ** 2, where
+    assert math.isinf(verdict.radius) or Fraction(verdict.radius) ** 2 >= max(
+        inner(row, row) for row in rows
+    )
+    return verdict
+
+
+def _split(rng: np.random.Generator, gap: float) -> Problem:
+    """Points at least gap from a random hyperplane, two of them at just gap, on either side."""
+    n, d = rng.integers(4, 13), rng.integers(1, 6)
+    w = rng.normal(size=d)
+    w /= np.linalg.norm(w)
+    y = rng.choice([-1, 1], size=n).astype(np.int8)
+    y[:2] = 1, -1
+    X = rng.normal(size=(n, d))
+    side = np.where(np.arange(n) < 2, gap, rng.uniform(0.2, 2.0, size=n))
+    X += np.outer(y * side - X @ w, w)
+    X[1] = X[0] - 2.0 * gap * w  # face to face
+    return X + rng.normal() * w, y
+
+
+def _integers(rng: np.random.Generator) -> Problem:
+    n, d = rng.integers(1, 11), rng.integers(1, 5)
+    X = rng.integers(-2, 3, size=(n, d)).astype(np.float64)
+    planted = X @ rng.integers(-2, 3, size=d)
+    y = np.where(planted > rng.integers(-1, 2), 1, -1).astype(np.int8)
+    if rng.random() < 0.4:
+        y[rng.integers(n)] *= -1
+    return X, y
+
+
+def _times(*factors: float) -> Callable[[np.random.Generator], Problem]:
+    """Integers with columns times factors drawn from these."""
+
+    def draw(rng: np.random.Generator) -> Problem:
+        X, y = _integers(rng)
+        return X * rng.choice(factors, size=X.shape[1]), y
+
+    return draw
+
+
+def _rows_times(*factors: float) -> Callable[[np.random.Generator], Problem]:
+    def draw(rng: np.random.Generator) -> Problem:
+        X, y = _integers(rng)
+        return X * rng.choice(factors, size=(len(X), 1)), y
+
+    return draw
+
+
+def _mixed(rng: np.random.Generator) -> Problem:
+    X, y = _integers(rng)
+    return X * 10.0 ** rng.choice([-300, -200, -12, 0, 0, 0, 12, 150, 200], size=X.shape), y
+
+
+def _last_bits(rng: np.random.Generator) -> Problem:
+    """Points on a line of both classes, moved by an ulp or two."""
+    n = rng.integers(3, 13)
+    t = rng.integers(-8, 9, size=n) * rng.choice([0.1, 1 / 3, 1.0, 1e8 / 7])
+    X = np.column_stack([t, 3.0 * t + 1.0])
+    X += np.spacing(X) * rng.integers(-1, 2, size=X.shape)
+    return X, rng.choice([-1, 1], size=n).astype(np.int8)
+
+
+FAMILIES: dict[str, Callable[[np.random.Generator], Problem]] = {
+    "margin of 1e-9": lambda rng: _split(rng, 1e-9),
+    "overlap of 1e-9": lambda rng: _split(rng, -1e-9),
+    "margin of 1e-15": lambda rng: _split(rng, 1e-15),
+    "overlap of 1e-15": lambda rng: _split(rng, -1e-15),
+    "touching": lambda rng: _split(rng, 0.0),
+    "columns by 1e±12": _times(1e-12, 1.0, 1e12),
+    "columns by 1e±200": _times(1e-200, 1.0, 1e200),
+    "columns by 1e±300": _times(1e-300, 1e300),
+    "rows by 1e±12": _rows_times(1e-12, 1.0, 1e12),
+    "rows by 1e±200": _rows_times(1e-200, 1.0, 1e200),
+    "all by 1e200": _times(1e200),
+    "all by 1e308": _times(8e307),
+    "all by 1e-200": _times(1e-200),
+    "subnormal": _times(5e-324),
+    "subnormal columns": _times(5e-324, 1.0, 1e-310),
+    "subnormal rows": _rows_times(5e-324, 1.0, 1e-310),
+    "mixed": _mixed,
+    "last bits": _last_bits,
+}
+DECIDABLE = ["margin of 1e-9", "overlap of 1e-9", "touching", "columns by 1e±12", "last bits"]
+
+
+def draws(family: str, how_many: int) -> Iterator[tuple[Vector, Signs, bool]]:
+    rng = np.random.default_rng(len(family))
+    for _ in range(how_many):
+        X, y = FAMILIES[family](rng)
+        yield X, y, bool(rng.random() < 0.6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_extreme_numbers_never_give_a_wrong_verdict(family: str) -> None:
+    for X, y, fit_intercept in draws(family, 40):
+        is_never_wrong(X, y, fit_intercept)
+
+
+@pytest.mark.parametrize("family", DECIDABLE)
+def test_what_can_be_decided_is_decided(family: str) -> None:
+    kinds = Counter(
+        nv.separate(X, y, fit_intercept=fit_intercept, goal="kind").kind
+        for X, y, fit_intercept in draws(family, 40)
+    )
+    assert kinds["undecided"] == 0
+    assert len(kinds) > 1
+
+
+@pytest.mark.parametrize("gap", [1e-9, -1e-9])
+def test_a_gap_of_a_billionth_among_many_rows(gap: float) -> None:
+    """Too many rows for the oracle, but the gap is known by construction."""
+    rng = np.random.default_rng(1)
+    t = np.concatenate([rng.uniform(0.0, 1.0, 1000), rng.uniform(-1.0, 0.0, 1000)])
+    t[0], t[1000] = 0.0, -gap
+    X = np.column_stack([t, rng.normal(size=(2000, 3))])
+    X[1000, 1:] = X[0, 1:]  # face to face: only the first column can tell them apart
+    y = np.repeat([1, -1], 1000)
+    verdict = nv.separate(X, y)
+    assert verdict.kind == ("separable" if gap > 0 else "inseparable")
+    assert verdict.certificate is not None
+    verdict.certificate.verify(X, y)
+    if gap > 0:
+        assert 0.0 < verdict.geometric_margin.lo <= verdict.geometric_margin.hi <= gap
+
+
+@pytest.mark.parametrize("family", ["columns by 1e±12", "mixed", "subnormal rows"])
+def test_sparse_rows_never_give_a_wrong_verdict(family: str) -> None:
+    for X, y, fit_intercept in draws(family, 15):
+        dense = is_never_wrong(X, y, fit_intercept)
+        sparse = nv.separate(csr(X), y, fit_intercept=fit_intercept)
+        assert "undecided" in (dense.kind, sparse.kind) or dense.kind == sparse.kind
+        if sparse.certificate is not None:
+            sparse.certificate.verify(X, y)
+
+
+nasty = st.one_of(
+    st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3, 5e-324, 2.2e-308, 1e16, 1.0 + 2**-52]),
+    st.floats(-1e3, 1e3),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.builds(lambda m, e: m * 2.0**e, st.integers(-4, 4), st.integers(-1074, 1020)),
+)
+
+
+@settings(max_examples=250)
+@given(st.data(), st.booleans())
+def test_any_floats_never_give_a_wrong_verdict(data: st.DataObject, fit_intercept: bool) -> None:
+    n, d = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 4))
+    entries = data.draw(st.lists(nasty, min_size=n * d, max_size=n * d))
+    signs = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n))
+    is_never_wrong(np.array(entries).reshape(n, d), np.array(signs, dtype=np.int8), fit_intercept)

@@ -1,0 +1,266 @@
+"""The arithmetic that does not round, against fractions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from novikoff.core.rows import Vector
+from novikoff.geometry import exact
+from tests.separability_oracle import inner, solve
+
+floats = st.one_of(
+    st.sampled_from(
+        [0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308]
+    ),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(-100.0, 100.0),
+    st.integers(-(2**53), 2**53).map(float),
+    st.builds(math.ldexp, st.floats(-1.0, 1.0), st.integers(-1070, 1000)),
+)
+rationals = st.one_of(
+    st.fractions(),
+    st.fractions(-5, 5, max_denominator=9),
+    floats.map(Fraction),
+    st.builds(lambda top, e: top * Fraction(10) ** e, st.integers(-9, 9), st.integers(-400, 400)),
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Vector:
+    n, p = draw(st.integers(0, 6)), draw(st.integers(1, 5))
+    return np.array(draw(st.lists(floats, min_size=n * p, max_size=n * p))).reshape(n, p)
+
+
+def fractions(A: Vector) -> list[list[Fraction]]:
+    return [[Fraction(value) for value in row] for row in A.tolist()]
+
+
+def weights(data: st.DataObject, size: int) -> list[Fraction]:
+    return data.draw(st.lists(rationals, min_size=size, max_size=size))
+
+
+@given(tables())
+def test_integers_are_the_floats(A: Vector) -> None:
+    whole, e = exact.integers(A)
+    found = [[Fraction(value) * Fraction(2) ** e for value in row] for row in whole.tolist()]
+    assert found == fractions(A)
+    assert not A.any() or any(value % 2 for value in whole.ravel().tolist())  # as small as can be
+
+
+@given(tables())
+@example(np.array([[1e308], [1e308], [-1e308], [5e-324]]))
+def test_column_sums_are_exact(A: Vector) -> None:
+    columns = list(zip(*fractions(A), strict=True)) or [()] * A.shape[1]
+    expected = [sum(column, Fraction(0)) for column in columns]
+    assert exact.as_fractions(exact.column_sums(A)) == expected
+
+
+def test_column_sums_of_many_rows_are_exact() -> None:
+    rng = np.random.default_rng(0)
+    A = np.ldexp(rng.normal(size=(20_000, 2)), rng.integers(-60, 60, size=(20_000, 2)))
+    A[::2, 1] = np.nextafter(2.0, 0.0)
+    expected = [sum(map(Fraction, A[:, j].tolist()), Fraction(0)) for j in range(2)]
+    assert exact.as_fractions(exact.column_sums(A)) == expected
+
+
+def test_column_sums_beyond_one_block_are_exact() -> None:
+    A = np.full((1_100_000, 1), np.nextafter(1.0, 0.0))
+    expected = len(A) * Fraction(float(A[0, 0]))
+    assert exact.as_fractions(exact.column_sums(A)) == [expected]
+    assert exact.as_fractions(exact.column_sums(-A)) == [-expected]
+
+
+@given(st.lists(rationals, max_size=6))
+def test_numbers_have_one_unit_and_near_floats(values: list[Fraction]) -> None:
+    found = exact.numbers(values)
+    assert [Fraction(value) * found.unit for value in found.whole.tolist()] == values
+    largest = max(map(abs, values), default=Fraction(0))
+    if largest:
+        power = next(
+            Fraction(near) / value
+            for near, value in zip(found.near.tolist(), values, strict=True)
+            if abs(value) == largest
+        )
+        assert 0.5 <= np.abs(found.near).max() <= 1.0
+        for near, value in zip(found.near.tolist(), values, strict=True):
+            slack = abs(value * power) * Fraction(2) ** -51 + Fraction(2) ** -1073
+            assert abs(Fraction(near) - value * power) <= slack
+
+
+@given(tables(), st.data())
+def test_products_and_their_signs_are_exact(A: Vector, data: st.DataObject) -> None:
+    w = weights(data, A.shape[1])
+    expected = [inner(row, w) for row in fractions(A)]
+    whole, unit = exact.products(A, exact.numbers(w))
+    assert [value * unit for value in whole.tolist()] == expected
+    signs = exact.product_signs(A, exact.numbers(w)).tolist()
+    assert signs == [(value > 0) - (value < 0) for value in expected]
+
+
+@pytest.mark.parametrize("shift", [-1000, -400, 0, 300, 960])
+def test_signs_of_products_that_nearly_vanish(shift: int) -> None:
+    """⟨a, w⟩ is 0 but for the last bits, of either sign, at every size."""
+    rng = np.random.default_rng(0)
+    w = rng.normal(size=5)
+    A = rng.normal(size=(300, 5))
+    A[:, 4] = -(A[:, :4] @ w[:4]) / w[4]
+    A[::3, 1:] = 0.0
+    A[::3, 0] = 0.0
+    A = np.ldexp(A, shift)
+    exactly = [Fraction(value) for value in w.tolist()]
+    expected = [inner(row, exactly) for row in fractions(A)]
+    signs = exact.product_signs(A, exact.numbers(exactly)).tolist()
+    assert signs == [(value > 0) - (value < 0) for value in expected]
+    assert set(signs) == {-1, 0, 1}
+
+
+@given(tables(), st.data())
+def test_bounds_hold_the_products(A: Vector, data: st.DataObject) -> None:
+    w = data.draw(st.lists(floats, min_size=A.shape[1], max_size=A.shape[1]))
+    found, bound = exact.product_bounds(A, np.array(w))
+    for row, value, error in zip(fractions(A), found.tolist(), bound.tolist(), strict=True):
+        truth = inner(row, [Fraction(x) for x in w])
+        assert math.isinf(error) or abs(Fraction(value) - truth) <= Fraction(error)
+
+
+@given(tables(), st.data())
+def test_combinations_are_exact(A: Vector, data: st.DataObject) -> None:
+    c = weights(data, len(A))
+    if not c:
+        return
+    whole, unit = exact.combine(A, exact.numbers(c))
+    expected = [inner(c, column) for column in zip(*fractions(A), strict=True)]
+    assert [value * unit for value in whole.tolist()] == expected
+
+
+def check_enclosure(M: Vector, b: list[Fraction]) -> bool:
+    """Whether an answer was given; if so, it must hold the solution."""
+    found = exact.enclose(M, b)
+    if found is None:
+        return False
+    truth = solve(fractions(M), b)
+    assert truth is not None, "a singular matrix was taken for regular"
+    for x, near, radius in zip(truth, found[0].tolist(), found[1].tolist(), strict=True):
+        assert abs(x - Fraction(near)) <= Fraction(radius), (M.tolist(), b)
+    return True
+
+
+@given(st.integers(1, 4), st.data())
+def test_an_enclosure_holds_the_solution(k: int, data: st.DataObject) -> None:
+    entries = st.one_of(floats, st.integers(-3, 3).map(float))
+    M = np.array(data.draw(st.lists(entries, min_size=k * k, max_size=k * k))).reshape(k, k)
+    check_enclosure(M, weights(data, k))
+
+
+@pytest.mark.parametrize("spread", [0, 12, 150])
+@pytest.mark.parametrize("k", [1, 2, 5, 8])
+def test_badly_scaled_systems_are_enclosed(k: int, spread: int) -> None:
+    rng = np.random.default_rng(k)
+    answers = 0
+    for _ in range(10):
+        M = rng.normal(size=(k, k)) * 10.0 ** rng.integers(-spread, spread + 1, size=(k, 1))
+        M *= 10.0 ** rng.integers(-spread, spread + 1, size=k)
+        answers += check_enclosure(M, [Fraction(float(value)) for value in rng.normal(size=k)])
+    assert answers >= 8
+
+
+@pytest.mark.parametrize("eps", [1e-3, 1e-8, 1e-12, 1e-14, 1e-15, 2.0**-52, 0.0])
+def test_ill_conditioned_systems_are_enclosed_or_refused(eps: float) -> None:
+    rng = np.random.default_rng(1)
+    answers = 0
+    for _ in range(20):
+        M = rng.normal(size=(4, 4))
+        M[3] = M[:3].sum(axis=0) + eps * rng.normal(size=4)
+        answers += check_enclosure(M, [Fraction(1)] * 4)
+    assert answers == 20 or eps < 1e-11
+    assert answers == 0 or eps > 1e-17
+
+
+@pytest.mark.parametrize("k", range(2, 13))
+def test_hilbert_matrices_are_enclosed_or_refused(k: int) -> None:
+    M = 1.0 / (np.arange(k)[:, None] + np.arange(1, k + 1))
+    assert check_enclosure(M, [Fraction(1)] * k) or k > 9
+
+
+def test_singular_matrices_are_refused() -> None:
+    for M in ([[0.0]], [[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]], [[1 / 3] * 3] * 3):
+        assert exact.enclose(np.array(M), [Fraction(1)] * len(M)) is None
+    assert exact.enclose(np.empty((0, 0)), []) is None
+
+
+def test_an_enclosure_holds_for_every_right_side_within_the_slip() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        M, b, slip = rng.normal(size=(3, 3)), rng.normal(size=3), np.full(3, 1e-3)
+        found = exact.enclose(M, [Fraction(value) for value in b.tolist()], slip)
+        assert found is not None
+        near, radius = found
+        for corner in np.ndindex(2, 2, 2):
+            moved = b + np.where(corner, slip, -slip) * (1 - 1e-9)
+            truth = solve(fractions(M), [Fraction(value) for value in moved.tolist()])
+            assert truth is not None
+            for x, middle, error in zip(truth, near.tolist(), radius.tolist(), strict=True):
+                assert abs(x - Fraction(middle)) <= Fraction(error)
+
+
+@given(rationals.map(abs))
+@example(Fraction(0))
+@example(Fraction(2))
+@example(Fraction(1, 4))
+@example(Fraction(5e-324) ** 2)
+@example(Fraction(5e-324) ** 2 / 3)
+@example(Fraction(1.7976931348623157e308) ** 2)
+@example(Fraction(10) ** 700)
+def test_square_roots_are_rounded_as_they_say(value: Fraction) -> None:
+    up, down = exact.square_root_up(value), exact.square_root_down(value)
+    assert 0.0 <= down < math.inf
+    assert Fraction(down) ** 2 <= value
+    if math.isinf(up):
+        assert value > Fraction(1.7976931348623157e308) ** 2
+        assert down == 1.7976931348623157e308
+        return
+    assert Fraction(up) ** 2 >= value
+    if Fraction(up) ** 2 == value:
+        assert down == up
+    else:
+        assert math.nextafter(down, math.inf) == up
+
+
+@given(rationals)
+def test_an_exact_number_survives_its_text(value: Fraction) -> None:
+    text = exact.write(value)
+    assert exact.parse(text) == value
+    assert text.isascii()
+
+
+@given(floats)
+def test_floats_are_written_as_hexadecimal_floats(value: float) -> None:
+    assert float.fromhex(exact.write(value)) == value
+    assert exact.parse(value.hex()) == Fraction(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["", "p", "0xp", "nan", "inf", "-inf", "1/0", "0x1/0x0", "1//2", "1/2/3", "1.5", "1e3"],
+        *["x", "0x1p5000", "٣", "0x1.8p+1/2", "1 2", "9" * 5000, "\x00", "0x"],
+    ],
+)
+def test_what_is_not_a_number_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not an exact number"):
+        exact.parse(text)
+
+
+@given(st.text())
+def test_any_other_text_is_refused_or_a_number(text: str) -> None:
+    try:
+        value = exact.parse(text)
+    except ValueError:
+        return
+    assert exact.parse(exact.write(value)) == value

@@ -1,0 +1,530 @@
+"""What `separate` answers on data whose answer is known, and what it takes and refuses."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+)
+
+import novikoff as nv
+from novikoff.core.rows import Vector
+from novikoff.geometry.margin import Interval
+from novikoff.geometry.separability import Verdict
+from tests.cases import STORAGES, csr, planted
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not there")
+CORNERS = [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+def proved(X: object, y: object, verdict: Verdict) -> Verdict:
+    """The verdict, its certificate verified."""
+    assert verdict.certificate is not None
+    verdict.certificate.verify(X, y)
+    return verdict
+
+
+# Known answers
+
+
+@pytest.mark.parametrize("y", [[0, 0, 0, 1], [0, 1, 1, 1], [1, 1, 1, 0]])
+def test_and_or_nand_are_separable(y: list[int]) -> None:
+    verdict = proved(CORNERS, y, nv.separate(CORNERS, y))
+    assert verdict.kind == "separable"
+    # One corner is √½ from the line through its neighbours; the middle is half as far.
+    lo, hi = verdict.geometric_margin
+    assert Fraction(lo) ** 2 <= Fraction(1, 8) <= Fraction(hi) ** 2
+    assert hi - lo <= 1e-8
+
+
+def test_xor_is_inseparable_with_a_quarter_each() -> None:
+    y = [0, 1, 1, 0]
+    verdict = proved(CORNERS, y, nv.separate(CORNERS, y))
+    assert verdict.kind == "inseparable"
+    assert verdict.support.tolist() == [0, 1, 2, 3]
+    assert len(verdict.separated_rows) == 0
+    assert verdict.coef is None
+    proof = verdict.certificate
+    assert proof is not None
+    assert proof.dependence is not None
+    weights = [Fraction(1)] * 4
+    for i, mu in zip(proof.dependence.rows, proof.dependence.multipliers, strict=True):
+        weights[i] += mu
+    np.testing.assert_allclose([float(c / sum(weights)) for c in weights], 0.25, rtol=1e-9)
+
+
+@pytest.mark.parametrize("label", [1, 0, "only"])
+def test_one_class_is_separable_with_an_intercept(label: object) -> None:
+    X = [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0]]
+    verdict = proved(X, [label] * 3, nv.separate(X, [label] * 3))
+    assert verdict.kind == "separable"
+    assert verdict.geometric_margin == (math.inf, math.inf)
+    assert verdict.separated_rows.tolist() == [0, 1, 2]
+    without = nv.separate(X, [label] * 3, fit_intercept=False)
+    assert proved(X, [label] * 3, without).kind == "quasi-separable"
+    assert without.separated_rows.tolist() == [2]
+    assert sorted(without.support.tolist()) == [0, 1]
+
+
+def test_the_support_names_identical_rows_with_opposite_labels() -> None:
+    case = planted(3, 60, 4)
+    X = case.X.copy()
+    y = case.signs.copy()
+    X[41], y[41] = X[17], -y[17]
+    verdict = proved(X, y, nv.separate(X, y))
+    assert verdict.kind in ("quasi-separable", "inseparable")
+    assert verdict.support.tolist() == [17, 41]
+
+
+def test_a_zero_row_without_intercept_contradicts_alone() -> None:
+    X, y = [[1.0, 2.0], [0.0, 0.0], [2.0, 1.0]], [1, 1, 1]
+    verdict = proved(X, y, nv.separate(X, y, fit_intercept=False))
+    assert verdict.kind == "quasi-separable"
+    assert verdict.support.tolist() == [1]
+    assert verdict.separated_rows.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("n", [1, 2, 5, 20])
+def test_few_independent_rows_are_separable_whatever_their_labels(
+    n: int, fit_intercept: bool
+) -> None:
+    rng = np.random.default_rng(n)
+    X, y = rng.normal(size=(n, 20)), rng.integers(0, 2, size=n)
+    verdict = nv.separate(X, y, fit_intercept=fit_intercept)
+    assert proved(X, y, verdict).kind == "separable"
+    assert verdict.margin.relative_width <= 1e-8
+
+
+def test_margins_by_hand() -> None:
+    """Two points at ±3 on a line: γ is 3 without a bias, and the gap is 6 wide."""
+    X, y = [[3.0], [-3.0]], ["up", "down"]
+    verdict = nv.separate(X, y)
+    assert 3.0 in verdict.margin
+    assert 3.0 in verdict.geometric_margin
+    assert verdict.radius >= math.sqrt(10.0)
+    assert verdict.mistake_bound == 2
+    shifted = nv.separate([[13.0], [7.0]], y)
+    assert 3.0 in shifted.geometric_margin
+    assert shifted.margin.hi < 1.0
+    assert shifted.margin.relative_width <= 1e-8
+    without = nv.separate(X, y, fit_intercept=False)
+    assert 3.0 in without.margin
+    assert without.margin == without.geometric_margin
+
+
+def test_the_bound_holds_for_the_perceptron() -> None:
+    case = planted(5, 300, 6, gap=0.2)
+    verdict = nv.separate(case.X, case.signs)
+    assert verdict.margin.hi >= case.margin
+    assert verdict.mistake_bound is not None
+    model = nv.Perceptron(order="cyclic").fit(case.X, case.signs)
+    assert model.n_mistakes_ <= verdict.mistake_bound
+
+
+# Real data
+
+
+def shared(name: str, label: str) -> tuple[pd.DataFrame, pd.Series]:
+    table = pd.read_csv(SHARED / name)
+    return table.drop(columns=label), table[label]
+
+
+@needs_shared
+def test_sonar_is_separable() -> None:
+    X, y = shared("sonar.csv", "Class")
+    verdict = proved(X, y, nv.separate(X, y))
+    assert verdict.kind == "separable"
+    assert verdict.margin.relative_width <= 1e-8
+
+
+@needs_shared
+def test_endometrial_is_quasi_separable_through_nv() -> None:
+    X, y = shared("endometrial.csv", "HG")
+    verdict = proved(X, y, nv.separate(X, y))
+    assert verdict.kind == "quasi-separable"
+    assert verdict.separated_rows.tolist() == np.flatnonzero(X["NV"] > 0).tolist()
+    assert verdict.coef is not None
+    assert np.flatnonzero(verdict.coef).tolist() == [list(X.columns).index("NV")]
+    assert nv.separate(X.drop(columns="NV"), y).kind == "inseparable"
+
+
+@needs_shared
+def test_ionosphere_is_quasi_separable() -> None:
+    X, y = shared("ionosphere.csv", "Class")
+    assert proved(X, y, nv.separate(X, y)).kind == "quasi-separable"
+
+
+@needs_shared
+def test_every_animal_of_the_zoo_is_separable() -> None:
+    X, y = shared("zoo.csv", "type")
+    verdicts = nv.separate_classes(X, y)
+    assert len(verdicts) == 7
+    for label, verdict in verdicts.items():
+        assert proved(X, y, verdict).kind == "separable", label
+        assert verdict.certificate is not None
+        assert verdict.certificate.negative is None
+        verdict.certificate.verify(X, [kind if kind == label else "other" for kind in y])
+
+
+@needs_shared
+def test_spam_is_inseparable() -> None:
+    X, y = shared("spam.csv.gz", "type")
+    assert proved(X, y, nv.separate(X, y)).kind == "inseparable"
+
+
+@needs_shared
+def test_no_kind_of_soil_is_separable() -> None:
+    X, y = shared("satellite.csv.gz", "classes")
+    verdicts = nv.separate_classes(X, y, goal="kind")
+    assert [verdict.kind for verdict in verdicts.values()] == ["inseparable"] * 6
+    proved(X, y, verdicts[min(verdicts, key=str)])
+
+
+@needs_shared
+def test_mushrooms_are_separable() -> None:
+    lines = [line.split() for line in (SHARED / "mushroom.svm").read_text().splitlines()]
+    y = [line[0] for line in lines]
+    cells = [(i, int(cell.split(":")[0])) for i, line in enumerate(lines) for cell in line[1:]]
+    at, columns = zip(*cells, strict=True)
+    X = sp.coo_array((np.ones(len(cells)), (at, columns)))
+    assert len(y) == 6513
+    verdict = proved(X, y, nv.separate(X, y, goal="kind"))
+    assert verdict.kind == "separable"
+    assert verdict.margin.lo > 0.0
+
+
+@pytest.mark.parametrize(
+    ("load", "kinds"),
+    [
+        (load_iris, ["separable", "inseparable", "inseparable"]),
+        (load_wine, ["separable"] * 3),
+    ],
+)
+def test_flowers_and_wines(
+    load: Callable[..., tuple[Vector, npt.NDArray[np.int64]]], kinds: list[str]
+) -> None:
+    X, y = load(return_X_y=True)
+    verdicts = nv.separate_classes(X, y)
+    assert [verdict.kind for verdict in verdicts.values()] == kinds
+    for verdict in verdicts.values():
+        proved(X, y, verdict)
+
+
+def test_breast_cancer_and_digits() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    assert proved(X, y, nv.separate(X, y)).kind == "separable"
+    X, y = load_digits(return_X_y=True)
+    verdict = proved(X, y == 0, nv.separate(X, y == 0))
+    assert verdict.kind == "separable"
+    assert verdict.margin.relative_width <= 1e-8
+
+
+# Goals, budgets, progress
+
+
+def test_the_kind_alone_is_proved_with_a_wider_interval() -> None:
+    case = planted(7, 2000, 10, gap=0.05)
+    verdict = proved(case.X, case.signs, nv.separate(case.X, case.signs, goal="kind"))
+    full = nv.separate(case.X, case.signs)
+    assert verdict.kind == full.kind == "separable"
+    assert verdict.margin.lo <= full.margin.hi
+    assert full.margin.lo <= verdict.margin.hi
+    assert full.margin.relative_width <= 1e-8
+
+
+@pytest.mark.parametrize("tol", [0.5, 1e-2, 1e-5, 1e-8])
+def test_the_interval_is_as_narrow_as_asked(tol: float) -> None:
+    case = planted(8, 300, 8, gap=0.1)
+    verdict = proved(case.X, case.signs, nv.separate(case.X, case.signs, tol=tol))
+    assert verdict.margin.relative_width <= tol
+    best = nv.separate(case.X, case.signs, tol=1e-10).margin
+    assert verdict.margin.lo <= best.hi
+    assert best.lo <= verdict.margin.hi
+
+
+@pytest.mark.parametrize("flips", [0, 30])
+@pytest.mark.parametrize("budget", [1e-9, 1e-3])
+def test_a_tiny_budget_gives_what_is_known(budget: float, flips: int) -> None:
+    case = planted(9, 5000, 30, gap=1e-4)
+    y = case.signs.copy()
+    y[:flips] *= -1
+    verdict = nv.separate(case.X, y, budget=budget)
+    if verdict.kind == "undecided":
+        assert verdict.margin.lo == 0.0
+        assert verdict.mistake_bound is None
+        assert "undecided" in str(verdict)
+    else:
+        assert verdict.kind == nv.separate(case.X, y, goal="kind").kind
+    assert flips or verdict.margin.hi >= case.margin
+    assert verdict.margin.lo <= verdict.margin.hi
+    if verdict.certificate is not None:
+        verdict.certificate.verify(case.X, y)
+
+
+@pytest.mark.parametrize("flips", [0, 5])
+def test_progress_reports_intervals_that_shrink(flips: int) -> None:
+    case = planted(10, 500, 8, gap=0.02)
+    y = case.signs.copy()
+    y[:flips] *= -1
+    seen: list[Interval] = []
+    verdict = nv.separate(case.X, y, progress=seen.append)
+    assert len(seen) >= 2
+    for before, after in zip(seen, [*seen[1:], verdict.margin], strict=True):
+        assert before.lo <= after.lo <= after.hi <= before.hi
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+@pytest.mark.parametrize("flips", [0, 5])
+def test_an_interrupt_returns_what_is_known(after: int, flips: int) -> None:
+    case = planted(11, 500, 8, gap=0.02)
+    y = case.signs.copy()
+    y[:flips] *= -1
+    seen: list[Interval] = []
+
+    def interrupt(interval: Interval) -> None:
+        seen.append(interval)
+        if len(seen) > after:
+            raise KeyboardInterrupt
+
+    verdict = nv.separate(case.X, y, progress=interrupt)
+    assert len(seen) <= after + 1
+    assert verdict.margin == seen[-1]
+    if verdict.certificate is not None:
+        verdict.certificate.verify(case.X, y)
+    truth = nv.separate(case.X, y)
+    assert verdict.kind in ("undecided", truth.kind)
+    assert verdict.margin.lo <= truth.margin.hi
+    assert truth.margin.lo <= verdict.margin.hi
+
+
+def test_other_errors_of_the_callback_are_not_swallowed() -> None:
+    def fail(interval: Interval) -> None:
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        nv.separate(CORNERS, [0, 0, 0, 1], progress=fail)
+
+
+# What is refused
+
+CALLS: list[Callable[..., object]] = [nv.separate, nv.separate_classes]
+
+
+def with_value(value: float) -> Vector:
+    X = planted(1, 9, 4).X
+    X[6, 2] = value
+    return X
+
+
+BAD: dict[str, tuple[object, object, str]] = {
+    "NaN": (with_value(math.nan), [0, 1] * 4 + [0], "NaN .*row 6, column 2"),
+    "NaN, sparse": (csr(with_value(math.nan)), [0, 1] * 4 + [0], "NaN .*row 6, column 2"),
+    "NaN, named": (
+        pd.DataFrame(with_value(math.nan), columns=list("abcd")),
+        [0, 1] * 4 + [0],
+        "NaN .*row 6, column 2 .'c'.",
+    ),
+    "inf": (with_value(math.inf), [0, 1] * 4 + [0], "inf.* row 6, column 2"),
+    "minus inf": (with_value(-math.inf), [0, 1] * 4 + [0], "inf.* row 6, column 2"),
+    "None": ([[1.0], [None]], [0, 1], "NaN .*row 1, column 0"),
+    "no rows": (np.empty((0, 3)), [], "nothing to separate"),
+    "no columns": (np.empty((3, 0)), [0, 1, 0], "3 rows and 0 columns"),
+    "a vector": ([1.0, 2.0], [0, 1], "1 dimension"),
+    "a cube": (np.zeros((2, 2, 2)), [0, 1], "3 dimension"),
+    "too few labels": ([[1.0], [2.0]], [0], "2 rows, but y has 1 label"),
+    "too many labels": ([[1.0], [2.0]], [0, 1, 1], "2 rows, but y has 3 labels"),
+    "three classes": ([[1.0], [2.0], [3.0]], [0, 1, 2], "3 classes.* separate_classes"),
+    "a table of labels": ([[1.0], [2.0]], [[0, 1], [1, 0]], r"shape \(2, 2\)"),
+    "text": ([["a"], ["b"]], [0, 1], "not real numbers"),
+    "text among objects": (
+        np.array([[1.0, 2.0], [3.0, "b"]], dtype=object),
+        [0, 1],
+        "'b' in row 1, column 1",
+    ),
+    "dates": (np.array([["2020-01-01"]], dtype="datetime64[D]"), [0], "not real numbers"),
+    "complex": (np.array([[1j]]), [0], "not real numbers"),
+    "a missing label": ([[1.0], [2.0]], [0.0, math.nan], "no label in row 1"),
+    "a label of None": ([[1.0], [2.0]], np.array([None, "a"], dtype=object), "no label in row 0"),
+    "large integers": (np.array([[2**53 + 1], [0]]), [0, 1], r"2\*\*53"),
+    "large unsigned": (np.array([[2**64 - 1], [0]], dtype=np.uint64), [0, 1], r"2\*\*53"),
+    "large objects": (np.array([[2**53 + 1], [0]], dtype=object), [0, 1], "cannot hold"),
+    "large sparse": (sp.csr_array(np.array([[2**53 + 1], [0]])), [0, 1], r"2\*\*53|cannot hold"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_data_is_refused_in_one_sentence(name: str) -> None:
+    X, y, message = BAD[name]
+    with pytest.raises(ValueError, match=message) as refusal:
+        nv.separate(X, y)
+    assert "\n" not in str(refusal.value)
+    assert str(refusal.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tol": 0.0}, "tol must be between 0 and 1, not 0.0"),
+        ({"tol": 1.0}, "tol must be"),
+        ({"tol": -1e-3}, "tol must be"),
+        ({"tol": math.nan}, "tol must be between 0 and 1, not nan"),
+        ({"budget": 0.0}, "budget must be a positive number of seconds"),
+        ({"budget": -1.0}, "budget must be"),
+        ({"budget": math.nan}, "budget must be"),
+        ({"goal": "width"}, "goal must be 'margin' or 'kind', not 'width'"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, object], message: str) -> None:
+    for call in CALLS:
+        with pytest.raises(ValueError, match=message):
+            call(CORNERS, [0, 0, 0, 1], **options)
+
+
+# What is taken
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("flips", [0, 3])
+def test_every_storage_is_taken_and_left_as_it_was(
+    storage: str, flips: int, tmp_path: Path
+) -> None:
+    case = planted(12, 60, 5, gap=0.3)
+    X = np.round(case.X * 8) / 8  # exact in float32
+    y = case.signs.copy()
+    y[:flips] *= -1
+    y.flags.writeable = False
+    given = STORAGES[storage](X, tmp_path)
+    verdict = nv.separate(given, y)
+    assert verdict.kind == nv.separate(X, y).kind
+    assert verdict.kind == ("separable" if flips == 0 else "inseparable")
+    proved(given, y, verdict)
+    proved(X, y, verdict)
+    after = given.toarray() if sp.issparse(given) else np.asarray(given)
+    assert np.array_equal(after, X)
+
+
+def test_other_orders_strides_and_types() -> None:
+    case = planted(13, 40, 4, gap=0.2)
+    X, y = np.round(case.X * 8), case.signs
+    reference = nv.separate(X, y)
+    wide = np.repeat(X, 2, axis=1)
+    for given in (
+        np.asfortranarray(X),
+        wide[:, ::2],
+        X[::-1][::-1],
+        X.astype(np.int64),
+        X.astype(np.int8),
+        X.astype(np.float16),
+        X.astype(np.longdouble),
+        X.astype(object),
+        X.tolist(),
+        sp.csc_array(X),
+        sp.coo_array(X),
+        sp.csr_matrix(X),
+        pd.DataFrame(X),
+        pl.DataFrame(X),
+        pd.DataFrame(X.astype(np.int32)),
+    ):
+        verdict = proved(X, y, nv.separate(given, y))
+        assert verdict.kind == reference.kind
+        assert verdict.certificate is not None
+        assert reference.certificate is not None
+        assert verdict.certificate.sha256 == reference.certificate.sha256
+        assert verdict.margin.lo <= reference.margin.hi
+        assert reference.margin.lo <= verdict.margin.hi
+
+
+def test_sparse_entries_may_be_double_or_out_of_order() -> None:
+    data, indices, indptr = np.array([1.0, 2.0, 1.0, 5.0]), [1, 0, 1, 0], [0, 3, 4]
+    X = sp.csr_array((data, indices, indptr), shape=(2, 2))
+    verdict = nv.separate(X, [0, 1])
+    proved(np.array([[2.0, 2.0], [5.0, 0.0]]), [0, 1], verdict)
+    assert X.nnz == 4
+    assert X.data.tolist() == [1.0, 2.0, 1.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        (0, 1),
+        (-1, 1),
+        (False, True),
+        ("a", "b"),
+        (1.5, 2.5),
+        ("", "b"),
+        ("ä\n", "→"),
+        (-7, 10**20),
+    ],
+)
+def test_any_two_labels_do(labels: tuple[object, object]) -> None:
+    X = [[1.0], [2.0], [5.0], [6.0]]
+    y = [labels[0]] * 2 + [labels[1]] * 2
+    for given in (
+        y,
+        tuple(y),
+        np.array(y),
+        np.array(y, dtype=object),
+        pd.Series(y),
+        np.array(y)[:, None],
+    ):
+        verdict = nv.separate(X, given)
+        assert verdict.kind == "separable"
+        proof = verdict.certificate
+        assert proof is not None
+        assert (proof.negative, proof.positive) == labels
+        assert verdict.coef is not None
+        assert verdict.coef[0] > 0.0  # the greater label is the positive one
+        again = nv.Certificate.from_json(proof.to_json())
+        again.verify(X, y)
+        with pytest.raises(nv.CertificateError):
+            again.verify(X, [y[-1], *y[1:]])
+
+
+def test_categories_and_polars_labels() -> None:
+    X, y = [[1.0], [2.0], [5.0]], ["low", "low", "top"]
+    for given in (pd.Series(y, dtype="category"), pl.Series(y), pd.Series(y, dtype="string")):
+        assert proved(X, given, nv.separate(X, given)).kind == "separable"
+
+
+def test_one_against_the_rest() -> None:
+    X = [[0.0], [1.0], [2.0], [2.0]]
+    verdicts = nv.separate_classes(X, ["a", "b", "c", "d"])
+    kinds = {label: verdict.kind for label, verdict in verdicts.items()}
+    assert kinds == {
+        "a": "separable",
+        "b": "inseparable",
+        "c": "quasi-separable",
+        "d": "quasi-separable",
+    }
+    assert verdicts["c"].support.tolist() == [2, 3]
+    assert verdicts["c"].separated_rows.tolist() == [0, 1]
+
+
+def test_the_text_of_a_verdict_says_the_kind() -> None:
+    assert re.match(r"separable: γ = 0\.\d+ ", str(nv.separate(CORNERS, [0, 0, 0, 1])))
+    assert "4 rows" in str(nv.separate(CORNERS, [0, 1, 1, 0]))
+    quasi = nv.separate([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1])
+    assert str(quasi) == "quasi-separable: 2 of 4 rows can be separated"
+
+
+def test_the_same_data_gives_the_same_verdict() -> None:
+    case = planted(14, 400, 9, gap=0.05)
+    one, two = nv.separate(case.X, case.signs), nv.separate(case.X, case.signs)
+    assert one.certificate == two.certificate
+    assert one.margin == two.margin
