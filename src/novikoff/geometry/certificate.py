@@ -44,7 +44,9 @@ class Certificate:
     w : tuple of Fraction or None
         The weights, the bias last; None stands for zero.
     dependence : Dependence or None
-        λ on the rows that w leaves at zero.
+        λ on the rows that w leaves at zero; or, if inseparable, on p + 1 rows with the origin
+        inside their simplex: a verified solve with p of them shows that they span
+        everything, so that Σ λ_i⟨a_i, w⟩ = 0 leaves no w with all ⟨a_i, w⟩ ≥ 0 but zero.
     contradiction : Dependence or None
         A few rows that no w can separate.
     margin : Margin or None

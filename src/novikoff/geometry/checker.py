@@ -67,7 +67,7 @@ def check(proof: Certificate, rows: SignedRows) -> None:
             row = first + int(np.argmax(sides < 0))
             raise CertificateError(f"Row {row} is on the wrong side: ⟨a, w⟩ < 0.")
         left.append(first + np.flatnonzero(sides == 0))
-        if proof.dependence is not None:
+        if proof.dependence is not None and proof.dependence.among is None:
             parts = exact.column_sums(A[sides == 0])
             sums = [total + part for total, part in zip(sums, parts, strict=True)]
         if proof.margin is not None and w is not None:
@@ -75,9 +75,11 @@ def check(proof: Certificate, rows: SignedRows) -> None:
         if proof.radius is not None:
             _check_radius(first, A, proof.radius)
     _check_kind(proof, np.concatenate(left))
-    if proof.dependence is not None:
+    if proof.dependence is not None and proof.dependence.among is None:
         _check_dependence(proof.dependence, np.concatenate(left), sums, rows)
-    if proof.contradiction is not None:
+    elif proof.dependence is not None:
+        check_contradiction(proof.dependence, rows)
+    if proof.contradiction is not None and proof.contradiction != proof.dependence:
         check_contradiction(proof.contradiction, rows)
     _check_upper(proof, rows)
 
@@ -124,8 +126,12 @@ def _check_kind(proof: Certificate, left: Indices) -> None:
         if proof.contradiction is None or proof.w is not None or proof.dependence is not None:
             raise CertificateError("A contradiction, and nothing else, shows 'not separable'.")
         return
-    if proof.dependence is None or proof.dependence.among is not None:
+    claim = proof.dependence
+    p = proof.d + int(proof.fit_intercept)
+    if claim is None or (claim.among is not None and (claim.exact or len(claim.rows) != p)):
         raise CertificateError("The weights λ on the rows that w leaves at zero are missing.")
+    if claim.among is not None and proof.kind != "inseparable":
+        raise CertificateError("Rows that span everything positively show 'inseparable' only.")
     if len(left) == 0 or (proof.kind == "inseparable") != (len(left) == proof.n):
         raise CertificateError(
             f"{len(left)} of {proof.n} rows are left at zero, which is not {proof.kind}."

@@ -76,6 +76,8 @@ def pivot(
     b: Vector,
     corral: Corral,
     barred: npt.NDArray[np.bool_],
+    prices: Vector,
+    short: Indices,
     tol: float,
     pairs: bool,
     most: int,
@@ -85,14 +87,15 @@ def pivot(
 
     That is: until ⟨g, r⟩ ≤ tol·‖r‖² for all g, r the residual. With ``pairs`` the vectors
     are the sums of a row of side +1 and one of side −1. Rows that rounding keeps from
-    improving the fit are ``barred`` for a while. With ``anew`` the members are factored
-    first: G has changed, or rounding may have built up.
+    improving the fit are ``barred`` for a while. Where ``short`` has room, the best few rows
+    are noted there, and all looked at again only when none of them helps. With ``anew`` the
+    members are factored first: G has changed, or rounding may have built up.
     """
     if anew:
         _begin(G, b, corral)
     scale = math.sqrt(_sq(b))
     trial, r = corral.trial, corral.residual
-    best, n_barred = math.inf, 0
+    best, n_barred, n_short = math.inf, 0, 0
     for _ in range(most):
         rr = _sq(r)
         if math.sqrt(rr) <= _ZERO * scale:
@@ -102,7 +105,12 @@ def pivot(
             n_barred = 0
             for i in range(len(barred)):
                 barred[i] = False
-        i, j, price = _most_acute(G, sides, r, barred, pairs)
+        i, j, price = _most_acute(G, sides, r, barred, prices, short, n_short, pairs)
+        if n_short > 0 and price <= tol * rr:  # the short list is used up: look at all again
+            n_short = 0
+            i, j, price = _most_acute(G, sides, r, barred, prices, short, n_short, pairs)
+        if n_short == 0 and len(short) > 0:
+            n_short = _shortlist(sides, prices, short, i, j, price) if i >= 0 else 0
         if i < 0 or price <= tol * rr:
             return OPTIMAL if n_barred == 0 else STALLED
         k = corral.size[0]
@@ -174,17 +182,22 @@ def _most_acute(
     sides: npt.NDArray[np.int8],
     r: Vector,
     barred: npt.NDArray[np.bool_],
+    prices: Vector,
+    short: Indices,
+    n_short: int,
     pairs: bool,
 ) -> tuple[int, int, float]:
-    """The vector with the largest ⟨g, r⟩, and that value."""
+    """The vector with the largest ⟨g, r⟩, and that value; among the short list if there is one."""
     plus, minus = -1, -1
     most, other = -math.inf, -math.inf
-    for i in range(len(G)):
+    for k in range(n_short if n_short > 0 else len(G)):
+        i = short[k] if n_short > 0 else k
         if barred[i]:
             continue
         price = 0.0
         for j in range(G.shape[1]):
             price += G[i, j] * r[j]
+        prices[i] = price
         if not pairs or sides[i] > 0:
             if price > most:
                 most, plus = price, i
@@ -193,8 +206,23 @@ def _most_acute(
     if not pairs:
         return plus, -1, most
     if plus < 0 or minus < 0:
-        return -1, -1, 0.0
+        return -1, -1, -math.inf
     return plus, minus, most + other
+
+
+@njit(cache=True, nogil=True)
+def _shortlist(
+    sides: npt.NDArray[np.int8], prices: Vector, short: Indices, i: int, j: int, price: float
+) -> int:
+    """Note rows about half as good as the best, as many as there is room for."""
+    n_short = 0
+    share = 0.5 * price if j < 0 else 0.25 * price
+    for k in range(len(prices)):
+        best = prices[i] if j < 0 or sides[k] > 0 else prices[j]
+        if prices[k] > best - share and n_short < len(short):
+            short[n_short] = k
+            n_short += 1
+    return n_short
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

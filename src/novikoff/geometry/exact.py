@@ -158,12 +158,8 @@ def combine(A: Vector, multipliers: Numbers) -> tuple[Integers, Fraction]:
     return _objects(multipliers.whole.dot(whole)), multipliers.unit * Fraction(2) ** e
 
 
-def enclose(
-    M: Vector, b: Sequence[Fraction], slip: Vector | None = None
-) -> tuple[Vector, Vector] | None:
+def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
     """Solve Mx = b with proof: x̃ and ρ with |x − x̃| ≤ ρ, or None.
-
-    With ``slip`` this holds for every right side within it of b.
 
     With C near M⁻¹ and α = ‖I − CM‖_∞ < 1, M is regular and |x − x̃| ≤ e + α/(1−α)·max e,
     e = |C|·|b − Mx̃| (Rump 2010, Verification methods, §10). All errors of rounding are
@@ -191,8 +187,6 @@ def enclose(
             x = x + C @ (right - S @ x)
             rest = np.abs(right - S @ x)
             rest = rest + slop * (np.abs(S) @ np.abs(x) + np.abs(right)) + _TINY
-            if slip is not None:
-                rest = (rest + np.ldexp(slip, up)) * (1.0 + slop)
             e = (np.abs(C) @ rest) * (1.0 + slop) + _TINY
             radius = (e + alpha / (1.0 - alpha) * float(e.max())) * (1.0 + 2.0 * slop) + _TINY
             x, radius = np.ldexp(x, across), np.ldexp(radius, across) * (1.0 + 2.0 * _U) + _TINY

@@ -3,9 +3,10 @@
 For every set of rows there are w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0, Σ λ_i a_i = 0, and either
 ⟨a_i, w⟩ > 0 (rows I) or λ_i > 0 (rows J). Two ways lead to them:
 
-* *One stroke* (Stiemke). If p + 1 rows have 0 inside their simplex, they span everything
-  positively: −Σ a_i = Σ μ_i a_i with μ ≥ 0 on p of them, and λ = 1 + μ. A verified solve
-  proves it, and all rows are J.
+* *One stroke.* If p + 1 rows have 0 inside their simplex, Σ λ_i a_i = 0 with λ > 0 and p of
+  them independent, every w with ⟨a_i, w⟩ ≥ 0 is orthogonal to them all, hence zero: all rows
+  are J. One verified solve proves it. (Such rows span everything positively, −Σ a_i among
+  it, from which Stiemke's λ > 0 on all rows follows.)
 * *Facial reduction.* Project −Σ a_i on the cone of the rows. Where it lies in the cone, the
   rows are J. Else the residual w separates some of them, weakly the others; those at zero
   are projected anew. Here zero matters, and arithmetic is exact.
@@ -13,7 +14,7 @@ For every set of rows there are w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0, Σ λ_i 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -26,9 +27,7 @@ from novikoff.geometry.checker import Dependence
 from novikoff.geometry.min_norm import Question, View, search
 from novikoff.geometry.passes import Data
 from novikoff.geometry.rational import project
-from novikoff.geometry.table import SignedRows
 
-_U = 2.0**-53
 # How many multiples of an exact w are rounded, to find one that separates in floats.
 _TRIES = 64
 
@@ -44,18 +43,35 @@ class Partition:
 
 def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
     """Prove that no w separates these rows: some λ ≥ 0, not all 0, has Σ λ_i a_i = 0 (Gordan)."""
-    table = view.data.table
-    if len(rows) == view.data.p + 1:
-        sums = exact.as_fractions(exact.column_sums(table.at(rows)))
-        others = np.delete(rows, int(np.argmax(weights)))
-        claim = _enclosed(table, others, sums, tuple(rows.tolist()))
-        if claim is not None:
-            return claim
+    claim = one_stroke(view.data, rows, weights)
+    if claim is not None:
+        return claim
     found = partition(view, np.unique(rows), limits)
     if found.dependence is None:
         return None
     among = np.setdiff1d(rows, found.separated)
     return replace(found.dependence, among=tuple(among.tolist()))
+
+
+def one_stroke(data: Data, rows: Indices, weights: Vector) -> Dependence | None:
+    """Prove by a verified solve that p + 1 rows have the origin inside their simplex.
+
+    λ is scaled to 1 on the row of the largest weight; the others are a basis, and λ = 1 + μ
+    on them.
+    """
+    if len(rows) != data.p + 1:
+        return None
+    sums = exact.as_fractions(exact.column_sums(data.table.at(rows)))
+    basis = np.delete(rows, int(np.argmax(weights)))
+    found = exact.enclose(data.table.at(basis).T, [-value for value in sums])
+    if found is None:
+        return None
+    mu, radius = found
+    # The checker asks for 1e-6.
+    if not ((mu - radius > -1.0) & (radius <= 1e-7 * (1.0 + np.abs(mu)))).all():
+        return None
+    multipliers = tuple(Fraction(float(value)) for value in mu)
+    return Dependence(tuple(basis.tolist()), multipliers, False, tuple(rows.tolist()))
 
 
 def short_contradiction(view: View, rows: Indices, limits: Limits) -> Dependence | None:
@@ -69,32 +85,6 @@ def short_contradiction(view: View, rows: Indices, limits: Limits) -> Dependence
     multipliers = tuple(mu - 1 for mu in found.multipliers)
     among = np.sort(np.append(found.rows, target))
     return Dependence(tuple(found.rows.tolist()), multipliers, True, tuple(among.tolist()))
-
-
-def one_stroke(data: Data, rows: Indices, weights: Vector) -> Dependence | None:
-    """Prove that no w ≠ 0 has all ⟨a_i, w⟩ ≥ 0, from p + 1 rows around the origin."""
-    p = data.p
-    if len(rows) != p + 1:
-        return None
-    total, rest, size = data.survey[:3, :p]
-    if not np.isfinite(size).all():
-        return None
-    last = int(np.argmax(weights))
-    basis = np.delete(np.arange(p + 1), last)
-    A = data.table.at(rows)
-    try:
-        mu = np.append(np.linalg.solve(A[basis].T, -total), 0.0)
-    except np.linalg.LinAlgError:
-        return None
-    ordered = np.append(basis, last)
-    shares = weights[ordered]
-    shift = np.max(-mu / shares)
-    out = int(np.argmin(mu + shift * shares))  # its multiplier is zero: p rows are left
-    kept = rows[np.delete(ordered, out)]
-    # The sums are off by some n²u²·Σ|a_ij| at most: the solve must not depend on it.
-    slip = ((data.n + 8.0) * 2.0 * _U) ** 2 * size
-    sums = [Fraction(float(a)) + Fraction(float(b)) for a, b in zip(total, rest, strict=True)]
-    return _enclosed(data.table, kept, sums, None, slip)
 
 
 def partition(
@@ -131,7 +121,7 @@ def _guess(view: View, left: Indices, targets: Indices, start: Indices, limits: 
     data = view.data
     total = np.zeros(data.problem.p)
     for first in range(0, len(targets), 4096):
-        total += data.gather(targets[first : first + 4096], view.columns).sum(axis=0)
+        total += data.gather(targets[first : first + 4096], view.columns, 0.0)[:, 1:].sum(axis=0)
     size = float(np.abs(total).max(initial=0.0))
     if size == 0.0:
         return left[:0]
@@ -198,22 +188,3 @@ def _blocks(data: Data, rows: Indices) -> Iterator[Vector]:
 
 def _joined(parts: list[Indices]) -> Indices:
     return np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
-
-
-def _enclosed(
-    table: SignedRows,
-    basis: Indices,
-    sums: Sequence[Fraction],
-    among: tuple[int, ...] | None,
-    slip: Vector | None = None,
-) -> Dependence | None:
-    """λ = 1 + μ > 0 with Σ μ_i a_i = −sums over a basis, if a verified solve shows it."""
-    found = exact.enclose(table.at(basis).T, [-value for value in sums], slip)
-    if found is None:
-        return None
-    mu, radius = found
-    # The checker asks for 1e-6, of a solve of its own.
-    if not ((mu - radius > -1.0) & (radius <= 1e-7 * (1.0 + np.abs(mu)))).all():
-        return None
-    multipliers = tuple(Fraction(float(value)) for value in mu)
-    return Dependence(tuple(basis.tolist()), multipliers, False, among)

@@ -231,15 +231,13 @@ class _Inquiry:
     def _refute(self, view: View, answer: Answer) -> None:
         """Not separable, it seems: prove it, and find out which rows can be separated."""
         data, found = self.data, self.found
-        if answer.ending is Ending.FITTED:
-            found.dependence = one_stroke(data, answer.rows, answer.weights)
-            if found.dependence is not None:
-                self._deny("inseparable", answer.rows)
+        claim = found.dependence = one_stroke(data, answer.rows, answer.weights)
+        if claim is not None:
+            self._deny("inseparable", answer.rows)
         twins = opposite_twins(data)
-        claim: Dependence | None = None
         if twins is not None:
             claim = Dependence((), (), True, twins)
-        elif affordable(data):
+        elif claim is None and affordable(data):
             claim = contradiction(view, answer.rows, answer.weights, self.limits)
         if claim is not None:
             found.contradiction = claim

@@ -24,6 +24,8 @@ _PER_CALL = 1 << 25
 # The most entries of a corral's factors, and of a working set.
 _MOST_FACTORS = 1 << 27
 _MOST_WORKING = 1 << 23
+# A working set beyond the fast caches is priced by a short list in between.
+_SHORT, _FAST_BYTES = 48, 1 << 20
 # Columns, or rows, whose sizes differ by more than this power of two are balanced.
 _BALANCED = 6
 
@@ -55,12 +57,12 @@ class View:
         """Whether the rows are seen as they are, but for one factor."""
         return self.lengths is None and bool((self.columns == self.columns[0]).all())
 
-    def gather(self, at: Indices) -> Vector:
-        """The rows of the numbers given, as seen."""
-        A = self.data.gather(at, self.columns)
+    def gather(self, at: Indices, lift: float) -> Vector:
+        """(lift, a_i as seen) for the rows of the numbers given."""
+        G = self.data.gather(at, self.columns, lift)
         if self.lengths is not None:
-            A /= self.lengths[at, None]
-        return A
+            G[:, 1:] /= self.lengths[at, None]
+        return G
 
     def products(self, w: Vector) -> Vector:
         """⟨a_i, w⟩ for all rows as seen, w being for the rows themselves."""
@@ -75,7 +77,7 @@ def plain_view(data: Data) -> View:
 
 def balanced_view(data: Data) -> View:
     """The rows as they are, or balanced where columns or rows differ much in size."""
-    peaks = data.survey[3]
+    peaks = data.peaks
     exponents = np.frexp(peaks)[1]
     used = exponents[peaks > 0.0]
     uniform = len(used) == 0 or used.max() - used.min() <= _BALANCED
@@ -175,13 +177,11 @@ def search(
     batch = batch_of(data)
     corral = _corral.empty_corral(len(b), _capacity(data))
     working = _at_most(start, batch)
-    G = np.empty((0, len(b)))
     while True:
-        G = np.empty((len(working), len(b)))
-        G[:, 0] = question.lift
-        G[:, 1:] = view.gather(working)
+        G = view.gather(working, question.lift)
         sides = data.problem.rows.signs[working]
         ending = _pivot(G, sides, b, corral, tol / 8.0, question.pairs, limits)
+        del G  # before the next is gathered
         answer, prices = _answer(question, corral, working)
         if ending is Ending.LIMITED:
             answer.ending = ending
@@ -208,10 +208,11 @@ def _pivot(
 ) -> Ending:
     """Run the engine on the working set, in calls short enough to be interrupted."""
     most = max(1, _PER_CALL // (G.size + 8 * corral.Q.size))
-    barred = np.zeros(len(G), dtype=np.bool_)
+    barred, prices = np.zeros(len(G), dtype=np.bool_), np.full(len(G), -np.inf)
+    short = np.empty(_SHORT if G.nbytes > _FAST_BYTES else 0, dtype=np.int64)
     anew = True
     while True:
-        came_to = _corral.pivot(G, sides, b, corral, barred, tol, pairs, most, anew)
+        came_to = _corral.pivot(G, sides, b, corral, barred, prices, short, tol, pairs, most, anew)
         anew = False
         if came_to == _corral.OPTIMAL:
             return Ending.OPTIMAL

@@ -45,20 +45,16 @@ class Data:
         return self.problem.p - 1 + int(self.table.fit_intercept)
 
     @cached_property
-    def survey(self) -> Vector:
-        """Σ_i a_ij in two parts, Σ_i |a_ij| and max_i |a_ij| for every column, the bias last.
-
-        The second part of the sum is what the first has lost to rounding (Neumaier 1974).
-        """
+    def peaks(self) -> Vector:
+        """max_i |a_ij| for every column, the bias last."""
         rows = self.problem.rows
 
         def look(first: int, last: int) -> Vector:
             if isinstance(rows, Dense):
-                return _survey_dense(rows, first, last)
-            return _survey_csr(rows, first, last)
+                return _peaks_dense(rows, first, last)
+            return _peaks_csr(rows, first, last)
 
-        parts = np.stack(self.each(look))
-        return np.vstack([_joined(parts[:, :2]), parts[:, 2].sum(axis=0), parts[:, 3].max(axis=0)])
+        return np.asarray(np.max(self.each(look), axis=0))
 
     def products(self, w: Vector) -> Vector:
         """⟨a_i, w⟩ for all rows, within `doubt`."""
@@ -84,11 +80,10 @@ class Data:
         out[out == 0.0] = 1.0
         return out
 
-    def gather(self, at: Indices, columns: Vector) -> Vector:
-        """The rows of the numbers given, each column multiplied by its factor."""
-        out = np.zeros((len(at), self.problem.p))
-        _gather(self.problem.rows, at, out)
-        out *= columns
+    def gather(self, at: Indices, columns: Vector, lift: float) -> Vector:
+        """(lift, a_i) for the rows of the numbers given, columns multiplied by their factors."""
+        out = np.empty((len(at), self.problem.p + 1))
+        _gather(self.problem.rows, at, columns, np.zeros(self.problem.p), lift, out)
         return out
 
     def close(self) -> None:
@@ -113,61 +108,36 @@ def _fill(rows: Rows, first: int, last: int, w: Vector, out: Vector) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _gather(rows: Rows, at: Indices, out: Vector) -> None:
+def _gather(
+    rows: Rows, at: Indices, columns: Vector, row: Vector, lift: float, out: Vector
+) -> None:
     for k in range(len(at)):
-        _rows.axpy(1.0, rows, at[k], out[k])
-
-
-def _joined(parts: Vector) -> Vector:
-    """The sums of all stretches, in two parts each."""
-    total = np.zeros(parts.shape[1:])
-    for part in parts:
-        for j in range(total.shape[1]):
-            _enter(part[0, j], total, j)
-        total[1] += part[1]
-    return total
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def _enter(a: float, out: Vector, j: int) -> None:
-    """Add a to the sum in out[0, j], and what is rounded off to out[1, j] (Knuth)."""
-    before = out[0, j]
-    total = before + a
-    added = total - before
-    out[0, j] = total
-    out[1, j] += (before - (total - added)) + (a - added)
+        for j in range(len(row)):
+            row[j] = 0.0
+        _rows.axpy(1.0, rows, at[k], row)
+        out[k, 0] = lift
+        for j in range(len(row)):
+            out[k, j + 1] = row[j] * columns[j]
 
 
 @njit(cache=True, nogil=True)
-def _survey_dense(rows: Dense, first: int, last: int) -> Vector:
+def _peaks_dense(rows: Dense, first: int, last: int) -> Vector:
     d = rows.X.shape[1]
-    out = np.zeros((4, d + 1))
+    out = np.full(d + 1, rows.bias)
+    out[:d] = 0.0
     for i in range(first, last):
-        sign = np.float64(rows.signs[i])
         for j in range(d):
-            a = sign * rows.X[i, j]
-            _enter(a, out, j)
-            out[2, j] += abs(a)
-            out[3, j] = max(out[3, j], abs(a))
-        out[0, d] += sign * rows.bias
-    out[2, d] = rows.bias * (last - first)
-    out[3, d] = rows.bias
+            out[j] = max(out[j], abs(np.float64(rows.X[i, j])))
     return out
 
 
 @njit(cache=True, nogil=True)
-def _survey_csr(rows: Csr, first: int, last: int) -> Vector:
-    out = np.zeros((4, rows.d + 1))
-    for i in range(first, last):
-        sign = np.float64(rows.signs[i])
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            a, j = sign * rows.data[k], rows.indices[k]
-            _enter(a, out, j)
-            out[2, j] += abs(a)
-            out[3, j] = max(out[3, j], abs(a))
-        out[0, rows.d] += sign * rows.bias
-    out[2, rows.d] = rows.bias * (last - first)
-    out[3, rows.d] = rows.bias
+def _peaks_csr(rows: Csr, first: int, last: int) -> Vector:
+    out = np.full(rows.d + 1, rows.bias)
+    out[: rows.d] = 0.0
+    for k in range(rows.indptr[first], rows.indptr[last]):
+        j = rows.indices[k]
+        out[j] = max(out[j], abs(np.float64(rows.data[k])))
     return out
 
 
