@@ -59,6 +59,9 @@ def check(proof: Certificate, rows: SignedRows) -> None:
     w = None if proof.w is None else exact.numbers(proof.w)
     if proof.w is not None and (len(proof.w) != p or not any(proof.w)):
         raise CertificateError(f"The weights are not {p} numbers that are not all zero.")
+    whole = proof.dependence  # on all rows that w leaves at zero, or on p + 1 that span all
+    if whole is not None and whole.among is not None:
+        whole = None
     left: list[Indices] = []
     sums = [0] * p
     for first, A in rows.blocks():
@@ -67,7 +70,7 @@ def check(proof: Certificate, rows: SignedRows) -> None:
             row = first + int(np.argmax(sides < 0))
             raise CertificateError(f"Row {row} is on the wrong side: ⟨a, w⟩ < 0.")
         left.append(first + np.flatnonzero(sides == 0))
-        if proof.dependence is not None and proof.dependence.among is None:
+        if whole is not None:
             parts = exact.column_sums(A[sides == 0])
             sums = [total + part for total, part in zip(sums, parts, strict=True)]
         if proof.margin is not None and w is not None:
@@ -75,18 +78,20 @@ def check(proof: Certificate, rows: SignedRows) -> None:
         if proof.radius is not None:
             _check_radius(first, A, proof.radius)
     _check_kind(proof, np.concatenate(left))
-    if proof.dependence is not None and proof.dependence.among is None:
-        _check_dependence(proof.dependence, np.concatenate(left), sums, rows)
-    elif proof.dependence is not None:
-        check_contradiction(proof.dependence, rows)
-    if proof.contradiction is not None and proof.contradiction != proof.dependence:
-        check_contradiction(proof.contradiction, rows)
+    if whole is not None:
+        _check_dependence(whole, np.concatenate(left), sums, rows)
+    spanning = None if whole is not None else proof.dependence
+    for claim in dict.fromkeys([proof.contradiction, spanning]):  # once if they are the same
+        if claim is not None:
+            check_contradiction(claim, rows)
     _check_upper(proof, rows)
 
 
 def check_contradiction(claim: Dependence, rows: SignedRows) -> None:
     """No w separates the rows of the claim."""
-    among = claim.among or ()
+    among = claim.among
+    if among is None:
+        raise CertificateError("A contradiction does not say among which rows it is.")
     sums = exact.column_sums(_at(rows, among))
     _check_dependence(claim, np.array(among, dtype=np.int64), sums, rows)
 
