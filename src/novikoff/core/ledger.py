@@ -12,6 +12,7 @@ from numba import njit
 
 from novikoff.core import rows as _rows
 from novikoff.core.margins import norm_bound
+from novikoff.core.near import Near, everywhere
 from novikoff.core.problem import Problem
 from novikoff.core.readahead import out_of_cache
 from novikoff.core.rows import Indices, Rows, Vector
@@ -46,6 +47,7 @@ class Ledger(NamedTuple):
     limit: int  # updates allowed to each problem
     radius: float  # R
     rounding: float  # two sums of ⟨a_i, w⟩ differ by at most rounding·‖w‖
+    near: Near  # the rows that can be mistakes, where only those are swept
 
     def tally(self) -> Indices:
         """(3, K): steps, updates and mistakes."""
@@ -127,6 +129,7 @@ def open_ledger(
         limit=limit,
         radius=problem.radius,
         rounding=problem.rounding(),
+        near=everywhere(),
     )
 
 
@@ -174,4 +177,5 @@ def annotate(
     if len(ledger.lazy) > 0:
         _rows.axpy(t * step, rows, i, ledger.lazy[:, c])
     if len(ledger.tape.row) > 0:
-        record(ledger.tape, t, i, m, step, w)
+        names = ledger.near.names
+        record(ledger.tape, t, names[i] if len(names) > 0 else i, m, step, w)

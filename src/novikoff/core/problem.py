@@ -14,6 +14,8 @@ from numba import njit
 from novikoff.core import rows as _rows
 from novikoff.core.rows import Floats, Rows, SparseMatrix, Vector
 
+# Below this many bytes a thread costs more than it gives.
+_WORTHWHILE = 1 << 19
 _ULP = float(np.finfo(np.float64).eps)
 
 
@@ -88,9 +90,14 @@ def pose(
     """
     rows = _rows.view(X, signs, fit_intercept)
     n, p = _rows.count(rows), _rows.width(rows)
+    if _rows.nbytes(rows) < _WORTHWHILE:
+        threads = 1
     edges = np.linspace(0, n, threads + 1).astype(np.int64).tolist()
-    with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(lambda k: _scan(rows, edges[k], edges[k + 1]), range(threads)))
+    if threads == 1:
+        parts = [_scan(rows, 0, n)]
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            parts = list(pool.map(lambda k: _scan(rows, edges[k], edges[k + 1]), range(threads)))
     bad = [part[0] for part in parts if part[0] >= 0]
     if bad:
         raise ValueError(_complaint(rows, min(bad), names))

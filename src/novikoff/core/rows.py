@@ -79,17 +79,17 @@ def view(X: Floats | SparseMatrix, signs: npt.NDArray[np.int8], fit_intercept: b
     """
     bias = 1.0 if fit_intercept else 0.0
     if isinstance(X, np.ndarray):
-        return Dense(_frozen(X), _frozen(signs), bias)
+        return Dense(frozen(X), frozen(signs), bias)
     X.check_format(full_check=True)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
     return Csr(
-        _frozen(X.data),
-        _frozen(_unsigned(X.indices)),
-        _frozen(_unsigned(indptr)),
-        _frozen(signs),
+        frozen(X.data),
+        frozen(_unsigned(X.indices)),
+        frozen(_unsigned(indptr)),
+        frozen(signs),
         bias,
         int(X.shape[1]),
     )
@@ -97,7 +97,7 @@ def view(X: Floats | SparseMatrix, signs: npt.NDArray[np.int8], fit_intercept: b
 
 def resigned(rows: Rows, signs: npt.NDArray[np.int8]) -> Rows:
     """The same data under other signs."""
-    return rows._replace(signs=_frozen(signs))
+    return rows._replace(signs=frozen(signs))
 
 
 def count(rows: Rows) -> int:
@@ -177,7 +177,8 @@ def _unsigned(integers: npt.NDArray[np.signedinteger]) -> Unsigned:
     return integers.view(np.uint64)
 
 
-def _frozen(array: Array) -> Array:
+def frozen(array: Array) -> Array:
+    """The array as kernels see it: C-ordered, aligned and not to be written."""
     seen = np.require(array, requirements=["C", "A"]).view(np.ndarray)
     seen.flags.writeable = False
     return cast(Array, seen)

@@ -31,6 +31,7 @@ from novikoff.core.ledger import (
 )
 from novikoff.core.margins import UNDERFLOW, first_mistake
 from novikoff.core.memory import aligned_zeros
+from novikoff.core.near import Anchor, still_near
 from novikoff.core.one_vs_rest import Codes, sweep_classes
 from novikoff.core.orders import Deck, Greedy, Order, check_epoch
 from novikoff.core.problem import Problem, relative_norms
@@ -53,15 +54,18 @@ from novikoff.core.updates import Update, reads_margin, tau, threshold
 @njit(cache=True, nogil=True)
 def sweep(
     rows: Rows, epoch: Indices, first: int, last: int, update: Update, w: Vector, ledger: Ledger
-) -> bool:
-    """Look at rows epoch[first:last] in turn, act on mistakes; False if a sum overflows.
+) -> int:
+    """Look at rows epoch[first:last] in turn and act on mistakes; return how far it went.
+
+    That is −1 if a sum overflows, and short of ``last`` at a limit on updates, or where rows
+    that were left out as safe may be mistakes by now (`near`).
 
     Wanted: w with ⟨a_i, w⟩ > δ for all i, where δ = threshold(update).
     Guarantee: with the perceptron's update from w₀ = 0 and δ = 0, at most R²/γ² updates in
     all on separable data, in whatever order (A2, B1; Novikoff 1962).
     """
-    delta = threshold(update)
-    exact = reads_margin(update) or ledger.annotated
+    delta, near = threshold(update), ledger.near
+    exact = reads_margin(update) or ledger.annotated or near.guarding
     doubt = ledger.rounding * ledger.norm[0] + UNDERFLOW
     t = ledger.steps[0]
     for k in range(first, last):
@@ -70,6 +74,8 @@ def sweep(
         if ledger.far and k + AHEAD < last:
             fetch(rows, epoch[k + AHEAD])
         i = epoch[k]
+        if len(near.clock) > 0:
+            t = near.clock[k]
         if weight(ledger.weights, i) == 0.0:
             continue
         m = dot(rows, i, w)  # ⟨a_i, w⟩
@@ -77,7 +83,7 @@ def sweep(
         if close or (m <= delta and (exact or abs(m) <= doubt)):
             m = dot_in_order(rows, i, w)
             if not abs(m) < np.inf:
-                return False
+                return -1
         if m <= delta:  # a mistake
             squared = sqnorm(rows, i) if reads_margin(update) else 0.0
             step = tau(update, m, squared) * weight(ledger.weights, i)
@@ -90,12 +96,13 @@ def sweep(
                 ledger.counts[i, 0] += 1
             if ledger.annotated:
                 annotate(ledger, 0, t, rows, i, m, step, w)
-            if ledger.updates[0] >= ledger.limit:
+            spent = ledger.updates[0] >= ledger.limit
+            if spent or (near.guarding and not still_near(near, i, step, m, doubt)):
                 ledger.steps[0] = t + 1
-                return True
+                return k + 1
         t += 1
     ledger.steps[0] = t
-    return True
+    return last
 
 
 def run(
@@ -176,12 +183,13 @@ def run(
     if ledger.limit <= 0:
         state.end_all(Stop.UPDATES)
         return state
+    task = _Task(problem, update, codes, state, limits, recorder, threads)
     try:
         for dealt in order.epochs(Deck(rows, shares, problem.n), rng):
             epoch = check_epoch(order, dealt, problem.n)
             before = ledger.updates.copy()
             state.epochs[ledger.active] += 1
-            if not _sweep_epoch(problem, epoch, update, codes, state, limits, recorder, threads):
+            if not task.sweep_epoch(epoch):
                 break
             for c in np.flatnonzero(ledger.active & (ledger.updates == before)):
                 if order.covers or _is_clean(problem, rows, update, codes, state, int(c)):
@@ -199,37 +207,99 @@ def run(
     return state
 
 
-def _sweep_epoch(
-    problem: Problem,
-    epoch: Indices,
-    update: Update,
-    codes: Codes | None,
-    state: Run,
-    limits: Limits,
-    recorder: Recorder | None,
-    threads: int,
-) -> bool:
-    """One epoch, in calls short enough to be interrupted; False if it was not finished."""
-    rows, W, ledger = problem.rows, state.W, state.ledger
-    entries = _rows.nbytes(rows) // 8 // problem.n + 1
-    stride = max(1, ENTRIES_PER_CALL // (entries * W.shape[1]))
-    if recorder is not None:
-        stride = min(stride, len(recorder.tape.row))
-    with reading_ahead(rows, epoch, ledger.progress, threads):
-        for first in range(0, len(epoch), stride):
-            last = min(first + stride, len(epoch))
-            if codes is None:
-                sound = sweep(rows, epoch, first, last, update, W[:, 0], ledger)
-            else:
-                sound = sweep_classes(rows, codes, epoch, first, last, update, W, ledger)
-            if recorder is not None:
-                recorder.take()
-            check_range(sound, ledger, W, problem.longest)
-            for c in np.flatnonzero(ledger.updates >= ledger.limit):
-                state.end(int(c), Stop.UPDATES)
-            if not ledger.active.any() or limits.reached() is not None:
+class _Task:
+    """Epochs of one run, whole or near an anchor, in calls short enough to be interrupted."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        update: Update,
+        codes: Codes | None,
+        state: Run,
+        limits: Limits,
+        recorder: Recorder | None,
+        threads: int,
+    ) -> None:
+        self.problem, self.update, self.codes, self.state = problem, update, codes, state
+        self.limits, self.recorder, self.threads = limits, recorder, threads
+        self.anchor: Anchor | None = None
+        if codes is None:
+            weights = state.ledger.weights if len(state.ledger.weights) > 0 else None
+            self.anchor = Anchor(problem, threshold(update), weights, threads)
+
+    def sweep_epoch(self, epoch: Indices) -> bool:
+        """Sweep one epoch; False if it was not finished."""
+        if self.anchor is None or not self.anchor.possible:
+            return self._sweep(self.problem.rows, epoch, self.state.ledger) == len(epoch)
+        if self.anchor.holds:
+            return self._sweep_near(self.anchor, epoch)
+        w = self.state.W[:, 0]
+        before = w.copy()
+        finished = self._sweep(self.problem.rows, epoch, self.state.ledger) == len(epoch)
+        if finished:
+            self.anchor.note_epoch(before, w)
+        return finished
+
+    def _sweep_near(self, anchor: Anchor, epoch: Indices) -> bool:
+        """The same epoch, but looking only at rows that can be mistakes."""
+        ledger, n = self.state.ledger, len(epoch)
+        began = int(ledger.steps[0])
+        done = looked = casts = 0
+        while done < n:
+            if not anchor.holds:  # w has turned too far, and no anchor would pay here
+                finished = self._sweep(self.problem.rows, epoch[done:], ledger) == n - done
+                looked += n - done
+                if not finished:
+                    return False
+                break
+            at, visits = anchor.visits(epoch, done)
+            near = anchor.near._replace(clock=began + at)
+            try:
+                reached = self._sweep(anchor.rows, visits, anchor.books(ledger, near))
+            finally:
+                anchor.settle(ledger)
+            looked += reached
+            if reached == len(visits):
+                done = n
+                ledger.steps[0] = began + n
+            elif not ledger.active.any() or self.limits.reached() is not None:
                 return False
-    return True
+            else:
+                done = int(at[reached - 1]) + 1
+                anchor.broken(done / n)
+                casts += 1
+                anchor.cast(self.state.W[:, 0])
+        anchor.give_up_if_vain(looked / n, casts)
+        return True
+
+    def _sweep(self, rows: Rows, epoch: Indices, ledger: Ledger) -> int:
+        """Sweep rows in turn; return how far it went: less than all at a limit or beyond reach."""
+        W, recorder = self.state.W, self.recorder
+        entries = _rows.nbytes(self.problem.rows) // 8 // self.problem.n + 1
+        stride = max(1, ENTRIES_PER_CALL // (entries * W.shape[1]))
+        if recorder is not None:
+            stride = min(stride, len(recorder.tape.row))
+        with reading_ahead(rows, epoch, ledger.progress, self.threads):
+            for first in range(0, len(epoch), stride):
+                last = min(first + stride, len(epoch))
+                if self.codes is None:
+                    reached = sweep(rows, epoch, first, last, self.update, W[:, 0], ledger)
+                    sound = reached >= 0
+                else:
+                    sound = sweep_classes(
+                        rows, self.codes, epoch, first, last, self.update, W, ledger
+                    )
+                    reached = last
+                if recorder is not None:
+                    recorder.take()
+                check_range(sound, ledger, W, self.problem.longest)
+                for c in np.flatnonzero(ledger.updates >= ledger.limit):
+                    self.state.end(int(c), Stop.UPDATES)
+                if not ledger.active.any() or self.limits.reached() is not None:
+                    return min(reached, len(epoch) - 1)
+                if reached < last:
+                    return reached
+        return len(epoch)
 
 
 def _is_clean(

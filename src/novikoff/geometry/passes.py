@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numba import njit
@@ -17,6 +19,8 @@ from novikoff.core.problem import Problem
 from novikoff.core.rows import Csr, Dense, Indices, Rows, Vector
 from novikoff.geometry.table import SignedRows
 
+Result = TypeVar("Result")
+
 # Below this many entries a second thread costs more than it gives.
 _WORTHWHILE = 1 << 16
 
@@ -26,18 +30,33 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@contextmanager
+def doing_beside(data: Data, work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+    """Do some work on another core meanwhile, or at the end where there is little to do."""
+    if not data.large:
+        yield work
+        return
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(work).result
+
+
 @dataclass
 class Data:
     """The rows of a problem, for kernels and for the checker's arithmetic."""
 
     problem: Problem
     table: SignedRows
-    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(cores()))
+    _pools: list[ThreadPoolExecutor] = field(default_factory=list)
 
     @property
     def n(self) -> int:
         """The number of rows."""
         return self.problem.n
+
+    @property
+    def large(self) -> bool:
+        """Whether a second thread is worth its while."""
+        return _rows.nbytes(self.problem.rows) // 8 > _WORTHWHILE
 
     @property
     def p(self) -> int:
@@ -88,16 +107,19 @@ class Data:
 
     def close(self) -> None:
         """Let the threads go."""
-        self._pool.shutdown()
+        for pool in self._pools:
+            pool.shutdown()
 
     def each(self, work: Callable[[int, int], Vector | None]) -> list[Vector]:
         """Do the work for all rows, a stretch on each core; return what it returns."""
-        parts = cores() if _rows.nbytes(self.problem.rows) // 8 > _WORTHWHILE else 1
+        parts = cores() if self.large else 1
         edges = np.linspace(0, self.n, parts + 1).astype(np.int64).tolist()
         if parts == 1:
             done = [work(0, self.n)]
         else:
-            done = list(self._pool.map(work, edges[:-1], edges[1:]))
+            if not self._pools:
+                self._pools.append(ThreadPoolExecutor(parts))
+            done = list(self._pools[0].map(work, edges[:-1], edges[1:]))
         return [part for part in done if part is not None]
 
 

@@ -7,6 +7,7 @@ being exact it ends after finitely many in any case.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,7 @@ import numpy as np
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
-from novikoff.geometry.exact import Numbers
+from novikoff.geometry.exact import Integers, Numbers
 from novikoff.geometry.table import SignedRows
 
 
@@ -73,7 +74,7 @@ class _Cone:
     def __init__(self, table: SignedRows, squares: list[Fraction], b: list[Fraction]) -> None:
         self.table, self.squares, self.b = table, squares, b
 
-    def solve(self, used: Indices) -> list[Fraction]:
+    def solve(self, used: Indices, limits: Limits) -> list[Fraction]:
         """The μ that minimises ‖b − Σ μ_i a_i‖, unconstrained, on independent rows."""
         import flint
 
@@ -81,7 +82,9 @@ class _Cone:
             return []
         whole, e = exact.integers(self.table.at(used))
         weighted = whole * exact.numbers(self.squares).whole
-        gram = flint.fmpz_mat(weighted.dot(whole.T).tolist())
+        products = weighted.dot(whole.T)
+        _check(limits, _solve_seconds(products))
+        gram = flint.fmpz_mat(products.tolist())
         b = exact.numbers(self.b)
         right = flint.fmpz_mat([[int(value)] for value in weighted.dot(b.whole)])
         scale = b.unit / Fraction(2) ** e
@@ -95,13 +98,14 @@ class _Cone:
         whole, unit = exact.combine(self.table.at(used), exact.numbers(mu))
         return [b - value * unit for b, value in zip(self.b, whole, strict=True)]
 
-    def independent(self, used: Indices) -> Indices:
+    def independent(self, used: Indices, limits: Limits) -> Indices:
         """The rows without those that depend on others."""
         import flint
 
         if len(used) == 0:
             return used
         whole, _ = exact.integers(self.table.at(used))
+        _check(limits, _solve_seconds(whole.dot(whole.T)))
         reduced, _, rank = flint.fmpz_mat(whole.T.tolist()).rref()
         if rank == len(used):
             return used
@@ -111,10 +115,10 @@ class _Cone:
 
 def _feasible_start(cone: _Cone, start: Indices, limits: Limits) -> tuple[Indices, list[Fraction]]:
     """Rows on which the unconstrained solution is positive."""
-    used = cone.independent(np.asarray(start, dtype=np.int64))
+    used = cone.independent(np.asarray(start, dtype=np.int64), limits)
     while True:
         _check(limits)
-        mu = cone.solve(used)
+        mu = cone.solve(used, limits)
         positive = np.array([value > 0 for value in mu], dtype=np.bool_)
         if positive.all():
             return used, mu
@@ -129,7 +133,7 @@ def _admit(
     now = [*mu, Fraction(0)]
     while True:
         _check(limits)
-        wanted = cone.solve(used)
+        wanted = cone.solve(used, limits)
         blocked = [k for k, value in enumerate(wanted) if value <= 0]
         if not blocked:
             return used, wanted
@@ -171,6 +175,14 @@ def _parts(among: Indices) -> list[slice]:
     return [slice(k, min(k + 4096, len(among))) for k in range(0, len(among), 4096)]
 
 
-def _check(limits: Limits) -> None:
-    if limits.reached() is not None:
+def _check(limits: Limits, seconds: float = 0.0) -> None:
+    """Give up where time is over, or something would take longer than there is time for."""
+    left = limits.left()
+    if limits.reached() is not None or (left is not None and seconds > left):
         raise OutOfTimeError
+
+
+def _solve_seconds(products: Integers) -> float:
+    """About how long a solve takes: it cannot be interrupted."""
+    bits = max(abs(int(value)).bit_length() for value in products.diagonal())
+    return 3.0 * math.pow(len(products) / 300.0, 3.5) * math.pow(max(bits, 64) / 170.0, 1.5)

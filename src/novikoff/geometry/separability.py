@@ -14,9 +14,9 @@ in rationals. What could not be proved within the budget is *undecided*.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from typing import Literal, TypeAlias, cast
 
 import numpy as np
@@ -30,7 +30,7 @@ from novikoff.geometry.checker import Margin, mistake_bound
 from novikoff.geometry.exact import Signs
 from novikoff.geometry.inquiry import Finding, inquire
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.passes import Data, cores
+from novikoff.geometry.passes import Data, cores, doing_beside
 from novikoff.geometry.table import (
     Label,
     Matrix,
@@ -41,13 +41,14 @@ from novikoff.geometry.table import (
     labels_of,
     plain_label,
     signs_of,
+    used_columns,
 )
 
 Goal: TypeAlias = Literal["margin", "kind"]
 Progress: TypeAlias = Callable[[Interval], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verdict:
     """Whether a hyperplane separates two classes, and what proves it.
 
@@ -126,7 +127,8 @@ def separate(
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     tol : float
-        The relative width of the interval for the margin.
+        The relative width of the interval for the margin, as far as float64 allows: where
+        rows are of very different lengths it may stay wider.
     goal : "margin" or "kind"
         Whether to go on for the margin, or stop as soon as the kind is proved.
     budget : float, optional
@@ -150,7 +152,7 @@ def separate(
     >>> nv.separate([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1]).kind
     'quasi-separable'
     """
-    _check_options(tol, goal, budget)
+    _check_options(fit_intercept, tol, goal, budget)
     found = _distinct(y)
     if len(found) > 2:
         raise ValueError(
@@ -183,7 +185,7 @@ def separate_classes(
     >>> {label: verdict.kind for label, verdict in verdicts.items()}
     {'a': 'separable', 'b': 'inseparable', 'c': 'separable'}
     """
-    _check_options(tol, goal, budget)
+    _check_options(fit_intercept, tol, goal, budget)
     limits = Limits(seconds=budget)
     return {
         label: _decide(X, y, (plain_label(label), None), fit_intercept, tol, goal, limits, progress)
@@ -203,14 +205,16 @@ def decide(
     names: list[str] | None = None,
 ) -> tuple[Verdict, Finding]:
     """Decide for checked rows and signs; the finding has what the verdict leaves out."""
-    rows = cast("Floats | SparseMatrix", matrix)
+    small, columns = used_columns(matrix)
+    rows = cast("Floats | SparseMatrix", small)
     problem = pose(rows, signs, fit_intercept, names=names, threads=cores())
-    data = Data(problem, SignedRows(matrix, signs, fit_intercept))
+    data = Data(problem, SignedRows(small, signs, fit_intercept))
     try:
-        with ThreadPoolExecutor(1) as beside:
-            hashing = beside.submit(digest, matrix, signs)
+        with doing_beside(data, lambda: digest(matrix, signs)) as hashing:
             found = inquire(data, goal, tol, limits, progress)
-            return _report(data, found, sides, hashing.result()), found
+            if found.w is not None and columns is not None:
+                found.w = _spread(found.w, columns, matrix.shape[1])
+            return _report(data, found, sides, matrix.shape, hashing()), found
     finally:
         data.close()
 
@@ -233,23 +237,39 @@ def _decide(
     if len(signs) != n:
         raise ValueError(f"X has {n} rows, but y has {len(signs)} labels.")
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    return decide(matrix, signs, sides, fit_intercept, tol, goal, limits, progress, names)[0]
+    return decide(matrix, signs, sides, bool(fit_intercept), tol, goal, limits, progress, names)[0]
 
 
-def _check_options(tol: float, goal: str, budget: float | None) -> None:
-    if not 0.0 < tol < 1.0:
+def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | None) -> None:
+    if not isinstance(fit_intercept, bool | np.bool_):
+        raise ValueError(f"fit_intercept must be True or False, not {fit_intercept!r}.")
+    if not (isinstance(tol, Real) and 0.0 < tol < 1.0):
         raise ValueError(f"tol must be between 0 and 1, not {tol!r}.")
     if goal not in ("margin", "kind"):
         raise ValueError(f"goal must be 'margin' or 'kind', not {goal!r}.")
-    if budget is not None and not budget > 0.0:
+    if budget is not None and not (isinstance(budget, Real) and 0.0 < budget <= 1e300):
         raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
 
 
-def _report(data: Data, found: Finding, sides: tuple[Label, Label], sha256: str) -> Verdict:
+def _spread(w: list[Fraction], columns: Indices, d: int) -> list[Fraction]:
+    """Weights for all columns from those for some, the bias last."""
+    out = [Fraction(0)] * d
+    for j, value in zip(columns.tolist(), w, strict=False):
+        out[j] = value
+    return out + w[len(columns) :]
+
+
+def _report(
+    data: Data,
+    found: Finding,
+    sides: tuple[Label, Label],
+    shape: tuple[int, int],
+    sha256: str,
+) -> Verdict:
     """The verdict on a finding, with its certificate."""
     radius = data.problem.radius
     bound = mistake_bound(radius, found.margin.lo)
-    n, d = data.table.matrix.shape
+    n, d = shape
     proof = None
     if found.kind is not None:
         weighing = found.weighing

@@ -43,7 +43,7 @@ def as_matrix(X: object) -> Matrix:
     if np.ma.is_masked(X):
         raise ValueError("X is masked in places: remove or impute what is missing first.")
     if hasattr(X, "tocsr"):
-        return _from_sparse(X.tocsr())
+        return _from_sparse(X)
     dense = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
     if dense.ndim != 2:
         raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
@@ -52,6 +52,15 @@ def as_matrix(X: object) -> Matrix:
     _check_numbers(dense)
     wide = dense if dense.dtype in (np.float32, np.float64) else dense.astype(np.float64)
     return np.ascontiguousarray(wide)
+
+
+def used_columns(matrix: Matrix) -> tuple[Matrix, npt.NDArray[np.int64] | None]:
+    """A sparse matrix without its empty columns, if they are most, and the others' numbers."""
+    if isinstance(matrix, np.ndarray) or matrix.shape[1] <= 4 * len(matrix.data):
+        return matrix, None
+    used = np.unique(matrix.indices).astype(np.int64)
+    small: Any = matrix
+    return cast(Sparse, small[:, used]), used
 
 
 def signs_of(y: object, positive: Label, negative: Label) -> Signs:
@@ -72,7 +81,7 @@ def signs_of(y: object, positive: Label, negative: Label) -> Signs:
     for label in distinct(labels):
         plain = plain_label(label)
         if plain == positive:
-            signs[labels == label] = 1
+            signs[_equal(labels, label)] = 1
         elif negative is not None and plain != negative:
             raise ValueError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
     return signs
@@ -99,9 +108,13 @@ def labels_of(y: object) -> Labels:
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise ValueError(f"y has shape {labels.shape}, but one label per row is needed.")
-    missing = labels != labels
-    if labels.dtype == object:
-        missing |= np.array([label is None for label in labels], dtype=np.bool_)
+    if labels.dtype.kind == "V":
+        raise ValueError("y has structured labels: one value per row is needed.")
+    missing = (
+        np.array([_is_missing(label) for label in labels.tolist()], dtype=np.bool_)
+        if (labels.dtype == object)
+        else labels != labels
+    )
     if missing.any():
         raise ValueError(f"y has no label in row {int(np.argmax(missing))}.")
     return labels
@@ -111,7 +124,7 @@ def distinct(labels: Labels) -> list[Hashable]:
     """The different labels, in order where they have one, else in order of their text."""
     found: list[Hashable] = []
     rest = labels
-    while len(rest) > 0 and len(found) < _SEVERAL:
+    while len(rest) > 0 and len(found) < _SEVERAL and labels.dtype != object:
         found.append(rest[0])
         rest = rest[rest != rest[0]]
     found.extend(dict.fromkeys(rest.tolist()))
@@ -122,6 +135,19 @@ def distinct(labels: Labels) -> list[Hashable]:
         return [*sorted(cast("list[str]", values))]
     except TypeError:
         return sorted(values, key=str)
+
+
+def _equal(labels: Labels, label: Hashable) -> npt.NDArray[np.bool_]:
+    if labels.dtype == object:  # NumPy would strip what it takes for padding of strings
+        return np.array([other == label for other in labels.tolist()], dtype=np.bool_)
+    return np.asarray(labels == label)
+
+
+def _is_missing(label: object) -> bool:
+    try:
+        return label is None or not bool(label == label)
+    except (TypeError, ValueError):  # pandas' NA is not even unequal to itself
+        return True
 
 
 def plain_label(label: Hashable) -> str | int | float | bool:
@@ -214,7 +240,10 @@ def _entries(matrix: Sparse, first: int, last: int) -> tuple[npt.NDArray[np.int6
     return columns, np.asarray(matrix.data[stretch], dtype=np.float64)
 
 
-def _from_sparse(sparse: Any) -> Sparse:
+def _from_sparse(matrix: Any) -> Sparse:
+    if len(matrix.shape) != 2:
+        raise ValueError(f"X has {len(matrix.shape)} dimension(s), but a table has two.")
+    sparse = matrix.tocsr()
     _check_numbers(sparse.data)
     if sparse.dtype not in (np.float32, np.float64):
         sparse = sparse.astype(np.float64)
@@ -271,7 +300,10 @@ def _from_objects(table: Any, column: int = 0) -> Vector:
             raise ValueError(
                 f"X contains {value!r} in row {at[0]}, column {column + at[1]}: encode it first."
             )
-        out[at] = rounded = float(number)
+        try:
+            out[at] = rounded = float(number)
+        except OverflowError:
+            rounded = math.inf
         if rounded != number and number == number:  # exact, as Python compares
             raise ValueError(f"X contains {value!r}, which float64 cannot hold.")
     return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import ClassVar, Literal, NoReturn, Self
 
@@ -39,13 +39,21 @@ class NotSeparableError(ValueError):
     verdict : Verdict
         What was found, the contradicting rows among it.
     certificate : Certificate
-        The proof.
+        The proof, about the rows below: ``certificate.verify(X[rows], y[rows])``.
+    rows : array of int
+        The rows of the two classes; all of them, but for one-vs-one.
     """
 
-    def __init__(self, message: str, verdict: Verdict, certificate: Certificate) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, verdict: Verdict, certificate: Certificate, rows: Indices
+    ) -> None:
+        super().__init__(message, verdict, certificate, rows)
         self.verdict = verdict
         self.certificate = certificate
+        self.rows = rows
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class MaxMargin(LinearLearner):
@@ -147,6 +155,8 @@ class MaxMargin(LinearLearner):
         self
         """
         with all_or_nothing(self):
+            if getattr(X, "dtype", None) not in (np.float32, np.float64):
+                as_matrix(X)  # refuses numbers that a conversion would round
             X, y = check_rows_and_labels(self, X, y, reset=True)
             check_classification_targets(y)
             classes, codes = np.unique(y, return_inverse=True)
@@ -196,7 +206,7 @@ class MaxMargin(LinearLearner):
         if limits.interrupted:
             raise KeyboardInterrupt
         if verdict.kind != "separable":
-            _refuse(verdict, labels)
+            _refuse(verdict, labels, taking_part)
         rule = _free(found, signs, verdict) if free else _padded(found, signs, verdict)
         if not (np.isfinite(rule.w).all() and rule.w[:-1].any() and np.isfinite(rule.dual).all()):
             raise ValueError("The weights are beyond the range of float64: scale the data.")
@@ -247,21 +257,26 @@ def _padded(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
     return _Rule(w, found.margin, rows, signs[rows] * dual, verdict)
 
 
-def _refuse(verdict: Verdict, labels: tuple[Label, Label]) -> NoReturn:
+def _refuse(verdict: Verdict, labels: tuple[Label, Label], part: Indices) -> NoReturn:
     """Say why there is no margin."""
     positive, negative = labels
     other = "the rest" if negative is None else repr(negative)
-    if verdict.certificate is None or verdict.kind == "undecided":
+    proof = verdict.certificate
+    if proof is None or verdict.kind == "undecided":
         raise TimeoutError(
             f"Whether {positive!r} can be separated from {other} is undecided: max_seconds "
             "was over, or the problem is too large."
         )
+    verdict = replace(
+        verdict, support=part[verdict.support], separated_rows=part[verdict.separated_rows]
+    )
     rows = ", ".join(map(str, verdict.support[:5])) + (", …" if len(verdict.support) > 5 else "")
     raise NotSeparableError(
         f"No hyperplane separates {positive!r} from {other}: the data is {verdict.kind}, rows "
         f"{rows} contradict each other. The exception's `certificate` is the proof.",
         verdict,
-        verdict.certificate,
+        proof,
+        part,
     )
 
 

@@ -1,0 +1,242 @@
+"""Work only where mistakes can be.
+
+Let w_s be some weights, the *anchor*, and g_i = ⟨a_i, w_s⟩. Write w = α·w_s + v with v ⊥ w_s. As
+long as ‖v‖ ≤ α·ρ, a row with (g_i − δ)/‖a_i‖ > ρ has ⟨a_i, w⟩ > δ: it cannot be a mistake, and
+need not be looked at. The rows that are left, the *near* ones, are gathered in a small block
+and swept in their usual order, until w has turned too far and a new anchor is cast. α and
+‖v‖ follow from numbers that an update has at hand.
+
+Every bound has an allowance for rounding, so that the mistakes are those of the plain loop,
+one for one (`Problem.rounding`). Whether it pays is found out on the way: an anchor costs a
+pass or two, and is cast only where many passes over few rows should follow.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from novikoff.core import rows as _rows
+from novikoff.core.margins import UNDERFLOW, norm_bound
+from novikoff.core.problem import Problem
+from novikoff.core.readahead import out_of_cache
+from novikoff.core.rows import Csr, Dense, Indices, Rows, Unsigned, Vector, dot, sqnorm
+
+if TYPE_CHECKING:
+    from novikoff.core.ledger import Ledger
+
+# Epochs before the first attempt; after a vain one, so many times as many.
+_FIRST_TRY, _PAUSE = 20, 3
+# Problems smaller than this are done before it could pay, in entries.
+_WORTHWHILE = 1 << 17
+# What an anchor costs, and what an epoch costs however few rows are near, in epochs.
+_ANCHOR, _OVERHEAD = 2.0, 0.05
+# The cost of an epoch, in plain ones, below which it is worth while.
+_GAIN = 0.7
+# Near rows are copied if they are at most this share of the data.
+_COPIED = 1 / 16
+
+
+class Near(NamedTuple):
+    """The near rows of an anchor, for the loop. Empty and not ``guarding`` by default."""
+
+    guarding: bool
+    names: Indices  # the number of each row among all, or empty
+    clock: Indices  # the step of each visit, or empty
+    margins: Vector  # g_i
+    squares: Vector  # ‖a_i‖²
+    state: Vector  # ‖w‖², ⟨w, w_s⟩, ‖w_s‖², doubt in the former, ρ, least α
+
+
+def everywhere() -> Near:
+    """No anchor: every row is looked at."""
+    none, empty = np.empty(0, dtype=np.int64), np.empty(0)
+    return Near(False, none, none, empty, empty, np.zeros(6))
+
+
+@njit(cache=True, nogil=True)
+def still_near(near: Near, i: int, step: float, m: float, doubt: float) -> bool:
+    """Enter an update on row i, whose margin was m, and tell whether the anchor still holds."""
+    state = near.state
+    state[0] += 2.0 * step * m + step * step * near.squares[i]
+    state[1] += step * near.margins[i]
+    state[3] += 4.0 * step * doubt + 1e-15 * state[0]
+    alpha = state[1] / state[2]
+    across = max(state[0] - state[1] * alpha, 0.0) + state[3]
+    reach = alpha * state[4]
+    return bool(alpha >= state[5] and state[0] <= 4.0 * state[2] and across <= reach * reach)
+
+
+class Anchor:
+    """Near rows, cast anew whenever w has turned too far.
+
+    ``problem``, ``w`` and δ as in the loop; ``weights`` are its factors on the steps.
+    """
+
+    def __init__(
+        self, problem: Problem, delta: float, weights: Vector | None, threads: int
+    ) -> None:
+        self.problem, self.delta, self.threads = problem, delta, threads
+        entries = _rows.nbytes(problem.rows) // 8
+        fits = entries >= _WORTHWHILE and 1e-100 < problem.radius < 1e100
+        self.possible = fits and (weights is None or bool((weights > 0.0).all()))
+        self.holds = False
+        self.drift = 0.0  # how far w turns in an epoch, as ρ
+        self._next_try, self._epochs, self._since = _FIRST_TRY, 0, 0.0
+        self._looked, self._passed = 0.0, 0.0
+        self._dealt: Indices | None = None
+        self._visits = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+    def note_epoch(self, before: Vector, w: Vector) -> None:
+        """An epoch without anchor went by; cast one if it should pay."""
+        self._epochs += 1
+        if not self.possible or self._epochs < self._next_try:
+            return
+        self.drift = _turn(before, w)
+        if self.drift <= 0.0 or not self.cast(w):
+            self._next_try = self._epochs * _PAUSE
+
+    def cast(self, w: Vector) -> bool:
+        """Find the rows near w, for the turn that pays best; False if none does."""
+        problem = self.problem
+        size = norm_bound(w)
+        square = float(w @ w)
+        doubt = 2.0 * problem.rounding() * size + UNDERFLOW
+        self.holds = False
+        if not 1e-150 < square < 1e150:
+            return False
+        distances = np.empty(problem.n)
+        self._measure(w, self.delta + 4.0 * doubt, distances)
+        rho = _best_turn(distances, self.drift)
+        if rho <= 0.0:
+            return False
+        chosen = np.flatnonzero(distances <= rho)
+        self.rows, self.names = _near_rows(problem.rows, chosen)
+        local = len(self.names) > 0
+        margins = np.empty(len(chosen) if local else problem.n)
+        squares = np.empty_like(margins)
+        _fill(self.rows, w, margins, squares)
+        self.place = np.full(problem.n, -1, dtype=np.int32)
+        self.place[chosen] = np.arange(len(chosen)) if local else chosen
+        # With δ > 0 a shrinking α would eat into the margins: (αg − δ) < α(g − δ).
+        least = 1.0 if self.delta > 0.0 else 0.5
+        state = np.array([square, square, square, 1e-13 * square, rho, least])
+        none = np.empty(0, dtype=np.int64)
+        self.near = Near(True, self.names, none, margins, squares, state)
+        self.holds, self._since = True, 0.0
+        self._dealt = None
+        return True
+
+    def visits(self, epoch: Indices, first: int) -> tuple[Indices, Indices]:
+        """Where in the epoch, from ``first`` on, a near row is visited, and as which."""
+        if first == 0 and self._dealt is epoch:
+            return self._visits
+        places = self.place[epoch[first:]]
+        at = np.flatnonzero(places >= 0)
+        found = at + first, places[at].astype(np.int64)
+        if first == 0:
+            self._dealt, self._visits = epoch, found
+        return found
+
+    def books(self, ledger: Ledger, near: Near) -> Ledger:
+        """The run's ledger, for the near rows."""
+        self._counts = ledger.counts
+        weights = ledger.weights
+        if len(self.names) > 0:
+            self._counts = np.zeros((len(self.names) if len(ledger.counts) > 0 else 0, 1), np.int32)
+            weights = weights[self.names] if len(weights) > 0 else weights
+        return ledger._replace(
+            weights=weights, counts=self._counts, near=near, far=out_of_cache(self.rows)
+        )
+
+    def settle(self, ledger: Ledger) -> None:
+        """Enter the near rows' updates in the run's own ledger."""
+        if len(self.names) > 0 and len(ledger.counts) > 0:
+            ledger.counts[self.names] += self._counts
+
+    def give_up_if_vain(self, share: float, passes: float) -> None:
+        """Note what an epoch has cost; if it is not less than a plain one, stop for a while."""
+        self._epochs += 1
+        self._since += 1.0
+        self._looked = 0.8 * self._looked + share + _OVERHEAD + _ANCHOR * passes
+        self._passed = 0.8 * self._passed + 1.0
+        if self._passed > 3.0 and self._looked > 0.9 * self._passed:
+            self.holds, self._looked, self._passed = False, 0.0, 0.0
+            self._next_try = self._epochs * _PAUSE
+
+    def broken(self, share: float) -> None:
+        """W has turned by ρ within the epochs since the anchor was cast, and this share of one."""
+        self.drift = float(self.near.state[4]) / max(self._since + share, 0.05)
+
+    def _measure(self, w: Vector, least: float, out: Vector) -> None:
+        edges = np.linspace(0, len(out), self.threads + 1).astype(np.int64).tolist()
+
+        def part(k: int) -> None:
+            _distances(self.problem.rows, edges[k], edges[k + 1], w, least, out)
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            list(pool.map(part, range(self.threads)))
+
+
+def _turn(before: Vector, w: Vector) -> float:
+    """‖v‖/α of w against weights an epoch ago; 0 where they are opposed or nothing moved."""
+    square = float(before @ before)
+    alpha = float(w @ before) / square if square > 0.0 else 0.0
+    if not alpha > 0.0 or not math.isfinite(square):
+        return 0.0
+    return math.sqrt(float(np.square(w - alpha * before).sum())) / alpha
+
+
+def _best_turn(distances: Vector, drift: float) -> float:
+    """The ρ with the least cost of an epoch, or 0 if that is not well below a plain one."""
+    sample = np.sort(distances[:: max(1, len(distances) // 4096)])
+    turns = drift * 2.0 ** np.arange(-1, 12)
+    shares = np.searchsorted(sample, turns, side="right") / len(sample)
+    costs = shares + _OVERHEAD + _ANCHOR * drift / turns
+    best = int(np.argmin(costs))
+    return float(turns[best]) if costs[best] < _GAIN else 0.0
+
+
+def _near_rows(rows: Rows, chosen: Indices) -> tuple[Rows, Indices]:
+    """The chosen rows side by side and their names, or all rows where these are many."""
+    if len(chosen) > _COPIED * _rows.count(rows):
+        return rows, np.empty(0, dtype=np.int64)
+    signs = rows.signs[chosen]
+    if isinstance(rows, Dense):
+        return Dense(_rows.frozen(rows.X[chosen]), _rows.frozen(signs), rows.bias), chosen
+    starts = rows.indptr[:-1][chosen].astype(np.int64)
+    lengths = (rows.indptr[1:][chosen] - rows.indptr[:-1][chosen]).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    edges: Unsigned = ends.astype(np.uint64)
+    if rows.indptr.dtype == np.uint32:
+        edges = ends.astype(np.uint32)
+    at = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
+    near = Csr(
+        _rows.frozen(rows.data[at]),
+        _rows.frozen(rows.indices[at]),
+        _rows.frozen(edges),
+        _rows.frozen(signs),
+        rows.bias,
+        rows.d,
+    )
+    return near, chosen
+
+
+@njit(cache=True, nogil=True)
+def _distances(rows: Rows, first: int, last: int, w: Vector, least: float, out: Vector) -> None:
+    """(⟨a_i, w⟩ − least)/‖a_i‖, rounded down a little; −∞ for rows without length."""
+    for i in range(first, last):
+        length = math.sqrt(sqnorm(rows, i)) * (1.0 + 1e-12)
+        found = (dot(rows, i, w) - least) / length if length > 1e-150 else -np.inf
+        out[i] = found * (1.0 - 1e-12) if abs(found) < np.inf else -np.inf
+
+
+@njit(cache=True, nogil=True)
+def _fill(rows: Rows, w: Vector, margins: Vector, squares: Vector) -> None:
+    for i in range(len(margins)):
+        margins[i] = dot(rows, i, w)
+        squares[i] = sqnorm(rows, i)
