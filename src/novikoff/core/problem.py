@@ -108,7 +108,8 @@ def pose(
         radius = math.sqrt(largest_sq)
     else:  # the squares overflow, or vanish: bound the norm by the largest entry
         radius = math.sqrt(longest) * max(largest, float(rows.bias))
-    radius = math.nextafter(radius * (1.0 + (p + 4) * _ULP), math.inf)
+    if radius > 0.0:
+        radius = math.nextafter(radius * (1.0 + (p + 4) * _ULP), math.inf)
     return Problem(rows, radius, longest)
 
 

@@ -81,12 +81,11 @@ class _Cone:
         if len(used) == 0:
             return []
         whole, e = exact.integers(self.table.at(used))
-        weighted = whole * exact.numbers(self.squares).whole
-        products = weighted.dot(whole.T)
-        _check(limits, _solve_seconds(products))
-        gram = flint.fmpz_mat(products.tolist())
+        _check(limits, _solve_seconds(whole))
+        weighted = flint.fmpz_mat((whole * exact.numbers(self.squares).whole).tolist())
+        gram = weighted * flint.fmpz_mat(whole.T.tolist())
         b = exact.numbers(self.b)
-        right = flint.fmpz_mat([[int(value)] for value in weighted.dot(b.whole)])
+        right = weighted * flint.fmpz_mat([[int(value)] for value in b.whole])
         scale = b.unit / Fraction(2) ** e
         found = gram.solve(right)
         return [Fraction(int(found[i, 0].p), int(found[i, 0].q)) * scale for i in range(len(used))]
@@ -105,7 +104,7 @@ class _Cone:
         if len(used) == 0:
             return used
         whole, _ = exact.integers(self.table.at(used))
-        _check(limits, _solve_seconds(whole.dot(whole.T)))
+        _check(limits, _solve_seconds(whole))
         reduced, _, rank = flint.fmpz_mat(whole.T.tolist()).rref()
         if rank == len(used):
             return used
@@ -182,7 +181,7 @@ def _check(limits: Limits, seconds: float = 0.0) -> None:
         raise OutOfTimeError
 
 
-def _solve_seconds(products: Integers) -> float:
-    """About how long a solve takes: it cannot be interrupted."""
-    bits = max(abs(int(value)).bit_length() for value in products.diagonal())
-    return 3.0 * math.pow(len(products) / 300.0, 3.5) * math.pow(max(bits, 64) / 170.0, 1.5)
+def _solve_seconds(whole: Integers) -> float:
+    """About how long a solve with these rows takes: it cannot be interrupted."""
+    bits = max(int(value).bit_length() for value in np.abs(whole).max(axis=1))
+    return 3.0 * math.pow(len(whole) / 300.0, 3.5) * math.pow(max(bits, 32) / 85.0, 1.5)
