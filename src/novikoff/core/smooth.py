@@ -17,8 +17,8 @@ from novikoff.core.problem import Problem
 from novikoff.core.rows import Rows, Vector, axpy
 from novikoff.core.stops import Limits
 
-_PENALTIES: Final = (1.0, 30.0, 1e-3)
-_MOST_STEPS: Final = 25
+_PENALTIES: Final = (1.0, 1e-3)
+_MOST_STEPS: Final = 12
 # The largest matrices that are built, and Newton systems that are solved.
 _MOST_ENTRIES: Final = 1 << 26
 _MOST_COLUMNS: Final = 2000

@@ -21,8 +21,8 @@ from novikoff.core.rows import Rows, Vector, axpy
 from novikoff.core.stops import Limits
 
 # Lines searched without improvement before giving up, for each weight and besides.
-_PATIENCE: Final = 20
-_LEAST_PATIENCE: Final = 400
+_PATIENCE: Final = 4
+_LEAST_PATIENCE: Final = 100
 # After so many moves the scores are computed anew, so that rounding cannot build up.
 _RENEWED: Final = 50
 

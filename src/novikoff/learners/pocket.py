@@ -43,7 +43,7 @@ from novikoff.learners.schemes import scheme_for
 from novikoff.learners.streaming import all_or_nothing
 
 # The share of the time of everything else that goes into the lower bound.
-_SHARE = 0.5
+_SHARE = 0.3
 _LEAST_SECONDS = 0.02
 
 
@@ -64,7 +64,7 @@ class Pocket(LinearLearner):
     refine : bool
         Whether to go on with a descent on the number of mistakes.
     lower_bound : bool
-        Whether to spend a third of the time on the proof of a lower bound.
+        Whether to spend some of the time on the proof of a lower bound.
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     max_updates : int
@@ -309,14 +309,19 @@ class _Task:
 
     def _search(self) -> tuple[Vector, list[tuple[int, float]], int]:
         """The pocket, then the descent."""
+        left = self.limits.left()
+        part = None if left is None else left / 4.0 if self.options.refine else left
+        brief = Limits(updates=self.limits.updates, seconds=part)
+        brief.interrupted = self.limits.interrupted
         kept = fill_pocket(
             self.problem,
-            self.limits,
+            brief,
             self.rng,
             strategy=self.options.strategy,
             start=self.start,
             weights=self.weights,
         )
+        self.limits.interrupted = brief.interrupted
         w, history = kept.w, kept.history
         if self.options.refine:
             smooth = smooth_starts(self.problem, self.prices, self.limits)
