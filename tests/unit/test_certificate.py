@@ -199,6 +199,7 @@ def harmless(body: dict[str, Json], path: Path, new: Json) -> bool:
     return (
         (path == ("negative",) and new is None)  # everyone else
         or (path[0] in ("contradiction", "radius", "mistake_bound") and new is None)  # says less
+        or (path == ("dependence", "among") and new is None and inseparable)  # all rows
         or (path[-1] == "exact" and at(body, path) is False)  # and it may be
         or (path == ("schema_version",) and new is True)  # equals 1
         or (path == ("fit_intercept",) and new is False and inseparable)  # fewer w
@@ -273,6 +274,9 @@ SEPARABLE: dict[str, Mutation] = {
     "lo negative": lambda p: with_margin(p, lo=-1.0),
     "lo not a number": lambda p: replace(p, margin=replace(margin(p), lo=math.nan)),
     "hi lowered to lo": lambda p: with_margin(p, hi=math.nextafter(margin(p).lo, 0.0)),
+    "hi below the margin, and lo too": lambda p: with_margin(
+        p, lo=margin(p).lo * 0.5, hi=margin(p).lo * (1 - 1e-12)
+    ),
     "hi zero": lambda p: with_margin(p, hi=0.0),
     "hi negative": lambda p: with_margin(p, hi=-1.0),
     "hi not a number": lambda p: with_margin(p, hi=math.nan),
@@ -312,6 +316,15 @@ QUASI: dict[str, Mutation] = {
         p, kind="separable", dependence=None, contradiction=None
     ),
     "kind inseparable": lambda p: replace(p, kind="inseparable"),
+    "kind inseparable, shown by two rows that do not span": lambda p: replace(
+        p, kind="inseparable", w=None, dependence=Dependence((), (), True, (1, 2))
+    ),
+    "kind inseparable, shown by a system that is not regular": lambda p: replace(
+        p,
+        kind="inseparable",
+        w=None,
+        dependence=Dependence((1, 2), (Fraction(0),) * 2, False, (1, 2)),
+    ),
     "kind not separable": lambda p: replace(p, kind="not separable"),
     "dependence missing": lambda p: replace(p, dependence=None),
     "dependence among named rows": lambda p: replace(
@@ -380,18 +393,14 @@ INSEPARABLE: dict[str, Mutation] = {
     "kind not separable": lambda p: replace(p, kind="not separable"),
     "dependence missing": lambda p: replace(p, dependence=None),
     "a w that leaves nobody": lambda p: replace(p, w=(*(Fraction(1),) * p.d, Fraction(0))),
-    "a weight of zero": lambda p: replace(
-        p, dependence=replace(dependence(p), rows=(0,), multipliers=(Fraction(-1),), exact=True)
-    ),
-    "a weight more": lambda p: replace(
-        p, dependence=replace(dependence(p), rows=(0,), multipliers=(Fraction(1),), exact=True)
-    ),
+    "a weight of zero": lambda p: replace(p, dependence=Dependence((0,), (Fraction(-1),), True)),
+    "a weight more": lambda p: replace(p, dependence=Dependence((0,), (Fraction(1),), True)),
     "all weights zero": lambda p: replace(
         p,
         dependence=Dependence(tuple(range(p.n)), (Fraction(-1),) * p.n, True),
     ),
     "a row twice": lambda p: replace(
-        p, dependence=Dependence((0, 0), (Fraction(1), Fraction(-1)), True)
+        p, dependence=Dependence((0, 0), (Fraction(1, 2), Fraction(-1, 2)), True)
     ),
     "rows without multipliers": lambda p: replace(p, dependence=Dependence((0,), (), True)),
     "a row that is not there": lambda p: replace(
@@ -399,6 +408,18 @@ INSEPARABLE: dict[str, Mutation] = {
     ),
 }
 ENCLOSED: dict[str, Mutation] = {
+    "among a row less": lambda p: replace(
+        p, dependence=replace(dependence(p), among=_spanning(p)[1:])
+    ),
+    "among a row that is not there": lambda p: replace(
+        p, dependence=replace(dependence(p), among=(*_spanning(p), 99))
+    ),
+    "among a row twice": lambda p: replace(
+        p, dependence=replace(dependence(p), among=(*_spanning(p), _spanning(p)[0]))
+    ),
+    "among some rows that do not span, exactly": lambda p: replace(
+        p, dependence=replace(contradiction(p), exact=True, rows=(), multipliers=())
+    ),
     "said to be exact": lambda p: replace(p, dependence=replace(dependence(p), exact=True)),
     "a multiplier off by 1e-5": lambda p: replace(
         p, dependence=_first_multiplier(p, lambda mu: mu + Fraction(1, 10**5) * (1 + abs(mu)))
@@ -437,6 +458,9 @@ BARE: dict[str, Mutation] = {
     "contradiction among a row less": lambda p: replace(
         p, contradiction=replace(contradiction(p), among=(contradiction(p).among or ())[:-1])
     ),
+    "contradiction with every row twice": lambda p: replace(
+        p, contradiction=Dependence((), (), True, (0, 1, 2, 3) * 2)
+    ),
     "a w": lambda p: replace(p, w=(Fraction(0), Fraction(0), Fraction(1))),
     "a dependence": lambda p: replace(p, dependence=Dependence((), (), True)),
 }
@@ -447,6 +471,10 @@ MUTATIONS = {
     "inseparable, enclosed": {**DEPENDENT, **INSEPARABLE, **ENCLOSED},
     "not separable": {**DEPENDENT, **BARE},
 }
+
+
+def _spanning(proof: Proof) -> tuple[int, ...]:
+    return dependence(proof).among or tuple(range(proof.n))
 
 
 def _first_multiplier(proof: Proof, change: Callable[[Fraction], Fraction]) -> Dependence:

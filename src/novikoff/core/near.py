@@ -64,7 +64,7 @@ def still_near(near: Near, i: int, step: float, m: float, doubt: float) -> bool:
     state = near.state
     state[0] += 2.0 * step * m + step * step * near.squares[i]
     state[1] += step * near.margins[i]
-    state[3] += 4.0 * step * doubt + 1e-15 * state[0]
+    state[3] += 16.0 * step * doubt + 8e-15 * state[0]
     alpha = state[1] / state[2]
     across = max(state[0] - state[1] * alpha, 0.0) + state[3]
     reach = alpha * state[4]
@@ -78,9 +78,15 @@ class Anchor:
     """
 
     def __init__(
-        self, problem: Problem, delta: float, weights: Vector | None, threads: int
+        self,
+        problem: Problem,
+        delta: float,
+        weights: Vector | None,
+        threads: int,
+        steady: bool,
     ) -> None:
         self.problem, self.delta, self.threads = problem, delta, threads
+        self.steady = steady  # whether every epoch is the same
         entries = _rows.nbytes(problem.rows) // 8
         fits = entries >= _WORTHWHILE and 1e-100 < problem.radius < 1e100
         self.possible = fits and (weights is None or bool((weights > 0.0).all()))
@@ -88,8 +94,7 @@ class Anchor:
         self.drift = 0.0  # how far w turns in an epoch, as ρ
         self._next_try, self._epochs, self._since = _FIRST_TRY, 0, 0.0
         self._looked, self._passed = 0.0, 0.0
-        self._dealt: Indices | None = None
-        self._visits = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+        self._visits: tuple[Indices, Indices] | None = None
 
     def note_epoch(self, before: Vector, w: Vector) -> None:
         """An epoch without anchor went by; cast one if it should pay."""
@@ -128,18 +133,18 @@ class Anchor:
         none = np.empty(0, dtype=np.int64)
         self.near = Near(True, self.names, none, margins, squares, state)
         self.holds, self._since = True, 0.0
-        self._dealt = None
+        self._visits = None
         return True
 
     def visits(self, epoch: Indices, first: int) -> tuple[Indices, Indices]:
         """Where in the epoch, from ``first`` on, a near row is visited, and as which."""
-        if first == 0 and self._dealt is epoch:
+        if first == 0 and self.steady and self._visits is not None:
             return self._visits
         places = self.place[epoch[first:]]
         at = np.flatnonzero(places >= 0)
         found = at + first, places[at].astype(np.int64)
         if first == 0:
-            self._dealt, self._visits = epoch, found
+            self._visits = found
         return found
 
     def books(self, ledger: Ledger, near: Near) -> Ledger:
@@ -239,4 +244,4 @@ def _distances(rows: Rows, first: int, last: int, w: Vector, least: float, out: 
 def _fill(rows: Rows, w: Vector, margins: Vector, squares: Vector) -> None:
     for i in range(len(margins)):
         margins[i] = dot(rows, i, w)
-        squares[i] = sqnorm(rows, i)
+        squares[i] = max(sqnorm(rows, i), 1e-290)  # squares that vanish must not go unseen

@@ -28,6 +28,8 @@ from novikoff.core.stops import Limits, Stop
 
 # Rows drawn per call of the kernel.
 _DRAWN: Final = 1 << 14
+# So many draws per row without a mistake end a run.
+_PATIENCE: Final = 50
 
 
 @dataclass
@@ -89,14 +91,17 @@ def fill_pocket(
     if start is not None:
         w[:] = start
     prices = np.ones(problem.n) if weights is None else np.asarray(weights, dtype=np.float64)
-    drawn = None if weights is None else prices / prices.sum()
+    drawn = None
+    if weights is not None:
+        drawn = prices / prices.max()
+        drawn /= drawn.sum()
     count = _Count(problem, prices)
     best = Pocketed(w.copy(), count.anchor(w))
     best.history.append((0, best.errors))
     state = np.zeros(3, dtype=np.int64)  # run, the pocket's run, updates
     most = limits.most_updates()
     picks = np.empty(0, dtype=np.int64)
-    at = 0
+    at = idle = seen = 0
     try:
         while best.errors > 0.0:
             stop = limits.reached() or (Stop.UPDATES if state[2] >= most else None)
@@ -104,7 +109,11 @@ def fill_pocket(
                 best.stop = stop
                 break
             if at == len(picks):
-                picks, at = _draw(rng, problem.n, drawn), 0
+                idle = idle + len(picks) if state[2] == seen else 0
+                if idle > _PATIENCE * problem.n + _DRAWN:  # mistakes are too rare to be drawn
+                    best.stop = Stop.EXHAUSTED
+                    break
+                picks, at, seen = _draw(rng, problem.n, drawn), 0, int(state[2])
             doubt = problem.rounding() * norm_bound(w)
             at = draw_until_longer(
                 problem.rows, picks, at, w, state, problem.rounding(), problem.radius, doubt, most

@@ -40,12 +40,12 @@ def smooth_starts(problem: Problem, prices: Vector, limits: Limits) -> Start:
     """Fit logistic regressions, one for each penalty, as far as time and memory allow."""
     p, bias = problem.p, bool(problem.rows.bias)
     if problem.n * p > _MOST_ENTRIES or p > _MOST_COLUMNS:
-        return Start([], np.eye(p) if p <= _MOST_COLUMNS else np.ones((p, 1)))
+        return Start([], _plain_metric(p, bias))
     A = np.zeros((problem.n, p))
     fill_rows(problem.rows, A)
     change = _standardise(A, problem.rows.signs.astype(np.float64), bias)
     if not np.isfinite(A).all() or not np.isfinite(change).all():
-        return Start([], np.eye(p))
+        return Start([], _plain_metric(p, bias))
     weights: list[Vector] = []
     u = np.zeros(p)
     for penalty in _PENALTIES:
@@ -55,7 +55,15 @@ def smooth_starts(problem: Problem, prices: Vector, limits: Limits) -> Start:
         weights.append(change @ u)
     spread = A.T @ A / len(A) + 1e-6 * np.eye(p)
     metric = change @ np.linalg.cholesky(np.linalg.inv(spread))
+    if not bias:  # the padding is not to be moved
+        metric[-1] = 0.0
     return Start([w for w in weights if np.isfinite(w).all() and w.any()], metric)
+
+
+def _plain_metric(p: int, bias: bool) -> Vector:
+    metric = np.eye(p) if p <= _MOST_COLUMNS else np.ones((p, 1))
+    metric[-1] *= bias
+    return metric
 
 
 def _standardise(A: Vector, signs: Vector, bias: bool) -> Vector:

@@ -33,7 +33,7 @@ from novikoff.core.margins import UNDERFLOW, first_mistake
 from novikoff.core.memory import aligned_zeros
 from novikoff.core.near import Anchor, still_near
 from novikoff.core.one_vs_rest import Codes, sweep_classes
-from novikoff.core.orders import Deck, Greedy, Order, check_epoch
+from novikoff.core.orders import Cyclic, Deck, Fixed, Greedy, Order, check_epoch
 from novikoff.core.problem import Problem, relative_norms
 from novikoff.core.readahead import AHEAD, publish, reading_ahead
 from novikoff.core.rows import (
@@ -183,7 +183,8 @@ def run(
     if ledger.limit <= 0:
         state.end_all(Stop.UPDATES)
         return state
-    task = _Task(problem, update, codes, state, limits, recorder, threads)
+    steady = isinstance(order, Cyclic | Fixed)
+    task = _Task(problem, update, codes, state, limits, recorder, threads, steady)
     try:
         for dealt in order.epochs(Deck(rows, shares, problem.n), rng):
             epoch = check_epoch(order, dealt, problem.n)
@@ -219,13 +220,14 @@ class _Task:
         limits: Limits,
         recorder: Recorder | None,
         threads: int,
+        steady: bool,
     ) -> None:
         self.problem, self.update, self.codes, self.state = problem, update, codes, state
         self.limits, self.recorder, self.threads = limits, recorder, threads
         self.anchor: Anchor | None = None
         if codes is None:
             weights = state.ledger.weights if len(state.ledger.weights) > 0 else None
-            self.anchor = Anchor(problem, threshold(update), weights, threads)
+            self.anchor = Anchor(problem, threshold(update), weights, threads, steady)
 
     def sweep_epoch(self, epoch: Indices) -> bool:
         """Sweep one epoch; False if it was not finished."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import ClassVar, Literal, Self, cast
@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from novikoff.core.margins import scores
 from novikoff.core.pocket import fill_pocket
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Floats, SparseMatrix, Vector
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.smooth import smooth_starts
 from novikoff.core.stops import Limits
 from novikoff.core.zero_one import descend
@@ -94,7 +94,7 @@ class Pocket(LinearLearner):
     optimal_ : bool, or list of them
         Whether the two are equal: no hyperplane is better, proved.
     certificate_ : ErrorBound, or list of them
-        The proof of the lower bound.
+        The proof of the lower bound; for one-vs-one about the rows of the two classes.
     history_ : array of shape (k, 2), or list of them
         The number of updates before, and the pocket's mistakes since.
     n_updates_, n_mistakes_ : int
@@ -206,6 +206,8 @@ class Pocket(LinearLearner):
                     raise ValueError("warm_start needs the shape of the last fit.")
                 start = before
             weights = check_weights(sample_weight, self.class_weight, X, classes, codes)
+            if weights is not None and not weights.max() < 1e300:
+                raise ValueError("Weights beyond 1e300 cannot be added up: scale them down.")
             problem = pose_unsigned(self, X, self.fit_intercept, cores())
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             found = []
@@ -265,9 +267,12 @@ class _Task:
     ) -> None:
         taking_part = np.flatnonzero(signs if weights is None else signs * (weights > 0.0))
         if len(taking_part) < len(signs):
+            self.whole, self.names = (cast(Matrix, X), signs), taking_part
             X, signs = X[taking_part], signs[taking_part]
             weights = None if weights is None else weights[taking_part]
             problem = pose_unsigned(options, X, options.fit_intercept, cores())
+        else:
+            self.whole, self.names = (cast(Matrix, X), signs), np.arange(len(signs))
         self.options, self.start, self.limits = options, start, limits
         self.problem = problem.resigned(signs)
         self.matrix, self.weights = cast(Matrix, X), weights
@@ -339,14 +344,28 @@ class _Task:
         return Fraction(float(self.prices[list(claim.among or ())].min()))
 
     def _proof(self, bound: Fraction, packing: Packing, labels: tuple[Label, Label]) -> ErrorBound:
-        n, d = self.matrix.shape
+        """The proof, about all rows; for one-vs-one about those of the two classes."""
+        matrix, signs = self.whole
+        claims = packing.contradictions
+        if signs.all():
+            claims = [_renamed(claim, self.names) for claim in claims]
+        else:
+            part = np.flatnonzero(signs)
+            claims = [_renamed(claim, np.searchsorted(part, self.names)) for claim in claims]
+            matrix, signs = cast(Matrix, cast("Floats", matrix)[part]), signs[part]
+        n, d = matrix.shape
         return ErrorBound(
             bound=bound,
-            contradictions=tuple(packing.contradictions),
+            contradictions=tuple(claims),
             n=n,
             d=d,
             fit_intercept=self.options.fit_intercept,
             positive=labels[0],
             negative=labels[1],
-            sha256=digest(self.matrix, self.problem.rows.signs),
+            sha256=digest(matrix, signs),
         )
+
+
+def _renamed(claim: Dependence, names: Indices) -> Dependence:
+    rows, among = names[list(claim.rows)], names[list(claim.among or ())]
+    return replace(claim, rows=tuple(rows.tolist()), among=tuple(among.tolist()))

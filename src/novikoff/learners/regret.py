@@ -97,7 +97,8 @@ def regret(
         multi_class="ovr" if len(np.unique(labels)) <= 2 else "ovo",
         random_state=random_state,
     ).fit(X, labels)
-    return Regret(mistakes, _errors(best, X, labels), _least(best))
+    errors = int((best.predict(X) != labels).sum())
+    return Regret(mistakes, errors, _least(best, labels))
 
 
 def _rows(X: MatrixLike) -> Iterator[npt.NDArray[np.float64]]:
@@ -108,14 +109,15 @@ def _rows(X: MatrixLike) -> Iterator[npt.NDArray[np.float64]]:
         yield from np.asarray(X, dtype=np.float64)
 
 
-def _errors(best: Pocket, X: MatrixLike, labels: Labels) -> int:
-    """What the rule gets wrong; f(x) = 0 is a mistake where there are two classes."""
-    if not isinstance(best.n_errors_, list):
-        return int(best.n_errors_)
-    return int((best.predict(X) != labels).sum())
+def _least(best: Pocket, labels: Labels) -> int:
+    """What every rule gets wrong at least, where f(x) = 0 is the negative class.
 
-
-def _least(best: Pocket) -> int:
-    """A rule for many classes separates each two of them where it makes no mistake."""
-    bounds = best.errors_lower_bound_
-    return int(max(bounds)) if isinstance(bounds, list) else int(bounds)
+    A contradiction must then hold a positive row; with a bias every one does. A rule for
+    many classes separates each two of them where it makes no mistake.
+    """
+    proofs = best.certificate_
+    if isinstance(proofs, list):
+        counts = [len(proof.contradictions) for proof in proofs] if best.fit_intercept else [0]
+        return max(counts)
+    positive = labels == best.classes_[1]
+    return sum(bool(positive[list(claim.among or ())].any()) for claim in proofs.contradictions)
