@@ -146,7 +146,7 @@ class _Inquiry:
                 Cyclic(),
                 brief,
                 np.random.default_rng(0),
-                threads=cores(),
+                threads=cores() if data.huge else 1,
             )
         except ValueError:  # the weights left the range of float64
             return np.arange(min(batch, data.n))

@@ -28,6 +28,8 @@ _MOST_WORKING = 1 << 23
 _SHORT, _FAST_BYTES = 48, 1 << 20
 # Columns, or rows, whose sizes differ by more than this power of two are balanced.
 _BALANCED = 6
+# So many rows are looked at to find out.
+_SAMPLE = 4096
 
 
 class Ending(Enum):
@@ -76,18 +78,29 @@ def plain_view(data: Data) -> View:
 
 
 def balanced_view(data: Data) -> View:
-    """The rows as they are, or balanced where columns or rows differ much in size."""
+    """The rows as they are, or balanced where columns or rows differ much in size.
+
+    A sample of the rows tells whether to look at them all.
+    """
+    view = plain_view(data)
+    if data.n > 2 * _SAMPLE:
+        G = view.gather(np.arange(0, data.n, data.n // _SAMPLE), 0.0)[:, 1:]
+        peaks = np.abs(G).max(axis=0)
+        lengths = np.append(
+            np.sqrt(np.square(G).sum(axis=1)), data.problem.radius * view.columns[0]
+        )
+        if _alike(peaks[peaks > 0.0]) and _alike(lengths[lengths > 0.0]):
+            return view
     peaks = data.peaks
     exponents = np.frexp(peaks)[1]
-    used = exponents[peaks > 0.0]
-    uniform = len(used) == 0 or used.max() - used.min() <= _BALANCED
-    view = plain_view(data)
-    if not uniform:
+    if not _alike(peaks[peaks > 0.0]):
         view = View(data, np.array([_power(-int(e)) for e in np.where(peaks > 0.0, exponents, 0)]))
     lengths = data.lengths(view.columns)
-    if math.log2(lengths.max()) - math.log2(lengths.min()) > _BALANCED:
-        return View(data, view.columns, lengths)
-    return view
+    return view if _alike(lengths) else View(data, view.columns, lengths)
+
+
+def _alike(sizes: Vector) -> bool:
+    return len(sizes) == 0 or bool(sizes.max() <= sizes.min() * 2.0**_BALANCED)
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,11 @@ class Data:
         return _rows.nbytes(self.problem.rows) // 8 > _WORTHWHILE
 
     @property
+    def huge(self) -> bool:
+        """Whether a core cannot keep the data near."""
+        return _rows.nbytes(self.problem.rows) > 1 << 26
+
+    @property
     def p(self) -> int:
         """The number of weights, the bias among them where there is one."""
         return self.problem.p - 1 + int(self.table.fit_intercept)
