@@ -63,6 +63,7 @@ def check(proof: Certificate, rows: SignedRows) -> None:
     if whole is not None and whole.among is not None:
         whole = None
     left: list[Indices] = []
+    used = np.zeros(p, dtype=np.bool_)
     sums = [0] * p
     for first, A in rows.blocks():
         sides = np.zeros(len(A), dtype=np.int8) if w is None else exact.product_signs(A, w)
@@ -70,6 +71,7 @@ def check(proof: Certificate, rows: SignedRows) -> None:
             row = first + int(np.argmax(sides < 0))
             raise CertificateError(f"Row {row} is on the wrong side: ⟨a, w⟩ < 0.")
         left.append(first + np.flatnonzero(sides == 0))
+        used |= A.any(axis=0)
         if whole is not None:
             parts = exact.column_sums(A[sides == 0])
             sums = [total + part for total, part in zip(sums, parts, strict=True)]
@@ -77,7 +79,7 @@ def check(proof: Certificate, rows: SignedRows) -> None:
             _check_lower(first, A, w, proof.margin.lo)
         if proof.radius is not None:
             _check_radius(first, A, proof.radius)
-    _check_kind(proof, np.concatenate(left))
+    _check_kind(proof, np.concatenate(left), int(used.sum()))
     if whole is not None:
         _check_dependence(whole, np.concatenate(left), sums, rows)
     spanning = None if whole is not None else proof.dependence
@@ -115,8 +117,8 @@ def matching_rows(proof: Certificate | ErrorBound, X: object, y: object) -> Sign
     return SignedRows(matrix, signs, proof.fit_intercept)
 
 
-def _check_kind(proof: Certificate, left: Indices) -> None:
-    """That the parts present make the kind claimed."""
+def _check_kind(proof: Certificate, left: Indices, p: int) -> None:
+    """That the parts present make the kind claimed; p columns are not zero throughout."""
     if proof.kind == "separable":
         if len(left) > 0:
             raise CertificateError(f"Row {left[0]} is not strictly on its side: ⟨a, w⟩ = 0.")
@@ -132,7 +134,6 @@ def _check_kind(proof: Certificate, left: Indices) -> None:
             raise CertificateError("A contradiction, and nothing else, shows 'not separable'.")
         return
     claim = proof.dependence
-    p = proof.d + int(proof.fit_intercept)
     if claim is None or (claim.among is not None and (claim.exact or len(claim.rows) != p)):
         raise CertificateError("The weights λ on the rows that w leaves at zero are missing.")
     if claim.among is not None and proof.kind != "inseparable":
@@ -166,7 +167,9 @@ def _check_dependence(
             column = next(j for j, value in enumerate(total) if value)
             raise CertificateError(f"Σ λ_i a_i is not zero in column {column}.")
         return
-    found = exact.enclose(B.T, [-value for value in total]) if len(B) == B.shape[1] else None
+    used = np.asarray(_at(rows, among.tolist()).any(axis=0))  # a column of zeros asks for nothing
+    right = [-value for value, use in zip(total, used, strict=True) if use]
+    found = exact.enclose(B[:, used].T, right) if len(B) == len(right) else None
     if found is None:
         raise CertificateError("The system for λ is not square, or not shown to be regular.")
     near, radius = found

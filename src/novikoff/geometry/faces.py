@@ -57,13 +57,18 @@ def one_stroke(data: Data, rows: Indices, weights: Vector) -> Dependence | None:
     """Prove by a verified solve that p + 1 rows have the origin inside their simplex.
 
     λ is scaled to 1 on the row of the largest weight; the others are a basis, and λ = 1 + μ
-    on them.
+    on them. Columns of zeros do not count.
     """
+    used = np.arange(data.p)
     if len(rows) != data.p + 1:
+        used = np.flatnonzero(data.peaks[: data.p])
+    if len(rows) != len(used) + 1:
         return None
-    sums = exact.as_fractions(exact.column_sums(data.table.at(rows)))
-    basis = np.delete(rows, int(np.argmax(weights)))
-    found = exact.enclose(data.table.at(basis).T, [-value for value in sums])
+    A = data.table.at(rows)[:, used]
+    last = int(np.argmax(weights))
+    basis = np.delete(rows, last)
+    sums = exact.as_fractions(exact.column_sums(A))
+    found = exact.enclose(np.delete(A, last, axis=0).T, [-value for value in sums])
     if found is None:
         return None
     mu, radius = found
