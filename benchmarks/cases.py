@@ -20,6 +20,7 @@ import novikoff
 from benchmarks import data, peers
 from benchmarks.fresh import in_new_process
 from benchmarks.measure import Epochs, Mine, Paired, Theirs, compare_calls, compare_epochs
+from benchmarks.pocket_cases import POCKET_CASES
 from benchmarks.quality import NOT_ASKED, Quality, same_mistakes, same_test_error, same_weights
 from benchmarks.scale import Scale
 from benchmarks.table import Row, figure
@@ -195,6 +196,7 @@ CASES: dict[str, Callable[[Scale, int], list[Row]]] = {
     "memory": memory,
     "first-fit": first_fit,
     **VERDICT_CASES,
+    **POCKET_CASES,
 }
 
 

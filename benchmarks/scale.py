@@ -30,6 +30,12 @@ class Scale:
     images: tuple[int, int]
     growth: tuple[int, ...]  # numbers of rows
     patience: float  # seconds that a peer gets for one question
+    # For the pocket: rows, columns, margin, (labels flipped,) order, epochs
+    hard: tuple[tuple[int, int, float, str, int], ...]
+    easy: tuple[tuple[int, int, float, int, str, int], ...]
+    pocket: tuple[int, int]
+    pocket_updates: int
+    real_sets: tuple[str, ...]
 
 
 FULL = Scale(
@@ -53,6 +59,26 @@ FULL = Scale(
     images=(60_000, 784),
     growth=(10_000, 31_623, 100_000, 316_228, 1_000_000),
     patience=120.0,
+    hard=(
+        (100_000, 10, 1e-4, "cyclic", 3000),
+        (100_000, 10, 1e-4, "blocks", 600),
+        (200_000, 5, 1e-4, "cyclic", 1000),
+    ),
+    easy=(
+        (100_000, 20, 0.1, 0, "cyclic", 200),
+        (100_000, 20, 0.1, 0, "permuted", 200),
+        (20_000, 20, 1e-2, 0, "cyclic", 200),
+        (20_000, 100, 1e-2, 0, "cyclic", 200),
+        (20_000, 100, 1e-2, 0, "blocks", 200),
+        (200_000, 50, 0.05, 0, "cyclic", 200),
+        (5_000, 200, 1e-2, 0, "cyclic", 200),
+        (20_000, 20, 1e-3, 2_000, "cyclic", 100),
+        (100_000, 20, 1e-3, 20_000, "cyclic", 60),
+        (20_000, 100, 1e-3, 2_000, "permuted", 60),
+    ),
+    pocket=(20_000, 20),
+    pocket_updates=20_000,
+    real_sets=("spam", "satellite", "ionosphere", "breast cancer", "digits", "wine"),
 )
 TINY = Scale(
     dense=(2_000, 10),
@@ -75,4 +101,9 @@ TINY = Scale(
     images=(600, 40),
     growth=(300, 600, 1_200),
     patience=5.0,
+    hard=((2_000, 4, 1e-3, "cyclic", 60),),
+    easy=((500, 4, 0.1, 0, "permuted", 20), (500, 4, 1e-2, 50, "cyclic", 20)),
+    pocket=(300, 4),
+    pocket_updates=200,
+    real_sets=("wine",),
 )
