@@ -270,6 +270,9 @@ SEPARABLE: dict[str, Mutation] = {
     "w with another bias": lambda p: replace(p, w=(*scaled(p, Fraction(1))[:-1], Fraction(10))),
     "w turned": lambda p: replace(p, w=(Fraction(0), *scaled(p, Fraction(1))[1:])),
     "lo raised by one ulp": lambda p: with_margin(p, lo=math.nextafter(margin(p).hi, 9.0)),
+    "lo above the margin, and hi too": lambda p: with_margin(
+        p, lo=margin(p).hi * (1 + 1e-12), hi=margin(p).hi * 2
+    ),
     "lo infinite": lambda p: with_margin(p, lo=1e300),
     "lo negative": lambda p: with_margin(p, lo=-1.0),
     "lo not a number": lambda p: replace(p, margin=replace(margin(p), lo=math.nan)),

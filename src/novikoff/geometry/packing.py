@@ -51,6 +51,7 @@ class Packing:
         self._left = prices > 0.0
         self._view = balanced_view(data)
         self._start = np.empty(0, dtype=np.int64)
+        self._found: Answer | None = None
 
     def take_twins(self) -> None:
         """Pairs of identical rows with opposite labels, the dearest first, and zero rows."""
@@ -58,16 +59,22 @@ class Packing:
             if self._left[list(rows)].all():
                 self._add(Dependence((), (), True, tuple(sorted(rows))))
 
-    def take_next(self, limits: Limits) -> bool:
-        """Find one more contradiction among the rows left; False if there is none, or no time."""
+    def seek(self, limits: Limits) -> None:
+        """Look for rows that contradict each other among those left, without a proof yet."""
         left = np.flatnonzero(self._left)
         if len(left) == 0:
             self.complete = True
-            return False
+            return
         question = nearest_point(self._view)
         question = Question(question.view, question.b, question.lift, within=left)
-        answer = search(question, self._seed(left), 1e-3, limits, self._separated)
-        if self.complete or limits.reached() is not None:
+        self._found = search(question, self._seed(left), 1e-3, limits, self._separated)
+
+    def take_next(self, limits: Limits) -> bool:
+        """Find one more contradiction and prove it; False if there is none, or no time."""
+        if self._found is None:
+            self.seek(limits)
+        answer, self._found = self._found, None
+        if self.complete or answer is None or limits.reached() is not None:
             return False
         try:
             claim = contradiction(self._view, answer.rows, answer.weights, limits)

@@ -31,9 +31,10 @@ def open_sealed(text: str) -> dict[str, object]:
         raise CertificateError(f"The certificate is not JSON: {error}") from None
     if not isinstance(body, dict):
         raise CertificateError("The certificate is not a JSON object.")
-    if body.get("schema_version") != SCHEMA_VERSION:
+    version = body.get("schema_version")
+    if type(version) is not int or version != SCHEMA_VERSION:
         raise CertificateError(
-            f"The certificate has schema version {body.get('schema_version')!r}; this "
+            f"The certificate has schema version {version!r}; this "
             f"program reads version {SCHEMA_VERSION}."
         )
     seal = body.pop("seal", None)

@@ -286,7 +286,7 @@ class _Task:
             packing = Packing(self.data, self.prices)
             packing.take_twins()
             if not packing.contradictions:
-                packing.take_next(self.limits)
+                packing.seek(self.limits)
             if packing.w is not None:
                 w, history, updates = packing.w, [(0, 0.0)], 0
             else:
@@ -332,7 +332,11 @@ class _Task:
             smooth = smooth_starts(self.problem, self.prices, self.limits)
             starts = [w, *smooth.weights, *([] if self.start is None else [self.start])]
             w = min(starts, key=self._errors)
-            w, errors = descend(self.problem, w, smooth.metric, self.prices, self.limits, self.rng)
+            left = self.limits.left()
+            if left is not None and self.options.lower_bound:
+                left /= 1.0 + _SHARE  # the rest is for the proof
+            brief = Limits(seconds=left)
+            w, errors = descend(self.problem, w, smooth.metric, self.prices, brief, self.rng)
             history.append((kept.updates, errors))
         return w, history, kept.updates
 
