@@ -89,6 +89,9 @@ class Verdict:
     separated_rows: Indices
     certificate: Certificate | None
 
+    def __repr__(self) -> str:
+        return f"<Verdict: {self}>"
+
     def __str__(self) -> str:
         n = self.certificate.n if self.certificate is not None else 0
         if self.kind == "separable":

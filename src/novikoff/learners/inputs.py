@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from novikoff.core.problem import Problem, pose
@@ -31,6 +32,18 @@ def check_rows_and_labels(
     """X as in `check_rows`, and one label per row."""
     checked, labels = validate_data(estimator, X, y, reset=reset, **_FORM)
     return checked, labels
+
+
+def check_classes(
+    estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike
+) -> tuple[Floats | SparseMatrix, Labels, Indices]:
+    """X as in `check_rows`, the classes, of which there must be two, and each row's."""
+    rows, labels = check_rows_and_labels(estimator, X, y, reset=True)
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
+    return rows, classes, codes
 
 
 _FORM = {

@@ -13,7 +13,6 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval as Range
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 
 from novikoff.core.margins import norm_bound as norm
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
@@ -24,7 +23,7 @@ from novikoff.geometry.inquiry import Finding
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict, decide
 from novikoff.geometry.table import Label, as_matrix, plain_label
-from novikoff.learners.inputs import Labels, MatrixLike, check_rows_and_labels
+from novikoff.learners.inputs import Labels, MatrixLike, check_classes
 from novikoff.learners.linear import LinearLearner
 from novikoff.learners.online import Rules
 from novikoff.learners.schemes import OneVsOne, Scheme, scheme_for
@@ -157,11 +156,7 @@ class MaxMargin(LinearLearner):
         with all_or_nothing(self):
             if getattr(X, "dtype", None) not in (np.float32, np.float64):
                 as_matrix(X)  # refuses numbers that a conversion would round
-            X, y = check_rows_and_labels(self, X, y, reset=True)
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
-            if len(classes) < 2:
-                raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}.")
+            X, classes, codes = check_classes(self, X, y)
             scheme = scheme_for(len(classes), self.multi_class)
             limits = Limits(seconds=self.max_seconds)
             found = [

@@ -15,7 +15,6 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 
 from novikoff.core import updates
 from novikoff.core.ledger import Run
@@ -25,8 +24,8 @@ from novikoff.core.stops import Limits, Stop
 from novikoff.learners.inputs import (
     Labels,
     MatrixLike,
+    check_classes,
     check_reference,
-    check_rows_and_labels,
     check_start,
     check_weights,
     pose_unsigned,
@@ -223,12 +222,8 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
     ) -> Self:
         before: Rules | None = self.__dict__.get("_rules") if self.warm_start else None
         old_classes = self.classes_ if before is not None else None
-        X, y = check_rows_and_labels(self, X, y, reset=True)
-        check_classification_targets(y)
-        classes = np.unique(y)
-        if len(classes) < 2:
-            raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
-        codes = np.searchsorted(classes, y)
+        X, classes, codes = check_classes(self, X, y)
+        y = classes[codes]
         scheme = scheme_for(len(classes), self.multi_class)
         rules = Rules(scheme, X.shape[1], self.average == "averaged", self.fit_intercept)
         start = check_start(coef_init, intercept_init, *rules.shape, self.fit_intercept)

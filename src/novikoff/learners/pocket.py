@@ -14,7 +14,6 @@ import numpy.typing as npt
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 
 from novikoff.core.margins import scores
 from novikoff.core.pocket import fill_pocket
@@ -31,7 +30,7 @@ from novikoff.geometry.table import Label, Matrix, SignedRows, digest
 from novikoff.learners.inputs import (
     Labels,
     MatrixLike,
-    check_rows_and_labels,
+    check_classes,
     check_start,
     check_weights,
     pose_unsigned,
@@ -193,11 +192,7 @@ class Pocket(LinearLearner):
             before = self._rules.decisive()
         limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
         with all_or_nothing(self):
-            X, y = check_rows_and_labels(self, X, y, reset=True)
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
-            if len(classes) < 2:
-                raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}.")
+            X, classes, codes = check_classes(self, X, y)
             scheme = scheme_for(len(classes), self.multi_class)
             rules = Rules(scheme, X.shape[1], False, self.fit_intercept)
             start = check_start(coef_init, intercept_init, *rules.shape, self.fit_intercept)
