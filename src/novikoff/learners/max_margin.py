@@ -154,7 +154,7 @@ class MaxMargin(LinearLearner):
         self
         """
         with all_or_nothing(self):
-            if getattr(X, "dtype", None) not in (np.float32, np.float64):
+            if getattr(getattr(X, "dtype", None), "kind", "O") in "iuO":
                 as_matrix(X)  # refuses numbers that a conversion would round
             X, classes, codes = check_classes(self, X, y)
             scheme = scheme_for(len(classes), self.multi_class)
