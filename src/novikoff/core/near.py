@@ -49,13 +49,13 @@ class Near(NamedTuple):
     clock: Indices  # the step of each visit, or empty
     margins: Vector  # g_i
     squares: Vector  # ‖a_i‖²
-    state: Vector  # ‖w‖², ⟨w, w_s⟩, ‖w_s‖², doubt in the former, ρ, least α
+    state: Vector  # ‖w‖², ⟨w, w_s⟩, ‖w_s‖², doubt in the former, ρ, least α, whether broken
 
 
 def everywhere() -> Near:
     """No anchor: every row is looked at."""
     none, empty = np.empty(0, dtype=np.int64), np.empty(0)
-    return Near(False, none, none, empty, empty, np.zeros(6))
+    return Near(False, none, none, empty, empty, np.zeros(7))
 
 
 @njit(cache=True, nogil=True)
@@ -68,7 +68,10 @@ def still_near(near: Near, i: int, step: float, m: float, doubt: float) -> bool:
     alpha = state[1] / state[2]
     across = max(state[0] - state[1] * alpha, 0.0) + state[3]
     reach = alpha * state[4]
-    return bool(alpha >= state[5] and state[0] <= 4.0 * state[2] and across <= reach * reach)
+    holds = alpha >= state[5] and state[0] <= 4.0 * state[2] and across <= reach * reach
+    if not holds:
+        state[6] = 1.0
+    return bool(holds)
 
 
 class Anchor:
@@ -120,16 +123,17 @@ class Anchor:
         if rho <= 0.0:
             return False
         chosen = np.flatnonzero(distances <= rho)
-        self.rows, self.names = _near_rows(problem.rows, chosen)
-        local = len(self.names) > 0
-        margins = np.empty(len(chosen) if local else problem.n)
+        self.gathered = len(chosen) <= _COPIED * problem.n
+        self.rows = _gathered(problem.rows, chosen) if self.gathered else problem.rows
+        self.names = chosen if self.gathered else np.empty(0, dtype=np.int64)
+        margins = np.empty(_rows.count(self.rows))
         squares = np.empty_like(margins)
         _fill(self.rows, w, margins, squares)
         self.place = np.full(problem.n, -1, dtype=np.int32)
-        self.place[chosen] = np.arange(len(chosen)) if local else chosen
+        self.place[chosen] = np.arange(len(chosen)) if self.gathered else chosen
         # With δ > 0 a shrinking α would eat into the margins: (αg − δ) < α(g − δ).
         least = 1.0 if self.delta > 0.0 else 0.5
-        state = np.array([square, square, square, 1e-13 * square, rho, least])
+        state = np.array([square, square, square, 1e-13 * square, rho, least, 0.0])
         none = np.empty(0, dtype=np.int64)
         self.near = Near(True, self.names, none, margins, squares, state)
         self.holds, self._since = True, 0.0
@@ -151,7 +155,7 @@ class Anchor:
         """The run's ledger, for the near rows."""
         self._counts = ledger.counts
         weights = ledger.weights
-        if len(self.names) > 0:
+        if self.gathered:
             self._counts = np.zeros((len(self.names) if len(ledger.counts) > 0 else 0, 1), np.int32)
             weights = weights[self.names] if len(weights) > 0 else weights
         return ledger._replace(
@@ -160,7 +164,7 @@ class Anchor:
 
     def settle(self, ledger: Ledger) -> None:
         """Enter the near rows' updates in the run's own ledger."""
-        if len(self.names) > 0 and len(ledger.counts) > 0:
+        if self.gathered and len(ledger.counts) > 0:
             ledger.counts[self.names] += self._counts
 
     def give_up_if_vain(self, share: float, passes: float) -> None:
@@ -173,9 +177,15 @@ class Anchor:
             self.holds, self._looked, self._passed = False, 0.0, 0.0
             self._next_try = self._epochs * _PAUSE
 
-    def broken(self, share: float) -> None:
-        """W has turned by ρ within the epochs since the anchor was cast, and this share of one."""
+    @property
+    def broken(self) -> bool:
+        """Whether w has turned too far for the anchor."""
+        return bool(self.near.state[6] > 0.0)
+
+    def recast(self, w: Vector, share: float) -> None:
+        """Cast anew: w turned by ρ in the epochs since the last time, and this share of one."""
         self.drift = float(self.near.state[4]) / max(self._since + share, 0.05)
+        self.cast(w)
 
     def _measure(self, w: Vector, least: float, out: Vector) -> None:
         edges = np.linspace(0, len(out), self.threads + 1).astype(np.int64).tolist()
@@ -206,13 +216,11 @@ def _best_turn(distances: Vector, drift: float) -> float:
     return float(turns[best]) if costs[best] < _GAIN else 0.0
 
 
-def _near_rows(rows: Rows, chosen: Indices) -> tuple[Rows, Indices]:
-    """The chosen rows side by side and their names, or all rows where these are many."""
-    if len(chosen) > _COPIED * _rows.count(rows):
-        return rows, np.empty(0, dtype=np.int64)
+def _gathered(rows: Rows, chosen: Indices) -> Rows:
+    """The chosen rows side by side."""
     signs = rows.signs[chosen]
     if isinstance(rows, Dense):
-        return Dense(_rows.frozen(rows.X[chosen]), _rows.frozen(signs), rows.bias), chosen
+        return Dense(_rows.frozen(rows.X[chosen]), _rows.frozen(signs), rows.bias)
     starts = rows.indptr[:-1][chosen].astype(np.int64)
     lengths = (rows.indptr[1:][chosen] - rows.indptr[:-1][chosen]).astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(lengths)])
@@ -220,7 +228,7 @@ def _near_rows(rows: Rows, chosen: Indices) -> tuple[Rows, Indices]:
     if rows.indptr.dtype == np.uint32:
         edges = ends.astype(np.uint32)
     at = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
-    near = Csr(
+    return Csr(
         _rows.frozen(rows.data[at]),
         _rows.frozen(rows.indices[at]),
         _rows.frozen(edges),
@@ -228,7 +236,6 @@ def _near_rows(rows: Rows, chosen: Indices) -> tuple[Rows, Indices]:
         rows.bias,
         rows.d,
     )
-    return near, chosen
 
 
 @njit(cache=True, nogil=True)

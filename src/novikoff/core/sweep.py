@@ -261,16 +261,15 @@ class _Task:
             finally:
                 anchor.settle(ledger)
             looked += reached
-            if reached == len(visits):
+            if reached == len(visits) and not anchor.broken:
                 done = n
                 ledger.steps[0] = began + n
             elif not ledger.active.any() or self.limits.reached() is not None:
                 return False
             else:
                 done = int(at[reached - 1]) + 1
-                anchor.broken(done / n)
                 casts += 1
-                anchor.cast(self.state.W[:, 0])
+                anchor.recast(self.state.W[:, 0], done / n)
         anchor.give_up_if_vain(looked / n, casts)
         return True
 
@@ -299,7 +298,7 @@ class _Task:
                     self.state.end(int(c), Stop.UPDATES)
                 if not ledger.active.any() or self.limits.reached() is not None:
                     return min(reached, len(epoch) - 1)
-                if reached < last:
+                if reached < last or ledger.near.state[6] > 0.0:
                     return reached
         return len(epoch)
 
