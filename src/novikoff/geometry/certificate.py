@@ -13,12 +13,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+import numpy.typing as npt
 
 from novikoff.geometry import exact
 from novikoff.geometry.checker import CertificateError, Dependence, Margin, check, matching_rows
 from novikoff.geometry.sealed import Record, open_sealed, read_dependence, sealed, write_dependence
 from novikoff.geometry.table import Label
+
+if TYPE_CHECKING:
+    from novikoff.geometry.error_bound import ErrorBound
 
 Kind: TypeAlias = Literal["separable", "quasi-separable", "inseparable", "not separable"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -113,15 +118,22 @@ digest of the rows and labels differs.
         return _read(Record(open_sealed(text), ""))
 
 
-class Proof(Protocol):
-    """Whatever can be checked against data."""
-
-    def verify(self, X: object, y: object) -> None:
-        """Raise CertificateError if anything does not hold."""
-
-
-def verify(certificate: Proof, X: object, y: object) -> None:
+def verify(
+    certificate: Certificate | ErrorBound,
+    X: object,
+    y: object,
+    sample_weight: npt.ArrayLike | None = None,
+) -> None:
     """Check a certificate against data; CertificateError says what does not hold.
+
+    Parameters
+    ----------
+    certificate : Certificate or ErrorBound
+        The proof.
+    X, y
+        The rows and labels that it is about.
+    sample_weight : array of shape (n,), optional
+        The price of a mistake on each row, for an ErrorBound about prices.
 
     Examples
     --------
@@ -129,7 +141,15 @@ def verify(certificate: Proof, X: object, y: object) -> None:
     >>> verdict = nv.separate([[1.0], [2.0], [4.0]], ["low", "low", "high"])
     >>> nv.verify(verdict.certificate, [[1.0], [2.0], [4.0]], ["low", "low", "high"])
     """
-    certificate.verify(X, y)
+    if isinstance(certificate, Certificate):
+        certificate.verify(X, y)
+    elif hasattr(certificate, "contradictions"):
+        certificate.verify(X, y, sample_weight)
+    else:
+        raise TypeError(
+            "A Certificate or an ErrorBound is checked, one at a time, not "
+            f"{type(certificate).__name__}; from_json() makes one from text."
+        )
 
 
 def _write(proof: Certificate) -> dict[str, object]:
@@ -172,7 +192,10 @@ def _read(record: Record) -> Certificate:
 
     kind = next((kind for kind in KINDS if kind == record.get("kind")), None)
     if kind is None:
-        raise CertificateError(f"The certificate's kind is {record.get('kind')!r}.")
+        raise CertificateError(
+            f"The certificate's kind is {record.get('kind')!r}: a 'lower bound' is read by "
+            "ErrorBound.from_json, others are not known."
+        )
     limit = None if record.get("mistake_bound") is None else record.count("mistake_bound")
     return Certificate(
         kind=kind,

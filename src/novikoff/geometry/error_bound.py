@@ -65,7 +65,7 @@ class ErrorBound:
         if total < self.bound:
             raise CertificateError(
                 f"The contradictions prove mistakes of {float(total):g}, not of "
-                f"{float(self.bound):g}."
+                f"{float(self.bound):g}; is it about prices, that is sample_weight?"
             )
 
     def to_json(self) -> str:

@@ -13,6 +13,7 @@ in rationals. What could not be proved within the budget is *undecided*.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -94,6 +95,8 @@ class Verdict:
 
     def __str__(self) -> str:
         n = self.certificate.n if self.certificate is not None else 0
+        if self.kind == "separable" and self.geometric_margin.lo == math.inf:
+            return "separable: all rows are of one class"
         if self.kind == "separable":
             return (
                 f"separable: γ = {self.margin.lo:.6g} (relative width "
@@ -102,7 +105,10 @@ class Verdict:
                 else "separable: by a margin beyond float64"
             )
         if self.kind == "quasi-separable":
-            return f"quasi-separable: {len(self.separated_rows):,} of {n:,} rows can be separated"
+            apart = len(self.separated_rows)
+            return (
+                f"quasi-separable: {apart:,} rows strictly apart, {n - apart:,} on the hyperplane"
+            )
         if self.kind == "inseparable":
             return f"inseparable: {len(self.support)} rows contradict any hyperplane"
         return f"undecided: γ is in [{self.margin.lo:.6g}, {self.margin.hi:.6g}]"

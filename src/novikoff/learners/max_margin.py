@@ -46,13 +46,13 @@ class NotSeparableError(ValueError):
     def __init__(
         self, message: str, verdict: Verdict, certificate: Certificate, rows: Indices
     ) -> None:
-        super().__init__(message, verdict, certificate, rows)
+        super().__init__(message)
         self.verdict = verdict
         self.certificate = certificate
         self.rows = rows
 
-    def __str__(self) -> str:
-        return str(self.args[0])
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.args[0], self.verdict, self.certificate, self.rows)
 
 
 class MaxMargin(LinearLearner):

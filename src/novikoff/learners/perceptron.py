@@ -43,7 +43,7 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
     """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
 
     On separable data it ends with a clean cycle after at most R²/γ² updates (from zero
-    weights with δ = 0), whatever the order of the rows: Novikoff's theorem (SPEC A2, B1).
+    weights with δ = 0), whatever the order of the rows: Novikoff's theorem (A2, B1).
     It never stops early on a loss; a fit that ends without a clean cycle warns.
 
     Parameters
@@ -304,9 +304,9 @@ def _warn(training: Training) -> None:
     reasons = sorted({str(stop) for stop in training.stops if stop is not Stop.CLEAN})
     warnings.warn(
         f"The perceptron ended by {' and '.join(reasons)}, without a clean cycle: the data "
-        "may not be linearly separable, or need many more epochs. novikoff.separate tells which, "
-        "with proof. Scaling the features to unit variance often helps; if no rule is perfect, "
-        "average='averaged' gives a better one than the last weights.",
+        "may not be linearly separable, or need more epochs (max_epochs). novikoff.separate tells "
+        "which, with proof. Scaling the features to unit variance often helps; if no rule is "
+        "perfect, novikoff.Pocket or average='averaged' give a better one than the last weights.",
         ConvergenceWarning,
         stacklevel=6,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -41,9 +40,8 @@ from novikoff.learners.online import Rules
 from novikoff.learners.schemes import scheme_for
 from novikoff.learners.streaming import all_or_nothing
 
-# The share of the time of everything else that goes into the lower bound.
-_SHARE = 0.3
-_LEAST_SECONDS = 0.02
+# Contradictions that are searched for the lower bound, and the share of the time kept for it.
+_MOST_SEARCHES, _SHARE = 100, 0.3
 
 
 class Pocket(LinearLearner):
@@ -63,7 +61,9 @@ class Pocket(LinearLearner):
     refine : bool
         Whether to go on with a descent on the number of mistakes.
     lower_bound : bool
-        Whether to spend some of the time on the proof of a lower bound.
+        Whether to prove a lower bound: up to 100 contradictions are searched for, besides
+        identical rows with opposite labels. It is often far below the truth: each one
+        takes as many rows as there are weights, and one more.
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     max_updates : int
@@ -276,7 +276,6 @@ class _Task:
         self.data = Data(self.problem, SignedRows(self.matrix, signs, options.fit_intercept))
 
     def run(self, labels: tuple[Label, Label]) -> _Found:
-        began = time.monotonic()
         try:
             packing = Packing(self.data, self.prices)
             packing.take_twins()
@@ -287,12 +286,9 @@ class _Task:
             else:
                 w, history, updates = self._search()
             if self.options.lower_bound and packing.w is None:
-                seconds = max(_LEAST_SECONDS, _SHARE * (time.monotonic() - began))
-                left = self.limits.left()
-                share = Limits(seconds=seconds if left is None else min(seconds, left))
-                share.interrupted = self.limits.interrupted
-                while packing.take_next(share):
-                    pass
+                for _ in range(_MOST_SEARCHES):
+                    if not packing.take_next(self.limits):
+                        break
         finally:
             self.data.close()
         errors = self._errors(w)

@@ -88,6 +88,11 @@ def regret(
     True
     """
     labels = np.asarray(y)
+    if isinstance(learner, type) or not hasattr(learner, "learn_one"):
+        raise ValueError("learner must be an object with predict_one and learn_one.")
+    n = X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))
+    if labels.shape != (n,):
+        raise ValueError(f"X has {n} rows, but y has shape {labels.shape}.")
     mistakes = 0
     for x, label in zip(_rows(X), labels.tolist(), strict=True):
         mistakes += learner.predict_one(x) != label
