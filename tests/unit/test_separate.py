@@ -520,7 +520,7 @@ def test_the_text_of_a_verdict_says_the_kind() -> None:
     assert re.match(r"separable: γ = 0\.\d+ ", str(nv.separate(CORNERS, [0, 0, 0, 1])))
     assert "4 rows" in str(nv.separate(CORNERS, [0, 1, 1, 0]))
     quasi = nv.separate([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1])
-    assert str(quasi) == "quasi-separable: 2 of 4 rows can be separated"
+    assert str(quasi) == "quasi-separable: 2 rows strictly apart, 2 on the hyperplane"
 
 
 def test_the_same_data_gives_the_same_verdict() -> None:

@@ -82,9 +82,9 @@ def fill_pocket(
     Examples
     --------
     >>> from novikoff.core.problem import pose
-    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    >>> problem = pose(X, np.array([-1, 1, 1, -1], dtype=np.int8), True)
-    >>> fill_pocket(problem, Limits(updates=100), np.random.default_rng(0)).errors
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
+    >>> fill_pocket(problem, Limits(updates=1000), np.random.default_rng(0)).errors
     1.0
     """
     w = aligned_zeros((problem.p, 1))[:, 0]
@@ -98,7 +98,8 @@ def fill_pocket(
     count = _Count(problem, prices)
     best = Pocketed(w.copy(), count.anchor(w))
     best.history.append((0, best.errors))
-    state = np.zeros(3, dtype=np.int64)  # run, the pocket's run, updates
+    # The run, the pocket's run, updates, and whether w is what the pocket holds.
+    state = np.array([0, 0, 0, 1], dtype=np.int64)
     most = limits.most_updates()
     picks = np.empty(0, dtype=np.int64)
     at = idle = seen = 0
@@ -122,10 +123,11 @@ def fill_pocket(
                 raise ValueError(
                     "The weights grew beyond the range of float64: scale the data down."
                 )
-            if state[0] > state[1]:
-                errors = count.below(w, best.errors if strategy == "ratchet" else math.inf)
-                if errors is not None:
-                    state[1] = state[0]
+            if state[0] > state[1] and state[3] == 0:
+                # Less by more than rounding: sums of prices depend on their order.
+                limit = best.errors * (1.0 - 1e-12) if strategy == "ratchet" else math.inf
+                if count.below(w, limit):
+                    state[1], state[3] = state[0], 1
                     best.w, best.errors = w.copy(), count.anchor(w)
                     best.history.append((int(state[2]), best.errors))
                 else:  # these weights have had their chance
@@ -168,8 +170,10 @@ class _Count:
         self.wrong = np.concatenate([[0.0], np.cumsum(self.prices[self.order])])
         return float(self.prices[margins <= 0.0].sum())
 
-    def below(self, w: Vector, limit: float) -> float | None:
-        """The mistakes of w if there are fewer than ``limit``, else None."""
+    def below(self, w: Vector, limit: float) -> bool:
+        """Whether the mistakes of w cost less than ``limit``."""
+        if limit == math.inf:
+            return True
         reach = self._reach(w)
         first = int(np.searchsorted(self.distances, -reach, side="left"))
         last = int(np.searchsorted(self.distances, reach, side="right"))
@@ -178,7 +182,7 @@ class _Count:
         found = count_wrong(
             problem.rows, self.order[first:last], w, doubt, self.prices, self.wrong[first], limit
         )
-        return found if found < limit else None
+        return bool(found < limit)
 
     def _reach(self, w: Vector) -> float:
         """‖v‖/α, rounded up generously; infinite where the anchor is of no help."""
@@ -212,10 +216,12 @@ def draw_until_longer(
         if m > 0.0:
             state[0] += 1
             if state[0] > state[1]:
-                return k + 1
+                if state[3] == 0:
+                    return k + 1
+                state[1] = state[0]  # the pocket's own run goes on
         else:
             axpy(1.0, rows, i, w)
-            state[0] = 0
+            state[0] = state[3] = 0
             state[2] += 1
             doubt += rounding * radius
             if state[2] >= most:

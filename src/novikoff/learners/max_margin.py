@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval as Range
 from sklearn.utils._param_validation import StrOptions
 
-from novikoff.core.margins import norm_bound as norm
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.certificate import Certificate
@@ -100,7 +99,7 @@ class MaxMargin(LinearLearner):
     Examples
     --------
     >>> import novikoff as nv
-    >>> clf = nv.MaxMargin().fit([[0.0], [1.0], [3.0]], ["low", "low", "high"])
+    >>> clf = nv.MaxMargin().fit([[0.0], [1.0], [3.0]], [0, 0, 1])
     >>> clf.coef_.round(9).tolist(), clf.intercept_.round(9).tolist(), clf.support_.tolist()
     ([[1.0]], [-2.0], [1, 2])
     >>> bool(abs(clf.margin_.lo - 1.0) < 1e-8)
@@ -234,7 +233,7 @@ def _free(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
     rows = gap.rows[order]
     with np.errstate(all="ignore"):
         dual = signs[rows] * gap.weights[order] * 0.5 / gap.margin.hi / gap.margin.hi  # ‖z‖ = 2·hi
-        w = gap.w / norm(gap.w[:-1]) / gap.margin.hi
+        w = gap.w / _norm(gap.w[:-1]) / gap.margin.hi
     return _Rule(w, gap.margin, rows, dual, verdict)
 
 
@@ -248,8 +247,14 @@ def _padded(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
     w = np.append(verdict.coef, verdict.intercept)
     with np.errstate(all="ignore"):
         dual = weighing.weights[order] / weighing.weights.sum() / found.margin.hi / found.margin.hi
-        w = w / norm(w) / found.margin.hi
+        w = w / _norm(w) / found.margin.hi
     return _Rule(w, found.margin, rows, signs[rows] * dual, verdict)
+
+
+def _norm(w: Vector) -> float:
+    """‖w‖, whatever its size."""
+    size = float(np.abs(w).max())
+    return size * float(np.linalg.norm(w / size))
 
 
 def _refuse(verdict: Verdict, labels: tuple[Label, Label], part: Indices) -> NoReturn:
