@@ -149,13 +149,15 @@ def outcome(task: Task) -> list[object]:
     except ValueError as error:
         return [str(error)]
     ledger, trace = ran.ledger, ran.trace
-    books = [ledger.updates, ledger.mistakes, ledger.steps, ran.epochs, ledger.counts]
-    tape = [] if trace is None else [trace.step, trace.index, trace.margin, trace.tau]
+    tallies = [ledger.updates, ledger.mistakes, ledger.steps, ran.epochs]
+    rows = [] if trace is None else [trace.step, trace.index]
+    reals = [] if trace is None else [trace.margin, trace.tau, trace.squared_norm]
     assert np.linalg.norm(ran.W[:, 0]) <= ledger.norm[0]
     return [
         ran.stops,
-        *(array.tolist() for array in books),
-        *(array.tobytes() for array in [ran.W, ledger.lazy, *tape]),
+        *(tally.tolist() for tally in [*tallies, *rows]),
+        ledger.counts.tobytes(),
+        *(array.tobytes() for array in [ran.W, ledger.lazy, *reals]),
     ]
 
 

@@ -98,8 +98,8 @@ def fill_pocket(
     count = _Count(problem, prices)
     best = Pocketed(w.copy(), count.anchor(w))
     best.history.append((0, best.errors))
-    # The run, the pocket's run, updates, and whether w is what the pocket holds.
-    state = np.array([0, 0, 0, 1], dtype=np.int64)
+    # The run, the pocket's run, updates, whether w is in the pocket, whether runs decide.
+    state = np.array([0, 0, 0, 1, strategy == "run_length"], dtype=np.int64)
     most = limits.most_updates()
     picks = np.empty(0, dtype=np.int64)
     at = idle = seen = 0
@@ -218,7 +218,8 @@ def draw_until_longer(
             if state[0] > state[1]:
                 if state[3] == 0:
                     return k + 1
-                state[1] = state[0]  # the pocket's own run goes on
+                if state[4] > 0:  # the pocket's own run goes on
+                    state[1] = state[0]
         else:
             axpy(1.0, rows, i, w)
             state[0] = state[3] = 0

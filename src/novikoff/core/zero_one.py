@@ -23,6 +23,9 @@ from novikoff.core.stops import Limits
 # Lines searched without improvement before giving up, for each weight and besides.
 _PATIENCE: Final = 4
 _LEAST_PATIENCE: Final = 100
+# More lines where they are short: so many, or so many rows' worth of them.
+_MOST_MORE: Final = 3000
+_MORE: Final = 400_000
 # After so many moves the scores are computed anew, so that rounding cannot build up.
 _RENEWED: Final = 50
 
@@ -57,7 +60,7 @@ def descend(
     errors = float(prices[s <= 0.0].sum())
     lowest = errors
     w = w.copy()
-    patience = _LEAST_PATIENCE + _PATIENCE * problem.p
+    patience = _LEAST_PATIENCE + _PATIENCE * problem.p + min(_MOST_MORE, _MORE // problem.n)
     idle = moves = 0
     while lowest > 0.0 and idle < patience and limits.reached() is None:
         v = _direction(problem, metric, s, moves + idle, rng)
