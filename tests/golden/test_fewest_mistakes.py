@@ -88,7 +88,7 @@ def fewest_by_planes(A: Vector) -> int:
         w = np.linalg.svd(A[list(touching)])[2][-1]
         sides = A @ w
         sides[list(touching)] = 0.0
-        best = min(best, int((sides < 0).sum()), int((sides > 0).sum()))
+        best = int(min(best, (sides < 0).sum(), (sides > 0).sum()))
     return best
 
 
