@@ -83,7 +83,7 @@ def fewest_by_planes(A: Vector) -> int:
     These may be on the right side then, whatever their labels.
     """
     n, p = A.shape
-    best = n
+    best = int(n)
     for touching in combinations(range(n), p - 1):
         w = np.linalg.svd(A[list(touching)])[2][-1]
         sides = A @ w
