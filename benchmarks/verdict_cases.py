@@ -55,7 +55,13 @@ def widest_gap(scale: Scale, repeats: int) -> list[Row]:
     n, p = scale.widest_gap
     X, y = unit_rows(n, p, 1e-2)
     tol = 1e-6
-    found = compare_answers(_ours(X, y, tol), libsvm(X, y), repeats, scale.patience)
+
+    def ours() -> Verdict:
+        verdict = novikoff.MaxMargin(tol=tol).fit(X, y).verdict_
+        assert isinstance(verdict, Verdict)
+        return verdict
+
+    found = compare_answers(ours, libsvm(X, y), repeats, scale.patience)
     quality = same_gap(found.ours, found.peer, X, y, tol)
     return [_per_answer(f"max margin, {n} × {p}", "LIBSVM", found, 50.0, quality)]
 

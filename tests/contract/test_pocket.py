@@ -16,12 +16,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 
 import novikoff as nv
+from novikoff.core import zero_one
 
 CONFIGURATIONS = [
     nv.Pocket(max_updates=300),
     nv.Pocket("run_length", max_updates=300, multi_class="ovo", refine=False),
-    nv.Pocket(max_updates=300, fit_intercept=False, lower_bound=False, n_jobs=2),
+    nv.Pocket(max_updates=300, refine=False, fit_intercept=False, lower_bound=False, n_jobs=2),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search a hundred lines in vain, not thousands: the contract is the same."""
+    monkeypatch.setattr(zero_one, "_MOST_MORE", 0)
 
 
 ONLY_THE_ROWS_GIVEN = (

@@ -219,11 +219,11 @@ def random_task(seed: int, order: str) -> Task:
 def test_random_problems(order: str, mode: str) -> None:
     """Some two thousand in all, which takes seconds."""
     first = 1000 * list(SEQUENCES).index(order) + 100 * list(MODES).index(mode)
-    uses = [same(random_task(first + k, order), MODES[mode]) for k in range(80)]
+    uses = [same(random_task(first + k, order), MODES[mode]) for k in range(60)]
     in_use = sum(use.casts > 0 for use in uses)
-    assert in_use >= (5 if mode == "cast where it pays" else 30)
+    assert in_use >= (3 if mode == "cast where it pays" else 20)
     gathered = sum(use.gathered > 0 for use in uses)
-    assert gathered == 0 if mode == "in place" else gathered >= 5
+    assert gathered == 0 if mode == "in place" else gathered >= 3
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -236,7 +236,6 @@ def test_random_problems(order: str, mode: str) -> None:
     sparse=st.booleans(),
     traced=st.booleans(),
 )
-@settings(max_examples=100)
 def test_nasty_floats(
     mode: str,
     case: tuple[Vector, Signs],

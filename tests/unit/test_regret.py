@@ -10,11 +10,18 @@ import numpy.typing as npt
 import pytest
 
 import novikoff as nv
+from novikoff.core import zero_one
 from novikoff.core.rows import Vector
 from novikoff.learners.inputs import Example
 from tests.cases import csr
 
 Labels = npt.NDArray[np.int64]
+
+
+@pytest.fixture(autouse=True)
+def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search a hundred lines in vain, not thousands: how good they are is for `golden`."""
+    monkeypatch.setattr(zero_one, "_MOST_MORE", 0)
 
 
 def stream(seed: int, n: int, d: int, *, grid: bool = False) -> tuple[Vector, Labels]:

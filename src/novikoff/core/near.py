@@ -38,7 +38,7 @@ _ANCHOR, _OVERHEAD = 2.0, 0.05
 # The cost of an epoch, in plain ones, below which it is worth while.
 _GAIN = 0.7
 # Near rows are copied if they are at most this share of the data.
-_COPIED = 1 / 16
+_COPIED = 1 / 8
 
 
 class Near(NamedTuple):
@@ -94,7 +94,8 @@ class Anchor:
         fits = entries >= _WORTHWHILE and 1e-100 < problem.radius < 1e100
         self.possible = fits and (weights is None or bool((weights > 0.0).all()))
         self.holds = False
-        self.drift = 0.0  # how far w turns in an epoch, as ρ
+        # In E epochs w turns by about swing + drift·√E, as ρ: to and fro, and away.
+        self.swing = self.drift = 0.0
         self._next_try, self._epochs, self._since = _FIRST_TRY, 0, 0.0
         self._looked, self._passed = 0.0, 0.0
         self._visits: tuple[Indices, Indices] | None = None
@@ -119,7 +120,7 @@ class Anchor:
             return False
         distances = np.empty(problem.n)
         self._measure(w, self.delta + 4.0 * doubt, distances)
-        rho = _best_turn(distances, self.drift)
+        rho = _best_turn(distances, self.swing, self.drift)
         if rho <= 0.0:
             return False
         chosen = np.flatnonzero(distances <= rho)
@@ -184,7 +185,12 @@ class Anchor:
 
     def recast(self, w: Vector, share: float) -> None:
         """Cast anew: w turned by ρ in the epochs since the last time, and this share of one."""
-        self.drift = float(self.near.state[4]) / max(self._since + share, 0.05)
+        rho, epochs = float(self.near.state[4]), self._since + share
+        if epochs < 1.0:
+            self.swing = rho
+        else:
+            self.drift = max(rho - self.swing, 0.5 * rho) / math.sqrt(epochs)
+            self.swing *= 0.9
         self.cast(w)
 
     def _measure(self, w: Vector, least: float, out: Vector) -> None:
@@ -206,12 +212,13 @@ def _turn(before: Vector, w: Vector) -> float:
     return math.sqrt(float(np.square(w - alpha * before).sum())) / alpha
 
 
-def _best_turn(distances: Vector, drift: float) -> float:
+def _best_turn(distances: Vector, swing: float, drift: float) -> float:
     """The ρ with the least cost of an epoch, or 0 if that is not well below a plain one."""
     sample = np.sort(distances[:: max(1, len(distances) // 4096)])
-    turns = drift * 2.0 ** np.arange(-1, 12)
+    steps = 2.0 ** np.arange(-1, 7)
+    turns = swing + drift * steps
     shares = np.searchsorted(sample, turns, side="right") / len(sample)
-    costs = shares + _OVERHEAD + _ANCHOR * drift / turns
+    costs = shares + _OVERHEAD + _ANCHOR / np.square(steps)
     best = int(np.argmin(costs))
     return float(turns[best]) if costs[best] < _GAIN else 0.0
 

@@ -103,6 +103,7 @@ def fill_pocket(
     most = limits.most_updates()
     picks = np.empty(0, dtype=np.int64)
     at = idle = seen = 0
+    doubt, step = np.zeros(1), problem.rounding() * problem.radius
     try:
         while best.errors > 0.0:
             stop = limits.reached() or (Stop.UPDATES if state[2] >= most else None)
@@ -115,14 +116,12 @@ def fill_pocket(
                     best.stop = Stop.EXHAUSTED
                     break
                 picks, at, seen = _draw(rng, problem.n, drawn), 0, int(state[2])
-            doubt = problem.rounding() * norm_bound(w)
-            at = draw_until_longer(
-                problem.rows, picks, at, w, state, problem.rounding(), problem.radius, doubt, most
-            )
-            if not np.isfinite(w).all():
-                raise ValueError(
-                    "The weights grew beyond the range of float64: scale the data down."
-                )
+                doubt[0] = problem.rounding() * norm_bound(w)
+                if not doubt[0] < np.inf:
+                    raise ValueError(
+                        "The weights grew beyond the range of float64: scale the data down."
+                    )
+            at = draw_until_longer(problem.rows, picks, at, w, state, doubt, step, most)
             if state[0] > state[1] and state[3] == 0:
                 # Less by more than rounding: sums of prices depend on their order.
                 limit = best.errors * (1.0 - 1e-12) if strategy == "ratchet" else math.inf
@@ -202,16 +201,18 @@ def draw_until_longer(
     first: int,
     w: Vector,
     state: Indices,
-    rounding: float,
-    radius: float,
-    doubt: float,
+    doubt: Vector,
+    step: float,
     most: int,
 ) -> int:
-    """Learn from the rows drawn until a run is longer than the pocket's; return how far it went."""
+    """Learn from the rows drawn until a run is longer than the pocket's; return how far it went.
+
+    ``doubt`` bounds how far two sums of ⟨a_i, w⟩ may be apart; an update adds ``step`` to it.
+    """
     for k in range(first, len(picks)):
         i = picks[k]
         m = dot(rows, i, w)
-        if not doubt + UNDERFLOW < abs(m) < np.inf:
+        if not doubt[0] + UNDERFLOW < abs(m) < np.inf:
             m = dot_in_order(rows, i, w)
         if m > 0.0:
             state[0] += 1
@@ -224,7 +225,7 @@ def draw_until_longer(
             axpy(1.0, rows, i, w)
             state[0] = state[3] = 0
             state[2] += 1
-            doubt += rounding * radius
+            doubt[0] += step
             if state[2] >= most:
                 return k + 1
     return len(picks)

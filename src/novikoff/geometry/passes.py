@@ -22,7 +22,7 @@ from novikoff.geometry.table import SignedRows
 Result = TypeVar("Result")
 
 # Below this many entries a second thread costs more than it gives.
-_WORTHWHILE = 1 << 16
+_WORTHWHILE = 1 << 20
 
 
 def cores() -> int:
