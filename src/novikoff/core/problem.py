@@ -15,7 +15,7 @@ from novikoff.core import rows as _rows
 from novikoff.core.rows import Floats, Rows, SparseMatrix, Vector
 
 # Below this many bytes a thread costs more than it gives.
-_WORTHWHILE = 1 << 19
+_WORTHWHILE = 1 << 23
 _ULP = float(np.finfo(np.float64).eps)
 
 

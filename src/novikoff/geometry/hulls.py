@@ -52,8 +52,7 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
     best = [Interval(0.0, math.inf)]
 
     def enough(answer: Answer) -> bool:
-        lo = _lower(data, _without_bias(answer.w), answer.products)
-        hi = _rough_upper(data, answer)
+        lo, hi = _rough_lower(data, answer), _rough_upper(data, answer)
         best[0] = Interval(max(lo, best[0].lo), min(hi, best[0].hi))
         return best[0].relative_width <= tol / 2.0
 
@@ -84,6 +83,15 @@ def _lower(data: Data, w: Vector, products: Vector) -> float:
         return 0.0
     gap = (gap - 2.0 * data.doubt(w)) / 2.0 * (1.0 - 2.0**-50)
     return max(0.0, math.nextafter(gap / exact.square_root_up(norm), -math.inf))
+
+
+def _rough_lower(data: Data, answer: Answer) -> float:
+    """The same in floats: good enough to decide when to stop."""
+    signs, m = data.problem.rows.signs, answer.products
+    size = float(np.linalg.norm(answer.w[:-1]))
+    if not size > 0.0:
+        return 0.0
+    return max(0.0, float(m[signs > 0].min()) + float(m[signs < 0].min())) / size / 2.0
 
 
 def _rough_upper(data: Data, answer: Answer) -> float:
