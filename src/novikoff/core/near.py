@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from novikoff.core.ledger import Ledger
 
 # Epochs before the first attempt; after a vain one, so many times as many.
-_FIRST_TRY, _PAUSE = 20, 3
+_FIRST_TRY, _PAUSE = 60, 3
 # Problems smaller than this are done before it could pay, in entries.
 _WORTHWHILE = 1 << 17
 # What an anchor costs, and what an epoch costs however few rows are near, in epochs.
