@@ -30,13 +30,15 @@ if TYPE_CHECKING:
     from novikoff.core.ledger import Ledger
 
 # Epochs before the first attempt; after a vain one, so many times as many.
-_FIRST_TRY, _PAUSE = 60, 3
+_FIRST_TRY, _PAUSE = 40, 1.25
 # Problems smaller than this are done before it could pay, in entries.
 _WORTHWHILE = 1 << 17
 # What an anchor costs, and what an epoch costs however few rows are near, in epochs.
 _ANCHOR, _OVERHEAD = 2.0, 0.05
 # The cost of an epoch, in plain ones, below which it is worth while.
 _GAIN = 0.7
+# So many rows tell what would pay.
+_SAMPLE = 2048
 # Near rows are copied if they are at most this share of the data.
 _COPIED = 1 / 8
 
@@ -94,6 +96,7 @@ class Anchor:
         fits = entries >= _WORTHWHILE and 1e-100 < problem.radius < 1e100
         self.possible = fits and (weights is None or bool((weights > 0.0).all()))
         self.holds = False
+        self._sample: Rows | None = None
         # In E epochs w turns by about swing + drift·√E, as ρ: to and fro, and away.
         self.swing = self.drift = 0.0
         self._next_try, self._epochs, self._since = _FIRST_TRY, 0, 0.0
@@ -107,7 +110,7 @@ class Anchor:
             return
         self.drift = _turn(before, w)
         if self.drift <= 0.0 or not self.cast(w):
-            self._next_try = self._epochs * _PAUSE
+            self._next_try = int(self._epochs * _PAUSE) + 1
 
     def cast(self, w: Vector) -> bool:
         """Find the rows near w, for the turn that pays best; False if none does."""
@@ -118,11 +121,17 @@ class Anchor:
         self.holds = False
         if not 1e-150 < square < 1e150:
             return False
-        distances = np.empty(problem.n)
-        self._measure(w, self.delta + 4.0 * doubt, distances)
-        rho = _best_turn(distances, self.swing, self.drift)
+        least_margin = self.delta + 4.0 * doubt
+        if self._sample is None:  # it tells which turn would pay
+            step = max(1, problem.n // _SAMPLE)
+            self._sample = _gathered(problem.rows, np.arange(0, problem.n, step))
+        distances = np.empty(len(self._sample.signs))
+        _distances(self._sample, 0, len(distances), w, least_margin, distances)
+        rho = _best_turn(np.sort(distances), self.swing, self.drift)
         if rho <= 0.0:
             return False
+        distances = np.empty(problem.n)
+        self._measure(w, least_margin, distances)
         chosen = np.flatnonzero(distances <= rho)
         self.gathered = len(chosen) <= _COPIED * problem.n
         self.rows = _gathered(problem.rows, chosen) if self.gathered else problem.rows
@@ -176,7 +185,7 @@ class Anchor:
         self._passed = 0.8 * self._passed + 1.0
         if self._passed > 3.0 and self._looked > 0.9 * self._passed:
             self.holds, self._looked, self._passed = False, 0.0, 0.0
-            self._next_try = self._epochs * _PAUSE
+            self._next_try = int(self._epochs * _PAUSE) + 1
 
     @property
     def broken(self) -> bool:
@@ -212,9 +221,8 @@ def _turn(before: Vector, w: Vector) -> float:
     return math.sqrt(float(np.square(w - alpha * before).sum())) / alpha
 
 
-def _best_turn(distances: Vector, swing: float, drift: float) -> float:
+def _best_turn(sample: Vector, swing: float, drift: float) -> float:
     """The ρ with the least cost of an epoch, or 0 if that is not well below a plain one."""
-    sample = np.sort(distances[:: max(1, len(distances) // 4096)])
     steps = 2.0 ** np.arange(-1, 7)
     turns = swing + drift * steps
     shares = np.searchsorted(sample, turns, side="right") / len(sample)
