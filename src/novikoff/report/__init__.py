@@ -1,0 +1,1 @@
+"""What a person or another program gets to see: models, reports, plots."""

@@ -1,0 +1,119 @@
+"""Output files that are whole or not there: a temporary name, synced, then renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class OutputError(OSError):
+    """An output file cannot be written; the message is a sentence."""
+
+
+def write_file(path: str | os.PathLike[str], content: bytes, *, force: bool = True) -> None:
+    """Write a file at once: a crash or a full disk leaves the old file, or none.
+
+    Parameters
+    ----------
+    path : path
+        Where to write.
+    content : bytes
+        All of it.
+    force : bool
+        Whether a file that is already there is replaced.
+
+    Raises
+    ------
+    OutputError
+        If the file is there and ``force`` is False, or it cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "out.txt"
+    ...     write_file(path, b"whole")
+    ...     path.read_bytes(), len(list(path.parent.iterdir()))
+    (b'whole', 1)
+    """
+    with writing({Path(path): content}, force=force):
+        pass
+
+
+@contextlib.contextmanager
+def writing(contents: dict[Path, bytes], *, force: bool) -> Iterator[None]:
+    """Write several files; they get their names when the block has ended well.
+
+    All are written and synced before the block begins, so that a full disk is known
+    before anything is renamed.
+    """
+    drafts: dict[Path, Path] = {}
+    try:
+        for path, content in contents.items():
+            refuse_existing(path, force=force)
+            draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+            drafts[path] = draft
+            with _saying(path):
+                _write_synced(draft, content)
+        yield
+        for path, draft in drafts.items():
+            with _saying(path):
+                _give_name(draft, path, force=force)
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)
+
+
+def refuse_existing(path: Path, *, force: bool) -> None:
+    """Raise OutputError if the file is there and must not be replaced."""
+    if path.is_dir():
+        raise OutputError(f"{path} is a directory, not a file that could be written.")
+    if not force and os.path.lexists(path):
+        raise OutputError(f"{path} already exists; --force (force=True) replaces it.")
+
+
+def _write_synced(draft: Path, content: bytes) -> None:
+    with open(draft, "xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _give_name(draft: Path, path: Path, *, force: bool) -> None:
+    if not force:  # a link is made only where there is no file, even now
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            refuse_existing(path, force=False)
+        except OSError:  # a file system without links
+            os.replace(draft, path)
+    else:
+        os.replace(draft, path)
+    with contextlib.suppress(OSError):  # the name itself is synced where the system can
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextlib.contextmanager
+def _saying(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        reason = {
+            errno.ENOSPC: "the disk is full",
+            errno.EDQUOT: "the disk quota is used up",
+            errno.EACCES: "its directory may not be written to",
+            errno.EROFS: "the file system is read-only",
+            errno.ENOENT: f"the directory {path.parent} does not exist",
+            errno.ENOTDIR: f"{path.parent} is not a directory",
+        }.get(error.errno or 0, error.strerror or str(error))
+        raise OutputError(f"{path} cannot be written: {reason}.") from None
