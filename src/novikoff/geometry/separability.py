@@ -118,6 +118,7 @@ def separate(
     X: object,
     y: object,
     *,
+    positive: Hashable = None,
     fit_intercept: bool = True,
     tol: float = 1e-8,
     goal: Goal = "margin",
@@ -133,6 +134,8 @@ def separate(
     y : array of shape (n,)
         Labels of two kinds; the larger is the positive class. With one kind only, the
         question is whether all rows fit on one side.
+    positive : label, optional
+        The positive class; the others, of which there may be several, are the negative.
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     tol : float
@@ -162,13 +165,7 @@ def separate(
     'quasi-separable'
     """
     _check_options(fit_intercept, tol, goal, budget)
-    found = _distinct(y)
-    if len(found) > 2:
-        raise ValueError(
-            f"y has {len(found)} classes; separate() takes two. Use separate_classes() to "
-            "test each class against the rest."
-        )
-    sides = plain_label(found[-1]), plain_label(found[0]) if len(found) > 1 else None
+    sides = _sides(_distinct(y), positive)
     limits = Limits(seconds=budget)
     return _decide(X, y, sides, fit_intercept, tol, goal, limits, progress)
 
@@ -316,6 +313,22 @@ def _report(
         separated_rows=found.separated,
         certificate=proof,
     )
+
+
+def _sides(found: list[Hashable], positive: Hashable) -> tuple[Label, Label]:
+    """The labels of the two sides; None is the rest."""
+    if positive is not None:
+        chosen = plain_label(positive)
+        others = [label for label in map(plain_label, found) if label != chosen]
+        if len(others) == len(found):
+            raise ValueError(f"The positive class {positive!r} is none of the labels {found[:10]}.")
+        return chosen, others[0] if len(others) == 1 else None
+    if len(found) > 2:
+        raise ValueError(
+            f"y has {len(found)} classes; separate() takes two. Name the positive one, or use "
+            "separate_classes() to test each class against the rest."
+        )
+    return plain_label(found[-1]), plain_label(found[0]) if len(found) > 1 else None
 
 
 def _distinct(y: object) -> list[Hashable]:

@@ -1,14 +1,15 @@
-"""Two identical rows with opposite labels, or a row of zeros: the shortest contradiction."""
+"""Identical rows; with opposite labels they are the shortest contradiction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from novikoff.core import rows as _rows
-from novikoff.core.rows import Rows, Vector
+from novikoff.core.rows import Indices, Rows, Vector
 from novikoff.geometry.passes import Data
 
 
@@ -23,9 +24,7 @@ def all_opposite_twins(data: Data, prices: Vector) -> Iterator[tuple[int, ...]]:
     Rows are compared by their product with a random vector, which is the same for the same
     row to the last bit, then entry by entry.
     """
-    mix = np.random.default_rng(0).standard_normal(data.problem.p)
-    marks = np.empty(data.n)
-    data.each(lambda first, last: _mark(data.problem.rows, first, last, mix, marks))
+    marks = _marks(data)
     sizes = np.abs(marks)
     for k in np.flatnonzero(sizes == 0.0):
         if not data.table.at(np.array([k])).any():
@@ -40,6 +39,36 @@ def all_opposite_twins(data: Data, prices: Vector) -> Iterator[tuple[int, ...]]:
             A = data.table.at(np.array([i, j]))
             if np.array_equal(A[0], -A[1]):
                 yield (i, j) if i < j else (j, i)
+
+
+def clashes(data: Data, codes: Indices) -> Iterator[Indices]:
+    """Groups of rows that are equal entry by entry but not all of one class, in order."""
+    marks = _marks(data)
+    order = np.argsort(marks, kind="stable")
+    edges = np.flatnonzero(np.diff(marks[order])) + 1
+    groups = [group for group in np.split(order, edges) if (codes[group] != codes[group[0]]).any()]
+    for group in sorted(groups, key=lambda rows: int(rows[0])):
+        rest = group
+        while len(rest) > 1:  # one round, but for rows whose marks are equal by chance
+            same = _equal_to_first(data, rest)
+            if (codes[rest[same]] != codes[rest[0]]).any():
+                yield rest[same]
+            rest = rest[~same]
+
+
+def _equal_to_first(data: Data, rows: Indices) -> npt.NDArray[np.bool_]:
+    first = data.table.at(rows[:1])
+    stride = max(1, (1 << 20) // first.shape[1])
+    parts = [rows[k : k + stride] for k in range(0, len(rows), stride)]
+    return np.concatenate([(data.table.at(part) == first).all(axis=1) for part in parts])
+
+
+def _marks(data: Data) -> Vector:
+    """The product of each row with one random vector, the same for the same row."""
+    mix = np.random.default_rng(0).standard_normal(data.problem.p)
+    marks = np.empty(data.n)
+    data.each(lambda first, last: _mark(data.problem.rows, first, last, mix, marks))
+    return marks
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,115 @@
+"""How often the rule errs on examples it has not seen: a holdout, or cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from novikoff.core.rows import Indices
+from novikoff.report.study import Labels, Matrix, Options, Progress, one_against_rest, study
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Errors on unseen rows, with a 95 % interval for the rate (Clopper and Pearson 1934).
+
+    The interval is exact for one holdout; with several folds it is a guide, as the folds
+    share their training rows.
+    """
+
+    method: str
+    rows: int
+    errors: int
+    rate: float
+    low: float
+    high: float
+    folds: list[int]
+
+
+def hold_out(
+    X: Matrix, y: Labels, share: float, options: Options, progress: Progress | None = None
+) -> Estimate:
+    """Keep a share of every class back, learn from the others, and count the errors.
+
+    Examples
+    --------
+    >>> X, y = np.arange(40.0)[:, None], np.arange(40) >= 20
+    >>> hold_out(X, y, 0.25, Options()).rows
+    10
+    """
+    y = one_against_rest(y, options.positive)
+    last = [_deal(rows, share) for rows in _by_class(y, options.seed)]
+    test = np.sort(np.concatenate(last))
+    return _estimate(f"holdout {share:g}", X, y, [test], options, progress)
+
+
+def cross_validate(
+    X: Matrix, y: Labels, folds: int, options: Options, progress: Progress | None = None
+) -> Estimate:
+    """Deal the rows of every class out to folds, and test on each what the others teach."""
+    y = one_against_rest(y, options.positive)
+    hands: list[list[Indices]] = [[] for _ in range(folds)]
+    place = 0
+    for rows in _by_class(y, options.seed):
+        if len(rows) < folds:
+            raise ValueError(
+                f"The class {y[rows[0]].item()!r} has {len(rows)} rows: too few for {folds} folds."
+            )
+        for k in range(folds):
+            hands[(place + k) % folds].append(rows[k::folds])
+        place += len(rows) % folds
+    tests = [np.sort(np.concatenate(hand)) for hand in hands]
+    return _estimate(f"{folds}-fold cross-validation", X, y, tests, options, progress)
+
+
+def _by_class(y: Labels, seed: int) -> Iterator[Indices]:
+    rng = np.random.default_rng(seed)
+    for label in np.unique(y):
+        yield rng.permutation(np.flatnonzero(y == label))
+
+
+def _deal(rows: Indices, share: float) -> Indices:
+    """The rows of one class that are kept back: at least one, and not all."""
+    if len(rows) < 2:
+        raise ValueError("A class has one row only: none can be held out. Use --drop or more data.")
+    return rows[: int(np.clip(round(share * len(rows)), 1, len(rows) - 1))]
+
+
+def _estimate(
+    method: str,
+    X: Matrix,
+    y: Labels,
+    tests: list[Indices],
+    options: Options,
+    progress: Progress | None,
+) -> Estimate:
+    errors = []
+    plain = replace(options, positive=None, proofs=False)
+    for k, test in enumerate(tests):
+        if progress is not None:
+            progress(f"{method}, {k + 1} of {len(tests)}", None)
+        taught = np.ones(len(y), dtype=np.bool_)
+        taught[test] = False
+        model = study(X[taught], y[taught], plain).model
+        errors.append(int((model.predict(X[test]) != y[test]).sum()))
+    n, wrong = sum(map(len, tests)), sum(errors)
+    low, high = clopper_pearson(wrong, n)
+    return Estimate(method, n, wrong, wrong / n, low, high, errors)
+
+
+def clopper_pearson(errors: int, n: int) -> tuple[float, float]:
+    """The exact 95 % interval for a rate.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(0, 10)
+    >>> low, round(high, 4)
+    (0.0, 0.3085)
+    """
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(errors, n - errors + 1, 0.025)) if errors > 0 else 0.0
+    high = float(betaincinv(errors + 1, n - errors, 0.975)) if errors < n else 1.0
+    return low, high
