@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from novikoff import data
     from novikoff.core import orders
     from novikoff.core.hyperplane import Hyperplane
     from novikoff.geometry.certificate import Certificate, verify
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from novikoff.learners.perceptron import Perceptron
     from novikoff.learners.pocket import Pocket
     from novikoff.learners.regret import regret
+    from novikoff.report import plots
+    from novikoff.report.model_file import load, save
     from novikoff.theory import bounds
 
 __version__ = "0.1.0"
@@ -38,8 +41,12 @@ __all__ = [
     "Pocket",
     "Verdict",
     "bounds",
+    "data",
+    "load",
     "orders",
+    "plots",
     "regret",
+    "save",
     "separate",
     "separate_classes",
     "verify",
@@ -57,7 +64,11 @@ _HOMES = {
     "Pocket": ("novikoff.learners.pocket", "Pocket"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
     "bounds": ("novikoff.theory.bounds", None),
+    "data": ("novikoff.data", None),
+    "load": ("novikoff.report.model_file", "load"),
     "orders": ("novikoff.core.orders", None),
+    "plots": ("novikoff.report.plots", None),
+    "save": ("novikoff.report.model_file", "save"),
     "regret": ("novikoff.learners.regret", "regret"),
     "separate": ("novikoff.geometry.separability", "separate"),
     "separate_classes": ("novikoff.geometry.separability", "separate_classes"),

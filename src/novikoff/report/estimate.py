@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from novikoff.core.rows import Indices
-from novikoff.report.study import Labels, Matrix, Options, Progress, one_against_rest, study
+from novikoff.report.steps import Labels, Matrix, Options, Progress, one_against_rest
+from novikoff.report.study import study
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 
@@ -40,26 +40,21 @@ def write_file(path: str | os.PathLike[str], content: bytes, *, force: bool = Tr
     ...     path.read_bytes(), len(list(path.parent.iterdir()))
     (b'whole', 1)
     """
-    with writing({Path(path): content}, force=force):
-        pass
+    write_files({Path(path): content}, force=force)
 
 
-@contextlib.contextmanager
-def writing(contents: dict[Path, bytes], *, force: bool) -> Iterator[None]:
-    """Write several files; they get their names when the block has ended well.
+def write_files(contents: Mapping[Path, bytes], *, force: bool) -> None:
+    """Write several files, all of them before any gets its name.
 
-    All are written and synced before the block begins, so that a full disk is known
-    before anything is renamed.
+    A full disk or a crash is thus known before a file that was there is replaced.
     """
     drafts: dict[Path, Path] = {}
     try:
         for path, content in contents.items():
-            refuse_existing(path, force=force)
-            draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
-            drafts[path] = draft
+            check_writable(path, force=force)
+            drafts[path] = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
             with _saying(path):
-                _write_synced(draft, content)
-        yield
+                _write_synced(drafts[path], content)
         for path, draft in drafts.items():
             with _saying(path):
                 _give_name(draft, path, force=force)
@@ -68,12 +63,26 @@ def writing(contents: dict[Path, bytes], *, force: bool) -> Iterator[None]:
             draft.unlink(missing_ok=True)
 
 
-def refuse_existing(path: Path, *, force: bool) -> None:
-    """Raise OutputError if the file is there and must not be replaced."""
+def check_writable(path: Path, *, force: bool) -> None:
+    """Raise OutputError if the file is there and must not be replaced, or has no place."""
     if path.is_dir():
         raise OutputError(f"{path} is a directory, not a file that could be written.")
     if not force and os.path.lexists(path):
         raise OutputError(f"{path} already exists; --force (force=True) replaces it.")
+    folder = path.parent
+    with _saying(path):
+        if not folder.exists():
+            raise FileNotFoundError(errno.ENOENT, "")
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a directory and those above it, if need be."""
+    with _saying(folder):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def _write_synced(draft: Path, content: bytes) -> None:
@@ -88,7 +97,7 @@ def _give_name(draft: Path, path: Path, *, force: bool) -> None:
         try:
             os.link(draft, path)
         except FileExistsError:
-            refuse_existing(path, force=False)
+            check_writable(path, force=False)
         except OSError:  # a file system without links
             os.replace(draft, path)
     else:

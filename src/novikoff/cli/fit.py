@@ -1,0 +1,228 @@
+"""``novikoff fit``: a file in; a verdict, a model and a proof out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from novikoff.cli.main import UNDECIDED, UNMET
+from novikoff.cli.options import choices, reading
+from novikoff.cli.progress import Show, shown
+from novikoff.cli.request import Request
+from novikoff.cli.screen import print_lines
+
+if TYPE_CHECKING:
+    from novikoff.data import Dataset
+    from novikoff.report.estimate import Estimate
+    from novikoff.report.study import Study
+    from novikoff.report.summary import Report
+
+_KINDS = ["separable", "quasi-separable", "inseparable"]
+_ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
+_PLOTS = ["boundary", "margins", "mistakes", "proof"]
+
+
+@click.command("fit")
+@click.argument("data", type=click.Path())
+@reading
+@click.option(
+    "--positive",
+    metavar="VALUE",
+    help="The positive class; against all others, if there are more than two.",
+)
+@click.option("--no-intercept", is_flag=True, help="Rules through the origin only.")
+@click.option(
+    "--order",
+    type=click.Choice(_ORDERS),
+    default="permuted",
+    show_default=True,
+    help="In which order the perceptron looks at the rows.",
+)
+@click.option(
+    "--epochs",
+    type=click.IntRange(1),
+    help="Passes of the perceptron, at most. Default: 1000, fewer for very large data.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Where randomness comes from.",
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Time for all of it; what is not proved by then is undecided.",
+)
+@click.option(
+    "--no-verdict", is_flag=True, help="Only run the perceptron: no proof, no certificate."
+)
+@click.option(
+    "--holdout",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Estimate the error on unseen examples from a share held out.",
+)
+@click.option(
+    "--cv", type=click.IntRange(2), metavar="K", help="The same, by K-fold cross-validation."
+)
+@click.option("--require", type=click.Choice(_KINDS), help="Exit with 1 if the verdict is another.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="Of the report on standard output.",
+)
+@click.option("--plot", type=click.Path(), metavar="FILE", help="Draw a picture: .svg or .png.")
+@click.option(
+    "--plot-kind",
+    type=click.Choice(_PLOTS),
+    default="boundary",
+    show_default=True,
+    help="What the picture shows.",
+)
+@click.option("--plane", metavar="A,B", help="The two features whose plane is drawn.")
+@click.option(
+    "--out",
+    type=click.Path(),
+    default=".",
+    metavar="DIR",
+    help="Where the model and the certificate go. Default: here.",
+)
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+def command(data: str, **values: object) -> None:
+    r"""Decide whether a linear rule exists, with proof, and learn one.
+
+    DATA is CSV, TSV, Parquet, Arrow, npy, npz or svmlight, text also gzipped; - is standard
+    input. Writes NAME.novikoff (the model) and NAME.cert.json (the proof), and prints a report.
+
+    \b
+    novikoff fit flowers.csv --label species
+    novikoff fit big.parquet --require separable --format json > report.json
+    """  # fmt: skip
+    request = Request.of(data, values)
+    request.targets.check(request.force)
+    began = time.perf_counter()
+    with shown() as show:
+        dataset = _read(request, show)
+        found, estimate = _find(request, dataset, show)
+        show("writing", None)
+        contents = _contents(request, dataset, found)
+        report = _sum_up(request, dataset, found, estimate, began)
+        page = _page(report, dataset, found) if request.form == "html" else None
+        if page is not None and request.targets.page is not None:
+            contents[request.targets.page] = page.encode()
+        _save(contents, request)
+    _print(report, page, request)
+    sys.exit(_code(report, request.require))
+
+
+def _read(request: Request, show: Show) -> Dataset:
+    from novikoff.data import read
+
+    show(f"reading {request.data}", None)
+    return read(request.data, choices(request.values))
+
+
+def _find(request: Request, dataset: Dataset, show: Show) -> tuple[Study, Estimate | None]:
+    from novikoff.report.estimate import cross_validate, hold_out
+    from novikoff.report.study import study
+
+    options, y = request.options(dataset), dataset.labels
+    try:
+        found = study(dataset.X, y, options, show)
+        folds, share = request.values["cv"], request.values["holdout"]
+        if isinstance(folds, int):
+            return found, cross_validate(dataset.X, y, folds, options, show)
+        if isinstance(share, float):
+            return found, hold_out(dataset.X, y, share, options, show)
+    except ValueError as error:
+        raise ValueError(f"{dataset.source}: {error}") from None
+    return found, None
+
+
+def _sum_up(
+    request: Request, dataset: Dataset, found: Study, estimate: Estimate | None, began: float
+) -> Report:
+    from novikoff.report.summary import Files, Source, summarize
+
+    targets = request.targets
+    source = Source(
+        name=dataset.source,
+        names=dataset.names,
+        label=dataset.label,
+        rows=dataset.rows,
+        ids=dataset.ids,
+        notes=dataset.notes,
+        sparse=not hasattr(dataset.X, "ctypes"),
+    )
+    files = Files(
+        str(targets.model),
+        str(targets.certificate) if found.proofs else None,
+        None if targets.plot is None else str(targets.plot),
+    )
+    seconds = time.perf_counter() - began
+    return summarize(found, source, estimate=estimate, files=files, seconds=seconds)
+
+
+def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, bytes]:
+    """The model, the certificate and the picture."""
+    from novikoff.report import model_file, pictures, proof_file
+
+    targets, recipe = request.targets, dataset.recipe.to_json()
+    origin: dict[str, object] = {
+        "source": dataset.source,
+        "rows": len(dataset.rows),
+        "features": len(dataset.names),
+        "sha256": found.sha256,
+    }
+    found.model.feature_names_in_ = dataset.names
+    model = model_file.dump(found.model, preprocessing=recipe, data=origin)
+    contents = {targets.model: model}
+    if found.proofs:
+        contents[targets.certificate] = proof_file.dump(found.proofs, origin, recipe).encode()
+    if targets.plot is not None:
+        contents[targets.plot] = pictures.draw(found, dataset.X, dataset.names, request.picture)
+    return contents
+
+
+def _save(contents: dict[Path, bytes], request: Request) -> None:
+    from novikoff.report.files import make_folder, write_files
+
+    make_folder(request.targets.model.parent)
+    write_files(contents, force=request.force)
+
+
+def _page(report: Report, dataset: Dataset, found: Study) -> str:
+    from novikoff.report.html import page
+    from novikoff.report.pictures import draw_all
+
+    return page(report, draw_all(found, dataset.X, dataset.names))
+
+
+def _print(report: Report, page: str | None, request: Request) -> None:
+    from novikoff.report.text import lines
+
+    if request.targets.page is not None:
+        print_lines([*lines(report), ("report", str(request.targets.page))])
+    elif page is not None:
+        click.echo(page, nl=False)
+    elif request.form == "json":
+        click.echo(report.to_json(), nl=False)
+    else:
+        print_lines(lines(report))
+
+
+def _code(report: Report, require: str | None) -> int:
+    if report.verdict is not None and report.verdict.kind == "undecided":
+        return UNDECIDED
+    met = require is None or (report.verdict is not None and report.verdict.kind == require)
+    return 0 if met else UNMET

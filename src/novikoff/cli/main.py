@@ -1,0 +1,92 @@
+"""``novikoff``: the commands, what their exit codes mean, and errors as sentences.
+
+====  =======================================================
+code  meaning
+====  =======================================================
+0     done
+1     ``--require`` is not met
+2     wrong usage, or data or files that cannot be used
+3     undecided within the budget
+130   interrupted
+====  =======================================================
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from novikoff import __version__
+
+UNMET, WRONG, UNDECIDED, INTERRUPTED = 1, 2, 3, 130
+
+_COMMANDS = {
+    "fit": "Decide whether a linear rule exists, with proof, and learn one.",
+    "predict": "Predict labels or scores with a model.",
+    "verify": "Check a certificate against data, without the solver.",
+    "info": "Say what a model is, and show its weights.",
+}
+
+
+class _Lazy(click.Group):
+    """Commands are imported when they are called, so that --help is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"novikoff.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 --require not met, 2 wrong usage or data, 3 undecided, "
+    "130 interrupted.",
+)
+@click.version_option(__version__, prog_name="novikoff")
+def novikoff() -> None:
+    """The perceptron, with its proof: linear separation of labelled data.
+
+    novikoff fit data.csv decides whether one linear rule gets every row right, proves the
+    answer, and writes a model and a certificate that anyone can check.
+    """
+
+
+def main() -> None:
+    """Run a command; whatever a user can cause ends in a sentence and an exit code."""
+    try:
+        code = novikoff.main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = WRONG
+    except (KeyboardInterrupt, click.Abort):
+        _say("interrupted; nothing was written.")
+        code = INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except MemoryError:
+        _say("the data does not fit into memory.")
+        code = WRONG
+    except (ValueError, OSError) as error:
+        _say(str(error))
+        code = WRONG
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(sentence: str) -> None:
+    click.echo(f"novikoff: {' '.join(sentence.split())}", err=True)

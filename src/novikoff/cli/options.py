@@ -1,0 +1,94 @@
+"""The options that say how a file is read, the same for every command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from novikoff.data import Choices
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+_FORMATS = ["csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight"]
+
+_READING = [
+    click.option("--label", metavar="NAME|INDEX", help="The label column, by name or number "
+                 "(from 1; −1 is the last). Default: label, target, y or class, else the last."),
+    click.option("--features", metavar="A,B,…", help="Use only these columns."),
+    click.option("--drop", metavar="A,B,…", help="Leave these columns out."),
+    click.option("--id", "id_", metavar="NAME", help="A column that names the rows; no feature."),
+    click.option("--one-hot", metavar="A,B,…", help="Text columns to turn into 0/1 columns, one "
+                 "for each value; * for all of them."),
+    click.option("--missing", type=click.Choice(["refuse", "drop", "mean"]), help="What to do with "
+                 "missing values: refuse them (default), drop their rows, or put the mean."),
+    click.option("--header/--no-header", default=None, help="Whether the first line has names. "
+                 "Default: find out."),
+    click.option("--delimiter", metavar="CHAR", help="Between fields; \\t for a tab. Default: "
+                 "find out."),
+    click.option("--decimal", metavar="CHAR", help="The decimal point, for instance a comma."),
+    click.option("--from", "source_format", type=click.Choice(_FORMATS), help="The format of DATA. "
+                 "Default: from its name or first bytes."),
+]  # fmt: skip
+
+
+def reading(command: Command) -> Command:
+    """Add the options to a command; `choices` takes their values."""
+    for option in reversed(_READING):
+        command = option(command)
+    return command
+
+
+NAMES = (
+    "label", "features", "drop", "id_", "one_hot", "missing",
+    "header", "delimiter", "decimal", "source_format",
+)  # fmt: skip
+
+
+def choices(values: dict[str, object]) -> Choices:
+    """What was asked for, of the values of all options."""
+    from novikoff.data import Choices
+
+    def text(name: str) -> str | None:
+        value = values[name]
+        return None if value is None else str(value)
+
+    def several(name: str) -> tuple[str, ...]:
+        value = text(name)
+        return () if value is None else tuple(fields(value))
+
+    delimiter = text("delimiter")
+    if delimiter is not None:
+        delimiter = {"\\t": "\t", "tab": "\t", "space": " "}.get(delimiter, delimiter)
+        if len(delimiter) != 1:
+            raise click.BadParameter("one character is needed.", param_hint="--delimiter")
+    decimal = text("decimal") or "."
+    if len(decimal) != 1 or decimal.isdigit():
+        raise click.BadParameter("one character is needed.", param_hint="--decimal")
+    missing, header = values["missing"], values["header"]
+    return Choices(
+        format=text("source_format"),
+        label=text("label"),
+        features=several("features"),
+        drop=several("drop"),
+        id=text("id_"),
+        one_hot=several("one_hot"),
+        missing="drop" if missing == "drop" else "mean" if missing == "mean" else "refuse",
+        header=header if isinstance(header, bool) else None,
+        delimiter=delimiter,
+        decimal=decimal,
+    )
+
+
+def given(values: dict[str, object]) -> bool:
+    """Whether any of the options was used."""
+    return any(values[name] is not None for name in NAMES)
+
+
+def fields(text: str) -> list[str]:
+    """Names between commas; a name with a comma is quoted, as in CSV."""
+    import csv
+
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]

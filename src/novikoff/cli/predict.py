@@ -1,0 +1,86 @@
+"""``novikoff predict``: labels or scores for the rows of a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from novikoff.cli.progress import shown
+
+if TYPE_CHECKING:
+    from novikoff.data import Dataset
+    from novikoff.learners.linear import LinearLearner
+
+
+@click.command("predict")
+@click.argument("model", type=click.Path())
+@click.argument("data", type=click.Path())
+@click.option(
+    "--scores", is_flag=True, help="Also the score of each class; for two, its sign decides."
+)
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(),
+    default="-",
+    metavar="FILE",
+    help="Where the CSV goes. Default: standard output.",
+)
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+def command(model: str, data: str, scores: bool, out: str, force: bool) -> None:
+    """Predict a label for every row of DATA (- is standard input), as CSV.
+
+    The columns are matched by name, whatever their order. Where DATA has the label column, the
+    errors are counted on standard error.
+    """  # fmt: skip
+    from novikoff.data import Recipe, read
+    from novikoff.report import model_file
+    from novikoff.report.files import check_writable, write_file
+
+    if out != "-":
+        check_writable(Path(out), force=force)
+    saved = model_file.read(model)
+    if saved.preprocessing is None:
+        raise ValueError(
+            f"{model} does not say how its data was read: it was saved from Python without "
+            "preprocessing, so load it there with novikoff.load()."
+        )
+    with shown() as show:
+        show(f"reading {data}", None)
+        dataset = read(data, recipe=Recipe.from_json(saved.preprocessing), labelled=False)
+        show("predicting", None)
+        text = _table(saved.model, dataset, scores)
+    if out == "-":
+        click.echo(text, nl=False)
+    else:
+        write_file(out, text.encode(), force=force)
+    for note in dataset.notes:
+        click.echo(f"novikoff: {note}", err=True)
+
+
+def _table(model: LinearLearner, dataset: Dataset, scores: bool) -> str:
+    import numpy as np
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # columns are matched already
+        labels = model.predict(dataset.X)
+        found = model.decision_function(dataset.X) if scores else np.empty((len(labels), 0))
+    classes = model.classes_.tolist()
+    heads = [f"score_{name}" for name in (classes[1:] if found.ndim == 1 else classes)]
+    found = found.reshape(len(labels), -1)
+    names = dataset.rows.tolist() if dataset.ids is None else dataset.ids
+    first = "row" if dataset.ids is None else "id"
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([first, "prediction", *(heads if scores else [])])
+    for name, label, row in zip(names, labels.tolist(), found.tolist(), strict=True):
+        writer.writerow([name, label, *map(repr, row)])
+    if dataset.y is not None:
+        wrong = int((labels.astype(str) != dataset.y.astype(str)).sum())
+        click.echo(f"novikoff: {wrong:,} of {len(labels):,} labels differ.", err=True)
+    return out.getvalue()

@@ -1,0 +1,129 @@
+"""What is asked of ``novikoff fit``, and where its files go."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from novikoff.data import Dataset
+    from novikoff.report.pictures import Picture
+    from novikoff.report.steps import Options
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Where the files of a fit go; ``page`` is the report, where a terminal cannot show it."""
+
+    model: Path
+    certificate: Path
+    plot: Path | None
+    page: Path | None
+
+    def check(self, force: bool) -> None:
+        """Refuse files that are there or cannot be written, before any work is done."""
+        from novikoff.report.files import check_writable
+
+        folder = self.model.parent
+        while not folder.exists():  # it will be made
+            folder = folder.parent
+        for path in (self.model, self.certificate, self.page):
+            if path is not None:
+                check_writable(path if path.parent.exists() else folder / path.name, force=force)
+        if self.plot is not None:
+            check_writable(self.plot, force=force)
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of a fit, in types."""
+
+    data: str
+    values: dict[str, object]
+    targets: Targets
+    form: Literal["text", "json", "html"]
+    force: bool
+    require: str | None
+
+    @classmethod
+    def of(cls, data: str, values: dict[str, object]) -> Request:
+        """The request; options that contradict each other are refused."""
+        if values["holdout"] is not None and values["cv"] is not None:
+            raise click.UsageError("--holdout and --cv exclude each other.")
+        if values["require"] is not None and values["no_verdict"]:
+            raise click.UsageError("--require needs a verdict: it excludes --no-verdict.")
+        plot = None if values["plot"] is None else Path(str(values["plot"]))
+        if plot is not None and plot.suffix.lower() not in (".svg", ".png"):
+            raise click.BadParameter(f"{plot} is neither .svg nor .png.", param_hint="--plot")
+        form: Literal["text", "json", "html"] = (
+            "html" if values["form"] == "html" else "json" if values["form"] == "json" else "text"
+        )
+        folder, stem = Path(str(values["out"])), _stem(data)
+        page = folder / f"{stem}.html" if form == "html" and sys.stdout.isatty() else None
+        targets = Targets(folder / f"{stem}.novikoff", folder / f"{stem}.cert.json", plot, page)
+        require = None if values["require"] is None else str(values["require"])
+        return cls(data, values, targets, form, bool(values["force"]), require)
+
+    @property
+    def picture(self) -> Picture:
+        """What is drawn."""
+        from novikoff.cli.options import fields
+        from novikoff.report.pictures import CAPTIONS, Picture
+
+        plane = None if self.values["plane"] is None else fields(str(self.values["plane"]))
+        if plane is not None and len(plane) != 2:
+            raise click.BadParameter("two features are needed.", param_hint="--plane")
+        subject = next(kind for kind in CAPTIONS if kind == self.values["plot_kind"])
+        suffix = ".svg" if self.targets.plot is None else self.targets.plot.suffix.lower()
+        return Picture(subject, suffix, None if plane is None else (plane[0], plane[1]))
+
+    def options(self, dataset: Dataset) -> Options:
+        """How the study is made."""
+        from novikoff.report.steps import Options
+
+        values = self.values
+        epochs, seed, budget = values["epochs"], values["seed"], values["budget"]
+        return Options(
+            fit_intercept=not values["no_intercept"],
+            positive=_positive(dataset, values["positive"]),
+            order=str(values["order"]),
+            epochs=epochs if isinstance(epochs, int) else None,
+            seed=seed if isinstance(seed, int) else 0,
+            budget=budget if isinstance(budget, float) else None,
+            verdict=not values["no_verdict"],
+        )
+
+
+def _stem(data: str) -> str:
+    """The name of the data without its endings."""
+    name = "data" if data == "-" else Path(data).name
+    for ending in (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
+                   ".svm", ".svmlight", ".libsvm", ".data", ".dat"):  # fmt: skip
+        name = name.removesuffix(ending) or name
+    return name
+
+
+def _positive(dataset: Dataset, text: object) -> Hashable:
+    """The label that the text stands for."""
+    if text is None or dataset.y is None:
+        return None
+    import numpy as np
+
+    from novikoff.geometry.table import plain_label
+
+    labels = np.unique(dataset.y).tolist()
+    for label in labels:
+        if str(label) == text or (
+            isinstance(label, bool) and str(label).lower() == str(text).lower()
+        ):
+            return plain_label(label)
+    shown_labels = ", ".join(map(str, labels[:10])) + (", …" if len(labels) > 10 else "")
+    raise click.BadParameter(
+        f"no row of {dataset.source} has the label {text!s}; there are {shown_labels}.",
+        param_hint="--positive",
+    )

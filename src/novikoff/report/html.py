@@ -1,0 +1,168 @@
+"""The report as one page that needs nothing else: no script, no font, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+
+from novikoff.report.pictures import CAPTIONS, Subject
+from novikoff.report.summary import CasePart, Report, RowsPart
+from novikoff.report.text import interval, lines
+
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff;
+       max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.4rem; margin: 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.05rem; margin: 2.2rem 0 .6rem; }
+.kind { display: inline-block; font-weight: 600; border: 1.5px solid; border-radius: .3rem;
+        padding: .05rem .5rem; margin: .6rem 0; }
+.separable { color: #12692b; } .quasi-separable { color: #7a5800; }
+.inseparable { color: #a3201d; } .undecided { color: #5b3a8c; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: 0; }
+dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.wide { overflow-x: auto; }
+th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #ddd;
+         white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; }
+td.right { background: #eef4ee; } td.wrong { background: #fbeceb; }
+figure { margin: 0 0 1.6rem; } figcaption { color: #555; font-size: .9rem; }
+code { background: #f3f3f3; padding: .1rem .3rem; border-radius: .2rem; }
+footer { color: #666; font-size: .85rem; margin-top: 3rem; }
+@media print { body { margin: 0; max-width: none; } figure { break-inside: avoid; } }
+"""
+_HEADLINES = {
+    "separable": "One linear rule gets every row right.",
+    "quasi-separable": "A hyperplane has every row on its side or on itself; none is better.",
+    "inseparable": "No linear rule gets every row right.",
+    "undecided": "Whether a linear rule gets every row right is not decided.",
+}
+_MOST_CLASSES = 40
+
+
+def page(report: Report, pictures: Mapping[Subject, str]) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    report : Report
+        What was found.
+    pictures : mapping
+        SVG elements by subject, of `novikoff.report.pictures.draw_all`.
+    """
+    parts = [*_head(report), *_facts(report), *_cases(report), *_confusion(report)]
+    parts += [*_clashes(report), *_figures(pictures), *_checking(report)]
+    title = escape(f"{report.data.source}: {_kind(report) or 'perceptron'}")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{_STYLE}</style>\n'
+        "</head>\n<body>\n" + "\n".join(parts) + "\n</body>\n</html>\n"
+    )
+
+
+def _kind(report: Report) -> str | None:
+    return None if report.verdict is None else report.verdict.kind
+
+
+def _head(report: Report) -> Iterator[str]:
+    yield f"<h1>{escape(report.data.source)}</h1>"
+    kind = _kind(report)
+    if kind is not None and report.verdict is not None:
+        several = len(report.verdict.cases) > 1
+        headline = "Each class against the rest; the worst counts." if several else _HEADLINES[kind]
+        yield f'<p><span class="kind {kind}">{kind}</span> {headline}</p>'
+
+
+def _facts(report: Report) -> Iterator[str]:
+    hidden = {"confusion", "clashes"}
+    yield "<dl>"
+    current = ""
+    for heading, text in lines(report):
+        current = heading or current
+        if current in hidden or (current == "verdict" and not heading):
+            continue
+        yield f"<dt>{escape(heading)}</dt><dd>{escape(text)}</dd>"
+    yield "</dl>"
+
+
+def _cases(report: Report) -> Iterator[str]:
+    cases = [] if report.verdict is None else report.verdict.cases
+    if len(cases) < 2:
+        return
+    yield "<h2>Each class against the rest</h2>"
+    heads = ("class", "verdict", "margin γ", "at most R²/γ²", "errors", "at least")
+    rows = [_case_cells(case) for case in cases]
+    yield _table(heads, rows)
+
+
+def _case_cells(case: CasePart) -> list[str]:
+    def count(value: int | None) -> str:
+        return "" if value is None else f"{value:,}"
+
+    separable = case.kind == "separable"
+    return [
+        escape(str(case.positive)),
+        f'<span class="{case.kind}">{case.kind}</span>',
+        interval(case.margin.lo, case.margin.hi) if separable else "",
+        count(case.mistake_bound) if separable else "",
+        count(0 if separable and case.errors is None else case.errors),
+        count(0 if separable else case.errors_lower_bound),
+    ]
+
+
+def _confusion(report: Report) -> Iterator[str]:
+    labels = [escape(str(part.label)) for part in report.data.classes]
+    if report.model.errors == 0 or len(labels) > _MOST_CLASSES:
+        return
+    yield "<h2>What the rows are (down), and what the model says (across)</h2>"
+    yield '<div class="wide"><table><tr><th></th>'
+    yield "".join(f"<th>{label}</th>" for label in labels) + "</tr>"
+    for i, (label, counts) in enumerate(zip(labels, report.model.confusion, strict=True)):
+        cells = "".join(
+            f'<td class="{"right" if i == j else "wrong" if count else ""}">{count:,}</td>'
+            for j, count in enumerate(counts)
+        )
+        yield f"<tr><td>{label}</td>{cells}</tr>"
+    yield "</table></div>"
+
+
+def _clashes(report: Report) -> Iterator[str]:
+    clashes = report.clashes
+    if clashes.groups == 0:
+        return
+    yield f"<h2>Identical rows with different labels: {clashes.groups:,}</h2><ul>"
+    for part in clashes.listed[:50]:
+        yield f"<li>rows {_numbers(part)}</li>"
+    yield "</ul>"
+    if clashes.groups > 50:
+        yield f"<p>… and {clashes.groups - 50:,} more.</p>"
+
+
+def _figures(pictures: Mapping[Subject, str]) -> Iterator[str]:
+    if pictures:
+        yield "<h2>Pictures</h2>"
+    for subject, svg in pictures.items():
+        yield f"<figure>{svg}<figcaption>{escape(CAPTIONS[subject])}</figcaption></figure>"
+
+
+def _checking(report: Report) -> Iterator[str]:
+    if report.files.certificate is not None:
+        command = f"novikoff verify {report.files.certificate} {report.data.source}"
+        yield (
+            "<h2>Check it</h2><p>The certificate can be checked by anyone who has the data, "
+            f"without the solver: <code>{escape(command)}</code></p>"
+        )
+    yield f"<footer>{escape(report.program)} · {report.seconds:.2f} s</footer>"
+
+
+def _numbers(part: RowsPart) -> str:
+    shown = escape(", ".join(f"{row:,}" for row in part.rows[:50]))
+    return shown + (" …" if part.count > 50 else "")
+
+
+def _table(heads: tuple[str, ...], rows: list[list[str]]) -> str:
+    first = "".join(f"<th>{head}</th>" for head in heads)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="wide"><table><tr>{first}</tr>{body}</table></div>'

@@ -1,0 +1,256 @@
+"""The report as plain data: what the text, the JSON and the page all say.
+
+Rows are counted from 1, as in the file, the header not counted. ``report.schema.json``
+describes the JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from novikoff import __version__
+from novikoff.core.rows import Indices
+from novikoff.geometry.margin import Interval
+from novikoff.geometry.table import Label
+from novikoff.report.estimate import Estimate
+from novikoff.report.steps import Case, Run
+from novikoff.report.study import Study
+
+SCHEMA_VERSION = 1
+# Lists of rows are cut at so many entries; the numbers beside them count all.
+_MOST_LISTED = 1000
+_SEVERITY = ("separable", "quasi-separable", "inseparable", "undecided")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the rows came from, and how to speak of them."""
+
+    name: str
+    names: Sequence[str]
+    label: str | None
+    rows: Indices
+    ids: Sequence[str] | None = None
+    notes: Sequence[str] = ()
+    sparse: bool = False
+
+
+@dataclass(frozen=True)
+class ClassPart:
+    """A class and its number of rows."""
+
+    label: Label
+    rows: int
+
+
+@dataclass(frozen=True)
+class DataPart:
+    """The data."""
+
+    source: str
+    rows: int
+    features: int
+    sparse: bool
+    label: str | None
+    classes: list[ClassPart]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class RowsPart:
+    """Some rows: how many, the numbers of the first of them, and their ids if there are any."""
+
+    count: int
+    rows: list[int]
+    ids: list[str] | None
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """An interval that is guaranteed to hold a number; null is infinity."""
+
+    lo: float | None
+    hi: float | None
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """What becomes of the weights of a logistic regression.
+
+    The signs of ``infinite`` are those of the direction found: +1, −1, or 0 where both
+    are possible.
+    """
+
+    infinite: dict[str, int]
+    undetermined: list[str]
+
+
+@dataclass(frozen=True)
+class CasePart:
+    """One class against the other, or the rest (``negative`` is null)."""
+
+    positive: Label
+    negative: Label
+    kind: str
+    margin: Bounds
+    geometric_margin: Bounds
+    radius: float | None
+    mistake_bound: int | None
+    support: RowsPart
+    separated: RowsPart
+    logistic: Logistic | None
+    errors: int | None
+    errors_lower_bound: int | None
+
+
+@dataclass(frozen=True)
+class VerdictPart:
+    """The kind for the data as a whole: the worst of its cases."""
+
+    kind: str
+    cases: list[CasePart]
+
+
+@dataclass(frozen=True)
+class ModelPart:
+    """The rule that was kept, and its mistakes on the training rows."""
+
+    rule: str
+    errors: int
+    confusion: list[list[int]]
+
+
+@dataclass(frozen=True)
+class ClashesPart:
+    """Identical rows with different labels."""
+
+    groups: int
+    listed: list[RowsPart]
+
+
+@dataclass(frozen=True)
+class Files:
+    """What was written."""
+
+    model: str | None = None
+    certificate: str | None = None
+    plot: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """All of it."""
+
+    schema_version: int
+    program: str
+    data: DataPart
+    verdict: VerdictPart | None
+    perceptron: Run | None
+    model: ModelPart
+    clashes: ClashesPart
+    estimate: Estimate | None
+    files: Files
+    seconds: float
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def summarize(
+    found: Study,
+    source: Source,
+    *,
+    estimate: Estimate | None = None,
+    files: Files = Files(),  # noqa: B008 — frozen
+    seconds: float = 0.0,
+) -> Report:
+    """Put a study into words that need no arrays."""
+    listing = _Listing(source)
+    return Report(
+        schema_version=SCHEMA_VERSION,
+        program=f"novikoff {__version__}",
+        data=DataPart(
+            source=source.name,
+            rows=len(source.rows),
+            features=len(source.names),
+            sparse=source.sparse,
+            label=source.label,
+            classes=[
+                ClassPart(label, int(count))
+                for label, count in zip(found.classes, found.counts, strict=True)
+            ],
+            notes=list(source.notes),
+        ),
+        verdict=_verdict(found, source, listing),
+        perceptron=found.run,
+        model=ModelPart(found.rule, found.errors, found.confusion.tolist()),
+        clashes=ClashesPart(
+            len(found.clashes), [listing.of(rows) for rows in found.clashes[:_MOST_LISTED]]
+        ),
+        estimate=estimate,
+        files=files,
+        seconds=seconds,
+    )
+
+
+class _Listing:
+    """Rows by the numbers of their file."""
+
+    def __init__(self, source: Source) -> None:
+        self.numbers, self.ids = source.rows, source.ids
+
+    def of(self, rows: Indices) -> RowsPart:
+        first = rows[:_MOST_LISTED].tolist()
+        ids = None if self.ids is None else [self.ids[i] for i in first]
+        return RowsPart(len(rows), self.numbers[first].tolist(), ids)
+
+
+def _verdict(found: Study, source: Source, listing: _Listing) -> VerdictPart | None:
+    if not found.cases:
+        return None
+    return VerdictPart(
+        kind=max(found.kinds, key=_SEVERITY.index),
+        cases=[_case(case, source, listing) for case in found.cases],
+    )
+
+
+def _case(case: Case, source: Source, listing: _Listing) -> CasePart:
+    verdict = case.verdict
+    quasi = verdict.kind == "quasi-separable"
+    return CasePart(
+        positive=case.positive,
+        negative=case.negative,
+        kind=verdict.kind,
+        margin=_bounds(verdict.margin),
+        geometric_margin=_bounds(verdict.geometric_margin),
+        radius=verdict.radius if math.isfinite(verdict.radius) else None,
+        mistake_bound=verdict.mistake_bound,
+        support=listing.of(verdict.support),
+        separated=listing.of(verdict.separated_rows if quasi else np.arange(0)),
+        logistic=_logistic(case, source),
+        errors=case.errors,
+        errors_lower_bound=case.least_errors,
+    )
+
+
+def _logistic(case: Case, source: Source) -> Logistic | None:
+    fate, verdict = case.recession, case.verdict
+    if fate is None or verdict.coef is None or verdict.intercept is None:
+        return None
+    names = [*source.names, "(intercept)"]
+    signs = np.sign(np.append(verdict.coef, verdict.intercept)).astype(int).tolist()
+    return Logistic(
+        infinite={names[j]: signs[j] for j in np.flatnonzero(fate.infinite).tolist()},
+        undetermined=[names[j] for j in np.flatnonzero(fate.undetermined).tolist()],
+    )
+
+
+def _bounds(interval: Interval) -> Bounds:
+    lo, hi = (end if math.isfinite(end) else None for end in interval)
+    return Bounds(lo, hi)

@@ -1,0 +1,265 @@
+"""The report as a few lines that a person understands at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from novikoff.geometry.table import Label
+from novikoff.report.summary import CasePart, Report, RowsPart
+
+_SHOWN_ROWS, _SHOWN_NAMES, _SHOWN_CLASHES, _SHOWN_CLASSES = 12, 12, 5, 12
+
+
+def lines(report: Report) -> Iterator[tuple[str, str]]:
+    """Heading and text of each line; lines that belong to the one above have no heading.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from novikoff.report.study import study
+    >>> from novikoff.report.summary import Source, summarize
+    >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array(["low", "low", "high"])
+    >>> source = Source("three.csv", ["x"], "level", np.arange(1, 4))
+    >>> for heading, text in list(lines(summarize(study(X, y), source)))[:2]:
+    ...     print(f"{heading:8} {text}")
+    data     three.csv · 3 rows · 1 feature · label level: low (+, 2)  high (−, 1)
+    verdict  separable — proved: all 3 rows checked
+    """
+    yield "data", _data(report)
+    for note in report.data.notes:
+        yield "", note
+    yield from _verdict(report)
+    yield from _perceptron(report)
+    yield from _mistakes(report)
+    yield from _clashes(report)
+    yield from _estimate(report)
+    yield from _files(report)
+
+
+def number(value: float | None) -> str:
+    """A number for a person: four digits or so, no needless exponent."""
+    if value is None:
+        return "∞"
+    return f"{value:.4g}"
+
+
+def interval(lo: float | None, hi: float | None) -> str:
+    """The digits that both ends agree on, and the width.
+
+    Examples
+    --------
+    >>> interval(0.00103721, 0.00103724)
+    '1.0372…e-03 (interval width 3e-08)'
+    """
+    if lo is None or hi is None:
+        return f"between {number(lo)} and {number(hi)}"
+    if lo == hi:
+        return f"{lo:.7g} (exactly)" if lo == 0.0 else f"{lo:.7g} (interval width 0)"
+    width = f"(interval width {hi - lo:.0e})"
+    for digits in range(8, 0, -1):
+        below, above = f"{lo:.{digits + 3}e}", f"{hi:.{digits + 3}e}"
+        if below[: digits + 2] == above[: digits + 2] and below[-4:] == above[-4:]:
+            mantissa, exponent = below[: digits + 2], below.partition("e")[2]
+            if -3 < int(exponent) < 6:
+                return f"{_plain(lo, digits)}… {width}"
+            return f"{mantissa}…e{exponent} {width}"
+    return f"between {number(lo)} and {number(hi)}"
+
+
+def _plain(value: float, digits: int) -> str:
+    """The number cut, not rounded, after its first digits."""
+    decimals = max(0, digits - math.floor(math.log10(value)))
+    text = f"{value:.{decimals + 3}f}"
+    return text[:-3] if decimals else text[:-4]
+
+
+def rows_text(part: RowsPart, shown: int = _SHOWN_ROWS) -> str:
+    """Row numbers, with ids where there are any."""
+    ids = part.ids or [None] * len(part.rows)
+    named = [
+        f"{row:,}" if name is None else f"{row:,} ({name})"
+        for row, name in zip(part.rows[:shown], ids, strict=False)
+    ]
+    more = f" … and {part.count - shown:,} more" if part.count > shown else ""
+    return ", ".join(named) + more
+
+
+def _data(report: Report) -> str:
+    data = report.data
+    kind = " (sparse)" if data.sparse else ""
+    features = f"{data.features:,} feature{'s' if data.features != 1 else ''}{kind}"
+    label = "label" if data.label is None else f"label {data.label}"
+    positive = _positive(report)
+    if len(data.classes) == 2:
+        ordered = sorted(data.classes, key=lambda part: part.label != positive)
+        counts = "  ".join(
+            f"{part.label} ({sign}, {part.rows:,})"
+            for part, sign in zip(ordered, "+−", strict=True)
+        )
+    else:
+        shown = data.classes[:_SHOWN_CLASSES]
+        more = "  …" if len(data.classes) > len(shown) else ""
+        counts = f"{len(data.classes)} classes  " + (
+            "  ".join(f"{part.label} ({part.rows:,})" for part in shown) + more
+        )
+    return f"{data.source} · {data.rows:,} rows · {features} · {label}: {counts}"
+
+
+def _positive(report: Report) -> Label:
+    if report.verdict is not None and len(report.verdict.cases) == 1:
+        return report.verdict.cases[0].positive
+    return report.data.classes[-1].label
+
+
+def _verdict(report: Report) -> Iterator[tuple[str, str]]:
+    if report.verdict is None:
+        return
+    cases = report.verdict.cases
+    if len(cases) == 1:
+        yield from _case(report, cases[0])
+        return
+    kinds = [case.kind for case in cases]
+    counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    yield "verdict", f"{report.verdict.kind} — each class against the rest: {counted}"
+    width = max(len(str(case.positive)) for case in cases)
+    for case in cases:
+        yield "", f"{case.positive!s:{width}}  {_one_line(case)}"
+
+
+def _one_line(case: CasePart) -> str:
+    if case.kind == "separable":
+        bound = "" if case.mistake_bound is None else f", at most {case.mistake_bound:,} mistakes"
+        return f"separable        γ = {interval(case.margin.lo, case.margin.hi)}{bound}"
+    if case.kind == "undecided":
+        return f"undecided        γ is {interval(case.margin.lo, case.margin.hi)}"
+    wrong = ""
+    if case.errors is not None:
+        wrong = f", best rule found errs on {case.errors:,}, any on at least "
+        wrong += f"{case.errors_lower_bound:,}"
+    return f"{case.kind:16} rows {rows_text(case.support, 4)} contradict{wrong}"
+
+
+def _case(report: Report, case: CasePart) -> Iterator[tuple[str, str]]:
+    n = report.data.rows
+    if case.kind == "separable":
+        yield "verdict", f"separable — proved: all {n:,} rows checked"
+        bound = f"   at most R²/γ² = {case.mistake_bound:,} mistakes" if case.mistake_bound else ""
+        gamma = interval(case.margin.lo, case.margin.hi)
+        yield "margin", f"γ = {gamma}   R = {number(case.radius)}{bound}"
+    elif case.kind == "quasi-separable":
+        apart = case.separated.count
+        yield (
+            "verdict",
+            f"quasi-separable — proved: {apart:,} rows can be strictly on their side, the other "
+            f"{n - apart:,} only on the hyperplane itself",
+        )
+        yield "separated", f"rows {rows_text(case.separated)}"
+        yield from _logistic(case)
+    elif case.kind == "inseparable":
+        yield "verdict", f"inseparable — proved: {case.support.count:,} rows contradict each other"
+        yield "contradict", f"rows {rows_text(case.support)}: no hyperplane has all on their side"
+    else:
+        yield "verdict", "undecided — more time (--budget) or another scale may decide"
+        yield "margin", f"γ is {interval(case.margin.lo, case.margin.hi)}"
+
+
+def _logistic(case: CasePart) -> Iterator[tuple[str, str]]:
+    if case.logistic is None:
+        return
+    signs = {1: "+∞", -1: "−∞", 0: "±∞"}
+    fates = [f"{name} → {signs[sign]}" for name, sign in case.logistic.infinite.items()]
+    if fates:
+        more = f" … and {len(fates) - _SHOWN_NAMES} more" if len(fates) > _SHOWN_NAMES else ""
+        yield (
+            "logistic",
+            f"weights without a finite estimate: {', '.join(fates[:_SHOWN_NAMES])}{more}",
+        )
+    if case.logistic.undetermined:
+        names = ", ".join(case.logistic.undetermined[:_SHOWN_NAMES])
+        more = " …" if len(case.logistic.undetermined) > _SHOWN_NAMES else ""
+        yield "", f"not determined by the data (columns depend on each other): {names}{more}"
+
+
+def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
+    run = report.perceptron
+    if run is None:
+        return
+    counts = f"{run.mistakes:,} mistakes, {run.epochs:,} epochs, {run.seconds:.2f} s"
+    if run.clean:
+        yield "perceptron", f"clean after {counts}"
+    elif report.model.rule == "largest margin":
+        yield (
+            "perceptron",
+            f"not yet clean after {counts}: the model is the hyperplane of the largest margin",
+        )
+    else:
+        yield "perceptron", f"not clean after {counts}"
+
+
+def _mistakes(report: Report) -> Iterator[tuple[str, str]]:
+    model, n = report.model, report.data.rows
+    if model.errors == 0:
+        return
+    text = f"{model.errors:,} of {n:,} rows ({model.errors / n:.1%})"
+    cases = [] if report.verdict is None else report.verdict.cases
+    if len(cases) == 1 and cases[0].errors_lower_bound is not None:
+        least = cases[0].errors_lower_bound
+        text += (
+            "; proved: no hyperplane makes fewer"
+            if least == model.errors
+            else f"; proved: every hyperplane makes at least {least:,}"
+        )
+    yield "mistakes", text
+    yield from _confusion(report)
+
+
+def _confusion(report: Report) -> Iterator[tuple[str, str]]:
+    labels = [str(part.label) for part in report.data.classes]
+    if len(labels) > _SHOWN_CLASSES:
+        yield "", f"(the confusion matrix of {len(labels)} classes is in --format json)"
+        return
+    short = [label if len(label) <= 14 else label[:13] + "…" for label in labels]
+    counts = report.model.confusion
+    corner = "is, said:"
+    width = max(len(corner), *map(len, short))
+    columns = [
+        max(len(name), *(len(f"{row[k]:,}") for row in counts)) for k, name in enumerate(short)
+    ]
+    heads = "  ".join(f"{name:>{size}}" for name, size in zip(short, columns, strict=True))
+    yield "confusion", f"{corner:{width}}  {heads}"
+    for name, row in zip(short, counts, strict=True):
+        cells = "  ".join(f"{count:>{size},}" for count, size in zip(row, columns, strict=True))
+        yield "", f"{name:{width}}  {cells}"
+
+
+def _clashes(report: Report) -> Iterator[tuple[str, str]]:
+    clashes = report.clashes
+    if clashes.groups == 0:
+        return
+    plural = "s" if clashes.groups > 1 else ""
+    yield "clashes", f"{clashes.groups:,} group{plural} of identical rows with different labels:"
+    for part in clashes.listed[:_SHOWN_CLASHES]:
+        yield "", f"rows {rows_text(part)}"
+    if clashes.groups > _SHOWN_CLASHES:
+        yield "", f"… and {clashes.groups - _SHOWN_CLASHES:,} more (--format json lists them)"
+
+
+def _estimate(report: Report) -> Iterator[tuple[str, str]]:
+    guess = report.estimate
+    if guess is not None:
+        yield (
+            "unseen",
+            f"{guess.errors:,} errors on {guess.rows:,} unseen rows ({guess.rate:.1%}; 95 % "
+            f"interval {guess.low:.1%} to {guess.high:.1%}), {guess.method}",
+        )
+
+
+def _files(report: Report) -> Iterator[tuple[str, str]]:
+    files = report.files
+    parts = [files.model or "not written"]
+    if files.certificate is not None:
+        parts.append(f"certificate  {files.certificate}")
+    if files.plot is not None:
+        parts.append(f"plot  {files.plot}")
+    yield "model", "   ".join(parts)

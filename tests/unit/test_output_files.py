@@ -1,0 +1,77 @@
+"""Output files are whole or not there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from novikoff.report import files
+from novikoff.report.files import OutputError, check_writable, write_file, write_files
+
+
+def test_a_file_is_replaced_only_with_force(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    write_file(path, b"old", force=False)
+    with pytest.raises(OutputError, match="already exists"):
+        write_file(path, b"new", force=False)
+    assert path.read_bytes() == b"old"
+    write_file(path, b"new", force=True)
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_nothing_is_renamed_unless_all_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.write_bytes(b"old")
+    write = files._write_synced
+
+    def full(draft: Path, content: bytes) -> None:
+        if content == b"too much":
+            raise OSError(28, "No space left on device")
+        write(draft, content)
+
+    monkeypatch.setattr(files, "_write_synced", full)
+    with pytest.raises(OutputError, match="b cannot be written: the disk is full"):
+        write_files({first: b"new", second: b"too much"}, force=True)
+    assert first.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(fd: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_file(tmp_path / "model", b"half")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_appears_meanwhile_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model"
+    write = files._write_synced
+
+    def meanwhile(draft: Path, content: bytes) -> None:
+        write(draft, content)
+        path.write_bytes(b"theirs")
+
+    monkeypatch.setattr(files, "_write_synced", meanwhile)
+    with pytest.raises(OutputError, match="already exists"):
+        write_file(path, b"ours", force=False)
+    assert path.read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("missing/model", "not exist"), ("file/model", "not a directory"), ("", "is a directory")],
+)
+def test_places_where_nothing_can_be_written(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match=reason):
+        check_writable(tmp_path / name, force=True)
