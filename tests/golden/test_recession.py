@@ -20,7 +20,7 @@ def unbounded(A: npt.NDArray[np.float64]) -> list[bool]:
             c = np.zeros(A.shape[1])
             c[j] = -sign
             result = linprog(c, A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1, 1))
-            best = max(best, -result.fun)
+            best = max(best, abs(result.fun or 0.0))
         found.append(best > 1e-4)
     return found
 
@@ -34,7 +34,7 @@ def test_it_agrees_with_linear_programs_on_small_integers(seed: int) -> None:
     y = np.where(X[:, 0] > 0, 1, rng.choice([-1, 1], size=n)).astype(np.int8)
     y[:2] = 1, -1
     verdict = nv.separate(X, y)
-    A = np.column_stack([X, np.ones(n)]) * y[:, None]
+    A = np.column_stack([X, np.ones(n)]) * y[:, None].astype(np.float64)
     fate = recession(X, y, True, verdict.separated_rows)
     assert fate is not None
     full = np.linalg.matrix_rank(A) == d + 1

@@ -175,6 +175,8 @@ def _sum_up(
 
 def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, bytes]:
     """The model, the certificate and the picture."""
+    import numpy as np
+
     from novikoff.report import model_file, pictures, proof_file
 
     targets, recipe = request.targets, dataset.recipe.to_json()
@@ -184,7 +186,7 @@ def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, by
         "features": len(dataset.names),
         "sha256": found.sha256,
     }
-    found.model.feature_names_in_ = dataset.names
+    found.model.feature_names_in_ = np.array(dataset.names, dtype=object)
     model = model_file.dump(found.model, preprocessing=recipe, data=origin)
     contents = {targets.model: model}
     if found.proofs:

@@ -42,7 +42,7 @@ def _about(path: str, saved: Saved) -> list[tuple[str, str]]:
     header, data = saved.header, saved.data or {}
     classes = ", ".join(map(str, saved.model.classes_.tolist()))
     lines = [
-        ("model", f"{path} · {header['estimator']} · novikoff {header['program']}"),
+        ("model", f"{path} · {header['estimator']} · by {header['program']}"),
         ("classes", classes),
         ("features", f"{saved.model.n_features_in_:,}"),
     ]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -14,27 +16,55 @@ Show: TypeAlias = "Callable[[str, Interval | None], None]"
 
 
 @contextlib.contextmanager
-def shown(wanted: bool = True) -> Iterator[Show]:
-    """A function to call with each step; silent unless standard error is a terminal."""
-    if not (wanted and sys.stderr.isatty()):
-        yield lambda step, interval: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def shown() -> Iterator[Show]:
+    """A function to call with each step; silent unless standard error is a terminal.
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=None)
+    It raises KeyboardInterrupt if Ctrl-C was pressed since: the solvers take that as the
+    end of their time and return what they have, but here nothing more is wanted.
+    """
+    with _noticing_interrupts() as pressed, _bar() as draw:
 
         def show(step: str, interval: Interval | None) -> None:
+            if pressed:
+                raise KeyboardInterrupt
             gamma = "" if interval is None else f"  γ in [{interval.lo:.6g}, {interval.hi:.6g}]"
-            bar.update(task, description=_plain(step + gamma))
+            draw(step + gamma)
 
         yield show
 
 
-def _plain(text: str) -> str:
-    """Without rich's markup: labels may hold brackets."""
-    from rich.markup import escape
+@contextlib.contextmanager
+def _noticing_interrupts() -> Iterator[list[int]]:
+    pressed: list[int] = []
 
-    return escape(text)
+    def note(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)  # on the way out, unfinished files are removed
+
+    before = {}
+    for number, handler in ((signal.SIGINT, note), (signal.SIGTERM, stop)):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            before[number] = signal.signal(number, handler)
+    try:
+        yield pressed
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[str], None]]:
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda text: bar.update(task, description=escape(text))

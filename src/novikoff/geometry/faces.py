@@ -30,6 +30,8 @@ from novikoff.geometry.rational import project
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
 _TRIES = 64
+# Weights below this share of the largest are taken for rounding.
+_FIRM = 1e-9
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,13 @@ class Partition:
 
 
 def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
-    """Prove that no w separates these rows: some λ ≥ 0, not all 0, has Σ λ_i a_i = 0 (Gordan)."""
-    claim = one_stroke(view.data, rows, weights)
+    """Prove that no w separates these rows: some λ ≥ 0, not all 0, has Σ λ_i a_i = 0 (Gordan).
+
+    Rows whose weight is nothing but rounding take no part; the fewer, the better.
+    """
+    firm = weights > _FIRM * weights.max()
+    used = np.flatnonzero(view.data.table.at(rows[firm]).any(axis=0))
+    claim = _in_simplex(view.data, rows[firm], weights[firm], used)
     if claim is not None:
         return claim
     found = partition(view, np.unique(rows), limits)
@@ -62,6 +69,11 @@ def one_stroke(data: Data, rows: Indices, weights: Vector) -> Dependence | None:
     used = np.arange(data.p)
     if len(rows) != data.p + 1:
         used = np.flatnonzero(data.peaks[: data.p])
+    return _in_simplex(data, rows, weights, used)
+
+
+def _in_simplex(data: Data, rows: Indices, weights: Vector, used: Indices) -> Dependence | None:
+    """Prove that the origin is inside the simplex of rows, one more than columns that count."""
     if len(rows) != len(used) + 1:
         return None
     A = data.table.at(rows)[:, used]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
+from pathlib import Path
 
 from novikoff.report.pictures import CAPTIONS, Subject
 from novikoff.report.summary import CasePart, Report, RowsPart
@@ -20,7 +21,7 @@ h2 { font-size: 1.05rem; margin: 2.2rem 0 .6rem; }
 .separable { color: #12692b; } .quasi-separable { color: #7a5800; }
 .inseparable { color: #a3201d; } .undecided { color: #5b3a8c; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: 0; }
-dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; }
+dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .wide { overflow-x: auto; }
 th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #ddd;
@@ -67,7 +68,7 @@ def _kind(report: Report) -> str | None:
 
 
 def _head(report: Report) -> Iterator[str]:
-    yield f"<h1>{escape(report.data.source)}</h1>"
+    yield f"<h1>{escape(Path(report.data.source).name)}</h1>"
     kind = _kind(report)
     if kind is not None and report.verdict is not None:
         several = len(report.verdict.cases) > 1
@@ -158,7 +159,7 @@ def _checking(report: Report) -> Iterator[str]:
 
 
 def _numbers(part: RowsPart) -> str:
-    shown = escape(", ".join(f"{row:,}" for row in part.rows[:50]))
+    shown = escape(", ".join(str(row) for row in part.rows[:50]))
     return shown + (" …" if part.count > 50 else "")
 
 

@@ -70,12 +70,14 @@ def _figure(found: Study, X: Matrix, names: Sequence[str], picture: Picture) -> 
     model, y = found.model, found.y
     model.feature_names_in_ = np.array(list(names), dtype=object)
     axes = plots.blank_axes()[0]
-    if picture.subject == "boundary":
-        plots.BoundaryDisplay.from_estimator(model, X, y, plane=picture.plane, ax=axes)
-    elif picture.subject == "margins":
-        plots.MarginsDisplay.from_estimator(model, X, y, ax=axes)
-    else:
-        _draw_run(found, X, picture.subject, axes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the rows of X have no names, the model has
+        if picture.subject == "boundary":
+            plots.BoundaryDisplay.from_estimator(model, X, y, plane=picture.plane, ax=axes)
+        elif picture.subject == "margins":
+            plots.MarginsDisplay.from_estimator(model, X, y, ax=axes)
+        else:
+            _draw_run(found, X, picture.subject, axes)
     return plots.figure_of(axes)
 
 
@@ -105,9 +107,7 @@ def _draw_run(found: Study, X: Matrix, subject: Subject, axes: object) -> None:
         max_updates=_MOST_UPDATES,
         trace=True if reference is None else reference,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        run.fit(X, found.y)
+    run.fit(X, found.y)
     if subject == "mistakes":
         plots.MistakesDisplay.from_estimator(run, margin=margin, radius=radius, ax=axes)
     else:

@@ -125,7 +125,7 @@ def study(
     clock = Clock(options.budget)
     given, y = y, one_against_rest(y, options.positive)
     labels, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    classes = [plain_label(label) for label in labels.tolist()]
+    classes: list[Label] = [plain_label(label) for label in labels.tolist()]
     if len(classes) < 2:
         raise ValueError(f"All rows have the label {classes[0]!r}: two classes are needed.")
     cases = decide(X, given, options, clock, tell) if options.verdict else []

@@ -76,11 +76,9 @@ def _plain(value: float, digits: int) -> str:
 
 def rows_text(part: RowsPart, shown: int = _SHOWN_ROWS) -> str:
     """Row numbers, with ids where there are any."""
-    ids = part.ids or [None] * len(part.rows)
-    named = [
-        f"{row:,}" if name is None else f"{row:,} ({name})"
-        for row, name in zip(part.rows[:shown], ids, strict=False)
-    ]
+    named = [str(row) for row in part.rows[:shown]]
+    if part.ids is not None:
+        named = [f"{row} ({name})" for row, name in zip(named, part.ids, strict=False)]
     more = f" … and {part.count - shown:,} more" if part.count > shown else ""
     return ", ".join(named) + more
 
