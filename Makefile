@@ -3,12 +3,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test lint types browser bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
 
-test: lint types
+test: lint types browser
 	$(BIN)/python -m pytest -n 2 -q
 
 lint: $(VENV)/installed-dev
@@ -17,6 +17,14 @@ lint: $(VENV)/installed-dev
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
+
+# The tests open the report's page in Chromium; where it cannot be installed, they skip that.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	|| { echo "installing chromium for the tests of the page"; \
+	     { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
+	     >/dev/null 2>&1; } \
+	|| echo "chromium cannot be installed here: the tests that open the page will be skipped"
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.run
@@ -32,4 +40,4 @@ $(VENV)/installed-dev: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 import novikoff
 from benchmarks import data, peers
 from benchmarks.fresh import in_new_process
+from benchmarks.job_cases import JOB_CASES
 from benchmarks.measure import Epochs, Mine, Paired, Theirs, compare_calls, compare_epochs
 from benchmarks.pocket_cases import POCKET_CASES
 from benchmarks.quality import NOT_ASKED, Quality, same_mistakes, same_test_error, same_weights
@@ -197,6 +198,7 @@ CASES: dict[str, Callable[[Scale, int], list[Row]]] = {
     "first-fit": first_fit,
     **VERDICT_CASES,
     **POCKET_CASES,
+    **JOB_CASES,
 }
 
 

@@ -27,6 +27,12 @@ def real_sets(names: tuple[str, ...]) -> Iterator[tuple[str, Vector, Labels]]:
             yield title, X, (y == label).astype(np.int64)
 
 
+def real_file(name: str) -> Path | None:
+    """A file of real data, if it is there."""
+    path = _SHARED / name
+    return path if path.exists() else None
+
+
 def _load(name: str) -> tuple[Vector, Labels]:
     if name == "wine":
         return load_wine(return_X_y=True)
@@ -39,8 +45,8 @@ def _load(name: str) -> tuple[Vector, Labels]:
         "satellite": ("satellite.csv.gz", "classes"),
         "ionosphere": ("ionosphere.csv", "Class"),
     }[name]
-    path = _SHARED / file
-    if not path.exists():
+    path = real_file(file)
+    if path is None:
         return np.empty((0, 1)), np.empty(0, dtype=np.int64)
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if file.endswith(".gz") else raw).decode()

@@ -36,6 +36,7 @@ class Scale:
     pocket: tuple[int, int]
     pocket_updates: int
     real_sets: tuple[str, ...]
+    csv: tuple[int, int]  # for the command line
 
 
 FULL = Scale(
@@ -80,6 +81,7 @@ FULL = Scale(
     pocket=(20_000, 20),
     pocket_updates=20_000,
     real_sets=("spam", "satellite", "ionosphere", "breast cancer", "digits", "wine"),
+    csv=(1_000_000, 100),
 )
 TINY = Scale(
     dense=(2_000, 10),
@@ -107,4 +109,5 @@ TINY = Scale(
     pocket=(300, 4),
     pocket_updates=200,
     real_sets=("wine",),
+    csv=(2_000, 10),
 )

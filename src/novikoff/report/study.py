@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,41 +123,60 @@ def study(
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
     tell = progress or (lambda step, interval: None)
-    clock = Clock(options.budget)
     given, y = y, one_against_rest(y, options.positive)
     labels, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     classes: list[Label] = [plain_label(label) for label in labels.tolist()]
     if len(classes) < 2:
         raise ValueError(f"All rows have the label {classes[0]!r}: two classes are needed.")
-    cases = decide(X, given, options, clock, tell) if options.verdict else []
-    perfect = all(case.verdict.kind in ("separable", "undecided") for case in cases)
-    model: Perceptron | Pocket | None = None
-    run, rule = None, "perceptron"
-    if perfect:
+    clock = Clock(options.budget)
+    with ThreadPoolExecutor(1) as beside:
+        sha256 = beside.submit(fingerprint, X, codes) if options.proofs else None
+        cases = decide(X, given, options, clock, tell) if options.verdict else []
+        learned = _learn(X, y, cases, options, clock, tell)
+        tell("report", None)
+        predicted = np.searchsorted(labels, learned.model.predict(X))
+        pairs = np.bincount(codes * len(labels) + predicted, minlength=len(labels) ** 2)
+        cases = learned.cases
+        return Study(
+            classes=classes,
+            counts=counts,
+            cases=with_recession(X, given, cases, options) if options.proofs else cases,
+            run=learned.run,
+            model=learned.model,
+            rule=learned.rule,
+            confusion=pairs.reshape(len(labels), len(labels)),
+            clashes=find_clashes(X, codes) if options.proofs and _imperfect(cases) else [],
+            sha256="" if sha256 is None else sha256.result(),
+            y=y,
+            options=options,
+        )
+
+
+@dataclass(frozen=True)
+class _Learned:
+    model: Perceptron | Pocket
+    rule: str
+    run: Run | None
+    cases: list[Case]
+
+
+def _learn(
+    X: Matrix, y: Labels, cases: list[Case], options: Options, clock: Clock, tell: Progress
+) -> _Learned:
+    """The perceptron where a perfect rule may exist; else, or if it fails, what is better."""
+    run = None
+    if not _imperfect(cases):
         tell("perceptron", None)
-        model, run = run_perceptron(X, y, options, clock.part(0.5))
-    if run is not None and not run.clean and cases:
-        model = None
+        perceptron, run = run_perceptron(X, y, options, clock.part(0.5))
+        if run.clean or not cases:
+            return _Learned(perceptron, "perceptron", run, cases)
         if all(case.verdict.kind == "separable" for case in cases):
-            model, rule = from_verdicts(X, y, cases, options), "largest margin"
-    if model is None:
-        tell("pocket", None)
-        model, rule = fill_pocket(X, y, options, clock), "fewest mistakes"
-        cases = with_errors(cases, model)
-    tell("report", None)
-    predicted = np.searchsorted(labels, model.predict(X))
-    confusion = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    np.add.at(confusion, (codes, predicted), 1)
-    return Study(
-        classes=classes,
-        counts=counts,
-        cases=with_recession(X, given, cases, options) if options.proofs else cases,
-        run=run,
-        model=model,
-        rule=rule,
-        confusion=confusion,
-        clashes=find_clashes(X, codes) if options.proofs and not perfect else [],
-        sha256=fingerprint(X, codes) if options.proofs else "",
-        y=y,
-        options=options,
-    )
+            return _Learned(from_verdicts(X, y, cases, options), "largest margin", run, cases)
+    tell("pocket", None)
+    pocket = fill_pocket(X, y, options, clock)
+    return _Learned(pocket, "fewest mistakes", run, with_errors(cases, pocket))
+
+
+def _imperfect(cases: list[Case]) -> bool:
+    """Whether it is proved that no rule is perfect."""
+    return any(case.verdict.kind in ("quasi-separable", "inseparable") for case in cases)
