@@ -103,7 +103,7 @@ def study(
     options: Options = Options(),  # noqa: B008 — frozen
     progress: Progress | None = None,
 ) -> Study:
-    """Decide, learn and count (E2).
+    """Decide, learn and count.
 
     Parameters
     ----------
