@@ -1,0 +1,225 @@
+"""Which columns of a table are label, id and features."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from novikoff.data.choices import Choices
+from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.data.look import LABEL_NAMES
+from novikoff.data.recipe import Recipe
+
+_NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The positions of the columns that matter.
+
+    Attributes
+    ----------
+    label, id : int or None
+        Their columns.
+    features : list of int
+        The columns of the features, in their order.
+    one_hot : frozenset of int
+        Those of them that become one column for each value.
+    every_text : bool
+        Whether all columns of text do so too.
+    row_names : int or None
+        A column without a name, which must be no more than the names of the rows.
+    notes : list of str
+        What was decided.
+    """
+
+    label: int | None
+    id: int | None
+    features: list[int]
+    one_hot: frozenset[int] = frozenset()
+    every_text: bool = False
+    row_names: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def texts(self) -> set[int]:
+        """The columns that are read as text, whatever is in them."""
+        found = {self.label, self.id, self.row_names, *self.one_hot}
+        return {position for position in found if position is not None}
+
+    @property
+    def used(self) -> list[int]:
+        """All columns that are read, in the order of the file."""
+        return sorted({*self.features, *self.texts})
+
+
+def plan_columns(
+    source: str, names: Sequence[str], choices: Choices, *, labelled: bool, row_names: bool
+) -> Plan:
+    """Assign the columns of a table by a user's choices.
+
+    Raises
+    ------
+    DataError
+        If a chosen column is not there, or a column is chosen for two things.
+    """
+    notes: list[str] = []
+    drop = [find_column(source, names, column, "--drop") for column in choices.drop]
+    chosen = [find_column(source, names, column, "--features") for column in choices.features]
+    id_ = None if choices.id is None else find_column(source, names, choices.id, "--id")
+    every_text = "*" in choices.one_hot
+    one_hot = {
+        find_column(source, names, column, "--one-hot")
+        for column in choices.one_hot
+        if column != "*"
+    }
+    taken = {*drop, *chosen} | ({id_} if id_ is not None else set())
+    nameless = {0} - taken if row_names else set()
+    if choices.label is not None:
+        label: int | None = find_column(source, names, choices.label, "--label")
+        nameless -= {label} if label is not None else set()
+    else:
+        label = _default_label(names, taken | nameless, notes, labelled=labelled)
+    if labelled and label is None:
+        raise DataError(f"{source} has no column left for the label.")
+    _check_roles(source, names, label, id_, drop, chosen)
+    out = {*drop, *nameless, label, id_}
+    features = [j for j in chosen if j not in out] or [
+        j for j in range(len(names)) if j not in out and not chosen
+    ]
+    if not features:
+        raise DataError(
+            f"{source} has no column left for the features: of its {counted(len(names), 'column')}"
+            " none remains besides the label."
+        )
+    for column in sorted(one_hot - set(features)):
+        raise DataError(f"{source}: --one-hot {names[column]} is not among the features.")
+    return Plan(
+        label,
+        id_,
+        features,
+        frozenset(one_hot),
+        every_text,
+        row_names=0 if nameless else None,
+        notes=notes,
+    )
+
+
+def match_columns(
+    source: str, names: Sequence[str], recipe: Recipe, choices: Choices, *, labelled: bool
+) -> Plan:
+    """Find the columns of a recipe in a table, by name, whatever their order.
+
+    Raises
+    ------
+    DataError
+        If some are not there.
+    """
+    positions = {name: j for j, name in enumerate(names)}
+    absent = [column.name for column in recipe.columns if column.name not in positions]
+    if absent:
+        noun = "column" if len(absent) == 1 else "columns"
+        raise DataError(
+            f"{source} has no {noun} {listed(absent)} "
+            f"({len(absent)} of the model's {len(recipe.columns)})."
+        )
+    features = [positions[column.name] for column in recipe.columns]
+    label = positions.get(recipe.label) if recipe.label is not None else None
+    if choices.label is not None:
+        label = find_column(source, names, choices.label, "--label")
+    if label is None and labelled:
+        known = f" {quoted(recipe.label)}" if recipe.label is not None else ""
+        raise DataError(f"{source} has no column{known} for the label.")
+    id_ = positions.get(recipe.id) if recipe.id is not None else None
+    if choices.id is not None:
+        id_ = find_column(source, names, choices.id, "--id")
+    if label in features or (id_ is not None and id_ in {label, *features}):
+        raise DataError(f"{source}: a column of the model is chosen as its label or id.")
+    known_positions = {*features, label, id_}
+    extra = [name for j, name in enumerate(names) if j not in known_positions]
+    notes = []
+    if extra:
+        noun = (
+            "column that the model does not know is"
+            if len(extra) == 1
+            else ("columns that the model does not know are")
+        )
+        notes.append(f"{len(extra):,} {noun} ignored: {listed(extra)}")
+    one_hot = frozenset(
+        position
+        for position, column in zip(features, recipe.columns, strict=True)
+        if column.levels is not None
+    )
+    return Plan(label, id_, features, one_hot, notes=notes)
+
+
+def find_column(source: str, names: Sequence[str], column: str | int, option: str) -> int:
+    """The position of a column given by name or by number, from 1 or from the end.
+
+    Examples
+    --------
+    >>> [find_column("data.csv", ["a", "b", "7"], column, "--drop") for column in ("b", -1, "7")]
+    [1, 2, 2]
+
+    Raises
+    ------
+    DataError
+        If there is no such column.
+    """
+    if isinstance(column, str):
+        if column in names:
+            return list(names).index(column)
+        if not _NUMBER.fullmatch(column):
+            near = difflib.get_close_matches(column, names[:1000], n=1)
+            hint = f"did you mean {quoted(near[0])}?" if near else f"there are {listed(names)}."
+            raise DataError(f"{source} has no column {quoted(column)} ({option}); {hint}")
+    number = int(column)
+    if not 1 <= abs(number) <= len(names):
+        raise DataError(
+            f"{source} has no column number {number} ({option}); its "
+            f"{counted(len(names), 'column')} are counted from 1, or from -1 at the end."
+        )
+    return number - 1 if number > 0 else len(names) + number
+
+
+def _default_label(
+    names: Sequence[str], taken: Iterable[int], notes: list[str], *, labelled: bool
+) -> int | None:
+    free = [j for j in range(len(names)) if j not in set(taken)]
+    by_name: dict[str, int] = {}
+    for j in free:
+        by_name.setdefault(names[j].lower(), j)
+    for name in LABEL_NAMES:
+        if name in by_name:
+            notes.append(f"the label is the column {quoted(names[by_name[name]])}")
+            return by_name[name]
+    if not free or not labelled:
+        return None
+    notes.append(f"the label is the last column, {quoted(names[free[-1]])}")
+    return free[-1]
+
+
+def _check_roles(
+    source: str,
+    names: Sequence[str],
+    label: int | None,
+    id_: int | None,
+    drop: Sequence[int],
+    chosen: Sequence[int],
+) -> None:
+    roles = [("--label", [label]), ("--id", [id_]), ("--drop", drop), ("--features", chosen)]
+    seen: dict[int, str] = {}
+    for role, positions in roles:
+        for position in positions:
+            if position is None:
+                continue
+            before = seen.setdefault(position, role)
+            if before != role:
+                raise DataError(
+                    f"{source}: column {quoted(names[position])} is asked for both by {before} "
+                    f"and by {role}."
+                )
+    if len(set(chosen)) < len(chosen):
+        raise DataError(f"{source}: --features names a column twice.")

@@ -1,0 +1,221 @@
+"""How a file became features: enough to read the next file in the same way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeVar, cast
+
+from novikoff.data.errors import DataError, quoted
+
+_MOST_COLUMNS = 2**31 - 1
+
+Scalar = TypeVar("Scalar", bound=object)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the input: a number, or text that becomes one column for each value.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the file.
+    mean : float or None
+        What replaces a missing number; None if nothing does.
+    levels : tuple of str or None
+        For text: its values, sorted. Every value has its column, none is left out.
+    """
+
+    name: str
+    mean: float | None = None
+    levels: tuple[str, ...] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the features that this column becomes."""
+        if self.levels is None:
+            return [self.name]
+        return [f"{self.name}={level}" for level in self.levels]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Which columns of a file become which features.
+
+    Parameters
+    ----------
+    family : {"table", "matrix"}
+        Whether columns are known by name (CSV, Parquet, Arrow, npy) or number (svmlight, npz).
+    columns : tuple of Column
+        The input columns of a table, in the order of the features; empty for a matrix.
+    label, id : str or None
+        The columns of the labels and of the rows' names.
+    missing : {"refuse", "drop", "mean"}
+        How missing values were treated.
+    width : int
+        How many columns the file has, for a matrix without the label.
+    first : int
+        The number of a matrix's first column: 1, or 0 for an svmlight file that counts from 0.
+    header, delimiter, decimal
+        What was chosen for reading text; None where it was found out.
+
+    Examples
+    --------
+    >>> columns = (Column("age"), Column("colour", levels=("blue", "red")))
+    >>> recipe = Recipe("table", columns, label="y", width=3)
+    >>> recipe.names
+    ['age', 'colour=blue', 'colour=red']
+    >>> Recipe.from_json(recipe.to_json()) == recipe
+    True
+    """
+
+    family: Literal["table", "matrix"]
+    columns: tuple[Column, ...] = ()
+    label: str | None = None
+    id: str | None = None
+    missing: Literal["refuse", "drop", "mean"] = "refuse"
+    width: int = 0
+    first: int = 1
+    header: bool | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the features."""
+        if self.family == "matrix":
+            return [f"x{number}" for number in range(self.first, self.first + self.width)]
+        return [name for column in self.columns for name in column.names]
+
+    def to_json(self) -> dict[str, object]:
+        """The recipe as JSON values."""
+        return {
+            "family": self.family,
+            "columns": [_column_to_json(column) for column in self.columns],
+            "label": self.label,
+            "id": self.id,
+            "missing": self.missing,
+            "width": self.width,
+            "first": self.first,
+            "header": self.header,
+            "delimiter": self.delimiter,
+            "decimal": self.decimal,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, object]) -> Recipe:
+        """The recipe that `to_json` wrote.
+
+        Raises
+        ------
+        DataError
+            If a field is not there, unknown, or not of its type.
+        """
+        fields = _fields(value, "The recipe", set(cls.__dataclass_fields__))
+        family = fields["family"]
+        if family not in ("table", "matrix"):
+            raise DataError('The recipe\'s family is neither "table" nor "matrix".')
+        missing = fields["missing"]
+        if missing not in ("refuse", "drop", "mean"):
+            raise DataError('The recipe\'s "missing" is not one of refuse, drop and mean.')
+        columns = fields["columns"]
+        if not isinstance(columns, list):
+            raise DataError("The recipe's columns are not a list.")
+        recipe = cls(
+            family=family,
+            columns=tuple(_column_from_json(column) for column in columns),
+            label=_optional(fields, "label", str),
+            id=_optional(fields, "id", str),
+            missing=missing,
+            width=_integer(fields, "width", _MOST_COLUMNS),
+            first=_integer(fields, "first", 1),
+            header=_optional(fields, "header", bool),
+            delimiter=_character(fields, "delimiter"),
+            decimal=_character(fields, "decimal"),
+        )
+        _check_consistent(recipe)
+        return recipe
+
+
+def _check_consistent(recipe: Recipe) -> None:
+    if recipe.decimal not in (None, ".", ","):
+        raise DataError('The recipe\'s "decimal" is neither a point nor a comma.')
+    if recipe.delimiter is not None and (recipe.delimiter in '"\r\n\0' or recipe.delimiter > "~"):
+        raise DataError('The recipe\'s "delimiter" cannot stand between fields.')
+    if recipe.delimiter is not None and recipe.delimiter == (recipe.decimal or "."):
+        raise DataError("The recipe's delimiter is its decimal point.")
+    if recipe.family == "matrix":
+        if recipe.columns:
+            raise DataError("The recipe of a matrix names columns, which a matrix does not have.")
+        if not recipe.width:
+            raise DataError("The recipe of a matrix has no columns.")
+        return
+    names = [column.name for column in recipe.columns]
+    if not names:
+        raise DataError("The recipe of a table has no columns.")
+    if len(set(names)) < len(names) or len(set(recipe.names)) < len(recipe.names):
+        raise DataError("The recipe names a column twice.")
+    if {recipe.label, recipe.id} & set(names):
+        raise DataError("The recipe has its label or id among the features.")
+
+
+def _column_to_json(column: Column) -> dict[str, object]:
+    levels = None if column.levels is None else list(column.levels)
+    return {"name": column.name, "mean": column.mean, "levels": levels}
+
+
+def _column_from_json(value: object) -> Column:
+    fields = _fields(value, "A column of the recipe", {"name", "mean", "levels"})
+    name, mean, levels = fields["name"], fields["mean"], fields["levels"]
+    if not isinstance(name, str):
+        raise DataError("A column of the recipe has a name that is not text.")
+    if mean is not None:
+        if isinstance(mean, bool) or not isinstance(mean, int | float):
+            raise DataError(f"The mean of the recipe's column {quoted(name)} is not a number.")
+        mean = float(mean) if abs(mean) < 2**1024 else math.inf
+        if not math.isfinite(mean):
+            raise DataError(f"The mean of the recipe's column {quoted(name)} is not finite.")
+    if levels is None:
+        return Column(name, mean)
+    if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
+        raise DataError(f"The levels of the recipe's column {quoted(name)} are not texts.")
+    texts = cast(list[str], levels)
+    if not texts or any(a >= b for a, b in pairwise(texts)):
+        raise DataError(f"The levels of the recipe's column {quoted(name)} are not sorted.")
+    if mean is not None:
+        raise DataError(f"The recipe's column {quoted(name)} has both levels and a mean.")
+    return Column(name, None, tuple(texts))
+
+
+def _fields(value: object, whose: str, names: set[str]) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise DataError(f"{whose} is not a JSON object.")
+    if set(value) != names:
+        odd = sorted(str(name) for name in set(value) ^ names)[0]
+        problem = "lacks" if odd in names else "has the unknown"
+        raise DataError(f"{whose} {problem} field {quoted(odd)}.")
+    return value
+
+
+def _optional(fields: Mapping[str, object], name: str, kind: type[Scalar]) -> Scalar | None:
+    value = fields[name]
+    if value is None or isinstance(value, kind):
+        return value
+    raise DataError(f"The recipe's {quoted(name)} is not a {kind.__name__}.")
+
+
+def _character(fields: Mapping[str, object], name: str) -> str | None:
+    value = _optional(fields, name, str)
+    if value is not None and len(value) != 1:
+        raise DataError(f"The recipe's {quoted(name)} is not one character.")
+    return value
+
+
+def _integer(fields: Mapping[str, object], name: str, most: int) -> int:
+    value = fields[name]
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise DataError(f"The recipe's {quoted(name)} is not an integer from 0 to {most}.")
+    return value

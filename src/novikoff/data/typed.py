@@ -1,0 +1,110 @@
+"""Parquet and Arrow files: tables whose columns know their types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from novikoff.data.arrow import Table, arrow
+from novikoff.data.choices import Choices
+from novikoff.data.choose import Plan, match_columns, plan_columns
+from novikoff.data.errors import DataError, listed
+from novikoff.data.features import Frame
+from novikoff.data.look import check_unique
+from novikoff.data.recipe import Recipe
+from novikoff.data.source import Source
+
+_INDEX = re.compile(r"__index_level_[0-9]+__")
+
+
+def read_parquet(
+    source: Source, choices: Choices, recipe: Recipe | None, *, labelled: bool
+) -> Frame:
+    """Read the columns that matter of a Parquet file.
+
+    Raises
+    ------
+    DataError
+        If it is damaged, or a column is not there.
+    """
+    pa = arrow()
+    try:
+        file = arrow("pyarrow.parquet").ParquetFile(pa.BufferReader(pa.py_buffer(source.view)))
+        names = list(file.schema_arrow.names)
+    except Exception as error:  # whatever Arrow makes of arbitrary bytes
+        raise _damaged(source, "Parquet", error) from None
+    plan, notes = _plan(source.name, names, choices, recipe, labelled=labelled)
+    try:
+        table: Table = file.read(columns=[names[j] for j in plan.used])
+        return _frame(source, names, plan, notes, table)
+    except DataError:
+        raise
+    except Exception as error:
+        raise _damaged(source, "Parquet", error) from None
+
+
+def read_arrow(source: Source, choices: Choices, recipe: Recipe | None, *, labelled: bool) -> Frame:
+    """Read the columns that matter of an Arrow IPC file or stream.
+
+    Raises
+    ------
+    DataError
+        If it is damaged, or a column is not there.
+    """
+    pa, ipc = arrow(), arrow("pyarrow.ipc")
+    try:
+        buffer = pa.BufferReader(pa.py_buffer(source.view))
+        is_file = bytes(source.view[:6]) == b"ARROW1"
+        reader = ipc.open_file(buffer) if is_file else ipc.open_stream(buffer)
+        table = reader.read_all()
+        table.validate(full=True)  # offsets that lead astray would crash us later
+        names = list(table.schema.names)
+    except Exception as error:
+        raise _damaged(source, "Arrow", error) from None
+    plan, notes = _plan(source.name, names, choices, recipe, labelled=labelled)
+    return _frame(source, names, plan, notes, table)
+
+
+def _plan(
+    source: str,
+    names: Sequence[str],
+    choices: Choices,
+    recipe: Recipe | None,
+    *,
+    labelled: bool,
+) -> tuple[Plan, list[str]]:
+    if "" in names:
+        raise DataError(f"{source} has no name for column {list(names).index('') + 1}.")
+    check_unique(source, names)
+    if recipe is not None:
+        plan = match_columns(source, names, recipe, choices, labelled=labelled)
+        return plan, plan.notes
+    asked = {*choices.features, *choices.drop, choices.id, choices.label, *choices.one_hot}
+    index = [name for name in names if _INDEX.fullmatch(name) and name not in asked]
+    notes = [f"the index of a pandas frame, {listed(index)}, is not a feature"] if index else []
+    positions = [j for j, name in enumerate(names) if name not in index]
+    if not index:
+        plan = plan_columns(source, names, choices, labelled=labelled, row_names=False)
+        return plan, plan.notes
+    inner = [names[j] for j in positions]
+    plan = plan_columns(source, inner, choices, labelled=labelled, row_names=False)
+    moved = Plan(
+        None if plan.label is None else positions[plan.label],
+        None if plan.id is None else positions[plan.id],
+        [positions[j] for j in plan.features],
+        frozenset(positions[j] for j in plan.one_hot),
+        plan.every_text,
+    )
+    return moved, notes + plan.notes
+
+
+def _frame(source: Source, names: list[str], plan: Plan, notes: list[str], table: Table) -> Frame:
+    columns = {j: table.column(names[j]) for j in plan.used}
+    return Frame(source.name, names, plan, columns, table.num_rows, raw=False, notes=notes)
+
+
+def _damaged(source: Source, format: str, error: Exception) -> DataError:
+    lines = str(error).splitlines() or [type(error).__name__]
+    return DataError(
+        f"{source.name} is not a sound {format} file: {lines[0].strip().rstrip('.')[:200]}."
+    )

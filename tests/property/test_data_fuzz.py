@@ -1,0 +1,201 @@
+"""Any table comes back bit for bit, and no bytes bring up anything but a sentence."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+import struct
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from novikoff.data import Choices, DataError, read
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = (
+    FINITE.map(repr)
+    | st.integers(-(2**70), 2**70).map(str)
+    | st.floats(-1e308, 1e308).map("{:+.3e}".format)
+    | FINITE.map("{:.25g}".format)
+    | st.sampled_from(["0", "-0", "1.", ".5", "+1", " 7 ", "4.9e-324", "1e-400", "00012"])
+)
+TEXTS = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0") | st.sampled_from('",;|\t\r\n '),
+    min_size=1,
+    max_size=8,
+).map(lambda text: "§" + text)  # neither a number nor missing
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[list[str]], list[str]]:
+    width = draw(st.integers(1, 4))
+    rows = draw(st.lists(st.lists(NUMBERS, min_size=width, max_size=width), min_size=1, max_size=6))
+    return rows, draw(st.lists(TEXTS, min_size=len(rows), max_size=len(rows)))
+
+
+def written(
+    rows: list[list[str]],
+    labels: list[str],
+    delimiter: str,
+    quote_all: bool = False,
+    end: str = "\r\n",
+) -> bytes:
+    stream = io.StringIO(newline="")
+    torn = any("\r" in label for label in labels)  # csv may forget to quote these
+    writer = csv.writer(
+        stream,
+        delimiter=delimiter,
+        quoting=csv.QUOTE_ALL if quote_all or torn else csv.QUOTE_MINIMAL,
+        lineterminator=end,
+    )
+    writer.writerow([*(f"c{j}" for j in range(len(rows[0]))), "y"])
+    writer.writerows([*row, label] for row, label in zip(rows, labels, strict=True))
+    return stream.getvalue().encode()
+
+
+def bits(value: float) -> bytes:
+    return struct.pack("<d", value)
+
+
+@given(
+    tables(),
+    st.sampled_from([",", ";", "\t", "|"]),
+    st.booleans(),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+@settings(max_examples=150)
+def test_tables_come_back_bit_for_bit(
+    table: tuple[list[list[str]], list[str]], delimiter: str, quote_all: bool, end: str, told: bool
+) -> None:
+    rows, labels = table
+    content = written(rows, labels, delimiter, quote_all, end)
+    choices = Choices(delimiter=delimiter) if told else Choices(delimiter=delimiter, header=True)
+    data = read(io.BytesIO(content), choices)
+    assert isinstance(data.X, np.ndarray)
+    expected = [[float(text) for text in row] for row in rows]
+    assert [[bits(v) for v in row] for row in data.X.tolist()] == [
+        [bits(v) for v in row] for row in expected
+    ]
+    assert data.y is not None
+    assert data.y.tolist() == labels
+
+
+@given(tables())
+@settings(max_examples=60)
+def test_the_careful_road_is_the_fast_one(table: tuple[list[list[str]], list[str]]) -> None:
+    rows, labels = table
+    blank = [" NA"] + ["1"] * (len(rows[0]) - 1)  # Arrow takes it for text, we for missing
+    more = [*rows, blank]
+    fast = read(io.BytesIO(written(rows, labels, delimiter="\t")), Choices(delimiter="\t"))
+    slow = read(
+        io.BytesIO(written(more, [*labels, "§"], delimiter="\t")),
+        Choices(delimiter="\t", missing="drop"),
+    )
+    assert isinstance(fast.X, np.ndarray)
+    assert isinstance(slow.X, np.ndarray)
+    assert fast.X.tobytes() == slow.X.tobytes()
+    assert slow.rows.tolist() == list(range(1, len(rows) + 1))
+
+
+@given(st.lists(st.dictionaries(st.integers(1, 50), FINITE, max_size=6), min_size=1, max_size=6))
+def test_svmlight_comes_back(rows: list[dict[int, float]]) -> None:
+    lines = [
+        " ".join(["1", *(f"{j}:{v!r}" for j, v in sorted(row.items()))])
+        for row in [{1: 1.0}, *rows]
+    ]
+    data = read(io.BytesIO("\n".join(lines).encode()), Choices(format="svmlight"))
+    assert not isinstance(data.X, np.ndarray)
+    for i, row in enumerate(rows, start=1):
+        found = data.X[[i]].tocoo()
+        assert {int(j) + 1: v for j, v in zip(found.coords[1], found.data, strict=True)} == row
+
+
+def sample(form: str) -> bytes:
+    stream = io.BytesIO()
+    numbers = [1.5, 2.0, math.pi]
+    match form:
+        case "parquet":
+            pq.write_table(pa.table({"a": numbers, "y": ["p", "q", "p"]}), stream)
+        case "arrow":
+            table = pa.table({"a": numbers, "t": ["p", "q", "p"], "y": ["p", "q", "p"]})
+            with pa.ipc.new_file(stream, table.schema) as writer:
+                writer.write_table(table)
+        case "npy":
+            np.save(stream, np.eye(3))
+        case "npz":
+            np.savez(stream, X=np.eye(3), y=[0, 1, 0])
+        case "svmlight":
+            return b"1 1:2 5:3.5 # x\n-1 qid:3 2:1\n0 1:1\n"
+        case "gzip":
+            return gzip.compress(b"a,b\n1,2\n3,4\n")
+        case _:
+            return b'a,b,"c ""d"""\n1,2.5,x\n3,,"y\nz"\n-1e3,NA,x\n'
+    return stream.getvalue()
+
+
+SAMPLES = {
+    form: sample(form)
+    for form in ("csv", "tsv", "svmlight", "gzip", "npy", "npz", "parquet", "arrow")
+}
+
+
+def endure(content: bytes, choices: Choices) -> None:
+    """Read or refuse; every other exception is a failure."""
+    try:
+        data = read(io.BytesIO(content), choices, labelled=False)
+    except DataError:
+        return
+    assert data.X.shape == (len(data.rows), len(data.names))
+    assert data.y is None or len(data.y) == len(data.rows)
+
+
+FORMATS = st.sampled_from([None, "csv", "tsv", "svmlight", "npy", "npz", "parquet", "arrow"])
+CHOICES = st.builds(
+    Choices,
+    format=FORMATS,
+    missing=st.sampled_from(["refuse", "drop", "mean"]),
+    one_hot=st.sampled_from([(), ("*",)]),
+    header=st.sampled_from([None, True, False]),
+)
+
+
+@given(
+    st.binary(max_size=60) | st.text(st.sampled_from('019.,;e-+:"\n\r\t #aNA?'), max_size=40),
+    CHOICES,
+)
+@settings(max_examples=200)
+def test_any_bytes_are_read_or_refused(content: bytes | str, choices: Choices) -> None:
+    endure(content.encode() if isinstance(content, str) else content, choices)
+
+
+@given(
+    st.sampled_from(sorted(SAMPLES)),
+    st.lists(
+        st.tuples(st.floats(0, 1), st.integers(0, 255), st.booleans()), min_size=1, max_size=4
+    ),
+    st.sampled_from(["refuse", "drop", "mean"]),
+)
+@settings(max_examples=300)
+def test_damaged_files_are_read_or_refused(
+    form: str,
+    wounds: list[tuple[float, int, bool]],
+    missing: Literal["refuse", "drop", "mean"],
+) -> None:
+    content = bytearray(SAMPLES[form])
+    for where, byte, cut in wounds:
+        position = int(where * (len(content) - 1)) if content else 0
+        if cut and byte < 128:
+            del content[position : position + byte % 8 + 1]
+        elif content:
+            content[position] = byte
+    choices = Choices(format=None if form == "gzip" else form, missing=missing)
+    endure(bytes(content), choices)

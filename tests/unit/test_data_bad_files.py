@@ -1,0 +1,348 @@
+"""Files that are refused: one sentence that names the file and the place."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zipfile
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+import pytest
+
+from novikoff.data import Choices, DataError, Recipe, read
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def npy(array: object) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, np.asarray(array), allow_pickle=True)
+    return stream.getvalue()
+
+
+def npz(**arrays: object) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, array in arrays.items():
+            archive.writestr(f"{name}.npy", npy(array))
+    return stream.getvalue()
+
+
+def parquet(**columns: object) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(pa.table(columns), stream)
+    return stream.getvalue()
+
+
+LATE = b"a,b\n" + b"1,2\n" * 150_000
+ZIP = gzip.compress(b"a,b\n1,2\n")
+
+CSV: list[tuple[bytes, Choices, list[str]]] = [
+    (b"", Choices(), ["is empty"]),
+    (b"\n\n \n"[:2], Choices(), ["is empty"]),
+    (b"a,b\n", Choices(), ["header but no rows"]),
+    (b"a\n1\n", Choices(), ["no column left for the features"]),
+    (b"a,b,c\n1,2,3\n4,5\n", Choices(), ["line 3", "2 fields", "3 are expected"]),
+    (b"a,b,c\n1,2,3\n\n4,5,6,7\n", Choices(), ["line 4", "4 fields", "3 are expected"]),
+    (b"a,b\n1,2,3\n", Choices(), ["line 2", "3 fields", "2 are expected"]),
+    (b'a,b\n1,"x\ny"\n3\n', Choices(), ["line 4", "1 field ", "2 are expected"]),
+    (b'a,b\n1,"x\n2,y\n', Choices(), ["line 2", "quote"]),
+    (b"a,b\n" + b"1,2\n" * 200 + b'1,"x\n2,y\n', Choices(), ["line 202", "quote"]),
+    (LATE + b"oops,2\n", Choices(), ["row 150001", 'column "a"', '"oops"']),
+    (LATE + b"1\n", Choices(), ["line 150002", "1 field "]),
+    (b"a,b,c\n1,red,x\n", Choices(), ["row 1", 'column "b"', '"red"', "--one-hot b", "--drop b"]),
+    (b"a,b,c\n1,2,x\n3,0x10,x\n", Choices(), ["row 2", 'column "b"', '"0x10"']),
+    (b"a,b,c\n1,2,x\n3,1_000,x\n", Choices(), ["row 2", 'column "b"', '"1_000"']),
+    (b"a,b,c\nTrue,2,x\n3,1,x\n", Choices(), ["row 1", 'column "a"', '"True"']),
+    (b"a;b\n1,5;2\n", Choices(), ["row 1", 'column "a"', "--decimal ,"]),
+    (b"a;b\n1.5;2\n", Choices(decimal=","), ["row 1", 'column "a"', '"1.5"']),
+    (b"a,b\n1,2\ninf,2\n", Choices(missing="drop"), ["row 2", 'column "a"', "infinite"]),
+    (b"a,b\n1,2\n-Infinity,2\n", Choices(), ["row 2", 'column "a"', "infinite"]),
+    (b"a,b\n1,2\n1e999,2\n", Choices(), ["row 2", 'column "a"', "infinite"]),
+    (b"a,b\n1,2\nNaN,2\n", Choices(), ["row 2", 'column "a"', "missing"]),
+    (b"a,b\n1,2\n,2\n?,3\n", Choices(), ["row 2", 'column "a"', "--missing drop", "2 rows"]),
+    (b"a,b\n1,2\n3,\n", Choices(), ["row 2", 'column "b"', "label is missing"]),
+    (b"a,b\n1,\n3,NA\n", Choices(missing="drop"), ["row 1", 'column "b"', "missing"]),
+    (b"a,b\n,1\n2,\n", Choices(missing="drop"), ["no row without missing values"]),
+    (b"a,b,c\n1,,2\n3,NA,4\n", Choices(missing="drop"), ['column "b"', "no values", "--drop b"]),
+    (b"a,b,c\nx,1,0\n,1,0\n", Choices(one_hot=("a",)), ["row 2", 'column "a"', "missing"]),
+    (
+        b"a,b,c\nx,1,0\n,1,0\n",
+        Choices(one_hot=("a",), missing="mean"),
+        ["row 2", 'column "a"', "no mean"],
+    ),
+    (b"a,a\n1,2\n", Choices(), ['"a"', "columns 1 and 2"]),
+    (b"a,,c\n1,2,3\n", Choices(), ["no name", "column 2"]),
+    (b",a,c\n5,2,3\n7,2,4\n", Choices(), ["no name", "column 1", "--drop 1"]),
+    (b"a,b\n1,\xe9\n", Choices(), ["position 7", "line 2", "0xE9", "iconv"]),
+    (b"a,b\n1,\xc3", Choices(), ["position 7", "line 2", "iconv"]),
+    ("a,b\n1,2\n".encode("utf-16"), Choices(), ["UTF-16", "position 1", "iconv"]),
+    ("a,b\n1,2\n".encode("utf-32"), Choices(), ["UTF-32", "position 1", "iconv"]),
+    (b"a,b\n1,2\0\n", Choices(), ["NUL", "position 8", "line 2"]),
+    (parquet(a=[1], b=[2]), Choices(), ["NUL", "--format parquet"]),
+    (ZIP[:-12], Choices(), ["cut off"]),
+    (ZIP[:5], Choices(), ["cut off"]),
+    (ZIP[:12] + b"\xff\xff\xff" + ZIP[15:], Choices(), ["gzip"]),
+    (ZIP + b"garbage", Choices(), ["gzip"]),
+    (b"age,b\n1,2\n", Choices(label="agee"), ['"agee"', 'did you mean "age"']),
+    (b"a,b\n1,2\n", Choices(label=3), ["column number 3", "--label"]),
+    (b"a,b\n1,2\n", Choices(label="0"), ["column number 0"]),
+    (b"a,b\n1,2\n", Choices(drop=("zzz",)), ['"zzz"', "--drop"]),
+    (b"a,b\n1,2\n", Choices(features=("b",), label="b"), ['"b"', "--label", "--features"]),
+    (b"a,b\n1,2\n", Choices(drop=("b",), label="b"), ['"b"', "--label", "--drop"]),
+    (b"a,b\n1,2\n", Choices(id="b", label="b"), ['"b"', "--label", "--id"]),
+    (b"a,b\n1,2\n", Choices(features=("a", "1")), ["--features", "twice"]),
+    (b"a,b\n1,2\n", Choices(one_hot=("b",)), ["--one-hot b"]),
+    (b"a,b\n1,2\n", Choices(drop=("a",)), ["no column left for the features"]),
+    (b"a,b\n1,2\n", Choices(drop=("a", "b")), ["no column left for the label"]),
+    (
+        b"a=x,a,c\n1,x,0\n1,y,1\n",
+        Choices(one_hot=("a",)),
+        ['"a=x"', "rename"],
+    ),
+    (b"a,b\n1," + b"x" * 20_000 + b"\n", Choices(), ["row 1", 'column "b"', "characters"]),
+    (
+        b"a,b\n" + b"".join(b"v%d,0\n" % k for k in range(10_001)),
+        Choices(one_hot=("a",)),
+        ['column "a"', "10,001", "--drop a"],
+    ),
+]
+
+SVMLIGHT: list[tuple[bytes, Choices, list[str]]] = [
+    (b"# nothing\n\n", Choices(), ["is empty"]),
+    (b"1\n0\n", Choices(), ["no features"]),
+    (b"1 1:1\n0 3:1 2:1\n", Choices(), ["line 2", "position 2", "index 2", "ascend"]),
+    (b"1 1:1\n\n0 3:1 3:1\n", Choices(), ["line 3", "position 2", "index 3", "second time"]),
+    (b"1 1:1 x\n", Choices(), ["line 1", "position 2", '"x"']),
+    (b"1 1:1 -2:1\n", Choices(), ["line 1", "position 2", "index"]),
+    (b"1 1:1 2:1:3\n", Choices(), ["line 1", "position 2", "number"]),
+    (b"1 1: 2\n", Choices(), ["line 1", "position 1"]),
+    (b"1 1:0x1\n", Choices(), ["line 1", "position 1", "number"]),
+    (b"1,2 1:1\n", Choices(), ["line 1", "several labels"]),
+    (b"1:1 2:1\n", Choices(), ["line 1", "no label"]),
+    (b"cat 1:1\n", Choices(), ["line 1", '"cat"']),
+    (b"1 4294967296:1\n", Choices(), ["line 1", "position 1", "above 2147483647"]),
+    (b"1 99999999999:1\n", Choices(), ["line 1", "position 1", "above 2147483647"]),
+    (b"1 1:1\n1 2:inf\n", Choices(missing="drop"), ["row 2", "line 2", 'column "2"', "infinite"]),
+    (b"1 1:1\n1 2:1e999\n", Choices(), ["row 2", 'column "2"', "infinite"]),
+    (b"1 1:1\n1 2:nan\n", Choices(), ["row 2", 'column "2"', "missing"]),
+    (b"1 1:1\nnan 2:1\n", Choices(), ["line 2", "label"]),
+    (b"1 1:1\n", Choices(drop=("1",)), ["svmlight", "--drop"]),
+    (b"1 1:\xff\n", Choices(), ["position 5", "iconv"]),
+]
+
+MATRIX = [[1.0, 2.0], [3.0, 4.0]]
+
+OTHERS: list[tuple[str, bytes, Choices, list[str]]] = [
+    ("npy", npy(MATRIX)[:-4], Choices(), ["cut off"]),
+    ("npy", npy(MATRIX)[:20], Choices(), ["header"]),
+    ("npy", npy([1.0, 2.0]), Choices(), ["shape (2,)"]),
+    ("npy", npy(np.zeros((0, 3))), Choices(), ["empty"]),
+    ("npy", npy(np.array([[None, 1]])), Choices(), ["object", "never loaded"]),
+    ("npy", npy([["a", "b"]]), Choices(), ["not numbers"]),
+    ("npy", npy([[1.0, 2.0], [np.inf, 4.0]]), Choices(), ["row 2", 'column "x1"', "infinite"]),
+    ("npy", npy([[1.0, 2.0], [3.0, np.nan]]), Choices(), ["row 2", 'column "x2"', "label"]),
+    ("npy", npy([[1.0]]), Choices(), ["no column left"]),
+    ("npy", npy(MATRIX), Choices(one_hot=("1",)), ["--one-hot"]),
+    ("npz", npz(X=MATRIX), Choices(), ["X and y"]),
+    ("npz", npz(X=MATRIX, y=[1, 2, 3]), Choices(), ["2 rows", "(3,)"]),
+    ("npz", npz(a=MATRIX, b=MATRIX, c=[1, 2]), Choices(), ["X and y", '"a"']),
+    ("npz", npz(X=MATRIX, y=np.array([None, 1])), Choices(), ['"y"', "never loaded"]),
+    ("npz", npz(X=[[1.0], [np.nan]], y=[0, 1]), Choices(), ["row 2", 'column "x1"', "missing"]),
+    ("npz", npz(X=MATRIX, y=[0, 1])[:-30], Choices(), ["not a sound npz"]),
+    ("npz", b"PK", Choices(), ["not a sound npz"]),
+    ("parquet", b"PAR1", Choices(), ["not a sound Parquet"]),
+    ("parquet", parquet(a=[1], b=[2])[:-10], Choices(), ["not a sound Parquet"]),
+    ("parquet", parquet(a=["x"], b=[2]), Choices(), ["row 1", 'column "a"', '"x"', "--one-hot a"]),
+    ("parquet", parquet(a=["1"], b=[2]), Choices(), ["row 1", 'column "a"', '"1"']),
+    ("parquet", parquet(a=[1, None], b=[2, 3]), Choices(), ["row 2", 'column "a"', "missing"]),
+    ("parquet", parquet(a=[1, 2], b=[2, None]), Choices(), ["row 2", 'column "b"', "label"]),
+    ("parquet", parquet(a=[1.0, np.inf], b=[2, 3]), Choices(), ["row 2", 'column "a"']),
+    ("parquet", parquet(a=[1.0, 2.0], b=[np.inf, 3]), Choices(), ["row 1", 'column "b"']),
+    (
+        "parquet",
+        parquet(a=[date(2020, 1, 1)], b=[2]),
+        Choices(),
+        ['column "a"', "date", "--drop a"],
+    ),
+    ("parquet", parquet(a=[[1, 2]], b=[2]), Choices(), ['column "a"', "list", "--drop a"]),
+    ("parquet", parquet(a=[b"\xff"], b=[2]), Choices(), ['column "a"', "binary", "--drop a"]),
+    ("parquet", parquet(a=[1], b=[date(2020, 1, 1)]), Choices(), ['column "b"', "--label"]),
+    ("parquet", parquet(a=pa.nulls(2), b=[2, 3]), Choices(), ['column "a"', "no values"]),
+    ("parquet", parquet(a=pa.array([], pa.float64()), b=pa.nulls(0)), Choices(), ["no rows"]),
+    ("arrow", b"ARROW1", Choices(), ["not a sound Arrow"]),
+    ("arrow", b"\xff\xff\xff\xff\0\0", Choices(), ["not a sound Arrow"]),
+]
+
+ALL = [
+    *(("csv", *case) for case in CSV),
+    *(("svm", *case) for case in SVMLIGHT),
+    *OTHERS,
+]
+
+
+DEFAULT = Choices()
+
+
+def refused(path: Path | str, choices: Choices = DEFAULT, recipe: Recipe | None = None) -> str:
+    with pytest.raises(DataError) as caught:
+        read(path, choices, recipe=recipe)
+    message = str(caught.value)
+    assert type(caught.value) is DataError
+    assert message.isprintable()  # so that it is a single line
+    assert "Traceback" not in message
+    assert message.endswith((".", "?"))
+    assert len(message) < 500
+    return message
+
+
+@pytest.mark.parametrize(("suffix", "content", "choices", "parts"), ALL)
+def test_bad_file(
+    suffix: str, content: bytes, choices: Choices, parts: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / f"data.{suffix}"
+    path.write_bytes(content)
+    message = refused(path, choices)
+    for part in [str(path), *parts]:
+        assert part in message
+
+
+def test_there_are_enough_bad_files() -> None:
+    assert len(ALL) >= 40
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert "missing.csv does not exist" in refused(tmp_path / "missing.csv")
+    assert "is a directory" in refused(tmp_path)
+    assert "cannot be read" in refused(tmp_path / ("x" * 300))
+    assert "name" in refused("a\0b.csv")
+    assert "does not exist" in refused("a\nb.csv")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
+def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"a,b\n1,2\n")
+    path.chmod(0)
+    assert "permission denied" in refused(path)
+
+
+def test_text_streams_are_refused() -> None:
+    with pytest.raises(DataError, match="binary mode"):
+        read(cast(BinaryIO, io.StringIO("a,b\n1,2\n")))
+
+
+def test_an_array_that_claims_too_much(tmp_path: Path) -> None:
+    path = tmp_path / "data.npy"
+    head = str({"descr": "<f8", "fortran_order": False, "shape": (10**12, 10)}).ljust(117) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
+    assert "cut off" in refused(path)
+
+
+def test_an_encrypted_or_foreign_zip(tmp_path: Path) -> None:
+    path = tmp_path / "data.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    assert "header" in refused(path)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"format": "xlsx"},
+        {"decimal": "x"},
+        {"delimiter": "::"},
+        {"delimiter": '"'},
+        {"delimiter": ",", "decimal": ","},
+        {"missing": "guess"},
+    ],
+)
+def test_choices_that_make_no_sense(options: dict[str, str]) -> None:
+    with pytest.raises(DataError) as caught:
+        cast(Callable[..., Choices], Choices)(**options)
+    assert str(caught.value).endswith(".")
+
+
+GOOD = {
+    "family": "table",
+    "columns": [{"name": "a", "mean": 1.5, "levels": None}],
+    "label": "y",
+    "id": None,
+    "missing": "mean",
+    "width": 2,
+    "first": 1,
+    "header": None,
+    "delimiter": ";",
+    "decimal": ",",
+}
+
+
+def column(**fields: object) -> dict[str, object]:
+    return {"columns": [{"name": "a", "mean": None, "levels": None} | fields]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"family": "tree"},
+        {"family": ["table"]},
+        {"family": "matrix"},
+        {"columns": None},
+        {"columns": []},
+        {"columns": ["a"]},
+        {"columns": [{"name": "a"}]},
+        {"columns": [{"name": "a", "mean": None, "levels": None}] * 2},
+        column(name=3),
+        column(name="y"),
+        column(mean="1"),
+        column(mean=True),
+        column(mean=float("nan")),
+        column(mean=10**400),
+        column(levels="ab"),
+        column(levels=[]),
+        column(levels=[1]),
+        column(levels=["b", "a"]),
+        column(levels=["a", "a"]),
+        column(levels=["a"], mean=1.0),
+        column(more=1),
+        {"label": 1},
+        {"id": 1},
+        {"id": "a"},
+        {"missing": "guess"},
+        {"missing": None},
+        {"width": -1},
+        {"width": True},
+        {"width": 2.0},
+        {"first": 2},
+        {"header": 1},
+        {"delimiter": ";;"},
+        {"delimiter": "\n"},
+        {"delimiter": "é"},
+        {"delimiter": ","},
+        {"decimal": "x"},
+        {"other": 1},
+    ],
+)
+def test_a_recipe_that_is_none(change: dict[str, object]) -> None:
+    assert Recipe.from_json(GOOD).names == ["a"]
+    with pytest.raises(DataError) as caught:
+        Recipe.from_json(GOOD | change)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize("value", [None, [], "table", 3, {}, {"family": "table"}, {1: 2}])
+def test_a_recipe_of_another_kind(value: object) -> None:
+    with pytest.raises(DataError):
+        Recipe.from_json(cast(dict[str, object], value))
+
+
+def test_a_recipe_of_the_other_family(tmp_path: Path) -> None:
+    path = tmp_path / "data.svm"
+    path.write_bytes(b"1 1:1\n")
+    assert "trained on" in refused(path, recipe=Recipe.from_json(GOOD))

@@ -1,0 +1,226 @@
+"""Formats other than CSV: svmlight, npy, npz, Parquet, Arrow."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from novikoff.data import Choices, DataError, Dataset, read
+from novikoff.data.svmlight import _lines
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def sparse(data: Dataset) -> list[list[float]]:
+    assert not isinstance(data.X, np.ndarray)
+    assert data.X.indices.dtype == np.int32
+    rows: list[list[float]] = data.X.toarray().tolist()
+    return rows
+
+
+def dense(data: Dataset) -> npt.NDArray[np.floating]:
+    assert isinstance(data.X, np.ndarray)
+    assert data.X.flags.c_contiguous
+    assert data.X.flags.aligned
+    return data.X
+
+
+def svm(text: str, missing: Literal["refuse", "drop", "mean"] = "refuse") -> Dataset:
+    data = io.BytesIO(text.encode())
+    return read(data, Choices(format="svmlight", missing=missing))
+
+
+class TestSvmlight:
+    def test_comments_blank_lines_and_crlf(self) -> None:
+        data = svm("# a comment\r\n+1 1:0.5 3:-2e1 # more\r\n\r\n-1\r\n1  2:3\t3:4")
+        assert sparse(data) == [[0.5, 0, -20], [0, 0, 0], [0, 3, 4]]
+        assert data.y is not None
+        assert data.y.dtype == np.int64
+        assert data.y.tolist() == [1, -1, 1]
+        assert data.names == ["x1", "x2", "x3"]
+        assert data.rows.tolist() == [1, 2, 3]
+
+    def test_a_zero_anywhere_means_zero_based(self) -> None:
+        data = svm("1 1:5\n0 0:7\n")
+        assert sparse(data) == [[0, 5], [7, 0]]
+        assert data.names == ["x0", "x1"]
+        assert data.notes == ["indices count from 0"]
+
+    def test_real_labels_and_queries(self) -> None:
+        data = svm("1.5 qid:1 1:5\n2 qid:1 1:6\n")
+        assert data.y is not None
+        assert data.y.tolist() == [1.5, 2.0]
+        assert "query ids (qid) are ignored" in data.notes
+        assert sparse(data) == [[5], [6]]
+
+    def test_missing_rows_are_dropped(self) -> None:
+        data = svm("1 1:5\n2 1:nan\nnan 1:1\n3 1:6\n", missing="drop")
+        assert sparse(data) == [[5], [6]]
+        assert data.rows.tolist() == [1, 4]
+
+    def test_found_by_its_first_line(self) -> None:
+        data = read(io.BytesIO(gzip.compress(b"# what\n1 1:2\n")))
+        assert sparse(data) == [[2]]
+
+    def test_widths_of_a_model(self) -> None:
+        recipe = svm("1 1:5 3:1\n0 2:1\n").recipe
+        narrow = read(io.BytesIO(b"1 1:2\n"), Choices(format="svmlight"), recipe=recipe)
+        assert sparse(narrow) == [[2, 0, 0]]
+        empty = read(io.BytesIO(b"1 1:2 9:0\n1 2:1"), Choices(format="svmlight"), recipe=recipe)
+        assert sparse(empty) == [[2, 0, 0], [0, 1, 0]]
+        with pytest.raises(DataError, match="line 2 has more features than the model's 3"):
+            read(io.BytesIO(b"1 1:2\n1 4:1\n"), Choices(format="svmlight"), recipe=recipe)
+        with pytest.raises(DataError, match="line 1 has the index 0"):
+            read(io.BytesIO(b"1 0:2\n"), Choices(format="svmlight"), recipe=recipe)
+
+    def test_a_model_that_counts_from_zero(self) -> None:
+        recipe = svm("1 0:5 1:1\n").recipe
+        data = read(io.BytesIO(b"1 1:2\n"), Choices(format="svmlight"), recipe=recipe)
+        assert sparse(data) == [[0, 2]]
+
+    def test_without_labels(self) -> None:
+        recipe = svm("1 1:5 2:1\n").recipe
+        data = read(
+            io.BytesIO(b"1:3\n2:4\n"), Choices(format="svmlight"), recipe=recipe, labelled=False
+        )
+        assert data.y is None
+        assert sparse(data) == [[3, 0], [0, 4]]
+
+    @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 1000])
+    def test_lines_whatever_the_chunks(self, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("novikoff.data.svmlight._CHUNK", size)
+        text = b"a\r\nbb\n\n\rc\r\rdd\r\n\r\ne"
+        expected = [(k, line) for k, line in enumerate(text.splitlines(), start=1)]
+        assert list(_lines(memoryview(text), 0)) == expected
+
+
+def saved(write: Callable[[io.BytesIO], object]) -> io.BytesIO:
+    stream = io.BytesIO()
+    write(stream)
+    return io.BytesIO(stream.getvalue())
+
+
+class TestNumpy:
+    A = np.array([[1.5, 2.0, 0.0], [3.0, 4.0, 1.0]])
+
+    @pytest.mark.parametrize("order", ["C", "F"])
+    @pytest.mark.parametrize("kind", ["<f8", ">f8", "<f4", "<f2", "<i4", "|b1", "|u1"])
+    def test_npy(self, order: str, kind: str) -> None:
+        A = (np.asfortranarray if order == "F" else np.ascontiguousarray)(self.A.astype(kind))
+        data = read(saved(lambda file: np.save(file, A)))
+        assert dense(data).tolist() == A[:, :2].astype(float).tolist()
+        assert dense(data).dtype == (np.float32 if kind in ("<f4", "<f2") else np.float64)
+        assert data.y is not None
+        assert data.y.tolist() == A[:, 2].tolist()
+        assert data.y.dtype.kind == ("b" if kind == "|b1" else "i")
+        assert data.label == "x3"
+
+    def test_columns_are_chosen_by_number(self, tmp_path: Path) -> None:
+        path = tmp_path / "data.npy"
+        np.save(path, self.A)
+        data = read(path, Choices(label=1, features=("3", "2")))
+        assert dense(data).tolist() == [[0, 2], [1, 4]]
+        assert data.names == ["x3", "x2"]
+        assert data.y is not None
+        assert data.y.tolist() == [1.5, 3.0]
+        np.save(path, self.A[:, 1:])  # the label is not there any more
+        again = read(path, recipe=data.recipe, labelled=False)
+        assert dense(again).tolist() == [[0, 2], [1, 4]]
+        assert again.y is None
+
+    def test_missing(self) -> None:
+        A = np.array([[1.0, np.nan, 0.0], [3.0, 4.0, 1.0]])
+        data = read(saved(lambda file: np.save(file, A)), Choices(missing="mean"))
+        assert dense(data).tolist() == [[1, 4], [3, 4]]
+        again = read(saved(lambda file: np.save(file, A)), recipe=data.recipe)
+        assert dense(again).tolist() == [[1, 4], [3, 4]]
+        dropped = read(saved(lambda file: np.save(file, A)), Choices(missing="drop"))
+        assert dropped.rows.tolist() == [2]
+
+    @pytest.mark.parametrize("names", [("X", "y"), ("data", "target")])
+    def test_npz(self, names: tuple[str, str]) -> None:
+        arrays = {names[0]: self.A, names[1]: np.array(["a", "b"])}
+        pack = cast(Callable[..., None], np.savez_compressed)
+        data = read(saved(lambda file: pack(file, **arrays)))
+        assert dense(data).tolist() == self.A.tolist()
+        assert data.y is not None
+        assert data.y.tolist() == ["a", "b"]
+        assert data.names == ["x1", "x2", "x3"]
+        with pytest.raises(DataError, match="has 2 features; the model has 3"):
+            read(saved(lambda file: np.savez(file, X=self.A[:, :2], y=[1, 2])), recipe=data.recipe)
+
+
+def typed() -> tuple[dict[str, object], list[list[float]]]:
+    columns = {
+        "i": pa.array([1, 2, 3], pa.int8()),
+        "u": pa.array([1, 2, 2**63], pa.uint64()),
+        "f": pa.array([0.5, 1.5, 2.5], pa.float32()),
+        "d": pa.array([Decimal("1.25"), Decimal("2.50"), Decimal("3.75")]),
+        "b": pa.array([True, False, True]),
+        "t": pa.array(["x", "y", "x"]).dictionary_encode(),
+        "label": pa.array(["no", "yes", "no"]).dictionary_encode(),
+    }
+    rows = [[1, 1, 0.5, 1.25, 1, 1, 0], [2, 2, 1.5, 2.5, 0, 0, 1], [3, 2.0**63, 2.5, 3.75, 1, 1, 0]]
+    return columns, rows
+
+
+class TestTyped:
+    @pytest.mark.parametrize("form", ["parquet", "file", "stream", "stream.gz"])
+    def test_types(self, form: str, tmp_path: Path) -> None:
+        columns, rows = typed()
+        table = pa.table(columns)
+        path = tmp_path / "data"
+        if form == "parquet":
+            pq.write_table(table, path, row_group_size=2)
+        else:
+            new = pa.ipc.new_file if form == "file" else pa.ipc.new_stream
+            with new(str(path), table.schema) as writer:
+                writer.write_table(table, max_chunksize=2)
+            if form.endswith("gz"):
+                path.write_bytes(gzip.compress(path.read_bytes()))
+        data = read(path, Choices(one_hot=("*",)))
+        assert dense(data).tolist() == rows
+        assert data.names == ["i", "u", "f", "d", "b", "t=x", "t=y"]
+        assert data.y is not None
+        assert data.y.tolist() == ["no", "yes", "no"]
+
+    def test_single_precision_stays(self, tmp_path: Path) -> None:
+        table = pa.table({"a": pa.array([0.1, None], pa.float32()), "y": [0, 1]})
+        pq.write_table(table, tmp_path / "data.pq")
+        data = read(tmp_path / "data.pq", Choices(missing="drop"))
+        assert dense(data).dtype == np.float32
+        assert dense(data).tolist() == [[float(np.float32(0.1))]]
+
+    @pytest.mark.parametrize(
+        ("labels", "kind"),
+        [([0, 1], "i"), ([0.5, 1.0], "f"), ([True, False], "b"), (["1", "2"], "U")],
+    )
+    def test_labels_keep_their_type(self, labels: list[object], kind: str, tmp_path: Path) -> None:
+        pq.write_table(pa.table({"a": [1, 2], "y": labels}), tmp_path / "data.parquet")
+        data = read(tmp_path / "data.parquet")
+        assert data.y is not None
+        assert data.y.dtype.kind == kind
+        assert data.y.tolist() == labels
+
+    def test_the_index_of_a_frame_is_no_feature(self, tmp_path: Path) -> None:
+        table = pa.table({"a": [1, 2], "y": [0, 1], "__index_level_0__": ["p", "q"]})
+        pq.write_table(table, tmp_path / "data.parquet")
+        data = read(tmp_path / "data.parquet")
+        assert data.names == ["a"]
+        assert data.label == "y"
+        assert "index" in data.notes[0]
+
+    def test_a_model_of_a_csv_reads_parquet(self, tmp_path: Path) -> None:
+        recipe = read(io.BytesIO(b"zip,a,y\n7,1,0\n8,2,1\n"), Choices(one_hot=("zip",))).recipe
+        pq.write_table(pa.table({"a": [5], "zip": [8]}), tmp_path / "data.parquet")
+        data = read(tmp_path / "data.parquet", recipe=recipe, labelled=False)
+        assert dense(data).tolist() == [[0, 1, 5]]

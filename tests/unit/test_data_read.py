@@ -1,0 +1,362 @@
+"""Files that are read: what becomes of labels, features, headers, missing values."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from novikoff.data import Choices, DataError, Dataset, Recipe, read
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+pa = pytest.importorskip("pyarrow")
+
+
+DEFAULT = Choices()
+
+
+def parse(
+    text: str, choices: Choices = DEFAULT, recipe: Recipe | None = None, labelled: bool = True
+) -> Dataset:
+    return read(io.BytesIO(text.encode()), choices, recipe=recipe, labelled=labelled)
+
+
+def dense(data: Dataset) -> npt.NDArray[np.float64]:
+    X = data.X
+    assert isinstance(X, np.ndarray)
+    assert X.flags.c_contiguous
+    return np.asarray(X, np.float64)
+
+
+def shared(name: str) -> Path:
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip(f"{name} is not beside the repository")
+    return path
+
+
+def oracle(path: Path, label: int = -1) -> tuple[list[str], list[list[str]], list[str]]:
+    """Names, fields of features and labels, by Python's csv module."""
+    raw = path.read_bytes()
+    text = gzip.decompress(raw) if path.suffix == ".gz" else raw
+    header, *rows = list(csv.reader(io.StringIO(text.decode(), newline="")))
+    return header[:label], [row[:label] for row in rows], [row[label] for row in rows]
+
+
+def test_importing_the_room_is_cheap() -> None:
+    code = (
+        "import sys, novikoff.data; print([m for m in sys.modules if m in ('pyarrow', 'pandas')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[]"
+
+
+class TestKnownFiles:
+    @pytest.mark.parametrize(
+        ("name", "shape"), [("sonar.csv", (208, 60)), ("spam.csv.gz", (4601, 57))]
+    )
+    def test_numbers_and_text_labels(self, name: str, shape: tuple[int, int]) -> None:
+        path = shared(name)
+        names, rows, labels = oracle(path)
+        data = read(path)
+        assert data.names == names
+        assert dense(data).shape == shape
+        assert dense(data).tolist() == [[float(text) for text in row] for row in rows]
+        assert data.y is not None
+        assert data.y.tolist() == labels
+        assert data.source == str(path)
+
+    def test_zoo_has_truths_as_0_and_1(self) -> None:
+        _, rows, labels = oracle(shared("zoo.csv"))
+        data = read(shared("zoo.csv"))
+        values = {"True": 1.0, "False": 0.0}
+        expected = [[values[t] if t in values else float(t) for t in row] for row in rows]
+        assert dense(data).tolist() == expected
+        assert data.y is not None
+        assert data.y.tolist() == labels
+        assert data.label == "type"
+
+    def test_endometrial_has_integer_labels(self) -> None:
+        _, rows, labels = oracle(shared("endometrial.csv"))
+        data = read(shared("endometrial.csv"))
+        assert data.y is not None
+        assert data.y.dtype == np.int64
+        assert data.y.tolist() == [int(text) for text in labels]
+        assert dense(data).tolist() == [[float(t) for t in row] for row in rows]
+        assert data.notes == ['the label is the last column, "HG"']
+
+    def test_mushroom_is_sparse(self) -> None:
+        path = shared("mushroom.svm")
+        data = read(path)
+        assert not isinstance(data.X, np.ndarray)
+        assert data.X.shape == (6513, 126)
+        lines = path.read_text().splitlines()
+        assert data.y is not None
+        assert data.y.tolist() == [int(line.split()[0]) for line in lines]
+        first = {int(p.split(":")[0]) - 1: float(p.split(":")[1]) for p in lines[0].split()[1:]}
+        row = data.X[[0]].toarray()[0]
+        assert {j: v for j, v in enumerate(row.tolist()) if v} == first
+        assert data.notes == ["indices count from 1"]
+
+
+class TestLabels:
+    @pytest.mark.parametrize(
+        ("texts", "expected", "kind"),
+        [
+            (["0", "1"], [0, 1], "i"),
+            (["-1", "1"], [-1, 1], "i"),
+            (["1", "1.5"], [1.0, 1.5], "f"),
+            (["01", "1"], ["01", "1"], "U"),
+            (["1", "a"], ["1", "a"], "U"),
+            (["True", "false"], [True, False], "b"),
+            (["1", "True"], ["1", "True"], "U"),
+            (["1", "inf"], ["1", "inf"], "U"),
+            (["1", "1e999"], ["1", "1e999"], "U"),
+            (["9007199254740993", "0.5"], ["9007199254740993", "0.5"], "U"),
+            (["9223372036854775808", "1"], ["9223372036854775808", "1"], "U"),
+            (["1_0", "2"], ["1_0", "2"], "U"),
+            (["é", "日本"], ["é", "日本"], "U"),
+        ],
+    )
+    def test_values(self, texts: list[str], expected: list[object], kind: str) -> None:
+        data = parse("a,label\n" + "".join(f"{k},{text}\n" for k, text in enumerate(texts)))
+        assert data.y is not None
+        assert data.y.dtype.kind == kind
+        assert data.y.tolist() == expected
+
+    @pytest.mark.parametrize(
+        ("header", "label"),
+        [
+            ("Class,a,target,b", "target"),
+            ("y,LABEL,b,c", "LABEL"),
+            ("a,Y,class,c", "Y"),
+            ("a,b,c,d", "d"),
+        ],
+    )
+    def test_the_default_is_found_by_name(self, header: str, label: str) -> None:
+        data = parse(header + "\n1,2,3,4\n5,6,7,8\n")
+        assert data.label == label
+        assert len(data.notes) == 1
+        assert f'"{label}"' in data.notes[0]
+        assert data.names == [name for name in header.split(",") if name != label]
+
+    @pytest.mark.parametrize(
+        ("label", "name"), [("b", "b"), (1, "a"), ("1", "a"), (-2, "b"), ("2", "2"), (2, "b")]
+    )
+    def test_by_name_or_number(self, label: str | int, name: str) -> None:
+        data = parse("a,b,2\n1,2,3\n4,5,6\n", Choices(label=label))
+        assert data.label == name
+        assert data.notes == []
+
+
+class TestColumns:
+    def test_features_in_their_order(self) -> None:
+        data = parse("a,b,c,d\n1,2,3,4\n", Choices(features=("c", "1")))
+        assert data.names == ["c", "a"]
+        assert dense(data).tolist() == [[3.0, 1.0]]
+
+    def test_drop_and_id(self) -> None:
+        data = parse("who,a,b,c\nann,1,x,0\nbob,2,y,1\n", Choices(drop=("b",), id="who"))
+        assert data.names == ["a"]
+        assert data.ids == ["ann", "bob"]
+
+    def test_row_names_are_no_feature(self) -> None:
+        for first in (["0", "1"], ["1", "2"], ["ann", "bob"]):
+            data = parse(f'"","a","c"\n"{first[0]}",1,0\n"{first[1]}",2,1\n')
+            assert data.names == ["a"]
+            assert any("no name" in note for note in data.notes)
+
+    def test_one_hot_keeps_every_level(self) -> None:
+        data = parse("colour,b,c\nred,1,0\nblue,2,1\nred,3,1\n", Choices(one_hot=("colour",)))
+        assert data.names == ["colour=blue", "colour=red", "b"]
+        assert dense(data).tolist() == [[0, 1, 1], [1, 0, 2], [0, 1, 3]]
+
+    def test_one_hot_of_all_text_found_late(self) -> None:
+        rows = [f"{k},0\n" for k in range(300)] + ["late,1\n"]
+        data = parse("a,c\n" + "".join(rows), Choices(one_hot=("*",)))
+        assert len(data.names) == 301
+        assert dense(data).sum() == 301
+
+
+class TestNumbers:
+    def test_an_integer_column_may_become_decimal(self) -> None:
+        rows = [f"{k},0" for k in range(200_000)] + ["0.5,1", "+7,0", " 8 ,1"]
+        X = dense(parse("a,c\n" + "\n".join(rows) + "\n"))
+        assert X[-3:, 0].tolist() == [0.5, 7.0, 8.0]
+        assert len(X) == 200_003
+
+    def test_truths_may_become_text_and_missing_blank(self) -> None:
+        rows = ["True,0"] * 200 + [" ?,0", " false,1"]
+        data = parse("a,c\n" + "\n".join(rows), Choices(missing="drop"))
+        assert data.rows.tolist() == [*range(1, 201), 202]
+        assert dense(data)[-1, 0] == 0.0
+
+    def test_decimal_comma(self) -> None:
+        data = parse("a;b;c\n1,5;-2,25e1;x\n,5;3;y\n", Choices(decimal=","))
+        assert dense(data).tolist() == [[1.5, -22.5], [0.5, 3.0]]
+
+    def test_quotes_and_newlines(self) -> None:
+        text = '"a","b\nb","c"\r\n1,"2","x, ""y""\r\nz"\r\n3,4,w\r\n'
+        data = parse(text)
+        assert data.names == ["a", "b\nb"]
+        assert dense(data).tolist() == [[1, 2], [3, 4]]
+        assert data.y is not None
+        assert data.y.tolist() == ['x, "y"\r\nz', "w"]
+
+    def test_wide(self) -> None:
+        width = 20_001  # lines far longer than a block of Arrow's are the next test's
+        line = ",".join("7" for _ in range(width))
+        X = dense(parse(f"{line}\n{line}\n"))
+        assert X.shape == (2, width - 1)
+        assert (X == 7).all()
+
+    @pytest.mark.parametrize("before", [1, 150])  # within the first look, and after it
+    def test_a_field_of_ten_megabytes(self, before: int) -> None:
+        text = "a,b,c\n" + "1,2,3\n" * before + "4," + "x" * 10_000_000 + ",5\n6,7,8\n"
+        data = parse(text, Choices(drop=("b",)))
+        assert dense(data)[:, 0].tolist() == [1] * before + [4, 6]
+
+    def test_newlines_in_quotes_wherever_a_block_ends(self) -> None:
+        labels = [f"{k}\n1,\n,2" for k in range(120_000)]
+        data = parse("a,y\n" + "".join(f'{k},"{label}"\n' for k, label in enumerate(labels)))
+        assert dense(data)[:, 0].tolist() == list(range(120_000))
+        assert data.y is not None
+        assert data.y.tolist() == labels
+
+
+class TestHeader:
+    @pytest.mark.parametrize(
+        ("text", "names", "n_rows"),
+        [
+            ("a,b,c\n1,2,3\n", ["a", "b"], 1),
+            ("1,2,3\n4,5,6\n", ["x1", "x2"], 2),
+            ("a,2000,c\n1,2,3\n", ["a", "2000"], 1),
+            ("1,2,red\n3,4,blue\n", ["x1", "x2"], 2),
+            ("1,2,Class\n3,4,blue\n", ["1", "2"], 1),
+            ("\ufeffa,b\n1,2\n", ["a"], 1),
+            ("\n\na , b,c\n\n1,2,3\n\n", ["a", "b"], 1),
+        ],
+    )
+    def test_found_out(self, text: str, names: list[str], n_rows: int) -> None:
+        data = parse(text)
+        assert data.names == names
+        assert len(dense(data)) == n_rows
+        assert any("no header" in note for note in data.notes) == (names[0] == "x1")
+
+    def test_given(self) -> None:
+        assert parse("1,2\n3,4\n", Choices(header=True)).names == ["1"]
+        data = parse("1,a\n2,b\n", Choices(header=False))
+        assert data.names == ["x1"]
+        assert len(dense(data)) == 2
+
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+    def test_delimiters(self, delimiter: str) -> None:
+        text = "a,b,c\n1,2,x\n3,4,y\n".replace(",", delimiter)
+        assert dense(parse(text)).tolist() == [[1, 2], [3, 4]]
+        assert dense(parse(text, Choices(delimiter=delimiter))).tolist() == [[1, 2], [3, 4]]
+
+
+class TestMissing:
+    TEXT = "a,b,c\n1,2,x\n,4,y\n5,NaN,x\n7,?,NA\n9,8,y\n"
+
+    def test_drop(self) -> None:
+        data = parse(self.TEXT, Choices(missing="drop"))
+        assert dense(data).tolist() == [[1, 2], [9, 8]]
+        assert data.rows.tolist() == [1, 5]
+        assert data.notes[-1] == "3 rows with missing values dropped (rows 2, 3, 4)"
+
+    def test_mean(self) -> None:
+        data = parse("a,b,c\n1,2,x\n,4,y\n5,NaN,x\n", Choices(missing="mean"))
+        assert dense(data).tolist() == [[1, 2], [3, 4], [5, 3]]
+        assert [column.mean for column in data.recipe.columns] == [3.0, 3.0]
+
+    def test_means_do_not_overflow(self) -> None:
+        data = parse("a,c\n1.7e308,x\n1.7e308,y\n,x\n", Choices(missing="mean"))
+        assert dense(data)[2, 0] == pytest.approx(1.7e308)
+
+    def test_without_a_label_is_refused_even_with_means(self) -> None:
+        with pytest.raises(DataError, match='row 4, column "c"'):
+            parse(self.TEXT, Choices(missing="mean"))
+
+
+class TestRecipe:
+    TRAIN = "colour,a,b,Class\nred,1,2,x\nblue,3,,y\n"
+
+    @pytest.fixture
+    def recipe(self) -> Recipe:
+        data = parse(self.TRAIN, Choices(one_hot=("*",), missing="mean"))
+        again = Recipe.from_json(data.recipe.to_json())
+        assert again == data.recipe
+        return again
+
+    def test_columns_by_name(self, recipe: Recipe) -> None:
+        data = parse("b,z,a,colour\n,0,9,red\n", recipe=recipe, labelled=False)
+        assert data.names == ["colour=blue", "colour=red", "a", "b"]
+        assert dense(data).tolist() == [[0, 1, 9, 2]]
+        assert data.y is None
+        assert 'ignored: "z"' in data.notes[0]
+
+    def test_the_label_is_read_if_it_is_there(self, recipe: Recipe) -> None:
+        data = parse("b,Class,a,colour\n5,y,9,red\n", recipe=recipe, labelled=False)
+        assert data.y is not None
+        assert data.y.tolist() == ["y"]
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("a,Class\n1,x\n", 'has no columns "colour", "b" (2 of the model\'s 3)'),
+            ("colour,a,b,Class\nred,1,2,x\nmauve,1,2,x\n", 'row 2, column "colour" holds "mauve"'),
+            ("colour,a,b\nred,1,2\n", 'no column "Class" for the label'),
+            ("colour,a,b,Class\nred,1,zwei,x\n", 'row 1, column "b" holds "zwei"'),
+        ],
+    )
+    def test_what_does_not_fit(self, recipe: Recipe, text: str, message: str) -> None:
+        with pytest.raises(DataError) as caught:
+            parse(text, recipe=recipe)
+        assert message in str(caught.value)
+
+    def test_without_header_and_without_the_label(self) -> None:
+        recipe = parse("x,1,2\ny,3,4\n", Choices(label=1, header=False)).recipe
+        data = parse("1,2\n3,4\n", recipe=recipe, labelled=False)
+        assert dense(data).tolist() == [[1, 2], [3, 4]]
+
+    def test_missing_is_refused_without_means(self) -> None:
+        recipe = parse("a,c\n1,2\n,4\n", Choices(missing="drop")).recipe
+        with pytest.raises(DataError, match='row 1, column "a" is missing'):
+            parse("a,c\n,2\n", recipe=recipe)
+        assert parse("a,c\n,2\n1,2\n", Choices(missing="drop"), recipe=recipe).rows.tolist() == [2]
+
+
+def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stdin:
+        buffer = io.BytesIO(b"a,b\n1,2\n")
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    data = read("-")
+    assert data.source == "-"
+    assert dense(data).tolist() == [[1.0]]
+
+
+def test_gzip_whatever_the_name_and_in_members(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n") + gzip.compress(b"3,4\n"))
+    assert dense(read(path)).tolist() == [[1.0], [3.0]]
+
+
+def test_progress_is_told() -> None:
+    told: list[str] = []
+    read(io.BytesIO(b"a,b\n1,2\n"), progress=told.append)
+    assert told == ["reading the stream", "arranging 1 rows"]
+
+
+def test_one_column_keeps_its_blank_rows() -> None:
+    recipe = parse("a,c\n1,2\n3,4\n", Choices(missing="mean")).recipe
+    data = parse("a\n1\n\n3\n\n\n", recipe=recipe, labelled=False)
+    assert dense(data).tolist() == [[1], [2], [3]]
