@@ -1,0 +1,238 @@
+"""Linear rules as an ONNX graph of standard operators, in double precision."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.learners.inputs import Labels
+from novikoff.learners.schemes import OneVsOne
+from novikoff.report.files import write_file
+from novikoff.report.model_parameters import ESTIMATORS, Model
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto, TensorProto
+
+# Old enough for every runtime of the last years, new enough for all operators used.
+_OPSET, _IR_VERSION = 17, 8
+_MOST_BYTES: Final = 2**31 - 2**20  # what protobuf can hold
+
+
+class OnnxExportError(ValueError):
+    """A model cannot be exported to ONNX; the message is a sentence."""
+
+
+def export_onnx(model: Model, path: str | os.PathLike[str], *, force: bool = True) -> None:
+    """Write the rules of a fitted estimator as an ONNX model.
+
+    Its input "X" is a matrix of doubles of shape (rows, n_features), its outputs are "label",
+    what ``predict`` returns, and "scores", what ``decision_function`` returns. Integers
+    become int64, floats double, strings strings.
+
+    Scores agree with novikoff's up to rounding: the runtime may add the products of a row
+    in another order. Labels can differ only where that matters, that is where a score (or for
+    several classes the difference of two) is not larger than the rounding error of its sum,
+    about n_features·10⁻¹⁶·Σ|xⱼwⱼ|. Where sums are exact, as they are for small integers, all
+    agree, ties among them: a score of 0 is the negative class, and among equals the first
+    class wins.
+
+    Parameters
+    ----------
+    model : Perceptron, Pocket or MaxMargin
+        A fitted estimator; a voted perceptron has no weights of its own and is refused.
+    path : path
+        Where to write.
+    force : bool
+        Whether a file that is already there is replaced.
+
+    Raises
+    ------
+    OnnxExportError
+        If the model is not fitted, or no ONNX graph can do what it does.
+    ImportError
+        If the package onnx is not installed: ``pip install 'novikoff[onnx]'``.
+    OutputError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> clf = nv.Perceptron(order="cyclic").fit([[0, 0], [0, 1], [1, 1]], ["no", "no", "yes"])
+    >>> export_onnx(clf, "and.onnx")  # doctest: +SKIP
+    >>> export_onnx(nv.Perceptron(), "and.onnx")
+    Traceback (most recent call last):
+        ...
+    novikoff.report.onnx_file.OnnxExportError: The Perceptron cannot be exported to ONNX: it is \
+not fitted.
+    """
+    _refuse(model)
+    content = _model_of(model).SerializeToString(deterministic=True)
+    write_file(path, content, force=force)
+
+
+def _refuse(model: Model) -> None:
+    """Say why a model has no graph."""
+    name = type(model).__name__
+    if type(model) not in ESTIMATORS.values():
+        raise OnnxExportError(
+            f"A {name} cannot be exported to ONNX: a {', a '.join(ESTIMATORS)} can."
+        )
+    if "_rules" not in model.__dict__ or "_labels" not in model.__dict__:
+        raise OnnxExportError(f"The {name} cannot be exported to ONNX: it is not fitted.")
+    if model._votes:
+        raise OnnxExportError(
+            "A voted perceptron cannot be exported to ONNX: it predicts by all rules of its "
+            "run, not by weights; fit one with average='averaged'."
+        )
+    if len(model.classes_) < 2 or model.n_features_in_ < 1:
+        raise OnnxExportError(
+            f"The {name} cannot be exported to ONNX: it needs two classes and a feature at least."
+        )
+    if model._rules.W.nbytes > _MOST_BYTES:
+        raise OnnxExportError(
+            f"The {name} cannot be exported to ONNX: its weights take up more than the 2 GiB "
+            "of an ONNX file."
+        )
+
+
+class _Graph:
+    """Nodes and constants, in the order of their making; names tell what they are."""
+
+    def __init__(self) -> None:
+        self.nodes: list[NodeProto] = []
+        self.constants: list[TensorProto] = []
+
+    def constant(self, name: str, value: npt.NDArray[np.generic] | float) -> str:
+        """A constant tensor."""
+        from onnx import numpy_helper
+
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def node(self, name: str, operator: str, *inputs: str, **attributes: int | list[int]) -> str:
+        """An operator with one output."""
+        from onnx import helper
+
+        node = helper.make_node(operator, list(inputs), [name], name)
+        node.attribute.extend(helper.make_attribute(key, attributes[key]) for key in attributes)
+        self.nodes.append(node)
+        return name
+
+
+def _model_of(model: Model) -> ModelProto:
+    try:
+        from onnx import TensorProto, helper
+    except ImportError:
+        raise ImportError(
+            "The export to ONNX needs the package onnx: pip install 'novikoff[onnx]'."
+        ) from None
+    graph = _Graph()
+    code, n_scores = _decide(graph, model)
+    labels = _label_values(model.classes_)
+    graph.node("label", "Gather", graph.constant("classes", labels), code, axis=0)
+    kinds = {"i": TensorProto.INT64, "f": TensorProto.DOUBLE, "b": TensorProto.BOOL}
+    kind = kinds.get(labels.dtype.kind, TensorProto.STRING)
+    shape: list[str | int | None] = ["rows"] if n_scores is None else ["rows", n_scores]
+    body = helper.make_graph(
+        graph.nodes,
+        f"novikoff_{type(model).__name__}",
+        [helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["rows", model.n_features_in_])],
+        [
+            helper.make_tensor_value_info("label", kind, ["rows"]),
+            helper.make_tensor_value_info("scores", TensorProto.DOUBLE, shape),
+        ],
+        graph.constants,
+    )
+    exported = helper.make_model(
+        body,
+        producer_name="novikoff",
+        producer_version=str(sys.modules["novikoff"].__version__),
+        opset_imports=[helper.make_opsetid("", _OPSET)],
+        ir_version=_IR_VERSION,
+    )
+    names = model.__dict__.get("_feature_names", model.__dict__.get("_vocabulary"))
+    if names is not None:
+        helper.set_model_props(exported, {"feature_names": json.dumps([str(n) for n in names])})
+    return exported
+
+
+def _decide(graph: _Graph, model: Model) -> tuple[str, int | None]:
+    """The nodes from X to "scores" and the code of the class; and the width of the scores."""
+    coef, intercept = model.coef_, model.intercept_
+    n_classes = len(model.classes_)
+    if n_classes == 2:
+        graph.node("products", "MatMul", "X", graph.constant("coef", coef[0]))
+        graph.node("scores", "Add", "products", graph.constant("intercept", intercept[0]))
+        graph.node("positive", "Greater", "scores", graph.constant("zero", 0.0))
+        return graph.node("code", "Cast", "positive", to=7), None  # 7 is int64
+    weights = graph.constant("coef", np.ascontiguousarray(coef.T))
+    graph.node("products", "MatMul", "X", weights)
+    scheme = model._rules.scheme
+    if isinstance(scheme, OneVsOne):
+        graph.node("margins", "Add", "products", graph.constant("intercept", intercept))
+        return _vote(graph, scheme), n_classes
+    graph.node("scores", "Add", "products", graph.constant("intercept", intercept))
+    return graph.node("code", "ArgMax", "scores", axis=1, keepdims=0), n_classes
+
+
+def _vote(graph: _Graph, scheme: OneVsOne) -> str:
+    """One vote per pair; sums of margins, in the order of the pairs, decide among equals.
+
+    Every class takes part in n_classes − 1 pairs: the sums take the first pair of every
+    class, then the second of every class, and so on, as `OneVsOne` does.
+    """
+    sides = scheme.sides.astype(np.float64)
+    zero = graph.constant("zero", 0.0)
+    graph.node("positive", "Greater", "margins", zero)
+    graph.node("ones", "Cast", "positive", to=11)  # 11 is double
+    graph.node("gains", "MatMul", "ones", graph.constant("sides", sides.T.copy()))
+    # A class gets 1 for each 1 on its positive side, and on its negative side for each 0.
+    base = graph.constant("lost", (sides < 0.0).sum(axis=1).astype(np.float64))
+    graph.node("votes", "Add", "gains", base)
+
+    takes_part = [np.flatnonzero(row) for row in sides]
+    total = ""
+    for k in range(scheme.n_classes - 1):
+        pairs = np.array([rules[k] for rules in takes_part], dtype=np.int64)
+        signs = sides[np.arange(len(pairs)), pairs]
+        graph.node(
+            f"gathered_{k}", "Gather", "margins", graph.constant(f"pairs_{k}", pairs), axis=1
+        )
+        term = graph.node(f"term_{k}", "Mul", f"gathered_{k}", graph.constant(f"signs_{k}", signs))
+        total = term if k == 0 else graph.node(f"sum_{k}", "Add", total, term)
+
+    graph.node("sizes", "Abs", total)
+    graph.node("largest", "ReduceMax", "sizes", axes=[1], keepdims=1)
+    graph.node("triple", "Mul", "largest", graph.constant("three", 3.0))
+    graph.node("shares", "Div", total, "triple")
+    graph.node("moved", "Greater", "largest", zero)
+    graph.node("order", "Where", "moved", "shares", zero)
+    graph.node("scores", "Add", "votes", "order")
+
+    graph.node("most", "ReduceMax", "votes", axes=[1], keepdims=1)
+    graph.node("behind", "Less", "votes", "most")
+    lowest = graph.constant("lowest", -np.inf)
+    graph.node("rivals", "Where", "behind", lowest, total)
+    return graph.node("code", "ArgMax", "rivals", axis=1, keepdims=0)
+
+
+def _label_values(classes: Labels) -> npt.NDArray[np.generic]:
+    """The labels in a type that ONNX has; numpy's own strings are objects to it."""
+    labels = classes.tolist()
+    if all(isinstance(label, str) for label in labels):
+        return np.array(labels, dtype=object)
+    for kind, types in ((np.bool_, bool), (np.int64, int), (np.float64, float)):
+        if all(type(label) is types for label in labels):
+            try:
+                return np.array(labels, dtype=kind)
+            except OverflowError:
+                break
+    raise OnnxExportError(
+        f"The classes {str(labels)[:80]} cannot be exported to ONNX: they are not all strings, "
+        "floats, booleans or integers of 64 bits."
+    )

@@ -1,0 +1,188 @@
+"""An exported graph predicts in onnxruntime what the estimator predicts."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+
+import novikoff as nv
+from novikoff.core.rows import Vector
+from novikoff.learners.inputs import Labels
+from novikoff.learners.schemes import OneVsOne, OneVsRest
+from novikoff.report.files import OutputError
+from novikoff.report.model_parameters import Model
+from novikoff.report.onnx_file import OnnxExportError, export_onnx
+from tests.model_cases import FITTED, TWO, X, perceptron
+
+onnx = pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+# All rows of small integers: their products with integer weights are exact in any order.
+GRID: Vector = np.array(list(itertools.product(range(-3, 4), repeat=3)), dtype=np.float64)
+FOUR: Labels = np.array(["d", "b", "a", "c"])[np.arange(343) % 4]
+
+
+def run(path: Path, rows: Vector) -> tuple[Labels, Vector]:
+    """The labels and scores of the runtime."""
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = runtime.InferenceSession(
+        path.read_bytes(), options, providers=["CPUExecutionProvider"]
+    )
+    label, scores = session.run(["label", "scores"], {"X": rows})
+    return np.asarray(label), np.asarray(scores)
+
+
+def exported(model: Model, tmp_path: Path) -> Path:
+    path = tmp_path / "model.onnx"
+    export_onnx(model, path)
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    return path
+
+
+def rounding(model: Model, rows: Vector) -> Vector:
+    """A bound on the difference of two sums of a row's products, for each rule."""
+    sizes: Vector = np.abs(rows) @ np.abs(model.coef_.T) + np.abs(model.intercept_)
+    return np.asarray(4.0 * (rows.shape[1] + 2) * 2.0**-53 * sizes)
+
+
+def close_calls(model: Model, rows: Vector) -> npt.NDArray[np.bool_]:
+    """Rows on which a label may hang on the order of a sum."""
+    margins = rows @ model.coef_.T + model.intercept_
+    doubt = rounding(model, rows)
+    if isinstance(model._rules.scheme, OneVsRest):
+        top = np.sort(margins, axis=1)
+        return np.asarray(top[:, -1] - top[:, -2] <= 2.0 * doubt.max(axis=1))
+    near = (np.abs(margins) <= doubt).any(axis=1)
+    if isinstance(model._rules.scheme, OneVsOne):  # equal votes, and sums that nearly are
+        top = np.sort(model.decision_function(rows), axis=1)
+        near |= top[:, -1] - top[:, -2] <= 1e-12
+    return np.asarray(near)
+
+
+MODELS: dict[str, Callable[[], Model]] = {
+    **{
+        name: FITTED[name]
+        for name in FITTED
+        if not name.startswith(("voted", "one class", "no features"))
+    },
+    "ovo many": lambda: perceptron(multi_class="ovo").fit(GRID, FOUR),
+    "ovr many": lambda: perceptron(average="averaged").fit(GRID, FOUR),
+}
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("name", MODELS)
+def test_random_rows(name: str, tmp_path: Path) -> None:
+    model = MODELS[name]()
+    rows = np.random.default_rng(3).normal(size=(400, model.n_features_in_))
+    rows *= 10.0 ** np.random.default_rng(4).integers(-3, 4, size=(400, 1))
+    label, scores = run(exported(model, tmp_path), rows)
+    expected = model.decision_function(rows)
+    assert scores.dtype == np.float64
+    assert scores.shape == expected.shape
+    sure = ~close_calls(model, rows)
+    assert sure.mean() > 0.9
+    assert label[sure].tolist() == model.predict(rows)[sure].tolist()
+    if isinstance(model._rules.scheme, OneVsOne):
+        np.testing.assert_allclose(scores[sure], expected[sure], rtol=0.0, atol=1e-9)
+    else:
+        bound = rounding(model, rows).reshape(expected.shape)
+        assert (np.abs(scores - expected) <= bound).all()
+
+
+EXACT: dict[str, Callable[[], Model]] = {
+    "two": lambda: perceptron().fit(GRID, GRID @ [1, 2, -1] > 0),
+    "no intercept": lambda: perceptron(fit_intercept=False).fit(GRID, GRID @ [1, 0, -1] > 0),
+    "one update": lambda: perceptron(fit_intercept=False).partial_fit(
+        GRID[:1], [2], classes=[1, 2]
+    ),
+    "strings": lambda: perceptron().fit(GRID, FOUR == "a"),
+    "ovr": lambda: perceptron().fit(GRID, FOUR),
+    "ovo": lambda: perceptron(multi_class="ovo").fit(GRID, FOUR),
+    "ovo untrained": lambda: perceptron(multi_class="ovo").partial_fit(
+        GRID[:3], FOUR[:3], classes=["a", "b", "c", "d", "e"]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_ties(name: str, tmp_path: Path) -> None:
+    model = EXACT[name]()
+    assert (model.coef_ == np.round(model.coef_)).all()
+    label, scores = run(exported(model, tmp_path), GRID)
+    assert label.tolist() == model.predict(GRID).tolist()
+    assert scores.tolist() == model.decision_function(GRID).tolist()
+
+
+def test_the_ties_are_there(tmp_path: Path) -> None:
+    """Scores of 0, equal scores of two classes, equal votes: the rule would show."""
+    top = np.sort(EXACT["ovr"]().decision_function(GRID), axis=1)
+    assert (top[:, -1] == top[:, -2]).any()
+    votes = np.sort(np.round(EXACT["ovo"]().decision_function(GRID)), axis=1)
+    assert (votes[:, -1] == votes[:, -2]).any()
+    label, scores = run(exported(EXACT["one update"](), tmp_path), GRID)
+    assert (scores == 0.0).sum() > 10
+    assert set(label[scores == 0.0].tolist()) == {1}
+
+
+def test_labels_keep_their_type(tmp_path: Path) -> None:
+    kinds = {"bools": np.bool_, "floats": np.float64, "uint8": np.int64, "objects": np.object_}
+    for name, kind in kinds.items():
+        label, _ = run(exported(FITTED[name](), tmp_path), X)
+        assert label.dtype == kind
+
+
+def test_names_of_features_and_the_program_are_told(tmp_path: Path) -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    graph = onnx.load(exported(perceptron().fit(frame, TWO), tmp_path))
+    assert {entry.key: entry.value for entry in graph.metadata_props} == {
+        "feature_names": '["a", "b", "c"]'
+    }
+    assert (graph.producer_name, graph.producer_version) == ("novikoff", nv.__version__)
+
+
+def test_the_bytes_are_always_the_same(tmp_path: Path) -> None:
+    first = exported(FITTED["ovo"](), tmp_path).read_bytes()
+    assert exported(FITTED["ovo"](), tmp_path).read_bytes() == first
+
+
+REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
+    "unfitted": (nv.MaxMargin, "The MaxMargin cannot be exported to ONNX: it is not fitted."),
+    "voted": (FITTED["voted"], "A voted perceptron cannot be exported"),
+    "one class": (FITTED["one class"], "needs two classes"),
+    "no features": (FITTED["no features"], "needs two classes and a feature"),
+    "large labels": (
+        lambda: perceptron().fit(X, np.where(TWO == "no", 0, 2**63).astype(np.uint64)),
+        "integers of 64 bits",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_no_graph_can_do_is_refused(name: str, tmp_path: Path) -> None:
+    make, message = REFUSED[name]
+    with pytest.raises(OnnxExportError, match=message):
+        export_onnx(make(), tmp_path / "model.onnx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_are_not_replaced_unless_wanted(tmp_path: Path) -> None:
+    path = exported(FITTED["two"](), tmp_path)
+    with pytest.raises(OutputError, match="already exists"):
+        export_onnx(FITTED["two"](), path, force=False)
+
+
+def test_without_onnx_there_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"pip install 'novikoff\[onnx\]'"):
+        export_onnx(FITTED["two"](), tmp_path / "model.onnx")

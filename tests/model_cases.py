@@ -1,0 +1,171 @@
+"""Fitted estimators of every kind, and model files taken apart, for the tests to share."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+from safetensors.numpy import load, save
+
+import novikoff as nv
+from novikoff.core.rows import Vector
+from novikoff.learners.inputs import Labels
+from novikoff.report.model_parameters import Model
+
+RNG = np.random.default_rng(7)
+X: Vector = np.round(RNG.normal(size=(40, 3)), 3)
+PROBE: Vector = np.vstack([RNG.normal(size=(25, 3)), np.zeros((1, 3)), X])
+TWO: Labels = np.where(X @ [1.0, -2.0, 0.5] + 0.3 > 0.0, "yes", "no")
+NOISY: Labels = np.where(RNG.random(40) < 0.2, "no", TWO)
+# Three classes, each of which a hyperplane separates from the rest, and from each other.
+CORNERS: Vector = np.vstack([X[:12] * 0.1 + corner for corner in 3.0 * np.eye(3)])
+THREE: Labels = np.repeat([10, 20, 30], 12)
+
+
+def sparse(rows: Vector) -> sp.csr_array:
+    return sp.csr_array(np.where(np.abs(rows) < 0.3, 0.0, rows))
+
+
+def perceptron(**options: object) -> nv.Perceptron:
+    model = nv.Perceptron(max_epochs=20, random_state=0)
+    model.set_params(**options)
+    return model
+
+
+def learn_dicts(model: nv.Perceptron, n: int) -> nv.Perceptron:
+    """A stream of dicts whose features and classes appear as it goes."""
+    rng = np.random.default_rng(n)
+    for k in range(n):
+        words = rng.choice(6 + k // 4, size=3, replace=False)
+        label = "abc"[int(words.sum()) % min(3, 1 + k // 5)]
+        model.learn_one({f"w{word}": float(rng.integers(1, 4)) for word in words}, label)
+    return model
+
+
+def mixed_features() -> nv.Perceptron:
+    model = perceptron().learn_one(np.array([1.0, 2.0]), 1)
+    return model.learn_one({"late": 3.0, 0: -1.0, 2.5: 1.0, True: 4.0}, 0)
+
+
+FITTED: dict[str, Callable[[], Model]] = {
+    "two": lambda: perceptron().fit(X, TWO),
+    "noisy": lambda: perceptron().fit(X, NOISY),
+    "no intercept": lambda: perceptron(fit_intercept=False).fit(X, NOISY),
+    "averaged": lambda: perceptron(average="averaged").fit(X, NOISY),
+    "voted": lambda: perceptron(average="voted").fit(X, NOISY),
+    "voted from a start": lambda: perceptron(average="voted").fit(
+        CORNERS, THREE, coef_init=RNG.normal(size=(3, 3))
+    ),
+    "voted sparse": lambda: perceptron(average="voted").fit(sparse(X), NOISY),
+    "voted ovo": lambda: perceptron(average="voted", multi_class="ovo").fit(CORNERS, THREE),
+    "ovr": lambda: perceptron().fit(CORNERS, THREE),
+    "ovo": lambda: perceptron(multi_class="ovo").fit(CORNERS, THREE),
+    "ovo averaged": lambda: perceptron(multi_class="ovo", average="averaged").fit(CORNERS, THREE),
+    "ovr no intercept": lambda: perceptron(fit_intercept=False).fit(CORNERS, THREE),
+    "traced": lambda: perceptron(trace=True).fit(X, NOISY),
+    "traced with angles": lambda: perceptron(trace=np.array([1.0, -2.0, 0.5])).fit(X, TWO),
+    "traced ovr": lambda: perceptron(trace=True).fit(CORNERS, THREE),
+    "no update": lambda: perceptron(trace=True).fit(
+        X, TWO, coef_init=[[1e3, -2e3, 5e2]], intercept_init=[3e2]
+    ),
+    "frame": lambda: perceptron().fit(pd.DataFrame(X, columns=["a", "b", "c"]), TWO),
+    "bools": lambda: perceptron().fit(X, TWO == "yes"),
+    "floats": lambda: perceptron().fit(X, np.where(TWO == "yes", -0.0, 2.0)),
+    "float32": lambda: perceptron().fit(X.astype(np.float32), (TWO == "yes").astype(np.float32)),
+    "uint8": lambda: perceptron().fit(X, (TWO == "yes").astype(np.uint8)),
+    "objects": lambda: perceptron().fit(X, TWO.astype(object)),
+    "wide strings": lambda: perceptron().fit(X, TWO.astype("<U12")),
+    "partial": lambda: perceptron().partial_fit(X, TWO, classes=["maybe", "no", "yes"]),
+    "partial averaged": lambda: perceptron(average="averaged").partial_fit(X, TWO, ["no", "yes"]),
+    "partial sparse": lambda: perceptron().partial_fit(sparse(X), TWO, ["no", "yes"]),
+    "fit, then one": lambda: perceptron().fit(X, NOISY).learn_one(-X[0], NOISY[0]),
+    "fit, then one that is right": lambda: perceptron().fit(X, TWO).learn_one(X[0], TWO[0]),
+    "one class": lambda: perceptron().learn_one([1.0, 2.0, 3.0], "only"),
+    "no features": lambda: perceptron().learn_one({}, "only"),
+    "dicts": lambda: learn_dicts(perceptron(), 30),
+    "dicts ovo": lambda: learn_dicts(perceptron(multi_class="ovo", average="averaged"), 30),
+    "mixed features": mixed_features,
+    "pocket": lambda: nv.Pocket(max_updates=100, random_state=0, refine=False).fit(X, NOISY),
+    "pocket separable": lambda: nv.Pocket(max_updates=100, random_state=0).fit(X, TWO),
+    "pocket prices": lambda: nv.Pocket(max_updates=50, refine=False, random_state=0).fit(
+        X, NOISY, sample_weight=np.linspace(0.1, 2.0, 40)
+    ),
+    "pocket ovr": lambda: nv.Pocket(max_updates=50, refine=False, random_state=0).fit(
+        X, np.arange(40) % 3
+    ),
+    "pocket ovo": lambda: nv.Pocket(
+        "run_length", max_updates=50, refine=False, multi_class="ovo", fit_intercept=False
+    ).fit(CORNERS, THREE),
+    "margin": lambda: nv.MaxMargin().fit(X, TWO),
+    "margin padded": lambda: nv.MaxMargin("padded", tol=1e-6).fit(
+        pd.DataFrame(X, columns=["a", "b", "c"]), TWO
+    ),
+    "margin ovr": lambda: nv.MaxMargin().fit(CORNERS, THREE),
+    "margin ovo": lambda: nv.MaxMargin(multi_class="ovo").fit(sparse(CORNERS), THREE),
+    "margin no intercept": lambda: nv.MaxMargin(fit_intercept=False).fit(CORNERS, THREE == 10),
+}
+
+
+Body = dict[str, object]
+
+
+@dataclass
+class Parts:
+    """A model file taken apart, so that it can be changed."""
+
+    header: Body
+    tensors: dict[str, npt.NDArray[np.generic]]
+
+    @property
+    def parameters(self) -> Body:
+        return cast(Body, self.header["parameters"])
+
+    @property
+    def classes(self) -> Body:
+        return cast(Body, self.header["classes"])
+
+    @property
+    def fitted(self) -> Body:
+        return cast(Body, self.header["fitted"])
+
+    @property
+    def first_verdict(self) -> Body:
+        return cast(list[Body], self.fitted["verdicts"])[0]
+
+    def retype(self, name: str, kind: type) -> None:
+        self.tensors[name] = self.tensors[name].astype(kind)
+
+    def reshape(self, name: str, shape: tuple[int, ...]) -> None:
+        self.tensors[name] = self.tensors[name].reshape(shape)
+
+    def put(self, name: str, place: int | tuple[int, int] | slice, value: float) -> None:
+        cast(Vector, self.tensors[name])[place] = value
+
+
+def parts_of(content: bytes) -> Parts:
+    length = int.from_bytes(content[:8], "little")
+    text = json.loads(content[8 : 8 + length])["__metadata__"]["novikoff"]
+    return Parts(json.loads(text), {name: array.copy() for name, array in load(content).items()})
+
+
+def join(parts: Parts) -> bytes:
+    tensors = {name: np.ascontiguousarray(array) for name, array in parts.tensors.items()}
+    return save(tensors, {"novikoff": json.dumps(parts.header)})
+
+
+def sealed(parts: Parts) -> Parts:
+    """Seal what was changed, as anyone can who knows how."""
+    header = {name: value for name, value in parts.header.items() if name != "seal"}
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(parts.tensors):
+        array = parts.tensors[name]
+        digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        digest.update(array.tobytes())
+    return Parts({**header, "seal": digest.hexdigest()}, parts.tensors)

@@ -1,0 +1,237 @@
+"""Whatever happens to a model file, it is refused by a sentence or is still a sound model."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tracemalloc
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import cast
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from novikoff.report.model_file import ModelFileError, dump, load
+from novikoff.report.model_parameters import Model
+from tests.model_cases import FITTED, Parts, join, parts_of, sealed
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
+]
+
+NAMES = ["two", "voted sparse", "ovo averaged", "traced ovr", "dicts ovo", "pocket ovr", "margin"]
+CONTENTS: dict[str, bytes] = {}
+fuzz = settings(max_examples=150, suppress_health_check=list(HealthCheck))
+names = st.sampled_from(NAMES)
+draws = st.randoms(use_true_random=False)
+
+
+def content_of(name: str) -> bytes:
+    """The file of a model; fitted once."""
+    if name not in CONTENTS:
+        CONTENTS[name] = dump(FITTED[name]())
+    return CONTENTS[name]
+
+
+def loaded(content: bytes, folder: Path) -> Model | None:
+    """The model in a file, or None if it is refused."""
+    path = folder / "model"
+    path.write_bytes(content)
+    try:
+        return load(path)
+    except ModelFileError as error:
+        message = str(error)
+        assert message.startswith(f"{path} cannot be read as a model: ")
+        assert message.endswith(".")
+        return None
+
+
+def check_soundness(model: Model | None) -> None:
+    """Finite weights in shapes that agree, which predict and can be saved again."""
+    if model is None:
+        return
+    labels = model.classes_.tolist()
+    assert all(a < b for a, b in pairwise(labels))
+    n_rules = model._rules.sides.shape[1]
+    assert model._rules.sides.shape[0] == len(labels)
+    assert model.coef_.shape == (n_rules, model.n_features_in_)
+    assert model.intercept_.shape == (n_rules,)
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.intercept_).all()
+    if model.n_features_in_ > 0:
+        assert set(model.predict(np.zeros((2, model.n_features_in_)))) <= set(labels)
+    assert model.predict_one({}) in labels
+    assert len(dump(model)) > 0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fuzz")
+
+
+@fuzz
+@given(names, st.integers(0, 10**9), st.integers(1, 255))
+def test_a_flipped_byte(folder: Path, name: str, place: int, flip: int) -> None:
+    content = bytearray(content_of(name))
+    content[place % len(content)] ^= flip
+    model = loaded(bytes(content), folder)
+    if model is not None:  # white space after the table of tensors, nothing else
+        assert dump(model) == content_of(name)
+
+
+def test_every_byte_of_the_beginning(folder: Path) -> None:
+    whole = content_of("two")
+    for place in range(120):
+        for flip in (1, 2, 128, 255):
+            content = bytearray(whole)
+            content[place] ^= flip
+            assert loaded(bytes(content), folder) is None
+
+
+@fuzz
+@given(names, st.integers(0, 10**9), st.binary(max_size=20), draws)
+def test_cut_and_pasted_bytes(
+    folder: Path, name: str, place: int, more: bytes, random: Random
+) -> None:
+    content = content_of(name)
+    at, to = sorted((place % len(content), int(random.random() * len(content))))
+    for changed in (
+        content[:at],
+        content[at:],
+        content + more,
+        content[:at] + more + content[at:],
+        content[:at] + content[to:],
+        content[:at] + content[to:] + content[at:to],
+    ):
+        model = loaded(changed, folder)
+        assert model is None or dump(model) == content
+
+
+@fuzz
+@given(names, draws)
+def test_sealed_tensors(folder: Path, name: str, random: Random) -> None:
+    parts = parts_of(content_of(name))
+    keys = sorted(parts.tensors)
+    for _ in range(1 + int(2 * random.random())):
+        one, other = (keys[int(random.random() * len(keys))] for _ in range(2))
+        array = parts.tensors[one]
+        kind = int(random.random() * 7)
+        if kind == 0:
+            parts.tensors[one], parts.tensors[other] = parts.tensors[other], array
+        elif kind == 1 and array.size > 0:
+            flat = np.frombuffer(array.tobytes(), dtype=np.uint8).copy()
+            flat[int(random.random() * flat.size)] ^= np.uint8(1 + int(255 * random.random()))
+            parts.tensors[one] = np.frombuffer(flat.tobytes(), array.dtype).reshape(array.shape)
+        elif kind == 2 and array.size > 0:
+            values = np.array([0, -1, 1, 2**31 - 1, -(2**31)]).astype(array.dtype)
+            parts.tensors[one] = np.full_like(array, values[int(random.random() * 5)])
+        elif kind == 3:
+            parts.tensors[one] = array[: int(random.random() * (len(array) + 1))]
+        elif kind == 4:
+            parts.tensors[one] = array.T
+        elif kind == 5 and len(parts.tensors) > 1:
+            parts.tensors.pop(one, None)
+            keys = sorted(parts.tensors)
+        else:
+            kinds = [np.float32, np.int32, np.int64, np.uint8, np.bool_, np.float64]
+            with np.errstate(all="ignore"):
+                parts.tensors[one] = array.astype(kinds[int(random.random() * len(kinds))])
+    check_soundness(loaded(join(sealed(parts)), folder))
+
+
+VALUES: list[object] = [
+    *(None, True, False, 0, 1, -1, 2, 3, 2**31, 2**53, 2**63, 2**64, 10**400, 0.5, 1e300),
+    *("", "a", "ovr", "ovo", "binary", "dense", "sparse", "nan", "Pocket", "\ud800", "\0"),
+    *([], {}, [1, 2], ["a", "b"], [[]], {"float": "0x0.0p+0"}, {"float": "inf"}),
+    *({"float": "nan"}, {"float": "0x1.fffffffffffffp+1023"}, {"order": "Random", "p": []}),
+]
+
+
+Place = tuple["dict[str, object] | list[object]", "str | int"]
+
+
+def places_in(body: object) -> list[Place]:
+    """Every place in a header: what holds it, and its key there."""
+    found: list[Place] = []
+    if isinstance(body, dict):
+        for key, value in body.items():
+            found += [(body, key), *places_in(value)]
+    elif isinstance(body, list):
+        for k, value in enumerate(body):
+            found += [(body, k), *places_in(value)]
+    return found
+
+
+@settings(fuzz, max_examples=400)
+@given(names, draws)
+def test_sealed_headers(folder: Path, name: str, random: Random) -> None:
+    parts = parts_of(content_of(name))
+    for _ in range(1 + int(2 * random.random())):
+        places = places_in(parts.header)
+        where, key = places[int(random.random() * len(places))]
+        holder = cast("dict[str | int, object]", where)
+        kind = int(random.random() * 6)
+        if kind == 0:
+            holder.pop(key)
+        elif kind == 1:
+            source, other = places[int(random.random() * len(places))]
+            holder[key] = copy.deepcopy(cast("dict[str | int, object]", source)[other])
+        elif kind == 2 and isinstance(where, dict):
+            holder["more"] = holder[key]
+        else:
+            holder[key] = copy.deepcopy(VALUES[int(random.random() * len(VALUES))])
+    check_soundness(loaded(join(sealed(parts)), folder))
+
+
+@fuzz
+@given(names, st.integers(0, 10**9), st.integers(0, 127))
+def test_sealed_letters(folder: Path, name: str, place: int, letter: int) -> None:
+    parts = parts_of(content_of(name))
+    text = json.dumps(parts.header)
+    at = place % len(text)
+    try:
+        header = json.loads(text[:at] + chr(letter) + text[at + 1 :])
+    except ValueError:
+        return
+    check_soundness(loaded(join(sealed(Parts(header, parts.tensors))), folder))
+
+
+BOMBS: dict[str, Callable[[Parts], object]] = {
+    "features": lambda p: p.header.update(n_features=2**52),
+    "width": lambda p: p.classes.update(width=2**52),
+    "classes": lambda p: p.classes.update(type="int64", values=list(range(30_000))),
+    "one long class": lambda p: p.classes.update(values=["a" * 2**16, "b"], width=2**23),
+    "rows": lambda p: p.fitted.update(counted_rows=2**52),
+    "votes": lambda p: p.fitted.update(votes="dense"),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize("name", ["two", "ovo averaged", "voted sparse"])
+def test_little_memory_is_taken(folder: Path, name: str, bomb: str) -> None:
+    parts = parts_of(content_of(name))
+    BOMBS[bomb](parts)
+    content = join(sealed(parts))
+    tracemalloc.start()
+    try:
+        model = loaded(content, folder)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100_000_000
+    check_soundness(model)
+
+
+def test_the_check_can_fail(folder: Path) -> None:
+    model = loaded(content_of("two"), folder)
+    assert model is not None
+    check_soundness(model)
+    model._rules.W[0, 0] = np.inf
+    with pytest.raises(AssertionError):
+        check_soundness(model)

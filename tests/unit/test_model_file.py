@@ -1,0 +1,590 @@
+"""A model file gives back what was saved, bit for bit, and refuses all else by a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from itertools import cycle
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import novikoff as nv
+from novikoff.core.rows import Floats, SparseMatrix
+from novikoff.report import model_file
+from novikoff.report.files import OutputError
+from novikoff.report.model_file import ModelFileError, dump, load, read, save
+from novikoff.report.model_parameters import Model
+from tests.model_cases import (
+    CORNERS,
+    FITTED,
+    NOISY,
+    PROBE,
+    THREE,
+    TWO,
+    Parts,
+    X,
+    join,
+    learn_dicts,
+    parts_of,
+    perceptron,
+    sealed,
+    sparse,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two values are equal to the last bit and in type, however they are nested."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        plain = a.dtype == b.dtype and a.shape == b.shape
+        if a.dtype.kind == "f":
+            return plain and a.tobytes() == b.tobytes()
+        return plain and bool((a == b).all())
+    if isinstance(a, sp.csr_array) and isinstance(b, sp.csr_array):
+        parts = ("data", "indices", "indptr")
+        return a.shape == b.shape and all(same(getattr(a, p), getattr(b, p)) for p in parts)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, float) and isinstance(b, float):
+        return a.hex() == b.hex()
+    if is_dataclass(a) and is_dataclass(b):
+        return all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    return bool(a == b)
+
+
+def shown(model: Model) -> dict[str, object]:
+    """All public attributes of a fitted estimator."""
+    names = [name for name in dir(model) if name.endswith("_") and not name.startswith("_")]
+    return {name: getattr(model, name) for name in names if hasattr(model, name)}
+
+
+def assert_same_model(again: Model, model: Model, rows: Floats | SparseMatrix) -> None:
+    assert type(again) is type(model)
+    before, after = shown(model), shown(again)
+    assert set(after) == set(before)
+    assert [name for name in before if not same(before[name], after[name])] == []
+    if model.n_features_in_ == rows.shape[1]:
+        assert same(again.decision_function(rows), model.decision_function(rows))
+        assert same(again.predict(rows), model.predict(rows))
+        for row in PROBE:
+            assert again.predict_one(row) == model.predict_one(row)
+            assert type(again.predict_one(row)) is type(model.predict_one(row))
+    assert again.predict_one({}) == model.predict_one({})
+
+
+def through_bytes(model: Model, tmp_path: Path) -> Model:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(dump(model))
+    return load(path)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("name", FITTED)
+def test_everything_comes_back(name: str, tmp_path: Path) -> None:
+    model = FITTED[name]()
+    again = through_bytes(model, tmp_path)
+    assert_same_model(again, model, PROBE)
+    assert_same_model(again, model, sparse(PROBE))
+    assert str(again.get_params()) == str(model.get_params())
+    assert dump(again) == dump(model)
+
+
+def test_the_comparison_can_fail(tmp_path: Path) -> None:
+    for name in ("voted", "traced ovr", "pocket", "margin ovr"):
+        again = through_bytes(FITTED[name](), tmp_path)
+        again._rules.W[0, 0] = np.nextafter(again._rules.W[0, 0], np.inf)
+        with pytest.raises(AssertionError):
+            assert_same_model(again, FITTED[name](), PROBE)
+    assert not same(0.0, -0.0)
+    assert not same(np.array([0.0]), np.array([-0.0]))
+    assert not same(nv.Interval(0.0, 1.0), nv.Interval(0.0, 2.0))
+    assert not same(np.array(["a"]), np.array(["a"], dtype="<U2"))
+
+
+@pytest.mark.parametrize("average", [False, "averaged"])
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_learning_goes_on(average: object, multi_class: str, tmp_path: Path) -> None:
+    for classes in (["no", "yes"], ["maybe", "no", "yes"]):
+        for fit_intercept in (True, False):
+            one = perceptron(
+                average=average, multi_class=multi_class, fit_intercept=fit_intercept
+            ).partial_fit(X[:20], NOISY[:20], classes)
+            other = through_bytes(one, tmp_path)
+            assert isinstance(other, nv.Perceptron)
+            for model in (one, other):
+                model.partial_fit(X[20:30], NOISY[20:30])
+                for row, label in zip(X[30:], NOISY[30:], strict=True):
+                    model.learn_one(row, label)
+            assert_same_model(other, one, PROBE)
+            assert other.n_iter_ == 2
+
+
+def test_more_learning_ends_what_was_said_of_a_fit(tmp_path: Path) -> None:
+    one = perceptron(trace=True).fit(X, TWO)
+    other = through_bytes(one, tmp_path)
+    assert isinstance(other, nv.Perceptron)
+    assert other.converged_
+    for model in (one, other):
+        model.learn_one(X[0], TWO[0])  # right already: nothing changes
+        assert model.converged_
+        model.learn_one(-X[0], TWO[0])
+        assert not model.converged_
+        assert not hasattr(model, "trace_")
+    assert_same_model(other, one, PROBE)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+@pytest.mark.parametrize("n", [0, 1, 3, 7, 12, 30])
+def test_a_growing_stream_goes_on(multi_class: str, n: int, tmp_path: Path) -> None:
+    model = perceptron(multi_class=multi_class).learn_one({"w0": 1.0}, "a")
+    one = learn_dicts(model, n)
+    other = through_bytes(one, tmp_path)
+    assert isinstance(other, nv.Perceptron)
+    for model in (one, other):
+        learn_dicts(model, 40)
+        model.learn_one({"new": 2.0}, "zebra")
+    assert_same_model(other, one, PROBE)
+    assert other.classes_.tolist()[-1] == "zebra"
+    assert other.feature_names_in_.tolist() == one.feature_names_in_.tolist()
+
+
+def test_a_warm_start_goes_on(tmp_path: Path) -> None:
+    one = perceptron(warm_start=True).fit(X, NOISY)
+    other = through_bytes(one, tmp_path)
+    assert_same_model(other.fit(X, NOISY), one.fit(X, NOISY), PROBE)
+
+
+def test_certificates_still_prove(tmp_path: Path) -> None:
+    pocket = through_bytes(FITTED["pocket"](), tmp_path)
+    assert isinstance(pocket, nv.Pocket)
+    assert isinstance(pocket.certificate_, nv.ErrorBound)
+    pocket.certificate_.verify(X, NOISY)
+    margin = through_bytes(FITTED["margin"](), tmp_path)
+    assert isinstance(margin, nv.MaxMargin)
+    assert isinstance(margin.verdict_, nv.Verdict)
+    assert margin.verdict_.certificate is not None
+    margin.verdict_.certificate.verify(X, TWO)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"order": nv.orders.Blocks(size=7)},
+        {"order": nv.orders.Random()},
+        {"order": nv.orders.MaxDistance()},
+        {"order": nv.orders.Cyclic(), "step": 0.1, "margin": 1},
+        {"class_weight": {"no": 2, "yes": 0.5}},
+        {"class_weight": "balanced", "max_seconds": 1e6, "n_jobs": 2},
+        {"max_epochs": np.int64(3), "step": np.float64(0.3), "fit_intercept": np.bool_(True)},
+    ],
+)
+def test_parameters_come_back(options: dict[str, object], tmp_path: Path) -> None:
+    model = perceptron(**options).fit(X, TWO)
+    again = through_bytes(model, tmp_path)
+    assert again.get_params() == model.get_params()
+    assert_same_model(again.fit(X, TWO), model.fit(X, TWO), PROBE)
+
+
+def test_weights_of_numbered_classes_come_back(tmp_path: Path) -> None:
+    model = perceptron(class_weight={10: 2.0, 20: 1, 30: 0.25}).fit(CORNERS, THREE)
+    assert through_bytes(model, tmp_path).get_params() == model.get_params()
+
+
+def test_probabilities_of_an_order_come_back(tmp_path: Path) -> None:
+    model = perceptron(order=nv.orders.Random(p=np.arange(1, 41))).fit(X, TWO)
+    again = through_bytes(model, tmp_path)
+    order = again.get_params()["order"]
+    assert isinstance(order, nv.orders.Random)
+    assert same(order.p, np.arange(1.0, 41.0))
+    assert_same_model(again.fit(X, TWO), model.fit(X, TWO), PROBE)
+
+
+def test_a_random_state_becomes_none(tmp_path: Path) -> None:
+    model = perceptron(random_state=np.random.RandomState(0)).fit(X, TWO)
+    assert through_bytes(model, tmp_path).get_params()["random_state"] is None
+
+
+def looped() -> list[object]:
+    loop: list[object] = []
+    loop.append(loop)
+    return loop
+
+
+# A model, what goes with it, and what the message says.
+UNSAVEABLE: dict[str, tuple[Callable[[], object], dict[str, object], str]] = {
+    "unfitted": (nv.Pocket, {}, "The Pocket cannot be saved: it is not fitted."),
+    "pipeline": (
+        lambda: make_pipeline(StandardScaler(), nv.Perceptron()),
+        {},
+        "A Pipeline cannot be saved",
+    ),
+    "chaotic": (
+        lambda: perceptron(order=nv.orders.Chaotic(cycle(range(40)), window=40)).fit(X, TWO),
+        {},
+        "parameter 'order' is a Chaotic",
+    ),
+    "fraction": (
+        lambda: perceptron().fit(X, TWO).set_params(step=Fraction(1, 3)),
+        {},
+        "parameter 'step' is 1/3",
+    ),
+    "reference": (
+        lambda: perceptron().fit(X, TWO).set_params(trace=[[1.0], [2.0]]),
+        {},
+        "parameter 'trace' is not a vector",
+    ),
+    "step": (lambda: perceptron().fit(X, TWO).set_params(step=-1.0), {}, "'step' parameter"),
+    "bytes": (lambda: perceptron().learn_one([1.0], b"a"), {}, "the class b'a' is"),
+    "tuple": (lambda: perceptron().learn_one({("a", 1): 1.0}, "x"), {}, r"feature \('a', 1\)"),
+    "nan": (FITTED["two"], {"data": {"rows": [1, np.nan]}}, r"data\['rows'\]\[1\] is nan"),
+    "key": (FITTED["two"], {"data": {1: 2}}, "data has the key 1, which is not a string"),
+    "object": (FITTED["two"], {"preprocessing": {"by": object()}}, r"\['by'\] is of type"),
+    "deep": (FITTED["two"], {"certificate": {"loop": looped()}}, "nested more than 64 deep"),
+    "list": (FITTED["two"], {"certificate": [1]}, "certificate is of type list, not a mapping"),
+    "long": (FITTED["two"], {"data": {"n": 1 << 10_000}}, "is an integer of 10001 bits"),
+}
+
+
+@pytest.mark.parametrize("name", UNSAVEABLE)
+def test_what_a_file_cannot_hold_is_refused(name: str, tmp_path: Path) -> None:
+    make, extras, message = UNSAVEABLE[name]
+    path = tmp_path / "model"
+    preprocessing, data, certificate = (
+        cast("dict[str, object] | None", extras.get(word))
+        for word in ("preprocessing", "data", "certificate")
+    )
+    model = cast(Model, make())
+    with pytest.raises(ModelFileError, match=message) as raised:
+        save(model, path, preprocessing=preprocessing, data=data, certificate=certificate)
+    assert str(raised.value).endswith(".")
+    assert not path.exists()
+
+
+def test_extras_come_back_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    preprocessing = {"scale": [1.5, 2.0], "columns": ["a", "ü", "\ud800"], "none": None}
+    data = {"source": "rows.csv", "rows": 40, "shape": (40, 3), "mean": np.float64(0.1)}
+    model = FITTED["margin"]()
+    assert isinstance(model, nv.MaxMargin)
+    assert isinstance(model.verdict_, nv.Verdict)
+    assert model.verdict_.certificate is not None
+    proof: dict[str, object] = json.loads(model.verdict_.certificate.to_json())
+    save(model, path, preprocessing=preprocessing, data=data, certificate=proof)
+    saved = read(path)
+    assert saved.preprocessing == preprocessing
+    assert saved.data == {"source": "rows.csv", "rows": 40, "shape": [40, 3], "mean": 0.1}
+    assert saved.certificate == proof
+    nv.Certificate.from_json(json.dumps(saved.certificate)).verify(X, TWO)
+    assert saved.header["estimator"] == "MaxMargin"
+    assert saved.header["program"] == f"novikoff {nv.__version__}"
+    assert_same_model(saved.model, model, PROBE)
+
+
+def test_files_are_written_whole_and_not_over_others(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    save(FITTED["two"](), path)
+    first = path.read_bytes()
+    with pytest.raises(OutputError, match="already exists"):
+        save(FITTED["ovr"](), path, force=False)
+    assert path.read_bytes() == first
+    save(FITTED["ovr"](), path)
+    assert path.read_bytes() == dump(FITTED["ovr"]())
+    assert [file.name for file in tmp_path.iterdir()] == ["model"]
+
+
+def refusal(content: bytes, tmp_path: Path) -> str:
+    path = tmp_path / "bad.model"
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError) as raised:
+        load(path)
+    message = str(raised.value)
+    assert message.startswith(f"{path} cannot be read as a model: ")
+    assert message.endswith(".")
+    assert "\n" not in message
+    return message
+
+
+def edit(name: str, change: Callable[[Parts], object], *, reseal: bool = True) -> bytes:
+    parts = parts_of(dump(FITTED[name]()))
+    change(parts)
+    return join(sealed(parts) if reseal else parts)
+
+
+# What is edited, in which model, and what the message says.
+EDITS: dict[str, tuple[str, Callable[[Parts], object], str]] = {
+    "newer": (
+        "two",
+        lambda p: p.header.update(schema_version=7),
+        "it was written by a newer novikoff: schema version 7; this one reads 1",
+    ),
+    "version": ("two", lambda p: p.header.update(schema_version="1"), "schema version"),
+    "version true": ("two", lambda p: p.header.update(schema_version=True), "schema version"),
+    "no version": ("two", lambda p: p.header.pop("schema_version"), "no field 'schema_version'"),
+    "estimator": (
+        "two",
+        lambda p: p.header.update(estimator="os.system"),
+        "estimator is 'os.system', not one of",
+    ),
+    "estimator list": ("two", lambda p: p.header.update(estimator=["Perceptron"]), "not one of"),
+    "another estimator": ("two", lambda p: p.header.update(estimator="Pocket"), "parameters"),
+    "unknown field": ("two", lambda p: p.header.update(more=1), "unknown field 'more'"),
+    "unknown parameter": ("two", lambda p: p.parameters.update(more=1), "unknown field 'more'"),
+    "missing parameter": ("two", lambda p: p.parameters.pop("step"), "no field 'step'"),
+    "bad parameter": (
+        "two",
+        lambda p: p.parameters.update(step={"float": "-0x1.0000000000000p+0"}),
+        "'step' parameter",
+    ),
+    "nan parameter": (
+        "two",
+        lambda p: p.parameters.update(step={"float": "nan"}),
+        "hexadecimal float",
+    ),
+    "typed parameter": (
+        "two",
+        lambda p: p.parameters.update(max_epochs="many"),
+        "'max_epochs' parameter",
+    ),
+    "order": (
+        "two",
+        lambda p: p.parameters.update(order={"order": "Chaotic"}),
+        "unknown order 'Chaotic'",
+    ),
+    "order block": (
+        "two",
+        lambda p: p.parameters.update(order={"order": "Blocks", "size": 0}),
+        "one row at least",
+    ),
+    "class weight": (
+        "two",
+        lambda p: p.parameters.update(class_weight=[["a", "b"]]),
+        "is not a number",
+    ),
+    "class weight twice": (
+        "two",
+        lambda p: p.parameters.update(class_weight=[["a", 1], ["a", 2]]),
+        "twice",
+    ),
+    "one class": ("two", lambda p: p.classes.update(values=["no"]), "one class only"),
+    "no class": ("two", lambda p: p.classes.update(values=[]), "no classes"),
+    "same classes": ("two", lambda p: p.classes.update(values=["no", "no"]), "sorted and distinct"),
+    "unsorted": ("two", lambda p: p.classes.update(values=["yes", "no"]), "sorted and distinct"),
+    "null class": ("two", lambda p: p.classes.update(values=[None, "no"]), "sorted and distinct"),
+    "mixed classes": ("two", lambda p: p.classes.update(values=[1, "no"]), "sorted and distinct"),
+    "three classes": (
+        "two",
+        lambda p: p.classes.update(values=["a", "b", "c"]),
+        "scheme is 'binary'",
+    ),
+    "width": ("two", lambda p: p.classes.update(width=2), "do not fit"),
+    "wide": ("two", lambda p: p.classes.update(width=2**40), "characters"),
+    "class type": ("uint8", lambda p: p.classes.update(values=[0, 300]), "type uint8"),
+    "class kind": ("uint8", lambda p: p.classes.update(type="complex128"), "'type'"),
+    "class float": (
+        "float32",
+        lambda p: p.classes.update(
+            values=[{"float": "0x0.0p+0"}, {"float": "0x1.999999999999ap-4"}]
+        ),
+        "do not fit",
+    ),
+    "many classes": (
+        "ovr",
+        lambda p: p.classes.update(type="int64", values=list(range(50_000))),
+        "shape",
+    ),
+    "scheme": (
+        "pocket ovr",
+        lambda p: p.header.update(scheme="ovo"),
+        "about other classes",
+    ),
+    "scheme binary": ("ovr", lambda p: p.header.update(scheme="binary"), "scheme is 'binary'"),
+    "n_features": ("two", lambda p: p.header.update(n_features=4), "shape"),
+    "n_features huge": ("two", lambda p: p.header.update(n_features=2**50), "shape"),
+    "n_features negative": ("two", lambda p: p.header.update(n_features=-1), "whole number"),
+    "features": ("frame", lambda p: p.header.update(features=["a"]), "list of 3 names"),
+    "features twice": (
+        "mixed features",
+        lambda p: p.header.update(features=[0, 1, "late", 0]),
+        "same name",
+    ),
+    "intercept": ("noisy", lambda p: p.header.update(fit_intercept=False), "intercept is not zero"),
+    "averages": ("two", lambda p: p.header.update(averages=True), "no tensor 'lazy'"),
+    "no averages": ("averaged", lambda p: p.header.update(averages=False), "unknown tensor 'lazy'"),
+    "updates": ("two", lambda p: p.fitted.update(n_updates=10**6), "sums of its tally"),
+    "grows": ("two", lambda p: p.fitted.update(grows="up"), "'grows'"),
+    "converged": ("partial", lambda p: p.fitted.update(converged=True), "not counted any rows"),
+    "trace": ("partial", lambda p: p.fitted.update(trace={"angles": False}), "not counted"),
+    "votes": ("two", lambda p: p.fitted.update(votes="dense"), "no tensor 'votes.start'"),
+    "certificate": (
+        "pocket",
+        lambda p: p.fitted.update(certificates=["{}"]),
+        "a certificate in it",
+    ),
+    "other certificate": (
+        "pocket",
+        lambda p: p.header.update(features=None, n_features=2),
+        "shape",
+    ),
+    "other classes": (
+        "pocket",
+        lambda p: p.classes.update(values=["maybe", "yes"], width=5),
+        "other classes",
+    ),
+    "errors": ("pocket", lambda p: p.fitted.update(n_errors=[-1]), "negative"),
+    "too many errors": ("pocket", lambda p: p.fitted.update(n_errors=[1, 2]), "entries"),
+    "class weight beyond": (
+        "two",
+        lambda p: p.parameters.update(class_weight=[["a", 10**400]]),
+        "beyond float64",
+    ),
+    "threads": ("two", lambda p: p.parameters.update(n_jobs=10**6), "'n_jobs' is 0 or beyond"),
+    "margins beyond": ("margin", lambda p: p.fitted.update(margins=[[1, 10**400]]), "float64"),
+    "margins": ("margin", lambda p: p.fitted.update(margins=[[1, 0]]), "ends before"),
+    "verdict": ("margin", lambda p: p.first_verdict.update(kind="inseparable"), "'kind'"),
+    "extras": ("two", lambda p: p.header.update(data=[1]), "'data'"),
+    "nan weights": ("two", lambda p: p.put("weights", (0, 0), np.nan), "NaN or infinity"),
+    "infinite weights": (
+        "ovo averaged",
+        lambda p: p.put("lazy", (0, 0), np.inf),
+        "NaN or infinity",
+    ),
+    "float32 weights": ("two", lambda p: p.retype("weights", np.float32), "type float32"),
+    "flat weights": ("two", lambda p: p.reshape("weights", (4,)), "shape"),
+    "no weights": ("two", lambda p: p.tensors.pop("weights"), "no tensor 'weights'"),
+    "more tensors": ("two", lambda p: p.tensors.update(more=np.zeros(3)), "unknown tensor 'more'"),
+    "negative tally": ("two", lambda p: p.put("tally", (1, 0), -1), "numbers that are not"),
+    "tally": ("two", lambda p: p.put("tally", (2, 0), 10**6), "more mistakes"),
+    "counts": ("two", lambda p: p.put("update_counts", 0, -1), "numbers that are not"),
+    "sparse counts": (
+        "ovr",
+        lambda p: p.put("update_counts.indices", 0, 99),
+        "numbers that are not",
+    ),
+    "pointers": ("ovr", lambda p: p.put("update_counts.indptr", 1, 10**6), "does not part"),
+    "vote rows": ("voted", lambda p: p.put("votes.0.which", 0, 10**6), "numbers that are not"),
+    "vote counts": ("voted", lambda p: p.put("votes.0.survived", slice(None), 2**52), "counted"),
+    "vote pointers": (
+        "voted sparse",
+        lambda p: p.put("votes.0.rows.indptr", 0, 1),
+        "does not part",
+    ),
+    "trace rows": ("traced", lambda p: p.put("trace.0.index", 0, 40), "numbers that are not"),
+    "support": ("margin", lambda p: p.put("verdict.0.support", 0, 40), "numbers that are not"),
+    "short dual": ("margin", lambda p: p.tensors.update({"dual.0": np.zeros(1)}), "shape"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_sealed_lie_is_refused(name: str, tmp_path: Path) -> None:
+    model, change, message = EDITS[name]
+    path = tmp_path / "as it was"
+    path.write_bytes(edit(model, lambda parts: None))
+    load(path)  # only the change is to blame
+    text = refusal(edit(model, change), tmp_path)
+    assert message in text
+
+
+def test_any_change_breaks_the_seal(tmp_path: Path) -> None:
+    def nudge(parts: Parts) -> None:
+        parts.put("weights", (0, 0), 1e-9)
+
+    def rename(parts: Parts) -> None:
+        parts.header["data"] = {"source": "elsewhere"}
+
+    for change in (nudge, rename):
+        assert "its seal does not match" in refusal(edit("two", change, reseal=False), tmp_path)
+
+
+def raw(header: bytes, tail: bytes = b"") -> bytes:
+    return struct.pack("<Q", len(header)) + header + tail
+
+
+def in_header(text: str) -> bytes:
+    return raw(json.dumps({"__metadata__": {"novikoff": text}}).encode())
+
+
+BAD_BYTES = {
+    "empty": (b"", "not a safetensors file"),
+    "short": (b"\x01\x02", "not a safetensors file"),
+    "text": (b"estimator: Perceptron\n", "not a safetensors file"),
+    "pickle": (
+        b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00\x8c\x07boo.",
+        "not a safetensors file",
+    ),
+    "huge length": (struct.pack("<Q", 2**63) + b"{}", "not a safetensors file"),
+    "other safetensors": (raw(b"{}"), "not one of novikoff's"),
+    "other metadata": (raw(b'{"__metadata__":{"format":"np"}}'), "not one of novikoff's"),
+    "half": (
+        raw(b'{"w":{"dtype":"F64","shape":[2],"data_offsets":[0,16]}}', b"\0" * 8),
+        "not whole",
+    ),
+    "bfloat": (
+        raw(b'{"w":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}', b"\0\0"),
+        "safetensors",
+    ),
+    "not JSON": (in_header("{"), "is not JSON"),
+    "a list": (in_header("[1]"), "is not a JSON object"),
+    "NaN": (in_header('{"a": NaN}'), "has NaN"),
+    "infinity": (in_header('{"a": -Infinity}'), "has -Infinity"),
+    "beyond": (in_header('{"a": 1e999}'), "beyond float64"),
+    "long integer": (in_header('{"a": ' + "9" * 5000 + "}"), "is not JSON"),
+    "twice": (in_header('{"a": 1, "a": 1}'), "the key 'a' twice"),
+    "deep": (in_header("[" * 100_000), "is not JSON"),
+    "deep objects": (in_header('{"a":' * 100_000 + "1" + "}" * 100_000), "is not JSON"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_BYTES)
+def test_what_is_no_model_is_refused(name: str, tmp_path: Path) -> None:
+    content, message = BAD_BYTES[name]
+    assert message in refusal(content, tmp_path)
+
+
+def test_many_classes_without_weights_are_refused(tmp_path: Path) -> None:
+    def many(parts: Parts) -> None:
+        parts.classes.update(type="int64", values=list(range(20_000)))
+        parts.tensors["weights"] = np.zeros((1, 20_000))
+        parts.header.update(n_features=0)
+
+    assert "hardly any weights" in refusal(edit("ovr", many), tmp_path)
+
+
+def test_the_size_is_looked_at_first(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    with open(path, "wb") as file:
+        file.truncate(2**33 + 1)  # a hole: nothing is written
+    with pytest.raises(ModelFileError, match="larger than"):
+        load(path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelFileError, match="not a regular file"):
+        load(tmp_path / "pipe")
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nowhere")
+
+
+def test_a_header_that_would_be_too_long_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_file, "_MOST_HEADER", 100)
+    with pytest.raises(ModelFileError, match="header would be longer"):
+        save(FITTED["two"](), tmp_path / "model")
+
+
+def test_a_voted_model_keeps_voting_one_by_one(tmp_path: Path) -> None:
+    model = FITTED["voted"]()
+    again = through_bytes(model, tmp_path)
+    votes = [again.predict_one(row) for row in PROBE]
+    assert votes == model.predict(PROBE).tolist()
