@@ -27,7 +27,7 @@ def write_data(path: Path) -> None:
     from sklearn.datasets import load_breast_cancer
 
     bunch = load_breast_cancer()
-    names = [name.replace(" ", "_") for name in bunch.feature_names]
+    names = [name.replace(" ", "_") for name in bunch.feature_names.tolist()]
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([*names, "diagnosis"])

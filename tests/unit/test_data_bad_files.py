@@ -85,7 +85,7 @@ CSV: list[tuple[bytes, Choices, list[str]]] = [
     ("a,b\n1,2\n".encode("utf-16"), Choices(), ["UTF-16", "position 1", "iconv"]),
     ("a,b\n1,2\n".encode("utf-32"), Choices(), ["UTF-32", "position 1", "iconv"]),
     (b"a,b\n1,2\0\n", Choices(), ["NUL", "position 8", "line 2"]),
-    (parquet(a=[1], b=[2]), Choices(), ["NUL", "--format parquet"]),
+    (parquet(a=[1], b=[2]), Choices(), ["NUL", "--from parquet"]),
     (ZIP[:-12], Choices(), ["cut off"]),
     (ZIP[:5], Choices(), ["cut off"]),
     (ZIP[:12] + b"\xff\xff\xff" + ZIP[15:], Choices(), ["gzip"]),

@@ -13,7 +13,7 @@ from novikoff.cli.main import UNDECIDED, UNMET
 from novikoff.cli.options import choices, reading
 from novikoff.cli.progress import Show, shown
 from novikoff.cli.request import Request
-from novikoff.cli.screen import print_lines
+from novikoff.cli.screen import print_lines, print_text
 
 if TYPE_CHECKING:
     from novikoff.data import Dataset
@@ -216,9 +216,9 @@ def _print(report: Report, page: str | None, request: Request) -> None:
     if request.targets.page is not None:
         print_lines([*lines(report), ("report", str(request.targets.page))])
     elif page is not None:
-        click.echo(page, nl=False)
+        print_text(page)
     elif request.form == "json":
-        click.echo(report.to_json(), nl=False)
+        print_text(report.to_json())
     else:
         print_lines(lines(report))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.screen import print_lines
+from novikoff.cli.screen import print_lines, print_text
 
 if TYPE_CHECKING:
     from novikoff.report.model_file import Saved
@@ -32,7 +32,7 @@ def command(model: str, everything: bool, form: str) -> None:
 
     saved = model_file.read(model)
     if form == "json":
-        click.echo(json.dumps(saved.header, indent=1, ensure_ascii=False))
+        print_text(json.dumps(saved.header, indent=1, ensure_ascii=False) + "\n")
         return
     print_lines(_about(model, saved))
     print_lines(_weights(saved, None if everything else _SHOWN))

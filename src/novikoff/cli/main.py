@@ -13,7 +13,6 @@ code  meaning
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 
@@ -67,7 +66,6 @@ def main() -> None:
     """Run a command; whatever a user can cause ends in a sentence and an exit code."""
     try:
         code = novikoff.main(standalone_mode=False)
-        sys.stdout.flush()
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
@@ -76,9 +74,6 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted; nothing was written.")
         code = INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     except MemoryError:
         _say("the data does not fit into memory.")
         code = WRONG

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from novikoff.cli.progress import shown
+from novikoff.cli.screen import print_text
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from novikoff.data import Dataset
     from novikoff.learners.linear import LinearLearner
 
@@ -56,7 +60,7 @@ def command(model: str, data: str, scores: bool, out: str, force: bool) -> None:
         show("predicting", None)
         text = _table(saved.model, dataset, scores)
     if out == "-":
-        click.echo(text, nl=False)
+        print_text(text)
     else:
         write_file(out, text.encode(), force=force)
     for note in dataset.notes:
@@ -81,6 +85,16 @@ def _table(model: LinearLearner, dataset: Dataset, scores: bool) -> str:
     for name, label, row in zip(names, labels.tolist(), found.tolist(), strict=True):
         writer.writerow([name, label, *map(repr, row)])
     if dataset.y is not None:
-        wrong = int((labels.astype(str) != dataset.y.astype(str)).sum())
+        wrong = int((labels.astype(str) != _known(model, dataset.y.astype(str))).sum())
         click.echo(f"novikoff: {wrong:,} of {len(labels):,} labels differ.", err=True)
     return out.getvalue()
+
+
+def _known(model: LinearLearner, labels: npt.NDArray[np.str_]) -> npt.NDArray[np.str_]:
+    """The labels, all that are none of the model's as its rest (--positive), if it has one."""
+    import numpy as np
+
+    classes = model.classes_.astype(str)
+    if classes[0].strip() not in ("(rest)", ""):
+        return labels
+    return np.where(np.isin(labels, classes), labels, classes[0])

@@ -41,15 +41,16 @@ def _noticing_interrupts() -> Iterator[list[int]]:
         pressed.append(number)
         raise KeyboardInterrupt
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        sys.exit(128 + number)  # on the way out, unfinished files are removed
-
     before = {}
-    for number, handler in ((signal.SIGINT, note), (signal.SIGTERM, stop)):
+    for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            before[number] = signal.signal(number, handler)
+            before[number] = signal.signal(number, note)
     try:
         yield pressed
+    except KeyboardInterrupt:
+        if signal.SIGTERM in pressed:  # stopped as by Ctrl-C, but with its own exit code
+            sys.exit(128 + signal.SIGTERM)
+        raise
     finally:
         for number, former in before.items():
             signal.signal(number, former)

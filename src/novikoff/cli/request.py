@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from novikoff.cli.options import fields
+
 if TYPE_CHECKING:
     from novikoff.data import Dataset
     from novikoff.report.pictures import Picture
@@ -27,14 +29,15 @@ class Targets:
 
     def check(self, force: bool) -> None:
         """Refuse files that are there or cannot be written, before any work is done."""
-        from novikoff.report.files import check_writable
+        from novikoff.report.files import check_folder, check_writable
 
         folder = self.model.parent
+        for path in (self.model, self.certificate, self.page):
+            if path is not None and folder.exists():
+                check_writable(path, force=force)
         while not folder.exists():  # it will be made
             folder = folder.parent
-        for path in (self.model, self.certificate, self.page):
-            if path is not None:
-                check_writable(path if path.parent.exists() else folder / path.name, force=force)
+        check_folder(folder)
         if self.plot is not None:
             check_writable(self.plot, force=force)
 
@@ -60,6 +63,8 @@ class Request:
         plot = None if values["plot"] is None else Path(str(values["plot"]))
         if plot is not None and plot.suffix.lower() not in (".svg", ".png"):
             raise click.BadParameter(f"{plot} is neither .svg nor .png.", param_hint="--plot")
+        if values["plane"] is not None and len(fields(str(values["plane"]))) != 2:
+            raise click.BadParameter("two features are needed.", param_hint="--plane")
         form: Literal["text", "json", "html"] = (
             "html" if values["form"] == "html" else "json" if values["form"] == "json" else "text"
         )
@@ -72,12 +77,9 @@ class Request:
     @property
     def picture(self) -> Picture:
         """What is drawn."""
-        from novikoff.cli.options import fields
         from novikoff.report.pictures import CAPTIONS, Picture
 
         plane = None if self.values["plane"] is None else fields(str(self.values["plane"]))
-        if plane is not None and len(plane) != 2:
-            raise click.BadParameter("two features are needed.", param_hint="--plane")
         subject = next(kind for kind in CAPTIONS if kind == self.values["plot_kind"])
         suffix = ".svg" if self.targets.plot is None else self.targets.plot.suffix.lower()
         return Picture(subject, suffix, None if plane is None else (plane[0], plane[1]))

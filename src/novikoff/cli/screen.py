@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 
@@ -17,8 +18,8 @@ _WIDTH = 11
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
     """Print heading and text of each line; long ones go on under their text on a terminal."""
     if not sys.stdout.isatty():
-        for heading, text in lines:
-            print(f"{_clean(heading):{_WIDTH}}{_clean(text)}".rstrip())
+        plain = (f"{_clean(heading):{_WIDTH}}{_clean(text)}".rstrip() for heading, text in lines)
+        print_text("".join(f"{line}\n" for line in plain))
         return
     from rich.console import Console
     from rich.table import Table
@@ -34,6 +35,18 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
             shown.stylize(_COLOURS[first], 0, len(first))
         grid.add_row(Text(heading, style="dim"), shown)
     Console(highlight=False).print(grid)
+
+
+def print_text(text: str) -> None:
+    """Print at once, as it is; a reader who has had enough (head -1) is no error."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still held
+        if not isinstance(error, BrokenPipeError):
+            reason = (error.strerror or str(error)).lower()
+            raise OSError(f"standard output cannot be written: {reason}.") from None
 
 
 def _clean(text: str) -> str:

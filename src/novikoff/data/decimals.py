@@ -11,14 +11,27 @@ from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
+from numba import njit
+from numpy import int64, uint64
+
+from novikoff.core.memory import eight_bytes
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
+Word: TypeAlias = np.uint64
 Words: TypeAlias = npt.NDArray[np.uint64]
 
-# What a kernel says of a field that it cannot settle.
-NOT_A_NUMBER: Final = -1
-UNSETTLED: Final = -2
+# What a kernel says of a field: its value, its bits, that it cannot settle it, or neither.
+VALUE: Final = 0
+BITS: Final = 1
+UNSETTLED: Final = 2
+NOT_A_NUMBER: Final = 3
+
+_ONE, _EIGHT, _TEN = map(np.uint64, (1, 8, 10))
+_ZEROS, _LACKING, _TOPS, _ONES_OF_8 = map(
+    np.uint64,
+    (0x3030303030303030, 0x7676767676767676, 0x8080808080808080, 0x0101010101010101),
+)
+_TENS = np.array([10**k for k in range(9)], dtype=np.uint64)
 
 _LEAST, _MOST = -342, 308
 _ONES = (1 << 64) - 1
@@ -35,15 +48,45 @@ def powers_of_five() -> Words:
             bits >>= max(0, bits.bit_length() - 128)
         else:
             bits = 5**q
-            bits = bits << (128 - bits.bit_length()) if bits.bit_length() <= 128 else (
-                bits >> (bits.bit_length() - 128)
+            bits = (
+                bits << (128 - bits.bit_length())
+                if bits.bit_length() <= 128
+                else (bits >> (bits.bit_length() - 128))
             )
         table[:, q - _LEAST] = bits >> 64, bits & _ONES
     return table
 
 
-@njit(cache=True, nogil=True, inline="always")
-def nearest_double(m: int, q: int, powers: Words) -> tuple[int, bool]:
+@njit(cache=True, nogil=True, forceinline=True)
+def digits(content: Bytes, i: Word, end: Word, m: Word) -> tuple[Word, Word]:
+    """Read digits on, eight at a time: where they end, and m followed by them."""
+    while i + _EIGHT <= end:
+        x = eight_bytes(content, i) ^ _ZEROS  # digits are now 0 to 9
+        others = (x + _LACKING | x) & _TOPS  # right up to the first that is none
+        if others == uint64(0):
+            m = m * _TENS[8] + _eight(x)
+            i += _EIGHT
+            continue
+        below = (others & (~others + _ONE)) - _ONE
+        n = ((below >> uint64(7) & _ONES_OF_8) * _ONES_OF_8) >> uint64(56)
+        # Shifted twice, as a shift by 64 bits is not defined.
+        return i + n, m * _TENS[n] + _eight(x << _ONE << (uint64(63) - _EIGHT * n))
+    while i < end and content[i] - uint64(48) <= uint64(9):
+        m = m * _TEN + (content[i] - uint64(48))
+        i += _ONE
+    return i, m
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _eight(x: Word) -> Word:
+    """The number of eight digits, the first in the lowest byte."""
+    x = (x & uint64(0x0F0F0F0F0F0F0F0F)) * uint64(2561) >> uint64(8)
+    x = (x & uint64(0x00FF00FF00FF00FF)) * uint64(6553601) >> uint64(16)
+    return (x & uint64(0x0000FFFF0000FFFF)) * uint64(42949672960001) >> uint64(32)
+
+
+@njit(cache=True, nogil=True)
+def nearest_double(m: Word, q: np.int64, powers: Words) -> tuple[Word, bool]:
     """The bits of the double nearest to m·10^q, and whether they are settled; m > 0."""
     if q < -342 or q > 308:
         return uint64(0), False
@@ -64,12 +107,12 @@ def nearest_double(m: int, q: int, powers: Words) -> tuple[int, bool]:
         return uint64(0), False
     top = high >> uint64(63)
     mantissa = high >> (top + uint64(9))
-    exponent = ((217706 * q) >> 16) + 63 + int(top) - int(shift) + 1023
+    exponent = ((217706 * q) >> 16) + 1086 + int64(top) - int64(shift)
     if exponent <= 0 or exponent >= 2046:
         return uint64(0), False
-    if low <= uint64(1) and -4 <= q <= 23 and mantissa & uint64(3) == uint64(1):
-        if mantissa << (top + uint64(9)) == high:  # halfway: to the even one
-            mantissa &= ~uint64(1)
+    halfway = low <= uint64(1) and -4 <= q <= 23 and mantissa & uint64(3) == uint64(1)
+    if halfway and mantissa << (top + uint64(9)) == high:  # to the even one
+        mantissa &= ~uint64(1)
     mantissa += mantissa & uint64(1)
     mantissa >>= uint64(1)
     if mantissa >= uint64(1) << uint64(53):
@@ -79,8 +122,8 @@ def nearest_double(m: int, q: int, powers: Words) -> tuple[int, bool]:
     return mantissa | (uint64(exponent) << uint64(52)), True
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _times(a: int, b: int) -> tuple[int, int]:
+@njit(cache=True, nogil=True, forceinline=True)
+def _times(a: Word, b: Word) -> tuple[Word, Word]:
     """The low and the high word of a product of words."""
     half, mask = uint64(32), uint64(0xFFFFFFFF)
     a0, a1, b0, b1 = a & mask, a >> half, b & mask, b >> half

@@ -12,6 +12,8 @@ from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source, open_source
 
 _DEFAULT = Choices()
+# From this many bytes on, a file of plain numbers is worth a kernel.
+LARGE = 1 << 22
 
 
 def read(
@@ -85,6 +87,12 @@ def _dispatch(
 
         read_matrix = read_npy if source.format == "npy" else read_npz
         return read_matrix(source, choices, recipe, labelled=labelled)
+    if source.format in ("csv", "tsv") and len(source.view) >= LARGE:
+        from novikoff.data.large import read_large
+
+        found = read_large(source, choices, recipe, labelled=labelled)
+        if found is not None:
+            return found
     from novikoff.data.delimited import read_delimited
     from novikoff.data.table import assemble
     from novikoff.data.typed import read_arrow, read_parquet

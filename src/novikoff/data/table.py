@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.data.arrow import Cells, arrow, iterate, parse_numbers
-from novikoff.data.choices import Choices, Dataset, Labels
+from novikoff.data.choices import Choices, Dataset, Floats, Labels
 from novikoff.data.errors import DataError, counted, quoted
 from novikoff.data.features import Categories, Feature, Frame, Numbers, features_of
 from novikoff.data.fill import fill, to_floats
@@ -42,10 +44,28 @@ def assemble(frame: Frame, choices: Choices, recipe: Recipe | None) -> Dataset:
                 f"column {quoted(feature.name)} became {levels} of 0 and 1, one for each value"
             )
     columns = tuple(_column(feature) for feature in features)
+    X = fill(features, frame.n_rows, name)
+    return finish(frame, choices, recipe, X, columns, y, unlabelled, notes)
+
+
+def finish(
+    frame: Frame,
+    choices: Choices,
+    recipe: Recipe | None,
+    X: Floats,
+    columns: tuple[Column, ...],
+    y: Labels | None,
+    unlabelled: npt.NDArray[np.bool_] | None = None,
+    notes: Sequence[str] | None = None,
+) -> Dataset:
+    """Settle what is missing in a matrix, which may be changed, and remember how it was read."""
+    plan, name = frame.plan, frame.source
+    notes = [*(frame.notes if notes is None else notes)]
+    label = None if plan.label is None else frame.names[plan.label]
     owners = [column.name for column in columns for _ in column.names]
     textual = np.array([column.levels is not None for column in columns for _ in column.names])
     settled = settle(
-        fill(features, frame.n_rows, name),
+        X,
         Columns(owners, textual),
         name,
         choices.missing,

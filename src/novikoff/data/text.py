@@ -134,7 +134,7 @@ def _field_pattern(mark: bytes) -> re.Pattern[bytes]:
 
 def _refuse_nul(source: Source, position: int) -> NoReturn:
     magic = magic_format(source.view)
-    hint = f"it looks like {magic}: try --format {magic}" if magic else "it is not a file of text"
+    hint = f"it looks like {magic}: try --from {magic}" if magic else "it is not a file of text"
     raise DataError(
         f"{source.name} has a NUL byte at position {position + 1} "
         f"(line {line_at(source.view, position)}): {hint}."

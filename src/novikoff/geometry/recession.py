@@ -18,7 +18,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices
 from novikoff.geometry.exact import Signs
 from novikoff.geometry.table import Matrix, SignedRows
 
@@ -100,7 +100,7 @@ def _columns_spanned(
     answers = [_eliminate(mixture, prime) for mixture, prime in zip(mixtures, primes, strict=True)]
     largest = max(rank for rank, _ in answers)
     spanned = [units for rank, units in answers if rank == largest]
-    return np.logical_and.reduce(spanned)
+    return np.asarray(np.logical_and.reduce(spanned), dtype=np.bool_)
 
 
 def _eliminate(M: npt.NDArray[np.int64], prime: int) -> tuple[int, npt.NDArray[np.bool_]]:
@@ -142,5 +142,5 @@ def _draw_primes(rng: np.random.Generator) -> list[int]:
 
 
 def _is_prime(number: int) -> bool:
-    divisors: Vector = np.arange(3, int(number**0.5) + 1, 2)
+    divisors = np.arange(3, int(number**0.5) + 1, 2)
     return bool((number % divisors != 0).all())

@@ -79,6 +79,14 @@ def check_writable(path: Path, *, force: bool) -> None:
             raise PermissionError(errno.EACCES, "")
 
 
+def check_folder(folder: Path) -> None:
+    """Raise OutputError if nothing can be made in a directory that is there."""
+    if not folder.is_dir():
+        raise OutputError(f"{folder} is not a directory: nothing can be written there.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OutputError(f"{folder} is a directory that may not be written to.")
+
+
 def make_folder(folder: Path) -> None:
     """Make a directory and those above it, if need be."""
     with _saying(folder):

@@ -201,7 +201,7 @@ def _mistakes(report: Report) -> Iterator[tuple[str, str]]:
         return
     text = f"{model.errors:,} of {n:,} rows ({model.errors / n:.1%})"
     cases = [] if report.verdict is None else report.verdict.cases
-    if len(cases) == 1 and cases[0].errors_lower_bound is not None:
+    if len(cases) == 1 and cases[0].errors_lower_bound:
         least = cases[0].errors_lower_bound
         text += (
             "; proved: no hyperplane makes fewer"

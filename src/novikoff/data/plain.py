@@ -1,0 +1,288 @@
+"""Large files of plain numbers: parsed where they lie, by all cores, to the last bit.
+
+The common case of a large CSV file is nothing but decimals and a label. A kernel reads it from
+the memory map straight into the matrix. Whatever is unusual, be it a quote, a missing
+value, text or a line of another length, ends it at once, and the careful road begins anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+from numpy import int64, uint64
+
+from novikoff.data.decimals import (
+    BITS,
+    NOT_A_NUMBER,
+    UNSETTLED,
+    VALUE,
+    Bytes,
+    Word,
+    Words,
+    digits,
+    nearest_double,
+    powers_of_five,
+)
+
+Indices: TypeAlias = npt.NDArray[np.int64]
+
+# What becomes of a column, besides its place in the matrix.
+SKIPPED: Final = -1
+LABEL: Final = -2
+
+_MOST_LABELS = 256
+_MOST_UNSETTLED = 1 << 16
+# Bytes as the kernels compare them, in unsigned arithmetic.
+NEWLINE, RETURN, QUOTE, POINT, PLUS, MINUS, E, SPACE = (np.uint64(ord(c)) for c in '\n\r".+-e ')
+NOTHING, ONE, NINE, NINETEEN, SMALL, WIDE = map(np.uint64, (0, 1, 9, 19, 32, 128))
+EXACT = np.uint64(1 << 53)
+TENS = 10.0 ** np.arange(23)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """The matrix, the code of each row's label, and the labels by code."""
+
+    X: npt.NDArray[np.float64]
+    codes: Indices
+    labels: list[bytes]
+
+
+def parse_plain(
+    text: memoryview, delimiter: str, places: Sequence[int], width: int, threads: int | None = None
+) -> Plain | None:
+    r"""Parse rows of numbers; None where something is not plain.
+
+    Parameters
+    ----------
+    text : bytes
+        The rows, without the header.
+    delimiter : str
+        Between fields.
+    places : sequence of int
+        For each field of a row its column in the matrix, or `SKIPPED`, or `LABEL`.
+    width : int
+        The number of columns of the matrix.
+    threads : int, optional
+        How many; by default as many as there are cores.
+
+    Examples
+    --------
+    >>> found = parse_plain(memoryview(b"1,a,2.5\n-3e2,b,.1\n"), ",", [0, LABEL, 1], 2)
+    >>> found.X.tolist(), found.codes.tolist(), found.labels
+    ([[1.0, 2.5], [-300.0, 0.1]], [0, 1], [b'a', b'b'])
+    """
+    content = np.frombuffer(text, dtype=np.uint8)
+    end = len(content)
+    while end > 0 and content[end - 1] in (NEWLINE, RETURN):
+        end -= 1
+    threads = threads or len(os.sched_getaffinity(0))
+    edges = _edges(content, end, threads)
+    spans = list(pairwise(edges))
+    powers = powers_of_five()
+    mark = ord(delimiter)
+    with ThreadPoolExecutor(threads) as pool:
+        counts = list(pool.map(lambda span: int(_count_lines(content, *span)), spans))
+        firsts = np.cumsum([0, *counts])
+        X = np.empty((int(firsts[-1]), width))
+        codes = np.empty(len(X), dtype=np.int64)
+        target = np.array(places, dtype=np.int64)
+
+        def parse(k: int) -> _Part:
+            part = _Part()
+            part.n_rows, part.n_labels, part.n_unsettled = _parse(
+                content,
+                *spans[k],
+                mark,
+                target,
+                powers,
+                X[firsts[k] : firsts[k + 1]],
+                X[firsts[k] : firsts[k + 1]].view(np.uint64),
+                codes[firsts[k] : firsts[k + 1]],
+                part.labels,
+                part.unsettled,
+            )
+            return part
+
+        parts = list(pool.map(parse, range(len(spans))))
+    if any(part.n_rows != count for part, count in zip(parts, counts, strict=True)):
+        return None
+    for part, first in zip(parts, firsts.tolist(), strict=False):
+        part.settle(text, X[first:])
+    return Plain(X, codes, _joined(text, parts, codes, firsts.tolist()))
+
+
+class _Part:
+    """What one thread leaves to be done."""
+
+    def __init__(self) -> None:
+        self.n_rows, self.n_labels, self.n_unsettled = 0, 0, 0
+        self.labels = np.empty((_MOST_LABELS, 2), dtype=np.int64)  # begin and end of each
+        self.unsettled = np.empty((_MOST_UNSETTLED, 4), dtype=np.int64)  # row, column, begin, end
+
+    def settle(self, text: memoryview, X: npt.NDArray[np.float64]) -> None:
+        """Read what the kernel could not."""
+        for row, column, begin, end in self.unsettled[: self.n_unsettled].tolist():
+            X[row, column] = float(bytes(text[begin:end]))
+
+
+def _edges(content: Bytes, end: int, threads: int) -> list[int]:
+    """Where each thread begins: after a newline."""
+    edges = [0]
+    for k in range(1, threads):
+        guess = max(edges[-1], end * k // threads)
+        ahead = content[guess : min(guess + (1 << 24), end)] == NEWLINE
+        edges.append(guess + int(np.argmax(ahead)) + 1 if ahead.any() else edges[-1])
+    return [*edges, end]
+
+
+def _joined(text: memoryview, parts: list[_Part], codes: Indices, firsts: list[int]) -> list[bytes]:
+    """The labels of all parts, in order of appearance; codes are changed to match."""
+    known: dict[bytes, int] = {}
+    for part, first, last in zip(parts, firsts[:-1], firsts[1:], strict=True):
+        spans = part.labels[: part.n_labels].tolist()
+        names = [bytes(text[begin:end]) for begin, end in spans]
+        own = np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
+        if len(own) > 0:
+            codes[first:last] = own[codes[first:last]]
+    return list(known)
+
+
+@njit(cache=True, nogil=True)
+def _count_lines(content: Bytes, begin: int, end: int) -> int:
+    """The lines that begin in a span."""
+    lines = 1 if end > begin and content[end - 1] != NEWLINE else 0
+    for i in range(begin, end):
+        lines += content[i] == NEWLINE
+    return lines
+
+
+@njit(cache=True, nogil=True)
+def _parse(
+    content: Bytes,
+    begin: int,
+    end: int,
+    mark: int,
+    places: Indices,
+    powers: Words,
+    X: npt.NDArray[np.float64],
+    words: Words,
+    codes: Indices,
+    labels: Indices,
+    unsettled: Indices,
+) -> tuple[int, int, int]:
+    """Parse a span; the number of rows, different labels and unsettled numbers.
+
+    It stops at the first row that is not plain. Positions are unsigned: signed ones would be
+    looked at each time, whether they count from the end.
+    """
+    i, stop = uint64(begin), uint64(end)
+    row, n_labels, n_unsettled = 0, 0, 0
+    while i < stop:
+        for field in range(len(places)):
+            place, start = places[field], i
+            if place >= 0:
+                i, value, bits, state = _number(content, i, stop, powers)
+                if state == VALUE:
+                    X[row, place] = value
+                elif state == BITS:
+                    words[row, place] = bits
+                elif state == UNSETTLED and n_unsettled < len(unsettled):
+                    unsettled[n_unsettled, 0], unsettled[n_unsettled, 1] = row, place
+                    unsettled[n_unsettled, 2], unsettled[n_unsettled, 3] = start, i
+                    n_unsettled += 1
+                else:
+                    return row, n_labels, n_unsettled
+            else:
+                i = _field_end(content, i, stop, mark, place == LABEL)
+                if place == LABEL:
+                    code = 0
+                    while code < n_labels and not _same(
+                        content, labels[code, 0], labels[code, 1], start, i
+                    ):
+                        code += 1
+                    if code == len(labels):
+                        return row, n_labels, n_unsettled
+                    if code == n_labels:
+                        labels[code, 0], labels[code, 1] = start, i
+                        n_labels += 1
+                    codes[row] = code
+            if field < len(places) - 1:
+                if i >= stop or content[i] != mark:
+                    return row, n_labels, n_unsettled
+                i += ONE
+        if i < stop and content[i] == RETURN:
+            i += ONE
+        if i < stop:
+            if content[i] != NEWLINE:
+                return row, n_labels, n_unsettled
+            i += ONE
+        row += 1
+    return row, n_labels, n_unsettled
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _number(content: Bytes, i: Word, end: Word, powers: Words) -> tuple[Word, float, Word, int]:
+    """Where a number ends, its value or its bits, and which of them it is, if any."""
+    negative = uint64(i < end and content[i] == MINUS)
+    i += negative | uint64(i < end and content[i] == PLUS)
+    first = i
+    i, m = digits(content, i, end, NOTHING)
+    seen, q = i - first, int64(0)
+    if i < end and content[i] == POINT:
+        i += ONE
+        after = i
+        i, m = digits(content, i, end, m)
+        seen += i - after
+        q = -int64(i - after)
+    if seen == NOTHING:
+        return i, 0.0, NOTHING, NOT_A_NUMBER
+    long = seen > NINETEEN  # m may have overflowed
+    if i < end and content[i] | SMALL == E:
+        i += ONE
+        fall = i < end and content[i] == MINUS
+        i += uint64(fall or (i < end and content[i] == PLUS))
+        first = i
+        i, power = digits(content, i, end, NOTHING)
+        if i == first or i - first > NINE:
+            return i, 0.0, NOTHING, NOT_A_NUMBER
+        q += -int64(power) if fall else int64(power)
+    if long:
+        return i, 0.0, NOTHING, UNSETTLED
+    if m < EXACT and -22 <= q <= 22:  # both are doubles: one rounding (Clinger 1990)
+        value = float(m) / TENS[-q] if q < 0 else float(m) * TENS[q]
+        return i, -value if negative else value, NOTHING, VALUE
+    if m == NOTHING:
+        return i, 0.0, negative << uint64(63), BITS
+    bits, settled = nearest_double(m, q, powers)
+    return i, 0.0, bits | (negative << uint64(63)), BITS if settled else UNSETTLED
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _field_end(content: Bytes, i: Word, end: Word, mark: int, label: bool) -> Word:
+    """Where a field of text ends; where it is not plain, at what is not."""
+    while i < end and content[i] != mark and content[i] != NEWLINE:
+        c = content[i]
+        if c == QUOTE or c < SPACE or (c >= WIDE and not label):
+            break
+        i += ONE
+    return i
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _same(content: Bytes, a: int, a_end: int, b: Word, b_end: Word) -> bool:
+    """Whether two stretches hold the same bytes."""
+    k, size = NOTHING, b_end - b
+    if uint64(a_end - a) != size:
+        return False
+    while k < size and content[uint64(a) + k] == content[b + k]:
+        k += ONE
+    return bool(k == size)
