@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from collections.abc import Hashable
 from typing import Literal
 
@@ -261,3 +262,15 @@ def test_numbers_of_columns_are_no_names() -> None:
     clf = nv.Perceptron().fit([[1.0, 2.0], [-1.0, 0.5]], [0, 1])
     with pytest.raises(ValueError, match="no names"):
         clf.predict_one({"height": 1.0})
+
+
+def test_a_vote_survives_pickling() -> None:
+    """Every rule goes on voting in a copy, one example at a time as for many."""
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((60, 3)), rng.choice(["a", "b"], 60)
+    clf = nv.Perceptron(average="voted", max_epochs=3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clf.fit(X, y)
+    twin = pickle.loads(pickle.dumps(clf))  # noqa: S301 — our own bytes
+    assert [twin.predict_one(x) for x in X] == clf.predict(X).tolist()

@@ -187,10 +187,12 @@ def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, by
         "sha256": found.sha256,
     }
     found.model.feature_names_in_ = np.array(dataset.names, dtype=object)
-    model = model_file.dump(found.model, preprocessing=recipe, data=origin)
+    proofs = proof_file.dump(found.proofs, origin, recipe)
+    certificate = {"proofs": proof_file.plain(found.proofs)} if found.proofs else None
+    model = model_file.dump(found.model, preprocessing=recipe, data=origin, certificate=certificate)
     contents = {targets.model: model}
     if found.proofs:
-        contents[targets.certificate] = proof_file.dump(found.proofs, origin, recipe).encode()
+        contents[targets.certificate] = proofs.encode()
     if targets.plot is not None:
         contents[targets.plot] = pictures.draw(found, dataset.X, dataset.names, request.picture)
     return contents

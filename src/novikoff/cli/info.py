@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.screen import print_lines, print_text
+from novikoff.cli.screen import print_lines
 
 if TYPE_CHECKING:
     from novikoff.report.model_file import Saved
 
 _SHOWN = 20
+# Of the header, what a person or a script asks for; the certificate is a file of its own.
+_HEADER = ("program", "schema_version", "estimator", "parameters", "data", "preprocessing")
 
 
 @click.command("info")
@@ -32,51 +35,67 @@ def command(model: str, everything: bool, form: str) -> None:
 
     saved = model_file.read(model)
     if form == "json":
-        print_text(json.dumps(saved.header, indent=1, ensure_ascii=False) + "\n")
+        click.echo(json.dumps(_facts(saved), indent=1, ensure_ascii=False))
         return
-    print_lines(_about(model, saved))
-    print_lines(_weights(saved, None if everything else _SHOWN))
+    print_lines([*_about(model, saved), *_weights(saved, None if everything else _SHOWN)])
 
 
-def _about(path: str, saved: Saved) -> list[tuple[str, str]]:
+def _about(path: str, saved: Saved) -> Iterator[tuple[str, str]]:
     header, data = saved.header, saved.data or {}
-    classes = ", ".join(map(str, saved.model.classes_.tolist()))
-    lines = [
-        ("model", f"{path} · {header['estimator']} · by {header['program']}"),
-        ("classes", classes),
-        ("features", f"{saved.model.n_features_in_:,}"),
-    ]
+    yield "model", f"{path} · {header['estimator']} · by {header['program']}"
+    yield "classes", ", ".join(map(str, saved.model.classes_.tolist()))
+    yield "features", f"{saved.model.n_features_in_:,}"
     if data:
         rows = data.get("rows")
         count = f" · {rows:,} rows" if isinstance(rows, int) else ""
-        lines.append(("data", f"{data.get('source')}{count}"))
-        lines.append(("sha256", str(data.get("sha256"))))
-    return lines
+        yield "data", f"{data.get('source')}{count}"
+        yield "sha256", str(data.get("sha256"))
 
 
-def _weights(saved: Saved, most: int | None) -> list[tuple[str, str]]:
-    import numpy as np
-
-    model = saved.model
-    names = list(getattr(model, "feature_names_in_", range(1, model.n_features_in_ + 1)))
-    classes = model.classes_.tolist()
-    single = len(model.coef_) == 1
-    width = min(40, max(map(len, map(str, names))))
-    lines = []
-    for k, (w, b) in enumerate(zip(model.coef_, model.intercept_, strict=True)):
-        side = f"{classes[-1]} where the sum is positive" if single else _rule_name(saved, k)
-        lines.append(("weights", side))
-        order = np.argsort(-np.abs(w), kind="stable")[:most]
-        lines += [("", f"{names[j]!s:{width}}  {w[j]: .6g}") for j in order.tolist()]
+def _weights(saved: Saved, most: int | None) -> Iterator[tuple[str, str]]:
+    names = _names(saved)
+    width = min(40, max(map(len, names)))
+    for title, w, bias in _rules(saved):
+        yield "weights", title
+        order = sorted(range(len(w)), key=lambda j: -abs(w[j]))[:most]
+        for j in order:
+            yield "", f"{names[j]:{width}}  {w[j]: .6g}"
         if len(order) < len(w):
-            lines.append(("", f"… and {len(w) - len(order):,} more (--all)"))
-        lines.append(("", f"{'(intercept)':{width}}  {b: .6g}"))
-    return lines
+            yield "", f"… and {len(w) - len(order):,} more (--all)"
+        yield "", f"{'(intercept)':{width}}  {bias: .6g}"
 
 
-def _rule_name(saved: Saved, k: int) -> str:
-    classes = saved.model.classes_.tolist()
-    if len(saved.model.coef_) == len(classes) and saved.model.get_params()["multi_class"] == "ovr":
-        return f"{classes[k]} against the rest"
+def _facts(saved: Saved) -> dict[str, object]:
+    names = _names(saved)
+    return {
+        **{name: saved.header.get(name) for name in _HEADER},
+        "classes": saved.model.classes_.tolist(),
+        "rules": [
+            {"title": title, "weights": dict(zip(names, w, strict=True)), "intercept": bias}
+            for title, w, bias in _rules(saved)
+        ],
+    }
+
+
+def _names(saved: Saved) -> list[str]:
+    model = saved.model
+    named = getattr(model, "feature_names_in_", range(1, model.n_features_in_ + 1))
+    return [str(name) for name in named]
+
+
+def _rules(saved: Saved) -> Iterator[tuple[str, list[float], float]]:
+    """What each rule tells apart, its weights and its intercept."""
+    model = saved.model
+    classes = model.classes_.tolist()
     pairs = [(a, b) for i, a in enumerate(classes) for b in classes[i + 1 :]]
-    return f"{pairs[k][1]} against {pairs[k][0]}"
+    ovr = model.get_params()["multi_class"] == "ovr"
+    for k, (w, bias) in enumerate(
+        zip(model.coef_.tolist(), model.intercept_.tolist(), strict=True)
+    ):
+        if len(classes) <= 2:
+            title = f"{classes[-1]} where the sum is positive"
+        elif ovr:
+            title = f"{classes[k]} against the rest"
+        else:
+            title = f"{pairs[k][1]} against {pairs[k][0]}"
+        yield title, w, bias

@@ -46,9 +46,14 @@ def dump(
         "schema_version": SCHEMA_VERSION,
         "data": dict(data),
         "preprocessing": None if preprocessing is None else dict(preprocessing),
-        "proofs": [json.loads(proof.to_json()) for proof in proofs],
+        "proofs": plain(proofs),
     }
     return json.dumps(body, indent=1, allow_nan=False) + "\n"
+
+
+def plain(proofs: Sequence[Certificate | ErrorBound]) -> list[object]:
+    """The certificates in terms of JSON."""
+    return [json.loads(proof.to_json()) for proof in proofs]
 
 
 def read(text: str) -> Proofs:
