@@ -528,3 +528,20 @@ def test_the_same_data_gives_the_same_verdict() -> None:
     one, two = nv.separate(case.X, case.signs), nv.separate(case.X, case.signs)
     assert one.certificate == two.certificate
     assert one.margin == two.margin
+
+
+def test_the_positive_class_is_the_one_asked_for() -> None:
+    X, y = [[0.0], [1.0], [2.0]], ["a", "b", "c"]
+    for label, kind in (("a", "separable"), ("b", "inseparable"), ("c", "separable")):
+        verdict = nv.separate(X, y, positive=label)
+        assert verdict.kind == kind
+        assert verdict.certificate is not None
+        assert (verdict.certificate.positive, verdict.certificate.negative) == (label, None)
+        verdict.certificate.verify(X, y)
+    turned = nv.separate(X[:2], y[:2], positive="a")
+    assert turned.certificate is not None
+    assert (turned.certificate.positive, turned.certificate.negative) == ("a", "b")
+    assert turned.coef is not None
+    assert turned.coef[0] < 0.0
+    with pytest.raises(ValueError, match="'d' is none of the labels"):
+        nv.separate(X, y, positive="d")

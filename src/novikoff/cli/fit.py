@@ -185,6 +185,7 @@ def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, by
         "rows": len(dataset.rows),
         "features": len(dataset.names),
         "sha256": found.sha256,
+        "rule": found.rule,
     }
     found.model.feature_names_in_ = np.array(dataset.names, dtype=object)
     proofs = proof_file.dump(found.proofs, origin, recipe)

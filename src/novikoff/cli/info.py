@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.screen import print_lines
+from novikoff.cli.screen import print_lines, print_text
 
 if TYPE_CHECKING:
     from novikoff.report.model_file import Saved
@@ -35,14 +35,15 @@ def command(model: str, everything: bool, form: str) -> None:
 
     saved = model_file.read(model)
     if form == "json":
-        click.echo(json.dumps(_facts(saved), indent=1, ensure_ascii=False))
+        print_text(json.dumps(_facts(saved), indent=1, ensure_ascii=False) + "\n")
         return
     print_lines([*_about(model, saved), *_weights(saved, None if everything else _SHOWN)])
 
 
 def _about(path: str, saved: Saved) -> Iterator[tuple[str, str]]:
     header, data = saved.header, saved.data or {}
-    yield "model", f"{path} · {header['estimator']} · by {header['program']}"
+    rule = f" ({data['rule']})" if "rule" in data else ""
+    yield "model", f"{path} · {header['estimator']}{rule} · by {header['program']}"
     yield "classes", ", ".join(map(str, saved.model.classes_.tolist()))
     yield "features", f"{saved.model.n_features_in_:,}"
     if data:
@@ -54,7 +55,7 @@ def _about(path: str, saved: Saved) -> Iterator[tuple[str, str]]:
 
 def _weights(saved: Saved, most: int | None) -> Iterator[tuple[str, str]]:
     names = _names(saved)
-    width = min(40, max(map(len, names)))
+    width = min(40, max(map(len, [*names, "(intercept)"])))
     for title, w, bias in _rules(saved):
         yield "weights", title
         order = sorted(range(len(w)), key=lambda j: -abs(w[j]))[:most]

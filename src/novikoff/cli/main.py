@@ -65,7 +65,7 @@ def novikoff() -> None:
 def main() -> None:
     """Run a command; whatever a user can cause ends in a sentence and an exit code."""
     try:
-        code = novikoff.main(standalone_mode=False)
+        code = novikoff.main(prog_name="novikoff", standalone_mode=False)
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
@@ -78,9 +78,15 @@ def main() -> None:
         _say("the data does not fit into memory.")
         code = WRONG
     except (ValueError, OSError) as error:
-        _say(str(error))
+        _say(_sentence(error))
         code = WRONG
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _sentence(error: ValueError | OSError) -> str:
+    if isinstance(error, OSError) and error.filename is not None:  # the system's own words
+        return f"{error.filename} cannot be opened: {(error.strerror or str(error)).lower()}."
+    return str(error)
 
 
 def _say(sentence: str) -> None:
