@@ -1,0 +1,170 @@
+"""How the tests of the command line call it, and the files they call it with.
+
+`script` starts the command as a user does, which costs seconds for its imports: results are
+shared where that is possible. `inside` runs the same command in this process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
+
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+_REPO = Path(__file__).parent.parent.parent
+SHARED = _REPO.parent / "shared" / "data"
+_BESIDE = Path(sys.executable).with_name("novikoff")
+COMMAND = [str(_BESIDE)] if _BESIDE.exists() else [sys.executable, "-m", "novikoff"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, object]:
+        """The report, where it is JSON."""
+        body = json.loads(self.out)
+        assert isinstance(body, dict)
+        return body
+
+    def line(self, heading: str) -> str:
+        """The line of the report with this heading, without it."""
+        lines = [line for line in self.out.splitlines() if line.split(" ", 1)[0] == heading]
+        assert len(lines) == 1, self.out
+        return lines[0].removeprefix(heading).strip()
+
+
+def environment(**more: str) -> dict[str, str]:
+    """That of this process, without what a user does not have."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    source = str(_REPO / "src")
+    return kept | {"PYTHONPATH": source, "COLUMNS": "100", "TERM": "xterm-256color"} | more
+
+
+def script(
+    *words: str | Path,
+    cwd: Path | None = None,
+    stdin: bytes = b"",
+    start: Sequence[str] = COMMAND,
+    **more: str,
+) -> Result:
+    """Run ``novikoff`` with these words in a process of its own."""
+    done = subprocess.run(  # noqa: S603
+        [*start, *map(str, words)],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        env=environment(**more),
+        timeout=300,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def inside(*words: str | Path, stdin: bytes = b"") -> Result:
+    """Run ``novikoff`` with these words in this process."""
+    from novikoff.cli.main import main
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    given = io.TextIOWrapper(io.BytesIO(stdin))
+    with (
+        mock.patch.object(sys, "argv", ["novikoff", *map(str, words)]),
+        mock.patch.object(sys, "stdin", given),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as stop,
+    ):
+        main()
+    texts = []
+    for stream in (out, err):
+        stream.flush()
+        stream.seek(0)
+        texts.append(stream.read())
+    assert isinstance(stop.value.code, int)
+    return Result(stop.value.code, *texts)
+
+
+def write_csv(
+    path: Path, names: Sequence[str], X: Sequence[Sequence[float]], y: Sequence[object]
+) -> Path:
+    """A CSV whose last column holds the labels; numbers are written so that none is lost."""
+    lines = [",".join(names)]
+    lines += [",".join([*map(repr, row), str(label)]) for row, label in zip(X, y, strict=True)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+class Files(NamedTuple):
+    """Data whose answers are known."""
+
+    xor: Path
+    line: Path
+    quasi: Path
+    clashes: Path
+    iris: Path
+    wine: Path
+    cancer: Path
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    """Small files of every kind, and three that scikit-learn brings along.
+
+    line: x alone separates, between 1 and 2. quasi: only row 4 is off the hyperplane n = 0, so
+    that the weight of n has no finite estimate. clashes: rows 2, 5 and 6 are one point with two
+    labels, rows 3 and 4 are one point with one.
+    """
+    folder = tmp_path_factory.mktemp("data")
+
+    def small(name: str, text: str) -> Path:
+        path = folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    made = Files(
+        xor=small("xor.csv", "a,b,class\n0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n"),
+        line=small("line.csv", "x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,high\n"),
+        quasi=small("quasi.csv", "n,x,class\n0,1,no\n0,2,yes\n0,3,no\n1,2,yes\n"),
+        clashes=small(
+            "clashes.csv",
+            "id,a,b,class\nr1,0,1,p\nr2,2,2,p\nr3,5,1,q\nr4,5,1,q\nr5,2,2,q\nr6,2,2,p\nr7,1,0,p\n",
+        ),
+        iris=folder / "iris.csv",
+        wine=folder / "wine.csv",
+        cancer=folder / "cancer.csv",
+    )
+    sets = (
+        (made.iris, load_iris(return_X_y=True), ("setosa", "versicolor", "virginica")),
+        (made.wine, load_wine(return_X_y=True), ("first", "second", "third")),
+        (made.cancer, load_breast_cancer(return_X_y=True), ("malignant", "benign")),
+    )
+    for path, (X, y), labels in sets:
+        names = [f"x{j}" for j in range(1, X.shape[1] + 1)]
+        write_csv(path, [*names, "kind"], X.tolist(), [labels[k] for k in y.tolist()])
+    return made
+
+
+@pytest.fixture(scope="session")
+def fitted(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the models and certificates of xor, line, quasi, clashes and iris."""
+    folder = tmp_path_factory.mktemp("fitted")
+    for data in (files.xor, files.line, files.quasi, files.clashes, files.iris):
+        words = ["--id", "id"] if data == files.clashes else []
+        done = inside("fit", data, "--out", folder, *words)
+        assert (done.code, done.err) == (0, "")
+    return folder

@@ -1,0 +1,297 @@
+"""What goes wrong around a command: signals, full disks, closed pipes, places that are not there.
+
+A file under its final name is always whole: the old one or the new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import COMMAND, Files, Result, environment, inside, script
+
+
+@pytest.fixture(scope="module")
+def hard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Labels at random: no rule is good, and there is always more to do."""
+    path = tmp_path_factory.mktemp("hard") / "hard.npz"
+    rng = np.random.default_rng(0)
+    np.savez(path, X=rng.standard_normal((6000, 40)), y=rng.integers(0, 2, 6000))
+    return path
+
+
+def signalled(words: list[str], step: str, number: int) -> tuple[int, str, str]:
+    """Send a signal once a step is shown; the exit code and both outputs."""
+    ours, theirs = pty.openpty()
+    seen = b""
+    with subprocess.Popen(  # noqa: S603
+        [*COMMAND, *words], stdout=subprocess.PIPE, stderr=theirs, env=environment()
+    ) as process:
+        os.close(theirs)
+        alarm = threading.Timer(120, process.kill)  # a test that hangs tells nothing
+        alarm.start()
+        sent = False
+        while True:
+            try:
+                chunk = os.read(ours, 65536)
+            except OSError:
+                break
+            seen += chunk
+            if not sent and step.encode() in seen:
+                time.sleep(0.1)
+                process.send_signal(number)
+                sent = True
+            if not chunk:
+                break
+        alarm.cancel()
+        assert process.stdout is not None
+        out = process.stdout.read().decode()
+        code = process.wait()
+    os.close(ours)
+    return code, out, seen.decode()
+
+
+@pytest.mark.parametrize(
+    ("step", "number", "words"),
+    [
+        ("perceptron", signal.SIGINT, ["--no-verdict", "--epochs", "1000000000"]),
+        ("pocket", signal.SIGINT, []),
+        ("perceptron", signal.SIGTERM, ["--no-verdict", "--epochs", "1000000000"]),
+    ],
+)
+def test_a_signal_in_the_middle_leaves_nothing(
+    step: str, number: signal.Signals, words: list[str], hard: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    code, text, shown = signalled(["fit", str(hard), *words, "--out", str(out)], step, number)
+    assert step in shown
+    assert code == 128 + number
+    assert text == ""
+    assert "Traceback" not in shown
+    if number == signal.SIGINT:
+        assert shown.count("novikoff: interrupted; nothing was written.") == 1
+    assert list(out.iterdir()) == []
+
+
+def test_an_interrupt_that_the_solver_takes_for_the_end_of_its_time(
+    files: Files, tmp_path: Path
+) -> None:
+    def interrupted(self: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with mock.patch("novikoff.geometry.inquiry._Inquiry.pursue", interrupted):
+        done = inside("fit", files.line, "--out", tmp_path)
+    assert (done.code, done.out) == (130, "")
+    assert done.err.strip() == "novikoff: interrupted; nothing was written."  # after the ^C
+    assert list(tmp_path.iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+from novikoff.cli.main import main
+left = int(sys.argv.pop(1))
+sync = os.fsync
+def killed(handle):
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    sync(handle)
+os.fsync = killed
+main()
+"""
+
+
+def is_whole(folder: Path, stem: str, data: Path) -> bool:
+    """Whether the files under final names can be read, each by itself."""
+    json.loads((folder / f"{stem}.cert.json").read_text(encoding="utf-8"))
+    verified = inside("verify", folder / f"{stem}.cert.json", data).code == 0
+    return verified and inside("info", folder / f"{stem}.novikoff").code == 0
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_a_kill_while_writing_leaves_whole_files(
+    after: int, files: Files, fitted: Path, tmp_path: Path
+) -> None:
+    """Killed at the first draft, at the second, and between the two renames."""
+    old = {}
+    for name in ("xor.novikoff", "xor.cert.json"):
+        old[name] = (fitted / name).read_bytes()
+        (tmp_path / name).write_bytes(old[name])
+    start = [sys.executable, "-c", KILLED, str(after)]
+    words = ("fit", files.xor, "--seed", "5", "--out", tmp_path, "--force")
+    assert script(*words, start=start).code == -signal.SIGKILL
+    new = {name: (tmp_path / name).read_bytes() for name in old}
+    assert (new == old) == (after < 2)
+    assert is_whole(tmp_path, "xor", files.xor)
+    assert any(path.suffix == ".part" for path in tmp_path.iterdir())  # no one is left to tidy up
+
+
+@contextlib.contextmanager
+def mounted(folder: Path, options: str) -> Iterator[None]:
+    """A file system in memory of its own, where this user may make one."""
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+    try:
+        done = subprocess.run(mount, capture_output=True, check=False)  # noqa: S603
+    except OSError:
+        pytest.skip("there is no mount here")
+    if done.returncode != 0:
+        pytest.skip("this user may not mount a file system")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)  # noqa: S603, S607
+
+
+LIMITED = """
+import resource, sys
+from novikoff.cli.main import main
+from novikoff.report import files
+write = files._write_synced
+def limited(draft, content):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    write(draft, content)
+files._write_synced = limited
+main()
+"""
+
+
+def refused(done: Result, *parts: str) -> None:
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("novikoff: ")
+    assert done.err.count("\n") == 1
+    for part in parts:
+        assert part in done.err
+
+
+def test_a_full_disk(files: Files, tmp_path: Path) -> None:
+    """Two old files take two of the four pages; two new ones need more than is left."""
+    with mounted(tmp_path, "size=16k"):
+        (tmp_path / "iris.novikoff").write_bytes(b"old model" * 400)
+        (tmp_path / "iris.cert.json").write_bytes(b"old proof" * 400)
+        done = script("fit", files.iris, "--out", tmp_path, "--force")
+        refused(done, "cannot be written: the disk is full", str(tmp_path / "iris."))
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "iris.cert.json",
+            "iris.novikoff",
+        ]
+        assert (tmp_path / "iris.novikoff").read_bytes() == b"old model" * 400
+        assert (tmp_path / "iris.cert.json").read_bytes() == b"old proof" * 400
+
+
+def test_a_file_that_may_not_grow(files: Files, tmp_path: Path) -> None:
+    (tmp_path / "xor.novikoff").write_bytes(b"old model")
+    start = [sys.executable, "-c", LIMITED]
+    done = script("fit", files.xor, "--out", tmp_path, "--force", start=start)
+    refused(done, "xor.novikoff cannot be written: File too large.")
+    assert [path.name for path in tmp_path.iterdir()] == ["xor.novikoff"]
+    assert (tmp_path / "xor.novikoff").read_bytes() == b"old model"
+
+
+def test_a_read_only_file_system(files: Files, fitted: Path, tmp_path: Path) -> None:
+    with mounted(tmp_path, "ro,size=16k"):
+        refused(inside("fit", files.xor, "--out", tmp_path), str(tmp_path), "written")
+        refused(inside("fit", files.xor, "--out", tmp_path / "new" / "deep"), str(tmp_path))
+        words = ("predict", fitted / "xor.novikoff", files.xor, "-o", tmp_path / "said.csv")
+        refused(inside(*words), "said.csv cannot be written")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_directory_that_may_not_be_written_to(files: Files, tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    try:
+        refused(inside("fit", files.xor, "--out", tmp_path), "may not be written to")
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def test_an_output_directory_that_is_a_file(files: Files, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.write_bytes(b"a file")
+    refused(inside("fit", files.xor, "--out", place), str(place), "is not a directory")
+    refused(inside("fit", files.xor, "--out", place / "deeper"), str(place), "not a directory")
+    assert place.read_bytes() == b"a file"
+
+
+@pytest.mark.parametrize("name", ["xor.novikoff", "xor.cert.json", "picture.svg"])
+def test_existing_files_are_refused_before_any_work(name: str, tmp_path: Path) -> None:
+    """The data is not even looked at: it is not there."""
+    (tmp_path / name).write_bytes(b"mine")
+    data = tmp_path / "nowhere" / "xor.csv"
+    done = inside("fit", data, "--out", tmp_path, "--plot", tmp_path / "picture.svg")
+    refused(done, f"{tmp_path / name} already exists; --force")
+    assert (tmp_path / name).read_bytes() == b"mine"
+
+
+def test_a_directory_with_the_name_of_a_file(files: Files, tmp_path: Path) -> None:
+    (tmp_path / "xor.novikoff").mkdir()
+    done = inside("fit", files.xor, "--out", tmp_path, "--force")
+    refused(done, "xor.novikoff is a directory")
+
+
+def test_an_output_directory_is_made(files: Files, tmp_path: Path) -> None:
+    """Files of the same name above it do not matter."""
+    (tmp_path / "xor.novikoff").write_bytes(b"another one")
+    out = tmp_path / "deep" / "down"
+    assert inside("fit", files.xor, "--out", out).code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["xor.cert.json", "xor.novikoff"]
+    assert (tmp_path / "xor.novikoff").read_bytes() == b"another one"
+
+
+def test_an_output_directory_is_not_made_for_nothing(tmp_path: Path) -> None:
+    done = inside("fit", tmp_path / "missing.csv", "--out", tmp_path / "new")
+    refused(done, "missing.csv does not exist")
+    assert list(tmp_path.iterdir()) == []
+
+
+def into(handle: int, *words: str | Path) -> tuple[int, str]:
+    """Run the command with this handle as its standard output."""
+    done = subprocess.run(  # noqa: S603
+        [*COMMAND, *map(str, words)],
+        stdout=handle,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        timeout=120,
+        check=False,
+    )
+    os.close(handle)
+    return done.returncode, done.stderr.decode()
+
+
+def closed_pipe() -> int:
+    """A pipe whose reader is gone, as after ``| head -1``."""
+    ours, theirs = os.pipe()
+    os.close(ours)
+    return theirs
+
+
+def test_a_reader_who_has_had_enough(files: Files, fitted: Path, tmp_path: Path) -> None:
+    require = ("--require", "separable")
+    assert into(closed_pipe(), "fit", files.xor, "--out", tmp_path, *require) == (1, "")
+    assert is_whole(tmp_path, "xor", files.xor)
+    certificate = fitted / "line.cert.json"
+    assert into(closed_pipe(), "verify", certificate, files.line) == (0, "")
+    code, said = into(closed_pipe(), "predict", fitted / "line.novikoff", files.line)
+    assert (code, said) == (0, "novikoff: 0 of 5 labels differ.\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_standard_output_on_a_full_disk(files: Files, fitted: Path) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    code, said = into(full, "verify", fitted / "line.cert.json", files.line)
+    assert code == 2
+    assert said == "novikoff: standard output cannot be written: no space left on device.\n"

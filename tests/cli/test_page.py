@@ -1,0 +1,219 @@
+"""The page of ``novikoff fit --format html``: complete, safe, and alone in the world."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.cli.conftest import Files, inside, script
+
+_VOID = {"meta", "link", "br", "img", "hr", "input"}
+_CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+# Names and labels that would do harm or break a drawing if they were not treated as text.
+NASTY = (
+    '"<script>alert(1)</script>","a & b","say ""hi""","$\\frac{x","two\nlines",class\n'
+    "0,0,0,0,0,<b>no</b>\n"
+    "0,0,0,0,1,<img src=http://example.org/x onerror=alert(2)>\n"
+    "0,0,0,1,0,<img src=http://example.org/x onerror=alert(2)>\n"
+    "0,0,0,1,1,<b>no</b>\n"
+    "1,1,1,2,2,<b>no</b>\n"
+)
+
+
+class Reader(HTMLParser):
+    """What a page holds: its elements, whether they are closed, and its text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.links: list[str] = []
+        self.handlers: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href", "action", "data", "srcset", "poster"):
+                self.links.append(value or "")
+            if name.startswith("on"):
+                self.handlers.append(name)
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in _VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def parsed(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.fixture(scope="module")
+def pages(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """The pages of files of every kind."""
+    folder = tmp_path_factory.mktemp("pages")
+    nasty = folder / "nasty <i>&.csv"
+    nasty.write_text(NASTY, encoding="utf-8")
+    pages = {}
+    for name, path in (
+        ("line", files.line),
+        ("quasi", files.quasi),
+        ("clashes", files.clashes),
+        ("iris", files.iris),
+        ("nasty", nasty),
+    ):
+        run = script if name == "line" else inside
+        words = ["--id", "id"] if name == "clashes" else []
+        done = run("fit", path, *words, "--format", "html", "--out", folder)
+        assert (done.code, done.err) == (0, "")
+        pages[name] = folder / f"{name}.html"
+        pages[name].write_text(done.out, encoding="utf-8")
+    return pages
+
+
+NAMES = ["line", "quasi", "clashes", "iris", "nasty"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_needs_nothing_else(name: str, pages: Mapping[str, Path]) -> None:
+    page = pages[name].read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    reader = parsed(page)
+    assert {"html", "head", "title", "body", "h1", "dl", "svg"} <= reader.tags
+    assert not {"script", "iframe", "object", "embed", "img", "b", "i"} & reader.tags
+    assert reader.handlers == []
+    assert all(link.startswith(("#", "data:,")) for link in reader.links)
+    styles = "".join(re.findall(r"<style[^>]*>(.*?)</style>", page, re.DOTALL))
+    assert "@import" not in styles
+    assert "//" not in re.sub(r"/\*.*?\*/", "", styles)
+    assert not re.search(r"url\((?!['\"]?#)", page)
+    if name != "nasty":  # there, a label holds one
+        addresses = set(re.findall(r"https?://[^\"'<>\s]+", page))
+        assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+def test_the_page_says_what_the_text_says(pages: Mapping[str, Path]) -> None:
+    texts = {name: parsed(page.read_text(encoding="utf-8")).text for name, page in pages.items()}
+    assert "One linear rule gets every row right." in texts["line"]
+    assert "separable — proved: all 5 rows checked" in texts["line"]
+    assert "n → +∞" in texts["quasi"]
+    assert "Identical rows with different labels: 1" in texts["clashes"]
+    assert "rows 2, 5, 6" in texts["clashes"]
+    assert "Each class against the rest" in texts["iris"]
+    assert "versicolor" in texts["iris"]
+    assert "novikoff verify" in texts["line"]
+
+
+def test_names_and_labels_are_shown_as_they_are(pages: Mapping[str, Path]) -> None:
+    page = pages["nasty"].read_text(encoding="utf-8")
+    text = parsed(page).text
+    assert "<img src=http://example.org/x onerror=alert(2)>" in text
+    assert "<b>no</b>" in text
+    assert "nasty <i>&.csv" in text
+    assert "<script" not in page
+    assert "<img" not in page
+
+
+def test_a_picture_of_nasty_names(pages: Mapping[str, Path], tmp_path: Path) -> None:
+    data = pages["nasty"].with_name("nasty <i>&.csv")
+    for plane, parts in (
+        ('<script>alert(1)</script>,"a & b"', ("&lt;script&gt;", "a &amp; b")),
+        ('$\\frac{x,"two\nlines"', ("$\\frac{x",)),
+    ):
+        words = ("--plot", tmp_path / "rule.svg", "--plane", plane)
+        done = inside("fit", data, *words, "--out", tmp_path, "--force")
+        assert (done.code, done.err) == (0, "")
+        svg = (tmp_path / "rule.svg").read_text(encoding="utf-8")
+        assert svg.startswith("<svg")
+        assert "<script" not in svg
+        for part in parts:
+            assert part in svg
+    words = ("--plot", tmp_path / "rule.png", "--plot-kind", "margins")
+    assert inside("fit", data, *words, "--out", tmp_path, "--force").code == 0
+    assert (tmp_path / "rule.png").read_bytes().startswith(b"\x89PNG")
+
+
+class Visit(NamedTuple):
+    """What a browser did with a page."""
+
+    document: str
+    requests: list[str]
+    console: list[str]
+
+
+def visit(page: Path, folder: Path) -> Visit:
+    """Open a page in a browser without a window and without a way to any host."""
+    assert _CHROMIUM is not None
+    log = folder / "net.json"
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
+    flags += ["--disable-background-networking", "--disable-component-update"]
+    flags += ["--disable-extensions", "--enable-logging=stderr", "--v=0"]
+    flags += [f"--user-data-dir={folder / 'profile'}", "--host-resolver-rules=MAP * ~NOTFOUND"]
+    flags += [f"--log-net-log={log}", "--dump-dom", page.as_uri()]
+    done = subprocess.run(  # noqa: S603
+        [_CHROMIUM, *flags], capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == 0
+    console = [line for line in done.stderr.decode().splitlines() if ":CONSOLE" in line]
+    return Visit(done.stdout.decode(), _requests(json.loads(log.read_text())), console)
+
+
+def _requests(log: dict[str, object]) -> list[str]:
+    """The addresses that the page asked for; the browser's own requests have no origin."""
+    events = log["events"]
+    assert isinstance(events, list)
+    asked = [event.get("params", {}) for event in events]
+    return [
+        str(params["url"])
+        for params in asked
+        if "url" in params and params.get("initiator", "not an origin") != "not an origin"
+    ]
+
+
+needs_browser = pytest.mark.skipif(_CHROMIUM is None, reason="there is no Chromium here")
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["iris", "nasty"])
+def test_a_browser_asks_for_nothing_and_has_no_complaint(
+    name: str, pages: Mapping[str, Path], tmp_path: Path
+) -> None:
+    seen = visit(pages[name], tmp_path)
+    assert "<svg" in seen.document
+    assert "<h1>" in seen.document
+    assert seen.requests == []
+    assert seen.console == []
+
+
+@needs_browser
+def test_the_browser_would_tell(tmp_path: Path) -> None:
+    page = tmp_path / "bad.html"
+    page.write_text(
+        '<!DOCTYPE html><html><head><link rel="icon" href="data:,"></head><body>'
+        '<img src="http://example.org/i.png"><script>missing();</script></body></html>'
+    )
+    seen = visit(page, tmp_path)
+    assert seen.requests == ["http://example.org/i.png"]
+    assert len(seen.console) == 1

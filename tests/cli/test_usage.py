@@ -1,0 +1,145 @@
+"""Help, wrong usage, and what a terminal sees."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from novikoff import __version__
+from tests.cli.conftest import COMMAND, Files, environment, inside, script
+
+MODULES = """
+import sys
+from novikoff.cli.main import main
+sys.argv = ["novikoff", *sys.argv[1:]]
+try:
+    main()
+finally:
+    print("modules", *sorted({name.split(".")[0] for name in sys.modules}))
+"""
+
+
+@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["--version"]])
+def test_help_imports_nothing_heavy(words: list[str]) -> None:
+    done = script(*words, start=[sys.executable, "-c", MODULES])
+    assert (done.code, done.err) == (0, "")
+    modules = set(done.out.splitlines()[-1].split()[1:])
+    assert "click" in modules
+    heavy = {"numpy", "numba", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "pandas"}
+    assert not heavy & modules
+
+
+def test_help() -> None:
+    done = script("--help")
+    assert (done.code, done.err) == (0, "")
+    for command in ("fit", "predict", "verify", "info"):
+        assert re.search(rf"^  {command}  +[A-Z]", done.out, re.MULTILINE)
+        full = inside(command, "--help")
+        assert full.code == 0
+        assert full.out.startswith(f"Usage: novikoff {command}")
+        assert inside(command, "-h") == full
+    assert inside("-h").out.startswith("Usage: novikoff [OPTIONS] COMMAND")
+    assert "130 interrupted" in done.out
+
+
+def test_version() -> None:
+    done = script("--version")
+    assert (done.code, done.out) == (0, f"novikoff, version {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["refit"], "No such command 'refit'"),
+        (["fit"], "Missing argument 'DATA'"),
+        (["fit", "x.csv", "--colour", "red"], "No such option '--colour'"),
+        (["fit", "x.csv", "--holdout", "0.2", "--cv", "3"], "exclude each other"),
+        (["fit", "x.csv", "--no-verdict", "--require", "separable"], "needs a verdict"),
+        (["fit", "x.csv", "--holdout", "1"], "--holdout"),
+        (["fit", "x.csv", "--cv", "1"], "--cv"),
+        (["fit", "x.csv", "--budget", "0"], "--budget"),
+        (["fit", "x.csv", "--epochs", "0"], "--epochs"),
+        (["fit", "x.csv", "--seed", "-1"], "--seed"),
+        (["fit", "x.csv", "--order", "sorted"], "--order"),
+        (["fit", "x.csv", "--format", "pdf"], "--format"),
+        (["fit", "x.csv", "--require", "perfect"], "--require"),
+        (["fit", "x.csv", "--plot", "x.pdf"], "neither .svg nor .png"),
+        (["fit", "x.csv", "--plane", "a"], "two features"),
+        (["fit", "x.csv", "--delimiter", "::"], "--delimiter"),
+        (["fit", "x.csv", "--decimal", "7"], "--decimal"),
+        (["predict", "x.novikoff"], "Missing argument 'DATA'"),
+        (["verify", "x.json"], "Missing argument 'DATA'"),
+        (["info", "x", "y"], "unexpected extra argument"),
+    ],
+)
+def test_wrong_usage(words: list[str], complaint: str) -> None:
+    done = inside(*words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Usage: novikoff")
+    assert complaint in done.err
+    assert "Traceback" not in done.err
+
+
+def test_wrong_usage_through_the_script() -> None:
+    for words in (["refit"], ["fit", "x.csv", "--holdout", "0.2", "--cv", "3"]):
+        done = script(*words)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("Usage: novikoff ")
+
+
+def on_terminal(words: list[str], **more: str) -> tuple[int, str, str]:
+    """Run the command with a terminal for each of its outputs; what each of them showed."""
+    ends = [pty.openpty() for _ in range(2)]
+    seen = [b"", b""]
+
+    def listen(k: int) -> None:
+        while True:
+            try:
+                chunk = os.read(ends[k][0], 65536)
+            except OSError:  # the other side is closed
+                return
+            if not chunk:
+                return
+            seen[k] += chunk
+
+    with subprocess.Popen(  # noqa: S603
+        [*COMMAND, *words], stdout=ends[0][1], stderr=ends[1][1], env=environment(**more)
+    ) as process:
+        for _, theirs in ends:
+            os.close(theirs)
+        readers = [threading.Thread(target=listen, args=(k,)) for k in range(2)]
+        for reader in readers:
+            reader.start()
+        code = process.wait(timeout=120)
+        for reader in readers:
+            reader.join(timeout=10)
+    for ours, _ in ends:
+        os.close(ours)
+    return code, seen[0].decode(), seen[1].decode()
+
+
+def test_a_terminal_shows_steps_and_colour(files: Files, tmp_path: Path) -> None:
+    code, out, err = on_terminal(["fit", str(files.line), "--out", str(tmp_path)])
+    assert code == 0
+    assert "\x1b[1;32mseparable" in out  # bold green
+    assert "writing" in err  # the last step; those before may be too quick to be drawn
+    assert "0:00:" in err
+    assert "proved" not in err
+
+
+def test_no_color(files: Files, tmp_path: Path) -> None:
+    words = ["fit", str(files.line), "--format", "html", "--out", str(tmp_path)]
+    code, out, _ = on_terminal(words, NO_COLOR="1")
+    assert code == 0
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", out)  # no colours
+    assert "separable — proved" in re.sub(r"\x1b\[[0-9;]*m", "", out)
+    # A terminal is no place for a page: it goes to a file, and the text is shown.
+    assert "<html" not in out
+    assert (tmp_path / "line.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

@@ -1,0 +1,191 @@
+"""``novikoff verify``: accepts what is proved, and nothing else, without the solver."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import novikoff as nv
+from tests.cli.conftest import Files, Result, inside, script
+
+AFTERWARDS = """
+import sys
+from novikoff.cli.main import main
+sys.argv[0] = "novikoff"
+try:
+    main()
+finally:
+    for name in sorted(sys.modules):
+        print("module", name)
+"""
+
+
+@pytest.mark.parametrize("name", ["xor", "line", "quasi", "clashes", "iris"])
+def test_what_fit_wrote_is_accepted(name: str, files: Files, fitted: Path) -> None:
+    done = inside("verify", fitted / f"{name}.cert.json", getattr(files, name))
+    assert (done.code, done.err) == (0, "")
+    assert "holds" in done.out
+
+
+def test_the_claims_are_said(files: Files, fitted: Path) -> None:
+    done = script("verify", fitted / "xor.cert.json", files.xor)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[1:] == [
+        "holds      yes against no: inseparable",
+        "holds      yes against no: every hyperplane makes at least 1 mistakes",
+    ]
+    several = inside("verify", fitted / "iris.cert.json", files.iris).out
+    assert "setosa against the rest: separable, γ in [0.749" in several
+
+
+@pytest.mark.parametrize("suffix", ["csv", "svm"])
+def test_the_solver_is_not_imported(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"data.{suffix}"
+    path.write_bytes({"csv": b"x,y\n1,0\n2,1\n", "svm": b"0 1:1\n1 1:2\n"}[suffix])
+    assert inside("fit", path, "--out", tmp_path).code == 0
+    start = [sys.executable, "-c", AFTERWARDS]
+    done = script("verify", tmp_path / "data.cert.json", path, start=start)
+    assert (done.code, done.err) == (0, "")
+    modules = {line.split()[1] for line in done.out.splitlines() if line.startswith("module ")}
+    assert "novikoff.geometry.checker" in modules
+    foreign = {"numba", "llvmlite", "sklearn", "matplotlib"}
+    assert not foreign & {name.split(".")[0] for name in modules}
+    checker = {"certificate", "checker", "error_bound", "exact", "sealed", "table"}
+    geometry = {name.split(".")[2] for name in modules if name.startswith("novikoff.geometry.")}
+    assert geometry <= checker
+    assert not any(name.startswith(("novikoff.core", "novikoff.learners")) for name in modules)
+
+
+def refused(done: Result) -> str:
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("novikoff: ")
+    assert done.err.count("\n") == 1
+    return done.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("4,3,high", "4,3.0000000000000004,high"), ("4,3,high", "4,3,low"), ("0,5,low\n", "")],
+)
+def test_other_data_is_refused(
+    old: str, new: str, files: Files, fitted: Path, tmp_path: Path
+) -> None:
+    text = files.line.read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "line.csv"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    message = refused(inside("verify", fitted / "line.cert.json", path))
+    assert "line.cert.json" in message
+    if old == "0,5,low\n":  # through the script once
+        assert refused(script("verify", fitted / "line.cert.json", path)) == message
+
+
+def test_quite_other_data_is_refused(files: Files, fitted: Path) -> None:
+    assert "no column" in refused(inside("verify", fitted / "line.cert.json", files.xor))
+
+
+def test_other_columns_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("u,v,first,second\n0,1,a,b\n1,3,b,b\n2,4,b,a\n", encoding="utf-8")
+    fit = ("fit", path, "--features", "u,v", "--label", "first", "--out", tmp_path)
+    assert inside(*fit).code == 0
+    certificate = tmp_path / "two.cert.json"
+    words = ("--features", "u,v", "--label")
+    assert inside("verify", certificate, path).code == 0
+    assert inside("verify", certificate, path, *words, "first").code == 0
+    assert "two.cert.json" in refused(inside("verify", certificate, path, *words, "second"))
+    wrong = ("--features", "v,u", "--label", "first")
+    assert "two.cert.json" in refused(inside("verify", certificate, path, *wrong))
+
+
+def test_order_of_columns_and_other_columns_do_not_matter(fitted: Path, tmp_path: Path) -> None:
+    path = tmp_path / "turned.csv"
+    rows = ["low,5,0", "low,3,1", "high,4,2", "high,5,3", "high,3,4"]
+    path.write_text("class,z,x\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    assert inside("verify", fitted / "line.cert.json", path).code == 0
+
+
+def altered(body: dict[str, object], what: str) -> str:
+    proofs = body["proofs"]
+    assert isinstance(proofs, list)
+    first = proofs[0]
+    if what == "kind":
+        first["kind"] = "inseparable"
+    elif what == "rows":
+        first["n"] += 1
+    elif what == "margin":
+        first["margin"] = [float(2).hex(), float(2).hex()]
+    elif what == "seal":
+        first["seal"] = "0" * 64
+    elif what == "none":
+        body["proofs"] = []
+    elif what == "version":
+        body["schema_version"] = 2
+    else:
+        body["preprocessing"] = {"family": "tree"}
+    return json.dumps(body)
+
+
+@pytest.mark.parametrize(
+    "what", ["kind", "rows", "margin", "seal", "none", "version", "preprocessing"]
+)
+def test_an_altered_certificate_is_refused(
+    what: str, files: Files, fitted: Path, tmp_path: Path
+) -> None:
+    body = json.loads((fitted / "line.cert.json").read_text(encoding="utf-8"))
+    path = tmp_path / "altered.json"
+    path.write_text(altered(body, what), encoding="utf-8")
+    refused(inside("verify", path, files.line))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"kind": "novikoff certificates", "schema', "not JSON"),
+        (b"\xff\xfe\x00\x01", "not even text"),
+        (b"", "not JSON"),
+        (b"[]", "not a JSON object"),
+        (b"{}", ""),
+        (b"[" * 100_000, "not JSON"),
+        (b"x,class\n1,a\n", "not JSON"),
+    ],
+)
+def test_what_is_no_certificate_is_refused(
+    content: bytes, reason: str, files: Files, tmp_path: Path
+) -> None:
+    path = tmp_path / "broken.json"
+    path.write_bytes(content)
+    message = refused(inside("verify", path, files.line))
+    assert "broken.json" in message
+    assert reason in message
+
+
+def test_a_truncated_certificate_is_refused(files: Files, fitted: Path, tmp_path: Path) -> None:
+    whole = (fitted / "line.cert.json").read_bytes()
+    path = tmp_path / "half.json"
+    path.write_bytes(whole[: len(whole) // 2])
+    assert "half.json" in refused(script("verify", path, files.line))
+    assert "cannot be read" in refused(inside("verify", tmp_path / "none.json", files.line))
+    assert "cannot be read" in refused(inside("verify", tmp_path, files.line))
+
+
+def test_a_model_is_no_certificate(files: Files, fitted: Path) -> None:
+    assert "line.novikoff" in refused(inside("verify", fitted / "line.novikoff", files.line))
+
+
+def test_a_bare_certificate(files: Files, tmp_path: Path) -> None:
+    X = np.array([[0.0, 5.0], [1.0, 3.0], [2.0, 4.0], [3.0, 5.0], [4.0, 3.0]])
+    y = np.array(["low", "low", "high", "high", "high"])
+    certificate = nv.separate(X, y).certificate
+    assert certificate is not None
+    path = tmp_path / "bare.json"
+    path.write_text(certificate.to_json(), encoding="utf-8")
+    done = inside("verify", path, files.line)
+    assert (done.code, done.err) == (0, "")
+    assert "separable" in done.line("holds")
+    refused(inside("verify", path, files.xor))
