@@ -281,7 +281,8 @@ def closed_pipe() -> int:
 
 def test_a_reader_who_has_had_enough(files: Files, fitted: Path, tmp_path: Path) -> None:
     require = ("--require", "separable")
-    assert into(closed_pipe(), "fit", files.xor, "--out", tmp_path, *require) == (1, "")
+    code, said = into(closed_pipe(), "fit", files.xor, "--out", tmp_path, *require)
+    assert (code, said) == (1, "novikoff: the verdict is inseparable, not separable.\n")
     assert is_whole(tmp_path, "xor", files.xor)
     certificate = fitted / "line.cert.json"
     assert into(closed_pipe(), "verify", certificate, files.line) == (0, "")

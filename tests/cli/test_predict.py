@@ -96,7 +96,7 @@ def test_out_refuses_an_existing_file(files: Files, fitted: Path, tmp_path: Path
     out.write_text("mine", encoding="utf-8")
     done = inside("predict", fitted / "line.novikoff", files.line, "--out", out)
     assert done.code == 2
-    assert done.err == f"novikoff: {out} already exists; --force (force=True) replaces it.\n"
+    assert done.err == f"novikoff: {out} already exists; --force replaces it.\n"
     assert out.read_text(encoding="utf-8") == "mine"
     assert inside("predict", fitted / "line.novikoff", files.line, "-o", out, "--force").code == 0
     assert out.read_text(encoding="utf-8") == whole

@@ -36,7 +36,7 @@ def test_the_claims_are_said(files: Files, fitted: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[1:] == [
         "holds      yes against no: inseparable",
-        "holds      yes against no: every hyperplane makes at least 1 mistakes",
+        "holds      yes against no: every hyperplane makes at least 1 mistake",
     ]
     several = inside("verify", fitted / "iris.cert.json", files.iris).out
     assert "setosa against the rest: separable, γ in [0.749" in several
@@ -189,3 +189,30 @@ def test_a_bare_certificate(files: Files, tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert "separable" in done.line("holds")
     refused(inside("verify", path, files.xor))
+
+
+def test_what_was_dropped_is_dropped_again(tmp_path: Path) -> None:
+    data = tmp_path / "gaps.csv"
+    data.write_text("x,z,c\n1,2,a\n?,3,b\n2,1,a\n5,5,b\n4,6,\n")
+    fit = inside("fit", data, "--missing", "drop", "--out", tmp_path)
+    assert fit.code == 0
+    done = inside("verify", tmp_path / "gaps.cert.json", data)
+    assert (done.code, done.err) == (0, "")
+    assert "3 rows" in done.out
+    assert "2 rows with missing values dropped (rows 2, 5)" in done.out
+    refused = inside("predict", tmp_path / "gaps.novikoff", data)
+    assert refused.code == 2
+    left = inside("predict", tmp_path / "gaps.novikoff", data, "--missing", "drop")
+    assert left.out == "row,prediction\n1,a\n3,a\n4,b\n5,b\n"
+
+
+def test_how_the_data_was_read_is_said(tmp_path: Path) -> None:
+    """A certificate says how to read the data; what it leaves out must be seen."""
+    data = tmp_path / "xz.csv"
+    data.write_text("x,z,c\n1,0,0\n2,1,1\n3,0,0\n4,1,1\n")
+    assert inside("fit", data, "--drop", "z", "--header", "--out", tmp_path).code == 0
+    done = inside("verify", tmp_path / "xz.cert.json", data)
+    assert done.code == 0
+    assert "1 feature · label c" in done.out
+    assert 'ignored: "z"' in done.out or '"z"' in done.out
+    assert "the first line is a header" in done.out

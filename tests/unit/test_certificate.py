@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.core.rows import Vector
-from novikoff.geometry.checker import Dependence, Margin
+from novikoff.geometry.certificate import Certificate
+from novikoff.geometry.checker import CertificateError, Dependence, Margin
+from novikoff.geometry.table import as_matrix, digest
 
 Proof: TypeAlias = nv.Certificate
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
@@ -642,3 +644,31 @@ def test_hostile_values_raise_nothing_else(name: str, data: st.DataObject) -> No
 def test_hostile_text_raises_nothing_else(text: str) -> None:
     with pytest.raises(nv.CertificateError):
         Proof.from_json(text)
+
+
+def test_a_label_that_no_row_has_proves_nothing() -> None:
+    """Were every row negative, a constant rule would separate whatever there is."""
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0])
+    signs = -np.ones(3, dtype=np.int8)
+    for positive, negative in (("1", None), (7, None), (7, 0)):
+        forged = Certificate(
+            kind="separable",
+            n=3,
+            d=1,
+            fit_intercept=True,
+            positive=positive,
+            negative=negative,
+            sha256=digest(as_matrix(X), signs),
+            w=(Fraction(0), Fraction(-1)),
+        )
+        with pytest.raises(CertificateError, match="for other data"):
+            forged.verify(X, y)
+
+
+@pytest.mark.parametrize("bound", [Fraction(16) ** 400, -(Fraction(16) ** 400), Fraction(-1)])
+def test_a_bound_beyond_all_numbers_is_refused(bound: Fraction) -> None:
+    X, y = np.array([[0.0], [0.0]]), np.array([0, 1])
+    proof = nv.Pocket(random_state=0).fit(X, y).certificate_
+    assert isinstance(proof, nv.ErrorBound)
+    with pytest.raises(CertificateError):
+        replace(proof, bound=bound).verify(X, y)

@@ -32,6 +32,7 @@ from novikoff.geometry.checker import Dependence
 from novikoff.geometry.packing import Packing
 from novikoff.geometry.passes import Data
 from novikoff.geometry.table import SignedRows
+from novikoff.learners import pocket as learner
 from tests.cases import Signs, csr, planted
 from tests.oracle import margins, signed
 from tests.property.test_trajectories import integers, nasty, problems
@@ -567,6 +568,21 @@ def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert model.n_errors_ == wrong(model, X, y).sum()
+
+
+def test_an_interrupted_fit_does_not_go_on_to_the_descent(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Stop | None] = []
+
+    def look(problem: Problem, w: Vector, *rest: object) -> tuple[Vector, float]:
+        seen.extend(limits.reached() for limits in rest if isinstance(limits, Limits))
+        return w, 0.0
+
+    monkeypatch.setattr(learner, "descend", look)
+    X, y = labelled(12, 100, 3)
+    interrupt(monkeypatch, 20)
+    with pytest.raises(KeyboardInterrupt):
+        nv.Pocket(random_state=0).fit(X, y)
+    assert seen == [Stop.INTERRUPTED]
 
 
 BAD: dict[str, tuple[Callable[[], object], str]] = {

@@ -161,3 +161,30 @@ def test_the_interval_has_the_exact_tails(errors: int, n: int) -> None:
         assert binom.sf(errors - 1, n, low) == pytest.approx(0.025)
     if errors < n:
         assert binom.cdf(errors, n, high) == pytest.approx(0.025)
+
+
+def test_a_row_on_the_hyperplane_is_a_mistake_of_both_classes() -> None:
+    """Without an intercept a row of zeros gets its label by the tie, not by the rule."""
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array(["a", "b", "b"])
+    found = study(X, y, Options(fit_intercept=False))
+    assert found.misnamed == 0
+    assert found.on_hyperplane == 1
+    assert found.errors == found.cases[0].errors == found.cases[0].least_errors == 1
+
+
+def test_several_classes_are_told_apart_by_pairs_where_that_is_better() -> None:
+    X, y = load_iris(return_X_y=True)
+    found = study(X, y)
+    ovr = nv.Pocket(random_state=0, lower_bound=False).fit(X, y)
+    assert found.errors <= int((ovr.predict(X) != y).sum())
+    assert found.errors <= 3  # pair by pair, one row of the last two classes is wrong
+
+
+def test_means_are_those_of_the_rows_learned_from() -> None:
+    """A held-out row changes nothing in what is learned, though it is in the mean of all."""
+    from novikoff.report.estimate import _imputed_anew
+
+    X = np.array([[1.0], [2.0], [100.0], [34.0]])  # the last stands for a gap: mean of three
+    taught = np.array([True, True, False, True])
+    filled = _imputed_anew(X, (np.array([3]), np.array([0])), taught)
+    assert np.asarray(filled)[:, 0].tolist() == [1.0, 2.0, 100.0, 1.5]

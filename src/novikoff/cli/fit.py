@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.main import UNDECIDED, UNMET
+from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
 from novikoff.cli.options import choices, reading
 from novikoff.cli.progress import Show, shown
 from novikoff.cli.request import Request
@@ -99,7 +100,7 @@ _PLOTS = ["boundary", "margins", "mistakes", "proof"]
 )
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def command(data: str, **values: object) -> None:
-    r"""Decide whether a linear rule exists, with proof, and learn one.
+    """Decide whether a linear rule exists, with proof, and learn one.
 
     DATA is CSV, TSV, Parquet, Arrow, npy, npz or svmlight, text also gzipped; - is standard
     input. Writes NAME.novikoff (the model) and NAME.cert.json (the proof), and prints a report.
@@ -107,7 +108,7 @@ def command(data: str, **values: object) -> None:
     \b
     novikoff fit flowers.csv --label species
     novikoff fit big.parquet --require separable --format json > report.json
-    """  # fmt: skip
+    """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
     request = Request.of(data, values)
     request.targets.check(request.force)
     began = time.perf_counter()
@@ -121,7 +122,10 @@ def command(data: str, **values: object) -> None:
         if page is not None and request.targets.page is not None:
             contents[request.targets.page] = page.encode()
         _save(contents, request)
-    _print(report, page, request)
+    try:
+        _print(report, page, request)
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted; the model and the certificate are written.") from None
     sys.exit(_code(report, request.require))
 
 
@@ -137,13 +141,15 @@ def _find(request: Request, dataset: Dataset, show: Show) -> tuple[Study, Estima
     from novikoff.report.study import study
 
     options, y = request.options(dataset), dataset.labels
+    folds, share = request.values["cv"], request.values["holdout"]
+    if options.budget is not None and (folds or share):  # half of it for the estimate
+        options = replace(options, budget=options.budget / 2.0)
     try:
         found = study(dataset.X, y, options, show)
-        folds, share = request.values["cv"], request.values["holdout"]
         if isinstance(folds, int):
-            return found, cross_validate(dataset.X, y, folds, options, show)
+            return found, cross_validate(dataset.X, y, folds, options, show, dataset.imputed)
         if isinstance(share, float):
-            return found, hold_out(dataset.X, y, share, options, show)
+            return found, hold_out(dataset.X, y, share, options, show, dataset.imputed)
     except ValueError as error:
         raise ValueError(f"{dataset.source}: {error}") from None
     return found, None
@@ -178,6 +184,7 @@ def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, by
     import numpy as np
 
     from novikoff.report import model_file, pictures, proof_file
+    from novikoff.report.steps import REST
 
     targets, recipe = request.targets, dataset.recipe.to_json()
     origin: dict[str, object] = {
@@ -186,6 +193,7 @@ def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, by
         "features": len(dataset.names),
         "sha256": found.sha256,
         "rule": found.rule,
+        "rest": REST if REST in found.classes and REST not in dataset.labels else None,
     }
     found.model.feature_names_in_ = np.array(dataset.names, dtype=object)
     proofs = proof_file.dump(found.proofs, origin, recipe)
@@ -229,5 +237,8 @@ def _print(report: Report, page: str | None, request: Request) -> None:
 def _code(report: Report, require: str | None) -> int:
     if report.verdict is not None and report.verdict.kind == "undecided":
         return UNDECIDED
-    met = require is None or (report.verdict is not None and report.verdict.kind == require)
-    return 0 if met else UNMET
+    kind = None if report.verdict is None else report.verdict.kind
+    if require in (None, kind):
+        return 0
+    click.echo(f"novikoff: the verdict is {kind}, not {require}.", err=True)
+    return UNMET

@@ -13,6 +13,7 @@ code  meaning
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib import import_module
 
@@ -28,6 +29,10 @@ _COMMANDS = {
     "verify": "Check a certificate against data, without the solver.",
     "info": "Say what a model is, and show its weights.",
 }
+
+
+class Interrupted(Exception):  # noqa: N818 — no error, but the user's wish
+    """Ctrl-C, with what is to be said about it."""
 
 
 class _Lazy(click.Group):
@@ -64,6 +69,9 @@ def novikoff() -> None:
 
 def main() -> None:
     """Run a command; whatever a user can cause ends in a sentence and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a γ is not worth a failure
     try:
         code = novikoff.main(prog_name="novikoff", standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -73,6 +81,9 @@ def main() -> None:
         code = WRONG
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted; nothing was written.")
+        code = INTERRUPTED
+    except Interrupted as wish:
+        _say(str(wish))
         code = INTERRUPTED
     except MemoryError:
         _say("the data does not fit into memory.")

@@ -64,7 +64,8 @@ def choices(values: dict[str, object]) -> Choices:
         delimiter = {"\\t": "\t", "tab": "\t", "space": " "}.get(delimiter, delimiter)
         if len(delimiter) != 1:
             raise click.BadParameter("one character is needed.", param_hint="--delimiter")
-    decimal = text("decimal") or "."
+    decimal = text("decimal")
+    decimal = "." if decimal is None else decimal
     if len(decimal) != 1 or decimal.isdigit():
         raise click.BadParameter("one character is needed.", param_hint="--decimal")
     missing, header = values["missing"], values["header"]
@@ -91,4 +92,7 @@ def fields(text: str) -> list[str]:
     """Names between commas; a name with a comma is quoted, as in CSV."""
     import csv
 
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    try:
+        return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    except csv.Error as error:
+        raise click.BadParameter(f"{text!r} is not a list of names: {error}.") from None

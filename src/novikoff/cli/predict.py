@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from novikoff.data import Dataset
+    from novikoff.data.choices import Labels
     from novikoff.learners.linear import LinearLearner
 
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--scores", is_flag=True, help="Also the score of each class; for two, its sign decides."
 )
+@click.option("--missing", type=click.Choice(["drop"]), help="Leave out rows with missing values.")
 @click.option(
     "--out",
     "-o",
@@ -36,13 +38,15 @@ if TYPE_CHECKING:
     help="Where the CSV goes. Default: standard output.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-def command(model: str, data: str, scores: bool, out: str, force: bool) -> None:
+def command(
+    model: str, data: str, scores: bool, missing: str | None, out: str, force: bool
+) -> None:
     """Predict a label for every row of DATA (- is standard input), as CSV.
 
     The columns are matched by name, whatever their order. Where DATA has the label column, the
     errors are counted on standard error.
     """  # fmt: skip
-    from novikoff.data import Recipe, read
+    from novikoff.data import Choices, Recipe, read
     from novikoff.report import model_file
     from novikoff.report.files import check_writable, write_file
 
@@ -56,9 +60,11 @@ def command(model: str, data: str, scores: bool, out: str, force: bool) -> None:
         )
     with shown() as show:
         show(f"reading {data}", None)
-        dataset = read(data, recipe=Recipe.from_json(saved.preprocessing), labelled=False)
+        choices = Choices(missing="drop" if missing else "refuse")
+        recipe = Recipe.from_json(saved.preprocessing)
+        dataset = read(data, choices, recipe=recipe, labelled=False)
         show("predicting", None)
-        text = _table(saved.model, dataset, scores)
+        text = _table(saved.model, dataset, scores, (saved.data or {}).get("rest"))
     if out == "-":
         print_text(text)
     else:
@@ -67,7 +73,7 @@ def command(model: str, data: str, scores: bool, out: str, force: bool) -> None:
         click.echo(f"novikoff: {note}", err=True)
 
 
-def _table(model: LinearLearner, dataset: Dataset, scores: bool) -> str:
+def _table(model: LinearLearner, dataset: Dataset, scores: bool, rest: object) -> str:
     import numpy as np
 
     with warnings.catch_warnings():
@@ -85,16 +91,21 @@ def _table(model: LinearLearner, dataset: Dataset, scores: bool) -> str:
     for name, label, row in zip(names, labels.tolist(), found.tolist(), strict=True):
         writer.writerow([name, label, *map(repr, row)])
     if dataset.y is not None:
-        wrong = int((labels.astype(str) != _known(model, dataset.y.astype(str))).sum())
+        wrong = int((labels.astype(str) != _known(model, dataset.y, rest)).sum())
         click.echo(f"novikoff: {wrong:,} of {len(labels):,} labels differ.", err=True)
     return out.getvalue()
 
 
-def _known(model: LinearLearner, labels: npt.NDArray[np.str_]) -> npt.NDArray[np.str_]:
-    """The labels, all that are none of the model's as its rest (--positive), if it has one."""
+def _known(model: LinearLearner, y: Labels, rest: object) -> npt.NDArray[np.str_]:
+    """The labels as the model writes them; all that it does not know as its rest, if it has one."""
     import numpy as np
 
-    classes = model.classes_.astype(str)
-    if classes[0].strip() not in ("(rest)", ""):
+    classes = model.classes_
+    if classes.dtype.kind in "if" and y.dtype.kind in "if":
+        same = {float(label): str(label) for label in classes.tolist()}
+        labels = np.array([same.get(float(label), str(label)) for label in y.tolist()])
+    else:
+        labels = y.astype(str)
+    if rest is None:
         return labels
-    return np.where(np.isin(labels, classes), labels, classes[0])
+    return np.where(np.isin(labels, classes.astype(str)), labels, str(rest))

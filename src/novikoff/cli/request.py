@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -63,6 +64,10 @@ class Request:
         plot = None if values["plot"] is None else Path(str(values["plot"]))
         if plot is not None and plot.suffix.lower() not in (".svg", ".png"):
             raise click.BadParameter(f"{plot} is neither .svg nor .png.", param_hint="--plot")
+        if values["plane"] is not None and plot is None:
+            raise click.UsageError("--plane is about a picture: it needs --plot.")
+        if plot is not None and find_spec("matplotlib") is None:
+            raise click.UsageError("--plot needs matplotlib: pip install matplotlib.")
         if values["plane"] is not None and len(fields(str(values["plane"]))) != 2:
             raise click.BadParameter("two features are needed.", param_hint="--plane")
         form: Literal["text", "json", "html"] = (

@@ -11,6 +11,8 @@ from novikoff.cli.progress import shown
 from novikoff.cli.screen import print_lines
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from novikoff.data import Dataset
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.error_bound import ErrorBound
@@ -26,11 +28,12 @@ _MOST_BYTES = 1 << 30
 def command(certificate: str, data: str, **values: object) -> None:
     """Check every claim of CERTIFICATE against DATA, in exact arithmetic.
 
-    DATA is read as it was for the certificate; with options, as they say. Exits with 0
-    only if every claim holds.
+    DATA is read as the certificate says it was, and the output says how; with options, as
+    they say alone. Exits with 0 only if every claim holds.
     """
     from novikoff.geometry.checker import CertificateError
     from novikoff.report import proof_file
+    from novikoff.report.words import counted
 
     try:
         proofs = proof_file.read(_text(certificate))
@@ -42,9 +45,14 @@ def command(certificate: str, data: str, **values: object) -> None:
                 proof.verify(dataset.X, dataset.labels)
     except CertificateError as error:
         raise ValueError(f"{certificate}: {error}") from None
-    rows = f"{len(dataset.rows):,} rows · {len(dataset.names):,} features"
-    print_lines([("data", f"{dataset.source} · {rows}")])
-    print_lines([("holds", _claim(proof)) for proof in proofs.proofs])
+    size = f"{counted(len(dataset.rows), 'row')} · {counted(len(dataset.names), 'feature')}"
+    print_lines(
+        [
+            ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
+            *(("", note) for note in _reading(dataset, proofs)),
+            *(("holds", _claim(proof)) for proof in proofs.proofs),
+        ]
+    )
 
 
 def _text(path: str) -> str:
@@ -61,11 +69,27 @@ def _text(path: str) -> str:
 
 
 def _read(data: str, proofs: Proofs, values: dict[str, object]) -> Dataset:
-    from novikoff.data import Recipe, read
+    from novikoff.data import Choices, Recipe, read
 
     if proofs.preprocessing is None or given(values):
         return read(data, choices(values))
-    return read(data, recipe=Recipe.from_json(proofs.preprocessing))
+    recipe = Recipe.from_json(proofs.preprocessing)
+    return read(data, Choices(missing=recipe.missing), recipe=recipe)
+
+
+def _reading(dataset: Dataset, proofs: Proofs) -> list[str]:
+    """How the data was read: the certificate says so, and its reader should know."""
+    notes = list(dataset.notes)
+    if proofs.preprocessing is not None:
+        header = dataset.recipe.header
+        if header is not None:
+            notes.append(f"the first line is {'a header' if header else 'a row'}")
+        others = [column.name for column in dataset.recipe.columns if column.levels is not None]
+        if others:
+            notes.append(f"columns of text turned into 0 and 1: {', '.join(others[:10])}")
+        if dataset.recipe.missing == "mean":
+            notes.append("missing values are replaced by means that the certificate gives")
+    return notes
 
 
 def _claim(proof: Certificate | ErrorBound) -> str:
@@ -74,11 +98,18 @@ def _claim(proof: Certificate | ErrorBound) -> str:
     other = "the rest" if proof.negative is None else str(proof.negative)
     sides = f"{proof.positive} against {other}"
     if not isinstance(proof, Certificate):
-        bound = float(proof.bound)
-        return f"{sides}: every hyperplane makes at least {bound:,.15g} mistakes"
+        return f"{sides}: every hyperplane makes at least {_count(proof.bound)}"
     margin = ""
     if proof.margin is not None:
         margin = f", γ in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
         if proof.mistake_bound is not None:
             margin += f", at most {proof.mistake_bound:,} mistakes"
     return f"{sides}: {proof.kind}{margin}"
+
+
+def _count(bound: Fraction) -> str:
+    from novikoff.report.words import counted
+
+    if bound.denominator == 1:
+        return counted(int(bound), "mistake")
+    return f"mistakes that cost {float(bound):.15g}"

@@ -105,6 +105,9 @@ def matching_rows(proof: Certificate | ErrorBound, X: object, y: object) -> Sign
         signs = signs_of(y, proof.positive, proof.negative)
     except ValueError as error:
         raise CertificateError(f"The certificate is for other data: {error}") from None
+    for label, sign in ((proof.positive, 1), (proof.negative, -1)):
+        if (label is not None or sign > 0) and not (signs == sign).any():
+            raise CertificateError(f"The certificate is for other data: no label is {label!r}.")
     if matrix.shape != (proof.n, proof.d) or len(signs) != proof.n:
         raise CertificateError(
             f"The certificate is for {proof.n} × {proof.d} numbers, the data has "

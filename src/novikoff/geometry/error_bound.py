@@ -64,9 +64,11 @@ class ErrorBound:
             total += min(prices[i] for i in among)
         if total < self.bound:
             raise CertificateError(
-                f"The contradictions prove mistakes of {float(total):g}, not of "
-                f"{float(self.bound):g}; is it about prices, that is sample_weight?"
+                f"The contradictions prove mistakes of {_short(total)}, not of "
+                f"{_short(self.bound)}; is it about prices, that is sample_weight?"
             )
+        if self.bound < 0:
+            raise CertificateError("A bound below zero claims nothing.")
 
     def to_json(self) -> str:
         """The proof as text, numbers exact."""
@@ -100,6 +102,13 @@ class ErrorBound:
             negative=record.label("negative"),
             sha256=record.text("sha256"),
         )
+
+
+def _short(number: Fraction) -> str:
+    try:
+        return f"{float(number):g}"
+    except OverflowError:
+        return "more than float64 can hold"
 
 
 def _prices(sample_weight: npt.ArrayLike | None, n: int) -> Sequence[Fraction]:

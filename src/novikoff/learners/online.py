@@ -141,9 +141,8 @@ class Rules:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        plain = self.plain
         self._hold(np.array(self._W), np.array(self._lazy))
-        self.plain = plain  # a vote is never plain, whatever the weights look like
+        self.plain = bool(state["plain"])  # a vote is never plain, whatever the weights look like
 
     def _hold(self, W: Vector, lazy: Vector) -> None:
         self._W, self._lazy = W, lazy

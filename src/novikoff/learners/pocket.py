@@ -327,7 +327,9 @@ class _Task:
             if left is not None and self.options.lower_bound:
                 left /= 1.0 + _SHARE  # the rest is for the proof
             brief = Limits(seconds=left)
+            brief.interrupted = self.limits.interrupted
             w, errors = descend(self.problem, w, smooth.metric, self.prices, brief, self.rng)
+            self.limits.interrupted = brief.interrupted
             history.append((kept.updates, errors))
         return w, history, kept.updates
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from novikoff.core.rows import Indices
 from novikoff.report.steps import Labels, Matrix, Options, Progress, one_against_rest
 from novikoff.report.study import study
+
+# Rows and columns.
+Places: TypeAlias = tuple[Indices, Indices]
 
 
 @dataclass(frozen=True)
@@ -30,9 +35,17 @@ class Estimate:
 
 
 def hold_out(
-    X: Matrix, y: Labels, share: float, options: Options, progress: Progress | None = None
+    X: Matrix,
+    y: Labels,
+    share: float,
+    options: Options,
+    progress: Progress | None = None,
+    imputed: Places | None = None,
 ) -> Estimate:
     """Keep a share of every class back, learn from the others, and count the errors.
+
+    Where means stand for missing values (``imputed``: rows and columns), they are taken anew
+    from the rows learned from.
 
     Examples
     --------
@@ -43,11 +56,16 @@ def hold_out(
     y = one_against_rest(y, options.positive)
     last = [_deal(rows, share) for rows in _by_class(y, options.seed)]
     test = np.sort(np.concatenate(last))
-    return _estimate(f"holdout {share:g}", X, y, [test], options, progress)
+    return _estimate(f"holdout {share:g}", X, y, [test], options, progress, imputed)
 
 
 def cross_validate(
-    X: Matrix, y: Labels, folds: int, options: Options, progress: Progress | None = None
+    X: Matrix,
+    y: Labels,
+    folds: int,
+    options: Options,
+    progress: Progress | None = None,
+    imputed: Places | None = None,
 ) -> Estimate:
     """Deal the rows of every class out to folds, and test on each what the others teach."""
     y = one_against_rest(y, options.positive)
@@ -62,7 +80,8 @@ def cross_validate(
             hands[(place + k) % folds].append(rows[k::folds])
         place += len(rows) % folds
     tests = [np.sort(np.concatenate(hand)) for hand in hands]
-    return _estimate(f"{folds}-fold cross-validation", X, y, tests, options, progress)
+    name = f"{folds}-fold cross-validation"
+    return _estimate(name, X, y, tests, options, progress, imputed)
 
 
 def _by_class(y: Labels, seed: int) -> Iterator[Indices]:
@@ -85,19 +104,34 @@ def _estimate(
     tests: list[Indices],
     options: Options,
     progress: Progress | None,
+    imputed: Places | None,
 ) -> Estimate:
     errors = []
-    plain = replace(options, positive=None, proofs=False)
+    budget = None if options.budget is None else options.budget / len(tests)
+    plain = replace(options, positive=None, proofs=False, budget=budget)
     for k, test in enumerate(tests):
         if progress is not None:
             progress(f"{method}, {k + 1} of {len(tests)}", None)
         taught = np.ones(len(y), dtype=np.bool_)
         taught[test] = False
-        model = study(X[taught], y[taught], plain).model
-        errors.append(int((model.predict(X[test]) != y[test]).sum()))
+        seen = X if imputed is None else _imputed_anew(X, imputed, taught)
+        model = study(seen[taught], y[taught], plain).model
+        errors.append(int((model.predict(seen[test]) != y[test]).sum()))
     n, wrong = sum(map(len, tests)), sum(errors)
     low, high = clopper_pearson(wrong, n)
     return Estimate(method, n, wrong, wrong / n, low, high, errors)
+
+
+def _imputed_anew(X: Matrix, imputed: Places, taught: npt.NDArray[np.bool_]) -> Matrix:
+    """X with the means of the rows learned from, in place of those of all rows."""
+    rows, columns = imputed
+    filled = np.array(X, dtype=np.float64)
+    for j in np.unique(columns):
+        gaps = rows[columns == j]
+        known = taught.copy()
+        known[gaps] = False
+        filled[gaps, j] = filled[known, j].mean() if known.any() else 0.0
+    return filled
 
 
 def clopper_pearson(errors: int, n: int) -> tuple[float, float]:

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
+import signal
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -52,12 +53,13 @@ def write_files(contents: Mapping[Path, bytes], *, force: bool) -> None:
     try:
         for path, content in contents.items():
             check_writable(path, force=force)
-            drafts[path] = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+            drafts[path] = path.with_name(f".{secrets.token_hex(6)}.part")
             with _saying(path):
                 _write_synced(drafts[path], content)
-        for path, draft in drafts.items():
-            with _saying(path):
-                _give_name(draft, path, force=force)
+        with _without_interrupts():
+            for path, draft in drafts.items():
+                with _saying(path):
+                    _give_name(draft, path, force=force)
     finally:
         for draft in drafts.values():
             draft.unlink(missing_ok=True)
@@ -68,7 +70,7 @@ def check_writable(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise OutputError(f"{path} is a directory, not a file that could be written.")
     if not force and os.path.lexists(path):
-        raise OutputError(f"{path} already exists; --force (force=True) replaces it.")
+        raise OutputError(f"{path} already exists; --force replaces it.")
     folder = path.parent
     with _saying(path):
         if not folder.exists():
@@ -91,6 +93,19 @@ def make_folder(folder: Path) -> None:
     """Make a directory and those above it, if need be."""
     with _saying(folder):
         folder.mkdir(parents=True, exist_ok=True)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back while several files get their names."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _write_synced(draft: Path, content: bytes) -> None:

@@ -142,8 +142,9 @@ def _clashes(report: Report) -> Iterator[str]:
 
 
 def _figures(pictures: Mapping[Subject, str]) -> Iterator[str]:
-    if pictures:
-        yield "<h2>Pictures</h2>"
+    yield "<h2>Pictures</h2>"
+    if not pictures:
+        yield "<p>They need matplotlib: <code>pip install matplotlib</code></p>"
     for subject, svg in pictures.items():
         yield f"<figure>{svg}<figcaption>{escape(CAPTIONS[subject])}</figcaption></figure>"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from novikoff.report.study import Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from novikoff.report.plots.rule import Side
 
 Subject: TypeAlias = Literal["boundary", "margins", "mistakes", "proof"]
 
@@ -54,7 +57,9 @@ def draw_all(found: Study, X: Matrix, names: Sequence[str]) -> dict[Subject, str
     """Every picture that the study has something to show for, as SVG elements."""
     from novikoff.report.plots import figure_to_svg
 
-    drawn = {}
+    drawn: dict[Subject, str] = {}
+    if find_spec("matplotlib") is None:
+        return drawn
     for subject, caption in CAPTIONS.items():
         try:
             figure = _figure(found, X, names, Picture(subject))
@@ -73,12 +78,28 @@ def _figure(found: Study, X: Matrix, names: Sequence[str], picture: Picture) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the rows of X have no names, the model has
         if picture.subject == "boundary":
-            plots.BoundaryDisplay.from_estimator(model, X, y, plane=picture.plane, ax=axes)
+            plots.BoundaryDisplay.from_estimator(
+                model, X, y, rule=_hardest(found), plane=picture.plane, ax=axes
+            )
         elif picture.subject == "margins":
-            plots.MarginsDisplay.from_estimator(model, X, y, ax=axes)
+            plots.MarginsDisplay.from_estimator(model, X, y, rule=_hardest(found), ax=axes)
         else:
             _draw_run(found, X, picture.subject, axes)
     return plots.figure_of(axes)
+
+
+def _hardest(found: Study) -> Side | None:
+    """Of several rules, that of the class, or of the pair of classes, with the most errors."""
+    labels, wrong = found.model.classes_.tolist(), found.confusion.copy()
+    if len(labels) == 2:
+        return None
+    np.fill_diagonal(wrong, 0)
+    if found.model.get_params()["multi_class"] == "ovo":
+        both = np.triu(wrong + wrong.T, 1)
+        low, high = divmod(int(np.argmax(both)), len(labels)) if both.any() else (0, 1)
+        return labels[high], labels[low]
+    errors = [case.errors or 0 for case in found.cases] or wrong.sum(axis=1).tolist()
+    return cast("Side", labels[int(np.argmax(errors))])
 
 
 def _draw_run(found: Study, X: Matrix, subject: Subject, axes: object) -> None:

@@ -1,7 +1,8 @@
 """The certificates of a study in one file, with what is needed to read its data again.
 
 JSON: the certificates as they are (each under its own seal) and, beside them, the
-preprocessing of the data. The latter needs no seal: read otherwise, the data has another digest.
+preprocessing of the data. What a certificate proves, it proves about the data read in this way:
+whoever checks it is to be told which columns, label and means that are.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,11 @@ Labels: TypeAlias = npt.NDArray[np.generic]
 Progress: TypeAlias = Callable[[str, Interval | None], None]
 
 # The perceptron looks at so many entries of X, in at least and at most so many epochs.
-_ENTRIES, _LEAST, _MOST = 4_000_000_000, 20, 1000
+_ENTRIES, _LEAST, _MOST = 1_000_000_000, 20, 1000
+# The label of all classes but the positive one; it comes before others, as the negative does.
+REST = "(rest)"
+# Up to so many classes are also told apart pair by pair.
+_MOST_PAIRED = 30
 
 
 @dataclass(frozen=True)
@@ -118,8 +122,9 @@ def one_against_rest(y: Labels, positive: Hashable) -> Labels:
     if len(np.unique(y)) <= 2:
         return y
     name = str(positive)
-    rest = next((rest for rest in ("(rest)", " (rest)") if rest < name), "")
-    return np.where(chosen, name, rest)
+    if not name > REST:
+        raise ValueError(f"The label {name!r} cannot be told from {REST!r}: rename it.")
+    return np.where(chosen, name, REST)
 
 
 def decide(X: Matrix, y: Labels, options: Options, clock: Clock, tell: Progress) -> list[Case]:
@@ -201,13 +206,33 @@ def weights_of(case: Case) -> Vector:
 
 def fill_pocket(X: Matrix, y: Labels, options: Options, clock: Clock) -> Pocket:
     """The rule with the fewest mistakes, and a bound on how few there can be."""
+    several = len(np.unique(y)) > 2
+    return _pocket(options, clock.part(0.5 if several else 0.9), "ovr", options.proofs).fit(X, y)
+
+
+def better_of_pairs(X: Matrix, y: Labels, pocket: Pocket, options: Options, clock: Clock) -> Pocket:
+    """With several classes, the rule that tells them apart pair by pair, if it errs less.
+
+    Rules against the rest are each the best for their class, but their scores have no
+    common scale.
+    """
+    if not 2 < len(pocket.classes_) <= _MOST_PAIRED:
+        return pocket
+    pairs = _pocket(options, clock.part(0.9), "ovo", False).fit(X, y)
+    return min((pocket, pairs), key=lambda model: int((model.predict(X) != y).sum()))
+
+
+def _pocket(
+    options: Options, seconds: float | None, scheme: Literal["ovr", "ovo"], bound: bool
+) -> Pocket:
     return Pocket(
         fit_intercept=options.fit_intercept,
-        lower_bound=options.proofs,
+        lower_bound=bound,
+        multi_class=scheme,
         random_state=options.seed,
-        max_seconds=clock.part(0.9),
+        max_seconds=seconds,
         n_jobs=cores(),
-    ).fit(X, y)
+    )
 
 
 def with_errors(cases: list[Case], model: Pocket) -> list[Case]:

@@ -27,6 +27,7 @@ from novikoff.report.steps import (
     Options,
     Progress,
     Run,
+    better_of_pairs,
     decide,
     fill_pocket,
     find_clashes,
@@ -88,8 +89,20 @@ class Study:
 
     @property
     def errors(self) -> int:
-        """The rows that the model gets wrong."""
+        """The rows that the model gets wrong; for two classes, also those on the hyperplane."""
+        return self.misnamed + self.on_hyperplane
+
+    @property
+    def misnamed(self) -> int:
+        """The rows to which the model gives another label."""
         return int(self.confusion.sum() - np.trace(self.confusion))
+
+    @property
+    def on_hyperplane(self) -> int:
+        """The rows of two classes that get their label by the tie alone: f(x) = 0 is negative."""
+        if len(self.cases) != 1 or self.cases[0].errors is None:
+            return 0
+        return max(0, self.cases[0].errors - self.misnamed)
 
     @property
     def kinds(self) -> list[str]:
@@ -174,7 +187,8 @@ def _learn(
             return _Learned(from_verdicts(X, y, cases, options), "largest margin", run, cases)
     tell("pocket", None)
     pocket = fill_pocket(X, y, options, clock)
-    return _Learned(pocket, "fewest mistakes", run, with_errors(cases, pocket))
+    model = better_of_pairs(X, y, pocket, options, clock)
+    return _Learned(model, "fewest mistakes", run, with_errors(cases, pocket))
 
 
 def _imperfect(cases: list[Case]) -> bool:

@@ -57,6 +57,7 @@ class DataPart:
     features: int
     sparse: bool
     label: str | None
+    positive: Label
     classes: list[ClassPart]
     notes: list[str]
 
@@ -79,6 +80,14 @@ class Bounds:
 
 
 @dataclass(frozen=True)
+class Fate:
+    """A weight without a finite estimate, and the sign of the direction found."""
+
+    name: str
+    sign: int
+
+
+@dataclass(frozen=True)
 class Logistic:
     """What becomes of the weights of a logistic regression.
 
@@ -86,7 +95,7 @@ class Logistic:
     are possible.
     """
 
-    infinite: dict[str, int]
+    infinite: list[Fate]
     undetermined: list[str]
 
 
@@ -122,6 +131,7 @@ class ModelPart:
 
     rule: str
     errors: int
+    on_hyperplane: int
     confusion: list[list[int]]
 
 
@@ -181,6 +191,7 @@ def summarize(
             features=len(source.names),
             sparse=source.sparse,
             label=source.label,
+            positive=_positive(found),
             classes=[
                 ClassPart(label, int(count))
                 for label, count in zip(found.classes, found.counts, strict=True)
@@ -189,7 +200,7 @@ def summarize(
         ),
         verdict=_verdict(found, source, listing),
         perceptron=found.run,
-        model=ModelPart(found.rule, found.errors, found.confusion.tolist()),
+        model=ModelPart(found.rule, found.errors, found.on_hyperplane, found.confusion.tolist()),
         clashes=ClashesPart(
             len(found.clashes), [listing.of(rows) for rows in found.clashes[:_MOST_LISTED]]
         ),
@@ -197,6 +208,15 @@ def summarize(
         files=files,
         seconds=seconds,
     )
+
+
+def _positive(found: Study) -> Label:
+    """The positive class of two, as it is called among the classes; None for several."""
+    if len(found.classes) > 2:
+        return None
+    positive = found.options.positive
+    named = [label for label in found.classes if positive in (label, str(label))]
+    return found.classes[-1] if positive is None or not named else named[0]
 
 
 class _Listing:
@@ -246,7 +266,7 @@ def _logistic(case: Case, source: Source) -> Logistic | None:
     names = [*source.names, "(intercept)"]
     signs = np.sign(np.append(verdict.coef, verdict.intercept)).astype(int).tolist()
     return Logistic(
-        infinite={names[j]: signs[j] for j in np.flatnonzero(fate.infinite).tolist()},
+        infinite=[Fate(names[j], signs[j]) for j in np.flatnonzero(fate.infinite).tolist()],
         undetermined=[names[j] for j in np.flatnonzero(fate.undetermined).tolist()],
     )
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from novikoff.geometry.table import Label
 from novikoff.report.summary import CasePart, Report, RowsPart
+from novikoff.report.words import counted
 
+_COUNTING = "(counted from 1, without the header)"
 _SHOWN_ROWS, _SHOWN_NAMES, _SHOWN_CLASHES, _SHOWN_CLASSES = 12, 12, 5, 12
 
 
@@ -86,11 +87,10 @@ def rows_text(part: RowsPart, shown: int = _SHOWN_ROWS) -> str:
 def _data(report: Report) -> str:
     data = report.data
     kind = " (sparse)" if data.sparse else ""
-    features = f"{data.features:,} feature{'s' if data.features != 1 else ''}{kind}"
-    label = "label" if data.label is None else f"label {data.label}"
-    positive = _positive(report)
+    features = f"{counted(data.features, 'feature')}{kind}"
+    label = "label" if data.label in (None, "label") else f"label {data.label}"
     if len(data.classes) == 2:
-        ordered = sorted(data.classes, key=lambda part: part.label != positive)
+        ordered = sorted(data.classes, key=lambda part: part.label != data.positive)
         counts = "  ".join(
             f"{part.label} ({sign}, {part.rows:,})"
             for part, sign in zip(ordered, "+−", strict=True)
@@ -102,12 +102,6 @@ def _data(report: Report) -> str:
             "  ".join(f"{part.label} ({part.rows:,})" for part in shown) + more
         )
     return f"{data.source} · {data.rows:,} rows · {features} · {label}: {counts}"
-
-
-def _positive(report: Report) -> Label:
-    if report.verdict is not None and len(report.verdict.cases) == 1:
-        return report.verdict.cases[0].positive
-    return report.data.classes[-1].label
 
 
 def _verdict(report: Report) -> Iterator[tuple[str, str]]:
@@ -133,8 +127,8 @@ def _one_line(case: CasePart) -> str:
         return f"undecided        γ is {interval(case.margin.lo, case.margin.hi)}"
     wrong = ""
     if case.errors is not None:
-        wrong = f", best rule found errs on {case.errors:,}, any on at least "
-        wrong += f"{case.errors_lower_bound:,}"
+        wrong = f", best rule found errs on {case.errors:,}"
+        wrong += f", any on at least {case.errors_lower_bound:,}" if case.errors_lower_bound else ""
     return f"{case.kind:16} rows {rows_text(case.support, 4)} contradict{wrong}"
 
 
@@ -145,18 +139,23 @@ def _case(report: Report, case: CasePart) -> Iterator[tuple[str, str]]:
         bound = f"   at most R²/γ² = {case.mistake_bound:,} mistakes" if case.mistake_bound else ""
         gamma = interval(case.margin.lo, case.margin.hi)
         yield "margin", f"γ = {gamma}   R = {number(case.radius)}{bound}"
+        free = interval(case.geometric_margin.lo, case.geometric_margin.hi)
+        yield "", f"with a free bias, as in an SVM: {free}"
     elif case.kind == "quasi-separable":
         apart = case.separated.count
         yield (
             "verdict",
-            f"quasi-separable — proved: {apart:,} rows can be strictly on their side, the other "
-            f"{n - apart:,} only on the hyperplane itself",
+            f"quasi-separable — proved: {counted(apart, 'row')} can be strictly on their side, "
+            f"the other {n - apart:,} only on the hyperplane itself",
         )
-        yield "separated", f"rows {rows_text(case.separated)}"
+        yield "separated", f"rows {rows_text(case.separated)} {_COUNTING}"
         yield from _logistic(case)
     elif case.kind == "inseparable":
         yield "verdict", f"inseparable — proved: {case.support.count:,} rows contradict each other"
-        yield "contradict", f"rows {rows_text(case.support)}: no hyperplane has all on their side"
+        yield (
+            "contradict",
+            f"rows {rows_text(case.support)} {_COUNTING}: no hyperplane has all on their side",
+        )
     else:
         yield "verdict", "undecided — more time (--budget) or another scale may decide"
         yield "margin", f"γ is {interval(case.margin.lo, case.margin.hi)}"
@@ -166,7 +165,7 @@ def _logistic(case: CasePart) -> Iterator[tuple[str, str]]:
     if case.logistic is None:
         return
     signs = {1: "+∞", -1: "−∞", 0: "±∞"}
-    fates = [f"{name} → {signs[sign]}" for name, sign in case.logistic.infinite.items()]
+    fates = [f"{fate.name} → {signs[fate.sign]}" for fate in case.logistic.infinite]
     if fates:
         more = f" … and {len(fates) - _SHOWN_NAMES} more" if len(fates) > _SHOWN_NAMES else ""
         yield (
@@ -183,13 +182,16 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
     run = report.perceptron
     if run is None:
         return
-    counts = f"{run.mistakes:,} mistakes, {run.epochs:,} epochs, {run.seconds:.2f} s"
+    counts = (
+        f"{counted(run.mistakes, 'mistake')}, {counted(run.epochs, 'epoch')}, {run.seconds:.2f} s"
+    )
     if run.clean:
         yield "perceptron", f"clean after {counts}"
     elif report.model.rule == "largest margin":
         yield (
             "perceptron",
-            f"not yet clean after {counts}: the model is the hyperplane of the largest margin",
+            f"not yet clean after {counts} (features of unit variance often need fewer): "
+            "the model is the hyperplane of the largest margin",
         )
     else:
         yield "perceptron", f"not clean after {counts}"
@@ -200,6 +202,8 @@ def _mistakes(report: Report) -> Iterator[tuple[str, str]]:
     if model.errors == 0:
         return
     text = f"{model.errors:,} of {n:,} rows ({model.errors / n:.1%})"
+    if model.on_hyperplane:
+        text += f", {model.on_hyperplane:,} of them on the hyperplane itself"
     cases = [] if report.verdict is None else report.verdict.cases
     if len(cases) == 1 and cases[0].errors_lower_bound:
         least = cases[0].errors_lower_bound
