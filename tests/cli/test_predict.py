@@ -130,3 +130,18 @@ def test_a_model_that_does_not_know_how_its_data_was_read(files: Files, tmp_path
     done = inside("predict", tmp_path / "bare.novikoff", files.line)
     assert done.code == 2
     assert "bare.novikoff does not say how its data was read" in done.err
+
+
+def test_rows_without_a_label_are_predicted(files: Files, fitted: Path, tmp_path: Path) -> None:
+    """An empty label column is what one has before predicting."""
+    lines = files.line.read_text().splitlines()
+    for keep in (0, 2):
+        rows = [
+            line if k <= keep else line.rpartition(",")[0] + "," for k, line in enumerate(lines)
+        ]
+        data = tmp_path / f"open{keep}.csv"
+        data.write_text("\n".join(rows) + "\n")
+        done = inside("predict", fitted / "line.novikoff", data)
+        assert done.code == 0
+        assert len(done.out.splitlines()) == len(lines)
+        assert "labels are missing" in done.err

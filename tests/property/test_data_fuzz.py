@@ -86,7 +86,7 @@ def test_tables_come_back_bit_for_bit(
         [bits(v) for v in row] for row in expected
     ]
     assert data.y is not None
-    assert data.y.tolist() == labels
+    assert data.y.tolist() == [label.strip(" \t") for label in labels]
 
 
 @given(tables())

@@ -86,7 +86,7 @@ cells = (
 plain_cells = st.floats(-1e6, 1e6).map(lambda value: f"{value:.6g}")
 labels = st.sampled_from(
     ["a", "b", "ü", "1", "01", "0", "-1", "1.5", "NA", "", '"q"', "true", "c d"]
-)
+) | st.sampled_from([" a", "b ", "1.0", "2.50", "2.5", "9007199254740993.0"])
 
 
 @st.composite

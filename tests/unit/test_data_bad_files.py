@@ -249,7 +249,142 @@ def test_an_encrypted_or_foreign_zip(tmp_path: Path) -> None:
     path = tmp_path / "data.npz"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("readme.txt", "hello")
-    assert "header" in refused(path)
+    assert "is a zip archive: unpack it." in refused(path)
+
+
+def archive(*names: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        for name in names:
+            file.writestr(name, "content")
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.xlsx", archive("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook: save"),
+        ("x.csv", archive("xl/workbook.xml"), "is an Excel workbook: save it as CSV."),
+        ("x.docx", archive("word/document.xml"), "is a zip archive: unpack it."),
+        ("x.zip", archive("data.csv"), "is a zip archive: unpack it."),
+        ("x.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "save it as CSV."),
+        ("x.pdf", b"%PDF-1.7\n...", "is a PDF, not a file of data."),
+        ("x.json", b'{"a": [1, 2], "b": [3, 4]}', "is JSON, which is not read"),
+        ("x.json", b'\xef\xbb\xbf [{"a": 1,\n "b": 2}]\n', "is JSON, which is not read"),
+        ("x.csv", b"[1, 2]\n[3, 4]\n", "is JSON, which is not read"),
+        ("x.jsonl", b'{"a": 1}\n{"a": 2}\n', "save it as CSV or Parquet."),
+        ("x.json", b'{"a": [' + b"1, " * 600_000 + b"1]}", "is JSON"),
+        ("x.json", b"[" * 100_000, "is JSON"),
+        ("x.csv", b"\n<!DOCTYPE html>\n<html><body>404</body></html>", "is a web page"),
+        ("x.csv", b"<HTML><body>404</body></html>", "is a web page"),
+        ("x.txt", b"a b c\n1 2 3\n4 5 6\n", "separated by blanks: --delimiter ' '."),
+        ("x.txt", b"a  b c\n1  2 3\n4  5 6\n", "tr -s ' ', then say --delimiter ' '."),
+        ("x.txt", b"a:b\n1:2\n4:5\n", "say --delimiter if fields are separated by something"),
+    ],
+)
+def test_a_file_of_another_kind(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert message in refused(path)
+
+
+def test_brackets_are_not_yet_json() -> None:
+    assert read(io.BytesIO(b"[mV],{s},y\n1,2,0\n3,4,1\n")).names == ["[mV]", "{s}"]
+
+
+def test_a_label_of_many_values_is_hardly_a_class(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"a,price\n" + b"".join(b"1,%d\n" % (3 * k) for k in range(900)))
+    message = refused(path)
+    assert 'column "price" has 900 different values in 900 rows: it is hardly a class; ' in message
+    assert message.endswith("choose the label with --label.")
+    recipe = read(path, Choices(label="a")).recipe
+    path.write_bytes(b"price,a\n" + b"".join(b"1,%d\n" % (3 * k) for k in range(900)))
+    assert read(path, recipe=recipe).labels.tolist() == [3 * k for k in range(900)]
+    path.write_bytes(b"a,b\n" + b"".join(b"1,%d\n" % k for k in range(20)))
+    assert len(set(read(path).labels.tolist())) == 20
+    path.write_bytes(b"a,b\n" + b"".join(b"1,%d\n" % (k // 2) for k in range(200_000)))
+    assert len(set(read(path).labels.tolist())) == 100_000
+    path = tmp_path / "data.svm"
+    path.write_bytes(b"".join(b"%d 1:1\n" % k for k in range(21)))
+    assert refused(path).endswith("21 rows: it is hardly a class.")
+
+
+NAMES = b"".join(b"%d,n%d,%d\n" % (k, k, k % 2) for k in range(50))
+COLOURS = b"".join(b"%d,n%d,%d\n" % (k, k % 25, k % 2) for k in range(50))
+
+
+@pytest.mark.parametrize(
+    ("content", "parts", "absent"),
+    [
+        (
+            b"bmi,smokes?,age\n1,yes,3\n2,no,4\n",
+            [
+                'the label was taken to be the last column, "age"; if it is "smokes?", '
+                'say --label "smokes?"',
+                'use --one-hot "smokes?"',
+            ],
+            [],
+        ),
+        (b"bmi,smokes,class\n1,yes,3\n2,no,4\n", ["--one-hot smokes"], ["--label"]),
+        (b"a,name,y\n" + NAMES, ["--id name", "--drop name"], ["--one-hot"]),
+        (b"a,name,b\n" + COLOURS, ["--one-hot name"], ["--label"]),
+        (b'a,b,y\n1,"1,200,300",0\n', ["thousands separators"], ["--one-hot"]),
+        (b'a,b,y\n1,"1,200",0\n', ["--decimal ,", "if it separates thousands"], ["--one-hot"]),
+        (b"a,b,y\n1,$5,0\n", ["a currency sign"], ["--one-hot"]),
+        (b"a,b,y\n1,5.5 %,0\n", ["a percent sign"], ["--one-hot"]),
+    ],
+)
+def test_advice_for_text(
+    content: bytes, parts: list[str], absent: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(content)
+    message = refused(path)
+    assert all(part in message for part in parts)
+    assert not any(part in message for part in absent)
+
+
+def test_names_that_are_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.csv")
+    assert "caf\ufffd.csv does not exist" in refused(path)
+    path.write_bytes(b"a,b\n1,2\n")
+    assert read(path).source.endswith("caf\ufffd.csv")
+    path.write_bytes(b"")
+    assert "caf\ufffd.csv is empty" in refused(str(path))
+
+
+WIDE = 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "parts"),
+    [
+        ("parquet", parquet(a=[1, WIDE], b=[0, 1]), ["row 2", 'column "a"', str(WIDE)]),
+        ("parquet", parquet(a=[1, -WIDE], b=[0, 1]), ["row 2", 'column "a"', f"-{WIDE}"]),
+        (
+            "parquet",
+            parquet(a=pa.array([2**64 - 1, None], pa.uint64()), b=[0, 1]),
+            ["row 1", 'column "a"', str(2**64 - 1)],
+        ),
+        ("npy", npy([[1, 0], [WIDE, 1]]), ["row 2", 'column "x1"', str(WIDE)]),
+        ("npz", npz(X=[[1, 0], [3, WIDE]], y=[0, 1]), ["row 2", 'column "x2"', str(WIDE)]),
+        (
+            "npz",
+            npz(X=np.array([[1], [2]], np.longdouble) / 3, y=[0, 1]),
+            ["row 1", 'column "x1"'],
+        ),
+    ],
+)
+def test_numbers_that_no_float_holds(
+    suffix: str, content: bytes, parts: list[str], tmp_path: Path
+) -> None:
+    if "npz" in suffix and np.finfo(np.longdouble).nmant == 52:
+        pytest.skip("a long double is a double here")
+    path = tmp_path / f"data.{suffix}"
+    path.write_bytes(content)
+    message = refused(path)
+    assert all(part in message for part in [*parts, "float64 cannot hold exactly"])
 
 
 @pytest.mark.parametrize(

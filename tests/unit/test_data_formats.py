@@ -58,9 +58,23 @@ class TestSvmlight:
     def test_real_labels_and_queries(self) -> None:
         data = svm("1.5 qid:1 1:5\n2 qid:1 1:6\n")
         assert data.y is not None
-        assert data.y.tolist() == [1.5, 2.0]
+        assert data.y.tolist() == ["1.5", "2.0"]
         assert "query ids (qid) are ignored" in data.notes
         assert sparse(data) == [[5], [6]]
+
+    @pytest.mark.parametrize(
+        ("labels", "expected"),
+        [
+            (["+1", "1.0", "-1"], [1, 1, -1]),
+            (["9007199254740993", "9007199254740992"], [9007199254740993, 9007199254740992]),
+            (["9223372036854775808", "1"], ["9223372036854775808", "1"]),
+            (["0.1", "1e-1", "2"], ["0.1", "0.1", "2.0"]),
+            (["0.1", "0.10000000000000000001"], ["0.1", "0.10000000000000000001"]),
+            (["1e-99999999999999999999", "2"], ["1e-99999999999999999999", "2"]),
+        ],
+    )
+    def test_labels_never_merge(self, labels: list[str], expected: list[object]) -> None:
+        assert svm("".join(f"{label} 1:1\n" for label in labels)).labels.tolist() == expected
 
     def test_missing_rows_are_dropped(self) -> None:
         data = svm("1 1:5\n2 1:nan\nnan 1:1\n3 1:6\n", missing="drop")
@@ -131,7 +145,7 @@ class TestNumpy:
         assert dense(data).tolist() == [[0, 2], [1, 4]]
         assert data.names == ["x3", "x2"]
         assert data.y is not None
-        assert data.y.tolist() == [1.5, 3.0]
+        assert data.y.tolist() == ["1.5", "3.0"]
         np.save(path, self.A[:, 1:])  # the label is not there any more
         again = read(path, recipe=data.recipe, labelled=False)
         assert dense(again).tolist() == [[0, 2], [1, 4]]
@@ -145,6 +159,26 @@ class TestNumpy:
         assert dense(again).tolist() == [[1, 4], [3, 4]]
         dropped = read(saved(lambda file: np.save(file, A)), Choices(missing="drop"))
         assert dropped.rows.tolist() == [2]
+
+    def test_labels_never_merge(self) -> None:
+        X = self.A[:2]
+        big = np.array([2**64 - 1, 2**64 - 2], np.uint64)
+        data = read(saved(lambda file: np.savez(file, X=X, y=big)))
+        assert data.labels.tolist() == [str(value) for value in big.tolist()]
+        one = np.longdouble(1)
+        near = np.array([one, np.nextafter(one, np.longdouble(2))])
+        data = read(saved(lambda file: np.savez(file, X=X, y=near)))
+        assert len(set(data.labels.tolist())) == 2
+        single = np.array([0.1, 0.2], np.float32)
+        data = read(saved(lambda file: np.savez(file, X=X, y=single)))
+        assert data.labels.tolist() == ["0.1", "0.2"]
+
+    def test_large_integers_that_a_float_holds(self) -> None:
+        A = np.array([[2**62, 0], [-(2**63), 1]])
+        assert dense(read(saved(lambda file: np.save(file, A)))).tolist() == [
+            [2.0**62],
+            [-(2.0**63)],
+        ]
 
     @pytest.mark.parametrize("names", [("X", "y"), ("data", "target")])
     def test_npz(self, names: tuple[str, str]) -> None:
@@ -202,7 +236,7 @@ class TestTyped:
 
     @pytest.mark.parametrize(
         ("labels", "kind"),
-        [([0, 1], "i"), ([0.5, 1.0], "f"), ([True, False], "b"), (["1", "2"], "U")],
+        [([0, 1], "i"), ([2.0, 1.0], "f"), ([True, False], "b"), (["1", "2"], "U")],
     )
     def test_labels_keep_their_type(self, labels: list[object], kind: str, tmp_path: Path) -> None:
         pq.write_table(pa.table({"a": [1, 2], "y": labels}), tmp_path / "data.parquet")
@@ -210,6 +244,49 @@ class TestTyped:
         assert data.y is not None
         assert data.y.dtype.kind == kind
         assert data.y.tolist() == labels
+
+    @pytest.mark.parametrize(
+        ("labels", "expected"),
+        [
+            (pa.array([0.5, 1.0]), ["0.5", "1.0"]),
+            (pa.array([0.1, 2.5], pa.float32()), ["0.1", "2.5"]),
+            (pa.array([0.5, 2.0], pa.float16()), ["0.5", "2.0"]),
+            (pa.array([Decimal("0.50"), Decimal("1.25")]), ["0.5", "1.25"]),
+            (pa.array([Decimal("1.00"), Decimal("2.00")]), [1.0, 2.0]),
+            (pa.array([Decimal(2**53), Decimal(2**53 + 1)]), [str(2**53), str(2**53 + 1)]),
+            (pa.array([Decimal(10**30), Decimal(10**30 + 1)]), [str(10**30), str(10**30 + 1)]),
+            (pa.array([2**53, 2**53 + 1]), [2**53, 2**53 + 1]),
+        ],
+    )
+    def test_labels_never_merge(
+        self, labels: object, expected: list[object], tmp_path: Path
+    ) -> None:
+        table = pa.table({"a": [1, 2], "y": labels})
+        with pa.ipc.new_file(str(tmp_path / "data.arrow"), table.schema) as writer:
+            writer.write_table(table)
+        assert read(tmp_path / "data.arrow").labels.tolist() == expected
+
+    def test_decimals_are_rounded_correctly(self, tmp_path: Path) -> None:
+        texts = ["123456789012345678.1234567", "0.1000000", "-9007199254740993.0000001"]
+        table = pa.table({"a": [Decimal(text) for text in texts], "y": [0, 1, 0]})
+        pq.write_table(table, tmp_path / "data.parquet")
+        data = read(tmp_path / "data.parquet")
+        assert dense(data)[:, 0].tolist() == [float(text) for text in texts]
+
+    @pytest.mark.parametrize(
+        "said", [b'{"index_columns": ["who", {"kind": "range"}]}', b"[1]", b"what", b"{}"]
+    )
+    def test_a_named_index_is_no_feature(self, said: bytes, tmp_path: Path) -> None:
+        table = pa.table({"a": [1, 2], "b": ["x", "y"], "who": [5, 6]})
+        path = tmp_path / "data.parquet"
+        pq.write_table(table.replace_schema_metadata({b"pandas": said}), path)
+        named = b"who" in said
+        data = read(path, Choices(label="b"))
+        assert data.names == (["a"] if named else ["a", "who"])
+        assert any("index of a pandas frame" in note for note in data.notes) == named
+        assert read(path, Choices(label="who", drop=("b",))).labels.tolist() == [5, 6]
+        assert read(path, Choices(label="b", id="who")).ids == ["5", "6"]
+        assert read(path, Choices(label="b", features=("who",))).names == ["who"]
 
     def test_the_index_of_a_frame_is_no_feature(self, tmp_path: Path) -> None:
         table = pa.table({"a": [1, 2], "y": [0, 1], "__index_level_0__": ["p", "q"]})

@@ -112,7 +112,19 @@ class TestLabels:
         [
             (["0", "1"], [0, 1], "i"),
             (["-1", "1"], [-1, 1], "i"),
-            (["1", "1.5"], [1.0, 1.5], "f"),
+            (["1", "1.5"], ["1", "1.5"], "U"),
+            (["1.0", "2.0"], [1.0, 2.0], "f"),
+            (["1", "1.0", "2"], [1.0, 1.0, 2.0], "f"),
+            (["0.50", "0.5", "1.50"], ["0.5", "0.5", "1.50"], "U"),
+            (["1", "1.00000000000000000001"], ["1", "1.00000000000000000001"], "U"),
+            (
+                ["9007199254740993.0", "9007199254740992.0"],
+                ["9007199254740993.0", "9007199254740992.0"],
+                "U",
+            ),
+            (["1e-99999999999999999999", "2"], ["1e-99999999999999999999", "2"], "U"),
+            ([" x", "x", '"\tx "', "y"], ["x", "x", "x", "y"], "U"),
+            ([" 1", "1", "2\t"], [1, 1, 2], "i"),
             (["01", "1"], ["01", "1"], "U"),
             (["1", "a"], ["1", "a"], "U"),
             (["True", "false"], [True, False], "b"),
@@ -224,7 +236,7 @@ class TestNumbers:
         assert dense(data)[:, 0].tolist() == [1] * before + [4, 6]
 
     def test_newlines_in_quotes_wherever_a_block_ends(self) -> None:
-        labels = [f"{k}\n1,\n,2" for k in range(120_000)]
+        labels = [f"{k % 50_000}\n1,\n,2" for k in range(120_000)]
         data = parse("a,y\n" + "".join(f'{k},"{label}"\n' for k, label in enumerate(labels)))
         assert dense(data)[:, 0].tolist() == list(range(120_000))
         assert data.y is not None
@@ -249,6 +261,34 @@ class TestHeader:
         assert data.names == names
         assert len(dense(data)) == n_rows
         assert any("no header" in note for note in data.notes) == (names[0] == "x1")
+
+    @pytest.mark.parametrize(
+        ("text", "header", "noted"),
+        [
+            ("?,red,x\n1,blue,y\n2,red,x\n", False, False),
+            ("1,NA,x\n1,2,y\n2,3,x\n", False, False),
+            ("a,NA,x\n1,2,y\n2,3,x\n", True, False),
+            ("a,?,class\np,q,y\nr,s,x\n", False, False),
+            ("red,small,x\nblue,large,y\nred,large,x\n", False, False),
+            ("colour,size,kind\nblue,large,y\nred,large,x\n", True, True),
+            (",size,kind\nann,large,y\nbob,large,x\n", True, True),
+            ("a,b,kind\np,True,y\nq,false,x\n", True, False),
+            ("1,2,Class\n3,4,blue\n", True, True),
+        ],
+    )
+    def test_on_what_evidence(self, text: str, header: bool, noted: bool) -> None:
+        data = parse(text, Choices(one_hot=("*",), missing="drop"))
+        assert ("no header: columns are named x1, x2, …" in data.notes) != header
+        assert any("--no-header if it is a row" in note for note in data.notes) == noted
+        assert data.rows[-1] == text.count("\n") - header
+
+    def test_blanks_as_delimiters(self) -> None:
+        choices = Choices(delimiter=" ")
+        data = parse("a b y\n1 2 no\n3 4.5 yes\n", choices)
+        assert dense(data).tolist() == [[1, 2], [3, 4.5]]
+        assert data.labels.tolist() == ["no", "yes"]
+        again = parse("b a\n1 2\n", recipe=data.recipe, labelled=False)
+        assert dense(again).tolist() == [[2, 1]]
 
     def test_given(self) -> None:
         assert parse("1,2\n3,4\n", Choices(header=True)).names == ["1"]
@@ -311,7 +351,7 @@ class TestRecipe:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("a,Class\n1,x\n", 'has no columns "colour", "b" (2 of the model\'s 3)'),
+            ("a,Class\n1,x\n", 'has no columns "colour", "b" (2 of the 3 that are needed)'),
             ("colour,a,b,Class\nred,1,2,x\nmauve,1,2,x\n", 'row 2, column "colour" holds "mauve"'),
             ("colour,a,b\nred,1,2\n", 'no column "Class" for the label'),
             ("colour,a,b,Class\nred,1,zwei,x\n", 'row 1, column "b" holds "zwei"'),

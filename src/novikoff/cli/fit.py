@@ -59,7 +59,7 @@ _PLOTS = ["boundary", "margins", "mistakes", "proof"]
     "--budget",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Time for all of it; what is not proved by then is undecided.",
+    help="Time for deciding and learning; what is not proved by then is undecided.",
 )
 @click.option(
     "--no-verdict", is_flag=True, help="Only run the perceptron: no proof, no certificate."

@@ -6,7 +6,7 @@ pyarrow has no types of its own; the protocols here say what is expected of it.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Protocol
@@ -59,6 +59,18 @@ class Table(Protocol):
 
     def to_batches(self, max_chunksize: int) -> list[Batch]:
         """Their rows in batches."""
+
+
+class Schema(Protocol):
+    """What a table says of its columns."""
+
+    @property
+    def names(self) -> list[str]:
+        """Their names."""
+
+    @property
+    def metadata(self) -> Mapping[bytes, bytes] | None:
+        """What else its writer said."""
 
 
 class Batch(Protocol):

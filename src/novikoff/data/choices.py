@@ -108,6 +108,8 @@ class Dataset:
         The names of the rows, if a column of them was chosen.
     rows : array of int64
         The number of each row in the file, counted from 1 without the header.
+    imputed : pair of arrays of int64, or None
+        The rows and columns of X where a mean stands for what is missing.
     """
 
     X: npt.NDArray[np.float64] | npt.NDArray[np.float32] | sp.csr_array
@@ -119,6 +121,7 @@ class Dataset:
     notes: list[str]
     ids: list[str] | None
     rows: npt.NDArray[np.int64]
+    imputed: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None
 
     @property
     def labels(self) -> Labels:

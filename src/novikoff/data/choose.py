@@ -31,6 +31,8 @@ class Plan:
         Whether all columns of text do so too.
     row_names : int or None
         A column without a name, which must be no more than the names of the rows.
+    guessed : bool
+        Whether the label is the last column for want of a better one.
     notes : list of str
         What was decided.
     """
@@ -41,6 +43,7 @@ class Plan:
     one_hot: frozenset[int] = frozenset()
     every_text: bool = False
     row_names: int | None = None
+    guessed: bool = False
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -56,9 +59,15 @@ class Plan:
 
 
 def plan_columns(
-    source: str, names: Sequence[str], choices: Choices, *, labelled: bool, row_names: bool
+    source: str,
+    names: Sequence[str],
+    choices: Choices,
+    *,
+    labelled: bool,
+    row_names: bool,
+    hint: str = "",
 ) -> Plan:
-    """Assign the columns of a table by a user's choices.
+    """Assign the columns of a table by a user's choices; the hint is for want of columns.
 
     Raises
     ------
@@ -77,11 +86,12 @@ def plan_columns(
     }
     taken = {*drop, *chosen} | ({id_} if id_ is not None else set())
     nameless = {0} - taken if row_names else set()
+    guessed = False
     if choices.label is not None:
         label: int | None = find_column(source, names, choices.label, "--label")
         nameless -= {label} if label is not None else set()
     else:
-        label = _default_label(names, taken | nameless, notes, labelled=labelled)
+        label, guessed = _default_label(names, taken | nameless, notes, labelled=labelled)
     if labelled and label is None:
         raise DataError(f"{source} has no column left for the label.")
     _check_roles(source, names, label, id_, drop, chosen)
@@ -92,7 +102,7 @@ def plan_columns(
     if not features:
         raise DataError(
             f"{source} has no column left for the features: of its {counted(len(names), 'column')}"
-            " none remains besides the label."
+            f" none remains besides the label{hint}."
         )
     for column in sorted(one_hot - set(features)):
         raise DataError(f"{source}: --one-hot {names[column]} is not among the features.")
@@ -103,6 +113,7 @@ def plan_columns(
         frozenset(one_hot),
         every_text,
         row_names=0 if nameless else None,
+        guessed=guessed,
         notes=notes,
     )
 
@@ -123,7 +134,7 @@ def match_columns(
         noun = "column" if len(absent) == 1 else "columns"
         raise DataError(
             f"{source} has no {noun} {listed(absent)} "
-            f"({len(absent)} of the model's {len(recipe.columns)})."
+            f"({len(absent):,} of the {len(recipe.columns):,} that are needed)."
         )
     features = [positions[column.name] for column in recipe.columns]
     label = positions.get(recipe.label) if recipe.label is not None else None
@@ -186,7 +197,8 @@ def find_column(source: str, names: Sequence[str], column: str | int, option: st
 
 def _default_label(
     names: Sequence[str], taken: Iterable[int], notes: list[str], *, labelled: bool
-) -> int | None:
+) -> tuple[int | None, bool]:
+    """The label's column, and whether it is a guess."""
     free = [j for j in range(len(names)) if j not in set(taken)]
     by_name: dict[str, int] = {}
     for j in free:
@@ -194,11 +206,11 @@ def _default_label(
     for name in LABEL_NAMES:
         if name in by_name:
             notes.append(f"the label is the column {quoted(names[by_name[name]])}")
-            return by_name[name]
+            return by_name[name], False
     if not free or not labelled:
-        return None
+        return None, False
     notes.append(f"the label is the last column, {quoted(names[free[-1]])}")
-    return free[-1]
+    return free[-1], True
 
 
 def _check_roles(

@@ -16,7 +16,7 @@ from novikoff.data.look import Look, look_at
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
 from novikoff.data.text import Facts, OpenQuoteError, check_text, records
-from novikoff.data.values import FALSE, MISSING, TRUE, is_missing, is_number, is_truth
+from novikoff.data.values import BLANKS, FALSE, MISSING, TRUE, is_missing, is_number, is_truth
 
 _BLOCK = 1 << 20
 _LARGEST_BLOCK = 2**31 - 1
@@ -36,7 +36,12 @@ def read_delimited(
     look = look_at(source, facts.start, choices, recipe)
     if recipe is None:
         plan = plan_columns(
-            source.name, look.names, choices, labelled=labelled, row_names=look.row_names
+            source.name,
+            look.names,
+            choices,
+            labelled=labelled,
+            row_names=look.row_names,
+            hint=_hint(look) if choices.delimiter is None else "",
         )
     else:
         plan = match_columns(source.name, look.names, recipe, choices, labelled=labelled)
@@ -51,6 +56,21 @@ def read_delimited(
         decimal=look.decimal,
         notes=[*look.notes, *plan.notes],
     )
+
+
+def _hint(look: Look) -> str:
+    """What to say of a file that seems to have one column only."""
+    lines = [row[0].strip(BLANKS) for row in look.sample if len(row) == 1]
+    if len(look.names) > 1 or not lines:
+        return ""
+    if any(len(line.split()) < 2 for line in lines):
+        return "; say --delimiter if fields are separated by something else"
+    if any("  " in line for line in lines):
+        return (
+            "; the fields seem to be separated by several blanks: make them single ones with "
+            "tr -s ' ', then say --delimiter ' '"
+        )
+    return "; the fields seem to be separated by blanks: --delimiter ' '"
 
 
 def _load(source: Source, facts: Facts, look: Look, plan: Plan) -> Table:

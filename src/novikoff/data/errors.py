@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_PLAIN = re.compile(r"[\w.+-]+")
 
 
 class DataError(ValueError):
@@ -39,6 +42,17 @@ def listed(values: Sequence[str], limit: int = 5) -> str:
     """
     text = ", ".join(quoted(value) for value in values[:limit])
     return text if len(values) <= limit else f"{text} and {len(values) - limit} more"
+
+
+def argument(name: str) -> str:
+    """A column's name as it is typed after an option, in quotes if it needs them.
+
+    Examples
+    --------
+    >>> print(argument("age"), argument("smokes?"))
+    age "smokes?"
+    """
+    return name if _PLAIN.fullmatch(name) else f'"{name}"'
 
 
 def counted(number: int, noun: str) -> str:

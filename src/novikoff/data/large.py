@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from novikoff.data.choices import Choices, Dataset
 from novikoff.data.choose import Plan, match_columns, plan_columns
 from novikoff.data.errors import DataError
@@ -55,9 +53,7 @@ def read_large(
         return None
     y = None
     if plan.label is not None:
-        order = sorted(texts)
-        ranks = np.array([order.index(text) for text in texts], dtype=np.int64)
-        y = label_values(order)[ranks[found.codes]]
+        y = label_values(texts)[found.codes]
     frame = Frame(
         source=source.name,
         names=look.names,

@@ -17,6 +17,8 @@ from novikoff.data.values import is_missing, is_number, is_truth
 LABEL_NAMES = ("label", "target", "y", "class")
 ROW_NAME = "row name"
 
+_NO_HEADER = "no header: columns are named x1, x2, …"
+_UNSURE = "the first line is taken for the header (--no-header if it is a row)"
 _SAMPLE = 100
 _DELIMITERS = ("\t", ";", "|", ",")  # the comma last: it may be a decimal point
 
@@ -83,10 +85,11 @@ def look_at(source: Source, start: int, choices: Choices, recipe: Recipe | None)
         raise DataError(f"{source.name} is empty: it has no rows.")
     rows = [[text.decode() for text in record.fields] for record in sample]
     if header is None:
-        header = _names_of(recipe) <= {name.strip() for name in rows[0]} if recipe else None
-        header = header or _has_header(rows, decimal)
+        found = {name.strip() for name in rows[0]}
+        header = recipe is not None and _names_of(recipe) <= found
         if not header:
-            notes.append("no header: columns are named x1, x2, …")
+            header, note = _has_header(rows, decimal)
+            notes += [note] if note else []
     if header and len(rows) == 1:
         raise DataError(f"{source.name} has a header but no rows.")
     names, row_names = (
@@ -140,24 +143,33 @@ def _find_delimiter(source: Source, start: int, decimal: str) -> str:
     return best if frequent.get(best) and frequent[best][0][0] > 1 else ","
 
 
-def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str | None]:
+    """Whether the first line names the columns, and what to note of the decision.
+
+    Text over a column of numbers is evidence. Without it, a line that has a missing value is
+    a row, and so is one whose fields appear again below.
+    """
     first, *others = rows
     values = [is_number(text, decimal) or is_truth(text) for text in first]
-    if not any(values):
-        return True
-    if all(values):
-        return False
-    if any(text.strip().lower() in LABEL_NAMES for text in first):
-        return True
-    return any(
-        not value and not is_missing(first[j]) and _numbers_below(others, j, decimal)
-        for j, value in enumerate(values)
-    )
+    gaps = [is_missing(text) for text in first]
+    named = [j for j, text in enumerate(first) if not (values[j] or gaps[j])]
+    if any(_values_below(others, j, decimal) for j in named):
+        return True, None
+    # Only the first name may be left out, as R and pandas do above the names of the rows.
+    header = bool(named) and not any(gaps[1:]) and not (gaps[0] and first[0].strip())
+    if header and any(values):
+        header = any(text.strip().lower() in LABEL_NAMES for text in first)
+    elif header:
+        names = {(j, first[j].strip()) for j in named}
+        header = not any((j, text.strip()) in names for row in others for j, text in enumerate(row))
+    return header, _UNSURE if header else _NO_HEADER
 
 
-def _numbers_below(rows: Sequence[Sequence[str]], column: int, decimal: str) -> bool:
+def _values_below(rows: Sequence[Sequence[str]], column: int, decimal: str) -> bool:
+    """Whether all values of a column are numbers, or all are true or false."""
     texts = [row[column] for row in rows if column < len(row) and not is_missing(row[column])]
-    return bool(texts) and all(is_number(text, decimal) for text in texts)
+    numbers = all(is_number(text, decimal) for text in texts)
+    return bool(texts) and (numbers or all(is_truth(text) for text in texts))
 
 
 def _header_names(source: str, fields: Sequence[str]) -> tuple[list[str], bool]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from novikoff.data.choices import Choices, Dataset, Floats, Labels
 from novikoff.data.choose import match_columns, plan_columns
 from novikoff.data.errors import DataError, listed, place, quoted
+from novikoff.data.exact import check_matrix
 from novikoff.data.labels import number_labels
 from novikoff.data.look import numbered
 from novikoff.data.recipe import Column, Recipe
@@ -50,6 +51,7 @@ def read_npy(source: Source, choices: Choices, recipe: Recipe | None, *, labelle
     means = None
     if recipe is not None and any(column.mean is not None for column in recipe.columns):
         means = np.array([np.nan if c.mean is None else c.mean for c in recipe.columns])
+    check_matrix(array, plan.features, source.name, owners)
     settled = settle(
         _floats(array, plan.features),
         Columns(owners, np.zeros(len(owners), np.bool_)),
@@ -84,6 +86,7 @@ def read_npy(source: Source, choices: Choices, recipe: Recipe | None, *, labelle
         plan.notes + settled.notes,
         ids,
         np.flatnonzero(keep).astype(np.int64) + 1,
+        imputed=settled.imputed,
     )
 
 
@@ -114,6 +117,7 @@ def read_npz(source: Source, choices: Choices, recipe: Recipe | None, *, labelle
     names = [f"x{number}" for number in range(1, width + 1)] if recipe is None else recipe.names
     if choices.missing == "mean":
         raise DataError(f"{source.name}: --missing mean is for tables, not for an npz file.")
+    check_matrix(array, list(range(width)), source.name, names)
     settled = settle(
         _floats(array, list(range(width))),
         Columns(names, np.zeros(width, np.bool_)),
@@ -232,10 +236,10 @@ def _labels(values: Array, source: str, name: str) -> tuple[Labels, npt.NDArray[
             raise DataError(f"{source}: {quoted(name)} holds text that is not Unicode.") from None
     if values.dtype.kind in "iu":
         if values.dtype.kind == "u" and int(values.max().item()) >= 2**63:
-            raise DataError(f"{source}: {quoted(name)} holds a label above 2⁶³.")
+            return values.astype(np.str_), none
         return values.astype(np.int64), none
-    floats = values.astype(np.float64)
-    if np.isinf(floats).any():
-        row = int(np.argmax(np.isinf(floats))) + 1
+    numbers = cast(npt.NDArray[np.floating], values)
+    if np.isinf(numbers).any():
+        row = int(np.argmax(np.isinf(numbers))) + 1
         raise DataError(f"{place(source, row, name)}: the label is infinite.")
-    return number_labels(floats), np.isnan(floats)
+    return number_labels(numbers), np.isnan(numbers)

@@ -8,8 +8,10 @@ from typing import BinaryIO
 
 from novikoff.data.choices import Choices, Dataset
 from novikoff.data.errors import DataError
+from novikoff.data.foreign import refuse_foreign
+from novikoff.data.labels import check_classes
 from novikoff.data.recipe import Recipe
-from novikoff.data.source import Source, open_source
+from novikoff.data.source import Source, open_source, shown
 
 _DEFAULT = Choices()
 # From this many bytes on, a file of plain numbers is worth a kernel.
@@ -60,13 +62,17 @@ def read(
     ['the label is the column "class"']
     """
     tell = progress or _silent
-    name = path if isinstance(path, str) else "the data"
+    name = shown(path) if isinstance(path, str) else "the data"
     try:
         source = open_source(path, choices.format)
         name = source.name
         tell(f"reading {name}")
+        refuse_foreign(source)
         _check_family(source, recipe)
-        return _dispatch(source, choices, recipe, labelled, tell)
+        data = _dispatch(source, choices, recipe, labelled, tell)
+        if recipe is None and data.y is not None:
+            _check_label(data)
+        return data
     except MemoryError:
         raise DataError(f"{name} does not fit into memory.") from None
 
@@ -100,7 +106,7 @@ def _dispatch(
     read_table = {"parquet": read_parquet, "arrow": read_arrow}.get(source.format, read_delimited)
     frame = read_table(source, choices, recipe, labelled=labelled)
     tell(f"arranging {frame.n_rows:,} rows")
-    return assemble(frame, choices, recipe)
+    return assemble(frame, choices, recipe, labelled=labelled)
 
 
 def _check_family(source: Source, recipe: Recipe | None) -> None:
@@ -113,6 +119,11 @@ def _check_family(source: Source, recipe: Recipe | None) -> None:
             f"{source.name} is {known[family]}, but the model was trained on "
             f"{known[recipe.family]}."
         )
+
+
+def _check_label(data: Dataset) -> None:
+    advice = "; choose the label with --label" if data.recipe.family == "table" else ""
+    check_classes(data.labels, data.source, data.label or "label", advice)
 
 
 def _silent(_: str) -> None:

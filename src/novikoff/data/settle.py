@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.data.choices import Floats
-from novikoff.data.errors import DataError, counted, place, quoted
+from novikoff.data.errors import DataError, argument, counted, place, quoted
 
 _BLOCK = 1 << 17  # numbers looked at in one go: they stay in the cache
 
@@ -39,6 +39,7 @@ class Settled:
     keep: npt.NDArray[np.bool_] | None
     means: npt.NDArray[np.float64] | None
     notes: list[str]
+    imputed: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None
 
 
 def settle(
@@ -84,7 +85,7 @@ def settle(
         name = columns.owners[empty]
         raise DataError(
             f"{source}: column {quoted(name)} has no values at all; leave it out with "
-            f"--drop {name}."
+            f"--drop {argument(name)}."
         )
     gappy = gaps > 0
     if means is not None or (policy == "mean" and not trained):
@@ -152,7 +153,8 @@ def _impute(
         X = X.copy()
     X[rows] = np.where(absent, own, part)
     note = f"{counted(int(absent.sum()), 'missing value')} replaced by the mean of the column"
-    return Settled(X, None, own, [note])
+    at, columns_at = np.nonzero(absent)
+    return Settled(X, None, own, [note], (rows[at].astype(np.int64), columns_at.astype(np.int64)))
 
 
 def _means(X: Floats) -> npt.NDArray[np.float64]:

@@ -50,6 +50,9 @@ _SVMLIGHT_LINE = re.compile(
 )
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")  # what Python makes of bytes that are no UTF-8
+
+
 @dataclass(frozen=True)
 class Source:
     """The bytes of a file, its name for messages, and its format."""
@@ -75,6 +78,17 @@ def open_source(path: str | os.PathLike[str] | BinaryIO, format: str | None) -> 
     return Source(name, view, format or _format_of(name, view))
 
 
+def shown(name: str) -> str:
+    r"""A file's name as it can be printed: bytes that are no UTF-8 are replaced.
+
+    Examples
+    --------
+    >>> ascii(shown("caf\udce9.csv"))
+    "'caf\\ufffd.csv'"
+    """
+    return _SURROGATE.sub("\ufffd", name)
+
+
 def magic_format(view: memoryview) -> str | None:
     """The binary format that the first bytes announce, if any."""
     start = bytes(view[:8])
@@ -93,12 +107,13 @@ def _format_of(name: str, view: memoryview) -> str:
 def _bytes_of(path: str | os.PathLike[str] | BinaryIO) -> tuple[str, memoryview]:
     if not isinstance(path, str | os.PathLike):
         name = getattr(path, "name", None)
-        return _whole(path, name if isinstance(name, str) else "the stream")
-    name = os.fspath(path)
-    if name == "-":
+        return _whole(path, shown(name) if isinstance(name, str) else "the stream")
+    true_name = os.fspath(path)
+    if true_name == "-":
         return _whole(sys.stdin.buffer, "-")
+    name = shown(true_name)
     try:
-        with open(name, "rb") as file:
+        with open(true_name, "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or not status.st_size:
                 return _whole(file, name)

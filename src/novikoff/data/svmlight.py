@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from novikoff.data.choices import Choices, Dataset
 from novikoff.data.errors import DataError, quoted
-from novikoff.data.labels import number_labels
+from novikoff.data.labels import written_labels
 from novikoff.data.matrices import refuse_columns
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
@@ -39,6 +39,8 @@ class _Lines:
 
     def __init__(self) -> None:
         self.labels: list[float] = []
+        self.texts: dict[bytes, int] = {}  # of the labels, each with its code
+        self.codes: list[int] = []
         self.lines: list[int] = []
         self.counts: list[int] = []
         self.indices: list[npt.NDArray[np.int64]] = []
@@ -90,7 +92,9 @@ def read_svmlight(
         source.name, found, indices - first, values, pointers, width
     )
     X = _csr(values, indices, pointers, width)
-    y = None if bare else number_labels(np.array(found.labels))
+    y = None
+    if not bare:
+        y = written_labels([text.decode() for text in found.texts])[found.codes]
     if not keep.all():
         if not keep.any():
             raise DataError(f"{source.name} has no row without missing values.")
@@ -122,6 +126,7 @@ def _collect(source: Source, start: int, *, labelled: bool) -> tuple[_Lines, boo
         fields = text.replace(b":", b" ").split()
         if not bare:
             found.labels.append(float(fields[0]))
+            found.codes.append(found.texts.setdefault(fields[0], len(found.texts)))
         begin = 0 if bare else 1
         found.lines.append(number)
         found.counts.append((len(fields) - begin) // 2)

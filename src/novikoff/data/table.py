@@ -17,8 +17,10 @@ from novikoff.data.recipe import Column, Recipe
 from novikoff.data.settle import Columns, settle
 
 
-def assemble(frame: Frame, choices: Choices, recipe: Recipe | None) -> Dataset:
-    """Turn a frame into a dataset.
+def assemble(
+    frame: Frame, choices: Choices, recipe: Recipe | None, *, labelled: bool = True
+) -> Dataset:
+    """Turn a frame into a dataset; where labels need not be, they are all there or none.
 
     Raises
     ------
@@ -35,7 +37,14 @@ def assemble(frame: Frame, choices: Choices, recipe: Recipe | None) -> Dataset:
     unlabelled: npt.NDArray[np.bool_] | None = None
     label = None if plan.label is None else frame.names[plan.label]
     if plan.label is not None and label is not None:
-        y, unlabelled = labels_of(frame.columns[plan.label], name, label, raw=frame.raw)
+        try:
+            y, unlabelled = labels_of(frame.columns[plan.label], name, label, raw=frame.raw)
+        except DataError:
+            if labelled:
+                raise
+        if not labelled and (unlabelled is None or unlabelled.any()):
+            y = unlabelled = None
+            notes.append(f"labels are missing in column {quoted(label)}: it is not used")
     features = features_of(frame, recipe)
     for feature in features:
         if isinstance(feature, Categories) and recipe is None:
@@ -96,7 +105,10 @@ def finish(
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise DataError(f"{name}: two features would be named {quoted(twice)}; rename a column.")
-    return Dataset(settled.X, y, names, recipe, name, label, notes + settled.notes, ids, rows)
+    notes += settled.notes
+    return Dataset(
+        settled.X, y, names, recipe, name, label, notes, ids, rows, imputed=settled.imputed
+    )
 
 
 def _check_row_names(frame: Frame, notes: list[str]) -> None:

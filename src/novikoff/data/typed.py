@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from dataclasses import replace
 
-from novikoff.data.arrow import Table, arrow
+from novikoff.data.arrow import Schema, Table, arrow
 from novikoff.data.choices import Choices
 from novikoff.data.choose import Plan, match_columns, plan_columns
 from novikoff.data.errors import DataError, listed
@@ -30,10 +31,11 @@ def read_parquet(
     pa = arrow()
     try:
         file = arrow("pyarrow.parquet").ParquetFile(pa.BufferReader(pa.py_buffer(source.view)))
-        names = list(file.schema_arrow.names)
+        schema: Schema = file.schema_arrow
+        names = list(schema.names)
     except Exception as error:  # whatever Arrow makes of arbitrary bytes
         raise _damaged(source, "Parquet", error) from None
-    plan, notes = _plan(source.name, names, choices, recipe, labelled=labelled)
+    plan, notes = _plan(source.name, schema, choices, recipe, labelled=labelled)
     try:
         table: Table = file.read(columns=[names[j] for j in plan.used])
         return _frame(source, names, plan, notes, table)
@@ -58,29 +60,32 @@ def read_arrow(source: Source, choices: Choices, recipe: Recipe | None, *, label
         reader = ipc.open_file(buffer) if is_file else ipc.open_stream(buffer)
         table = reader.read_all()
         table.validate(full=True)  # offsets that lead astray would crash us later
-        names = list(table.schema.names)
+        schema: Schema = table.schema
+        names = list(schema.names)
     except Exception as error:
         raise _damaged(source, "Arrow", error) from None
-    plan, notes = _plan(source.name, names, choices, recipe, labelled=labelled)
+    plan, notes = _plan(source.name, schema, choices, recipe, labelled=labelled)
     return _frame(source, names, plan, notes, table)
 
 
 def _plan(
     source: str,
-    names: Sequence[str],
+    schema: Schema,
     choices: Choices,
     recipe: Recipe | None,
     *,
     labelled: bool,
 ) -> tuple[Plan, list[str]]:
+    names = list(schema.names)
     if "" in names:
-        raise DataError(f"{source} has no name for column {list(names).index('') + 1}.")
+        raise DataError(f"{source} has no name for column {names.index('') + 1}.")
     check_unique(source, names)
     if recipe is not None:
         plan = match_columns(source, names, recipe, choices, labelled=labelled)
         return plan, plan.notes
     asked = {*choices.features, *choices.drop, choices.id, choices.label, *choices.one_hot}
-    index = [name for name in names if _INDEX.fullmatch(name) and name not in asked]
+    rows = _index_names(schema)
+    index = [n for n in names if (n in rows or _INDEX.fullmatch(n)) and n not in asked]
     notes = [f"the index of a pandas frame, {listed(index)}, is not a feature"] if index else []
     positions = [j for j, name in enumerate(names) if name not in index]
     if not index:
@@ -88,14 +93,23 @@ def _plan(
         return plan, plan.notes
     inner = [names[j] for j in positions]
     plan = plan_columns(source, inner, choices, labelled=labelled, row_names=False)
-    moved = Plan(
-        None if plan.label is None else positions[plan.label],
-        None if plan.id is None else positions[plan.id],
-        [positions[j] for j in plan.features],
-        frozenset(positions[j] for j in plan.one_hot),
-        plan.every_text,
+    moved = replace(
+        plan,
+        label=None if plan.label is None else positions[plan.label],
+        id=None if plan.id is None else positions[plan.id],
+        features=[positions[j] for j in plan.features],
+        one_hot=frozenset(positions[j] for j in plan.one_hot),
     )
     return moved, notes + plan.notes
+
+
+def _index_names(schema: Schema) -> set[str]:
+    """The columns that pandas wrote as the index of a frame, by what it says of itself."""
+    try:
+        said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        return {name for name in said["index_columns"] if isinstance(name, str)}
+    except (ValueError, TypeError, KeyError, RecursionError):  # it may say anything, or nothing
+        return set()
 
 
 def _frame(source: Source, names: list[str], plan: Plan, notes: list[str], table: Table) -> Frame:

@@ -24,6 +24,12 @@ _NUMBER = re.compile(
 )
 _DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?", re.ASCII)
 
+_SIGNS = (("%", "a percent sign"), ("$€£¥₹", "a currency sign"))
+_THOUSANDS = re.compile(
+    r"[-+]?[0-9]{1,3}(?P<mark>[ ,.'’\u00a0\u202f])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?:[.,][0-9]+)?",
+    re.ASCII,
+)
+
 
 def is_missing(text: str) -> bool:
     """Whether a field says that there is no value.
@@ -83,3 +89,20 @@ def has_decimal_comma(text: str) -> bool:
     True
     """
     return _DECIMAL_COMMA.fullmatch(text.strip(BLANKS)) is not None
+
+
+def number_in_dress(text: str) -> str | None:
+    """What keeps a field from being a number that a reader would see in it.
+
+    Examples
+    --------
+    >>> number_in_dress("12%"), number_in_dress("$1,200.50"), number_in_dress("1 200 000")
+    ('a percent sign', 'a currency sign', 'thousands separators')
+    >>> number_in_dress("red")
+    """
+    text = text.strip(BLANKS)
+    for signs, what in _SIGNS:
+        bare = text.strip(signs).strip()
+        if bare != text and (_THOUSANDS.fullmatch(bare) or is_number(bare.replace(",", "."))):
+            return what
+    return "thousands separators" if _THOUSANDS.fullmatch(text) else None
