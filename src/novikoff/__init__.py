@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from novikoff.learners.regret import regret
     from novikoff.report import plots
     from novikoff.report.model_file import load, save
+    from novikoff.report.onnx_file import export_onnx
     from novikoff.theory import bounds
 
 __version__ = "0.1.0"
@@ -42,6 +43,7 @@ __all__ = [
     "Verdict",
     "bounds",
     "data",
+    "export_onnx",
     "load",
     "orders",
     "plots",
@@ -65,6 +67,7 @@ _HOMES = {
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
     "bounds": ("novikoff.theory.bounds", None),
     "data": ("novikoff.data", None),
+    "export_onnx": ("novikoff.report.onnx_file", "export_onnx"),
     "load": ("novikoff.report.model_file", "load"),
     "orders": ("novikoff.core.orders", None),
     "plots": ("novikoff.report.plots", None),

@@ -1,0 +1,87 @@
+"""Files of certificates from strangers: refused in a sentence, or as good as they say."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from novikoff.report import proof_file
+from novikoff.report.steps import Options
+from novikoff.report.study import study
+
+X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 0.5]])
+Y = np.array(["a", "b", "b", "a", "c"])
+
+
+@cache
+def written() -> str:
+    """A file with verdicts of several kinds and lower bounds."""
+    found = study(X, Y, Options())
+    return proof_file.dump(found.proofs, {"source": "five.csv"}, {"label": "class"})
+
+
+def load_and_check(text: str) -> bool:
+    """Whether the file is read and holds; anything but CertificateError is a defect."""
+    try:
+        for proof in proof_file.read(text).proofs:
+            proof.verify(X, Y)
+    except nv.CertificateError:
+        return False
+    return True
+
+
+def test_what_was_written_holds() -> None:
+    assert load_and_check(written())
+    assert proof_file.read(written()).preprocessing == {"label": "class"}
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data())
+def test_bytes_changed_at_random(data: st.DataObject) -> None:
+    text = written()
+    at = data.draw(st.integers(0, len(text) - 1))
+    length = data.draw(st.integers(0, 30))
+    patch = data.draw(st.text(max_size=5))
+    load_and_check(text[:at] + patch + text[at + length :])
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(values, st.data())
+def test_fields_of_any_type(value: object, data: st.DataObject) -> None:
+    """In the file itself, and in a proof whose seal is made anew, as anyone can."""
+    from novikoff.geometry.sealed import sealed
+
+    body = json.loads(written())
+    part = body["proofs"][data.draw(st.integers(0, len(body["proofs"]) - 1))]
+    field = data.draw(st.sampled_from(sorted(part)))
+    part[field] = value
+    fresh = {name: part[name] for name in part if name not in ("seal", "schema_version")}
+    part.update(json.loads(sealed(fresh)))
+    load_and_check(json.dumps(body))
+    whole = json.loads(written())
+    whole[data.draw(st.sampled_from(sorted(whole)))] = value
+    load_and_check(json.dumps(whole))
+
+
+@given(values)
+def test_other_json(value: object) -> None:
+    assert not load_and_check(json.dumps(value))
+
+
+def test_deep_nesting_is_no_crash() -> None:
+    assert not load_and_check('{"kind":' * 100_000)
+    assert not load_and_check("[" * 100_000)
