@@ -82,9 +82,9 @@ class Study:
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:
-        """The certificates of all verdicts, then of all lower bounds."""
+        """The certificates of all verdicts, then of all lower bounds above zero."""
         verdicts = [case.verdict.certificate for case in self.cases]
-        bounds = [case.bound for case in self.cases]
+        bounds = [case.bound if case.least_errors else None for case in self.cases]
         return [proof for proof in (*verdicts, *bounds) if proof is not None]
 
     @property
