@@ -198,6 +198,8 @@ def _panel(ax: Axes, values: Vector, bound: Vector, until: float) -> None:
             min(0.0, float(y.min())),
             1.05 * max(float(y.max()), float(limit.max()), 1e-300),
         )
+        if top > 1e4:  # a power of ten above the axis would crowd the title
+            style.number_ticks(ax, "y")
     ax.fill_between(t, limit, np.clip(until, bottom, top), color=style.SHADE, lw=0, zorder=0)
     marker = "o" if len(values) <= 30 else ""
     ax.plot(t, y, color=style.INK, lw=1.5, marker=marker, ms=3.0)
