@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numba import njit
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
+from novikoff.geometry.exact import Signs
 from novikoff.geometry.margin import Interval, square_norm
 from novikoff.geometry.min_norm import Answer, View, nearest_point, search
 from novikoff.geometry.passes import Data
@@ -61,10 +63,10 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
     )
     w = _without_bias(found.w)
     m = data.products(w)
-    low = {side: float(m[signs == side].min()) for side in (1, -1)}
+    positive, negative = _least(m, signs)
     lo = _lower(data, w, m)
     hi = _upper(data, found)
-    w[-1] = (low[-1] - low[1]) / 2.0
+    w[-1] = (negative - positive) / 2.0
     total = float(found.vertices[2].sum())
     return Gap(w, Interval(min(lo, hi), hi), found.rows, found.weights / total)
 
@@ -76,8 +78,7 @@ def _without_bias(w: Vector) -> Vector:
 def _lower(data: Data, w: Vector, products: Vector) -> float:
     """Half the gap that w leaves between the classes, rounded down."""
     signs = data.problem.rows.signs
-    with np.errstate(all="ignore"):
-        gap = float(products[signs > 0].min()) + float(products[signs < 0].min())
+    gap = sum(_least(products, signs))
     norm = square_norm(w)
     if norm == 0 or not math.isfinite(gap):
         return 0.0
@@ -91,7 +92,21 @@ def _rough_lower(data: Data, answer: Answer) -> float:
     size = float(np.linalg.norm(answer.w[:-1]))
     if not size > 0.0:
         return 0.0
-    return max(0.0, float(m[signs > 0].min()) + float(m[signs < 0].min())) / size / 2.0
+    return max(0.0, sum(_least(m, signs))) / size / 2.0
+
+
+@njit(cache=True, nogil=True)
+def _least(products: Vector, signs: Signs) -> tuple[float, float]:
+    """The least product of the positive rows, and of the negative; NaN if there is one."""
+    positive, negative = np.inf, np.inf
+    for i in range(len(products)):
+        if np.isnan(products[i]):
+            return np.nan, np.nan
+        if signs[i] > 0:
+            positive = min(positive, products[i])
+        else:
+            negative = min(negative, products[i])
+    return positive, negative
 
 
 def _rough_upper(data: Data, answer: Answer) -> float:

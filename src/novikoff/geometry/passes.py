@@ -23,6 +23,8 @@ Result = TypeVar("Result")
 
 # Below this many entries a second thread costs more than it gives.
 _WORTHWHILE = 1 << 20
+# From this many bytes on, one thread for something else is worth its start.
+_WORTH_A_THREAD = 1 << 20
 
 
 def cores() -> int:
@@ -33,7 +35,7 @@ def cores() -> int:
 @contextmanager
 def doing_beside(data: Data, work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
     """Do some work on another core meanwhile, or at the end where there is little to do."""
-    if not data.large:
+    if _rows.nbytes(data.problem.rows) < _WORTH_A_THREAD:
         yield work
         return
     with ThreadPoolExecutor(1) as pool:
