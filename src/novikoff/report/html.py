@@ -8,7 +8,7 @@ from pathlib import Path
 
 from novikoff.report.pictures import CAPTIONS, Subject
 from novikoff.report.summary import CasePart, Report, RowsPart
-from novikoff.report.text import interval, lines
+from novikoff.report.text import lines
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -106,7 +106,7 @@ def _case_cells(case: CasePart) -> list[str]:
     return [
         escape(str(case.positive)),
         f'<span class="{case.kind}">{case.kind}</span>',
-        interval(case.margin.lo, case.margin.hi) if separable else "",
+        f"{case.margin.lo:.6g}" if separable and case.margin.lo is not None else "",
         count(case.mistake_bound) if separable else "",
         count(0 if separable and case.errors is None else case.errors),
         count(0 if separable else case.errors_lower_bound),
