@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "geometry": {"core"},
     "systems": {"core", "geometry"},
     "learners": {"core", "geometry"},
-    "report": {"core", "geometry", "systems", "learners", "theory"},
+    "report": {"core", "geometry", "systems", "learners", "theory", "data"},
     **{shell: _BELOW_REPORT | {"report"} for shell in _SHELLS},
 }
 

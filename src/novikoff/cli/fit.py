@@ -145,7 +145,7 @@ def _find(request: Request, dataset: Dataset, show: Show) -> tuple[Study, Estima
     if options.budget is not None and (folds or share):  # half of it for the estimate
         options = replace(options, budget=options.budget / 2.0)
     try:
-        found = study(dataset.X, y, options, show)
+        found = study(dataset.X, y, options, show, dataset.names)
         if isinstance(folds, int):
             return found, cross_validate(dataset.X, y, folds, options, show, dataset.imputed)
         if isinstance(share, float):
@@ -158,6 +158,8 @@ def _find(request: Request, dataset: Dataset, show: Show) -> tuple[Study, Estima
 def _sum_up(
     request: Request, dataset: Dataset, found: Study, estimate: Estimate | None, began: float
 ) -> Report:
+    import numpy as np
+
     from novikoff.report.summary import Files, Source, summarize
 
     targets = request.targets
@@ -168,7 +170,7 @@ def _sum_up(
         rows=dataset.rows,
         ids=dataset.ids,
         notes=dataset.notes,
-        sparse=not hasattr(dataset.X, "ctypes"),
+        sparse=not isinstance(dataset.X, np.ndarray),
     )
     files = Files(
         str(targets.model),
@@ -181,8 +183,6 @@ def _sum_up(
 
 def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, bytes]:
     """The model, the certificate and the picture."""
-    import numpy as np
-
     from novikoff.report import model_file, pictures, proof_file
     from novikoff.report.steps import REST
 
@@ -195,7 +195,6 @@ def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, by
         "rule": found.rule,
         "rest": REST if REST in found.classes and REST not in dataset.labels else None,
     }
-    found.model.feature_names_in_ = np.array(dataset.names, dtype=object)
     proofs = proof_file.dump(found.proofs, origin, recipe)
     certificate = {"proofs": proof_file.plain(found.proofs)} if found.proofs else None
     model = model_file.dump(found.model, preprocessing=recipe, data=origin, certificate=certificate)
@@ -203,7 +202,7 @@ def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, by
     if found.proofs:
         contents[targets.certificate] = proofs.encode()
     if targets.plot is not None:
-        contents[targets.plot] = pictures.draw(found, dataset.X, dataset.names, request.picture)
+        contents[targets.plot] = pictures.draw(found, dataset.X, request.picture)
     return contents
 
 
@@ -218,7 +217,7 @@ def _page(report: Report, dataset: Dataset, found: Study) -> str:
     from novikoff.report.html import page
     from novikoff.report.pictures import draw_all
 
-    return page(report, draw_all(found, dataset.X, dataset.names))
+    return page(report, draw_all(found, dataset.X))
 
 
 def _print(report: Report, page: str | None, request: Request) -> None:

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from novikoff.cli.progress import shown
 from novikoff.cli.screen import print_text
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from novikoff.data import Dataset
-    from novikoff.data.choices import Labels
-    from novikoff.learners.linear import LinearLearner
 
 
 @click.command("predict")
@@ -49,6 +37,7 @@ def command(
     from novikoff.data import Choices, Recipe, read
     from novikoff.report import model_file
     from novikoff.report.files import check_writable, write_file
+    from novikoff.report.predictions import as_csv, count_differing, predict_quietly
 
     if out != "-":
         check_writable(Path(out), force=force)
@@ -64,48 +53,16 @@ def command(
         recipe = Recipe.from_json(saved.preprocessing)
         dataset = read(data, choices, recipe=recipe, labelled=False)
         show("predicting", None)
-        text = _table(saved.model, dataset, scores, (saved.data or {}).get("rest"))
+        labels, found = predict_quietly(saved.model, dataset.X, scores=scores)
+        rows = dataset.rows.tolist() if dataset.ids is None else dataset.ids
+        text = as_csv(saved.model, labels, found, rows, "row" if dataset.ids is None else "id")
     if out == "-":
         print_text(text)
     else:
         write_file(out, text.encode(), force=force)
+    if dataset.y is not None:
+        rest = (saved.data or {}).get("rest")
+        wrong = count_differing(saved.model, labels, dataset.y, rest)
+        click.echo(f"novikoff: {wrong:,} of {len(labels):,} labels differ.", err=True)
     for note in dataset.notes:
         click.echo(f"novikoff: {note}", err=True)
-
-
-def _table(model: LinearLearner, dataset: Dataset, scores: bool, rest: object) -> str:
-    import numpy as np
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # columns are matched already
-        labels = model.predict(dataset.X)
-        found = model.decision_function(dataset.X) if scores else np.empty((len(labels), 0))
-    classes = model.classes_.tolist()
-    heads = [f"score_{name}" for name in (classes[1:] if found.ndim == 1 else classes)]
-    found = found.reshape(len(labels), -1)
-    names = dataset.rows.tolist() if dataset.ids is None else dataset.ids
-    first = "row" if dataset.ids is None else "id"
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([first, "prediction", *(heads if scores else [])])
-    for name, label, row in zip(names, labels.tolist(), found.tolist(), strict=True):
-        writer.writerow([name, label, *map(repr, row)])
-    if dataset.y is not None:
-        wrong = int((labels.astype(str) != _known(model, dataset.y, rest)).sum())
-        click.echo(f"novikoff: {wrong:,} of {len(labels):,} labels differ.", err=True)
-    return out.getvalue()
-
-
-def _known(model: LinearLearner, y: Labels, rest: object) -> npt.NDArray[np.str_]:
-    """The labels as the model writes them; all that it does not know as its rest, if it has one."""
-    import numpy as np
-
-    classes = model.classes_
-    if classes.dtype.kind in "if" and y.dtype.kind in "if":
-        same = {float(label): str(label) for label in classes.tolist()}
-        labels = np.array([same.get(float(label), str(label)) for label in y.tolist()])
-    else:
-        labels = y.astype(str)
-    if rest is None:
-        return labels
-    return np.where(np.isin(labels, classes.astype(str)), labels, str(rest))

@@ -31,9 +31,9 @@ def command(certificate: str, data: str, **values: object) -> None:
     DATA is read as the certificate says it was, and the output says how; with options, as
     they say alone. Exits with 0 only if every claim holds.
     """
+    from novikoff.data.errors import counted
     from novikoff.geometry.checker import CertificateError
     from novikoff.report import proof_file
-    from novikoff.report.words import counted
 
     try:
         proofs = proof_file.read(_text(certificate))
@@ -108,7 +108,7 @@ def _claim(proof: Certificate | ErrorBound) -> str:
 
 
 def _count(bound: Fraction) -> str:
-    from novikoff.report.words import counted
+    from novikoff.data.errors import counted
 
     if bound.denominator == 1:
         return counted(int(bound), "mistake")

@@ -33,18 +33,7 @@ def read_delimited(
         If it is not UTF-8, has no rows, or rows of different lengths.
     """
     facts = check_text(source)
-    look = look_at(source, facts.start, choices, recipe)
-    if recipe is None:
-        plan = plan_columns(
-            source.name,
-            look.names,
-            choices,
-            labelled=labelled,
-            row_names=look.row_names,
-            hint=_hint(look) if choices.delimiter is None else "",
-        )
-    else:
-        plan = match_columns(source.name, look.names, recipe, choices, labelled=labelled)
+    look, plan = plan_text(source, facts, choices, recipe, labelled=labelled)
     table = _load(source, facts, look, plan)
     return Frame(
         source=source.name,
@@ -55,6 +44,24 @@ def read_delimited(
         raw=True,
         decimal=look.decimal,
         notes=[*look.notes, *plan.notes],
+    )
+
+
+def plan_text(
+    source: Source, facts: Facts, choices: Choices, recipe: Recipe | None, *, labelled: bool
+) -> tuple[Look, Plan]:
+    """What a look at the first rows tells, and which columns are to be read."""
+    look = look_at(source, facts.start, choices, recipe)
+    if recipe is not None:
+        return look, match_columns(source.name, look.names, recipe, choices, labelled=labelled)
+    hint = _hint(look) if choices.delimiter is None else ""
+    return look, plan_columns(
+        source.name,
+        look.names,
+        choices,
+        labelled=labelled,
+        row_names=look.row_names,
+        hint=hint,
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from novikoff.data.choices import Choices, Dataset
-from novikoff.data.choose import Plan, match_columns, plan_columns
+from novikoff.data.choose import Plan
+from novikoff.data.delimited import plan_text
 from novikoff.data.errors import DataError
 from novikoff.data.features import Frame
 from novikoff.data.labels import label_values
-from novikoff.data.look import Look, look_at
+from novikoff.data.look import Look
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import Source
 from novikoff.data.table import finish
@@ -26,15 +27,8 @@ def read_large(
     What is wrong with a file is not said here but by the careful road, which then reads it.
     """
     try:
-        start = check_text(_head(source)).start
-        look = look_at(source, start, choices, recipe)
-        plan = (
-            plan_columns(
-                source.name, look.names, choices, labelled=labelled, row_names=look.row_names
-            )
-            if recipe is None
-            else match_columns(source.name, look.names, recipe, choices, labelled=labelled)
-        )
+        facts = check_text(_head(source))
+        look, plan = plan_text(source, facts, choices, recipe, labelled=labelled)
     except (DataError, UnicodeDecodeError):
         return None
     if not _is_plain(look, plan):

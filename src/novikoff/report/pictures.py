@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
@@ -40,7 +39,7 @@ class Picture:
     plane: tuple[str, str] | None = None
 
 
-def draw(found: Study, X: Matrix, names: Sequence[str], picture: Picture) -> bytes:
+def draw(found: Study, X: Matrix, picture: Picture) -> bytes:
     """One picture as a file.
 
     Raises
@@ -50,10 +49,10 @@ def draw(found: Study, X: Matrix, names: Sequence[str], picture: Picture) -> byt
     """
     from novikoff.report.plots import render_figure
 
-    return render_figure(_figure(found, X, names, picture), picture.suffix)
+    return render_figure(_figure(found, X, picture), picture.suffix)
 
 
-def draw_all(found: Study, X: Matrix, names: Sequence[str]) -> dict[Subject, str]:
+def draw_all(found: Study, X: Matrix) -> dict[Subject, str]:
     """Every picture that the study has something to show for, as SVG elements."""
     from novikoff.report.plots import figure_to_svg
 
@@ -62,18 +61,17 @@ def draw_all(found: Study, X: Matrix, names: Sequence[str]) -> dict[Subject, str
         return drawn
     for subject, caption in CAPTIONS.items():
         try:
-            figure = _figure(found, X, names, Picture(subject))
+            figure = _figure(found, X, Picture(subject))
         except ValueError:  # no trace where no rule is perfect, no margins where w = 0
             continue
         drawn[subject] = figure_to_svg(figure, prefix=subject, label=caption)
     return drawn
 
 
-def _figure(found: Study, X: Matrix, names: Sequence[str], picture: Picture) -> Figure:
+def _figure(found: Study, X: Matrix, picture: Picture) -> Figure:
     from novikoff.report import plots
 
     model, y = found.model, found.y
-    model.feature_names_in_ = np.array(list(names), dtype=object)
     axes = plots.blank_axes()[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the rows of X have no names, the model has

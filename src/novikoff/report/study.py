@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -115,6 +116,7 @@ def study(
     y: Labels,
     options: Options = Options(),  # noqa: B008 — frozen
     progress: Progress | None = None,
+    names: Sequence[str] | None = None,
 ) -> Study:
     """Decide, learn and count.
 
@@ -128,6 +130,8 @@ def study(
         How.
     progress : callable, optional
         Called with the name of each step, and with the interval for the margin.
+    names : sequence of str, optional
+        The names of the columns, for the model.
 
     Examples
     --------
@@ -150,6 +154,8 @@ def study(
         predicted = np.searchsorted(labels, learned.model.predict(X))
         pairs = np.bincount(codes * len(labels) + predicted, minlength=len(labels) ** 2)
         cases = learned.cases
+        if names is not None:
+            learned.model.feature_names_in_ = np.array(list(names), dtype=object)
         return Study(
             classes=classes,
             counts=counts,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from novikoff.data.errors import counted
 from novikoff.report.summary import CasePart, Report, RowsPart
-from novikoff.report.words import counted
 
 _COUNTING = "(counted from 1, without the header)"
 _SHOWN_ROWS, _SHOWN_NAMES, _SHOWN_CLASHES, _SHOWN_CLASSES = 12, 12, 5, 12
@@ -112,8 +112,8 @@ def _verdict(report: Report) -> Iterator[tuple[str, str]]:
         yield from _case(report, cases[0])
         return
     kinds = [case.kind for case in cases]
-    counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    yield "verdict", f"{report.verdict.kind} — each class against the rest: {counted}"
+    tally = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    yield "verdict", f"{report.verdict.kind} — each class against the rest: {tally}"
     width = max(len(str(case.positive)) for case in cases)
     for case in cases:
         yield "", f"{case.positive!s:{width}}  {_one_line(case)}"
