@@ -188,3 +188,13 @@ def test_means_are_those_of_the_rows_learned_from() -> None:
     taught = np.array([True, True, False, True])
     filled = _imputed_anew(X, (np.array([3]), np.array([0])), taught)
     assert np.asarray(filled)[:, 0].tolist() == [1.0, 2.0, 100.0, 1.5]
+
+
+def test_rows_whose_marks_agree_by_chance_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one mark for all rows, what is left is the comparison entry by entry."""
+    from novikoff.geometry import twins
+
+    monkeypatch.setattr(twins, "_marks", lambda data: np.zeros(data.n))
+    X = np.array([[1.0], [2.0], [1.0], [3.0], [2.0], [3.0]])
+    y = np.array(["a", "b", "a", "b", "a", "b"])
+    assert [group.tolist() for group in study(X, y).clashes] == [[1, 4]]
