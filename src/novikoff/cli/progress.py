@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
 
+# The signal of a timer, where there is one.
+_AGAIN = getattr(signal, "SIGALRM", None)
+
 Show: TypeAlias = "Callable[[str, Interval | None], None]"
 
 
@@ -38,11 +41,14 @@ def _noticing_interrupts() -> Iterator[list[int]]:
     pressed: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
-        pressed.append(number)
+        if number != _AGAIN:
+            pressed.append(number)
+        if _AGAIN is not None:  # a compiler may swallow an exception: it is raised until heard
+            signal.setitimer(signal.ITIMER_REAL, 1.0)
         raise KeyboardInterrupt
 
     before = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, *([] if _AGAIN is None else [_AGAIN])):
         if signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, note)
     try:
@@ -52,6 +58,8 @@ def _noticing_interrupts() -> Iterator[list[int]]:
             sys.exit(128 + signal.SIGTERM)
         raise
     finally:
+        if _AGAIN is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number, former in before.items():
             signal.signal(number, former)
 
