@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from novikoff.data import Choices, DataError, Dataset, read
-from novikoff.data.svmlight import _lines
+from novikoff.data.scanner import enumerate_lines
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -111,10 +111,10 @@ class TestSvmlight:
 
     @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 1000])
     def test_lines_whatever_the_chunks(self, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("novikoff.data.svmlight._CHUNK", size)
+        monkeypatch.setattr("novikoff.data.scanner._CHUNK", size)
         text = b"a\r\nbb\n\n\rc\r\rdd\r\n\r\ne"
         expected = [(k, line) for k, line in enumerate(text.splitlines(), start=1)]
-        assert list(_lines(memoryview(text), 0)) == expected
+        assert list(enumerate_lines(memoryview(text))) == expected
 
 
 def saved(write: Callable[[io.BytesIO], object]) -> io.BytesIO:

@@ -6,21 +6,24 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
-from novikoff.cli.options import choices, reading
+from novikoff.cli.options import Size, choices, reading
 from novikoff.cli.progress import Show, shown
 from novikoff.cli.request import Request
 from novikoff.cli.screen import print_lines, print_text
 
 if TYPE_CHECKING:
     from novikoff.data import Dataset
+    from novikoff.data.blocks import CachedBlocks, FileBlocks
     from novikoff.report.estimate import Estimate
     from novikoff.report.study import Study
     from novikoff.report.summary import Report
+
+Data: TypeAlias = "Dataset | FileBlocks | CachedBlocks"
 
 _KINDS = ["separable", "quasi-separable", "inseparable"]
 _ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
@@ -98,27 +101,41 @@ _PLOTS = ["boundary", "margins", "mistakes", "proof"]
     metavar="DIR",
     help="Where the model and the certificate go. Default: here.",
 )
+@click.option(
+    "--max-memory",
+    type=Size(),
+    metavar="SIZE",
+    help="Stay below it, for instance 2GB: data that needs more is read in blocks.",
+)
+@click.option(
+    "--cache",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Read in blocks, and keep them there: later passes, and fits, are quick.",
+)
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def command(data: str, **values: object) -> None:
     """Decide whether a linear rule exists, with proof, and learn one.
 
-    DATA is CSV, TSV, Parquet, Arrow, npy, npz or svmlight, text also gzipped; - is standard
-    input. Writes NAME.novikoff (the model) and NAME.cert.json (the proof), and prints a report.
+    DATA is CSV, TSV, Parquet, Arrow, npy, npz or svmlight, text also gzipped, a directory of
+    Parquet files, or a block cache; - is standard input. Writes NAME.novikoff (the model) and
+    NAME.cert.json (the proof), and prints a report.
 
     \b
     novikoff fit flowers.csv --label species
     novikoff fit big.parquet --require separable --format json > report.json
+    novikoff fit larger-than-memory.csv --max-memory 2GB --cache /tmp/blocks
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
     request = Request.of(data, values)
     request.targets.check(request.force)
     began = time.perf_counter()
     with shown() as show:
-        dataset = _read(request, show)
-        found, estimate = _find(request, dataset, show)
+        rows = _read(request, show)
+        found, estimate = _find(request, rows, show)
         show("writing", None)
-        contents = _contents(request, dataset, found)
-        report = _sum_up(request, dataset, found, estimate, began)
-        page = _page(report, dataset, found) if request.form == "html" else None
+        contents = _contents(request, rows, found)
+        report = _sum_up(request, rows, found, estimate, began)
+        page = _page(report, rows, found) if request.form == "html" else None
         if page is not None and request.targets.page is not None:
             contents[request.targets.page] = page.encode()
         _save(contents, request)
@@ -129,14 +146,45 @@ def command(data: str, **values: object) -> None:
     sys.exit(_code(report, request.require))
 
 
-def _read(request: Request, show: Show) -> Dataset:
+def _read(request: Request, show: Show) -> Data:
     from novikoff.data import read
+    from novikoff.data.blocks import blocks
 
     show(f"reading {request.data}", None)
-    return read(request.data, choices(request.values))
+    asked = choices(request.values)
+    if not request.in_blocks:
+        return read(request.data, asked)
+
+    def tell(rows: int) -> None:
+        show(f"reading {request.data}: {rows:,} rows", None)
+
+    memory, cache = request.max_memory, request.values["cache"]
+    return blocks(
+        request.data,
+        asked,
+        max_memory=memory,
+        cache=None if cache is None else str(cache),
+        progress=tell,
+    )
 
 
-def _find(request: Request, dataset: Dataset, show: Show) -> tuple[Study, Estimate | None]:
+def _find(request: Request, data: Data, show: Show) -> tuple[Study, Estimate | None]:
+    from novikoff.data import DataError, Dataset
+    from novikoff.report.block_study import study_blocks
+
+    if isinstance(data, Dataset):
+        return _find_in_memory(request, data, show)
+    try:
+        return study_blocks(data, request.options(data), show, data.names), None
+    except ValueError as error:
+        if isinstance(error, DataError):
+            raise
+        raise ValueError(f"{data.source}: {error}") from None
+
+
+def _find_in_memory(
+    request: Request, dataset: Dataset, show: Show
+) -> tuple[Study, Estimate | None]:
     from novikoff.report.estimate import cross_validate, hold_out
     from novikoff.report.study import study
 
@@ -156,21 +204,21 @@ def _find(request: Request, dataset: Dataset, show: Show) -> tuple[Study, Estima
 
 
 def _sum_up(
-    request: Request, dataset: Dataset, found: Study, estimate: Estimate | None, began: float
+    request: Request, data: Data, found: Study, estimate: Estimate | None, began: float
 ) -> Report:
-    import numpy as np
-
+    from novikoff.data import Dataset
     from novikoff.report.summary import Files, Source, summarize
 
     targets = request.targets
+    in_memory = isinstance(data, Dataset)
     source = Source(
-        name=dataset.source,
-        names=dataset.names,
-        label=dataset.label,
-        rows=dataset.rows,
-        ids=dataset.ids,
-        notes=dataset.notes,
-        sparse=not isinstance(dataset.X, np.ndarray),
+        name=data.source,
+        names=data.names,
+        label=data.label,
+        rows=data.rows,
+        ids=data.ids if isinstance(data, Dataset) else None,
+        notes=data.notes if in_memory else [*data.notes, "read in blocks"],
+        sparse=data.sparse,
     )
     files = Files(
         str(targets.model),
@@ -181,19 +229,21 @@ def _sum_up(
     return summarize(found, source, estimate=estimate, files=files, seconds=seconds)
 
 
-def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, bytes]:
+def _contents(request: Request, data: Data, found: Study) -> dict[Path, bytes]:
     """The model, the certificate and the picture."""
+    from novikoff.data import Dataset
     from novikoff.report import model_file, pictures, proof_file
     from novikoff.report.steps import REST
 
-    targets, recipe = request.targets, dataset.recipe.to_json()
+    targets, recipe = request.targets, data.recipe.to_json()
+    labels = data.labels if isinstance(data, Dataset) else data.classes
     origin: dict[str, object] = {
-        "source": dataset.source,
-        "rows": len(dataset.rows),
-        "features": len(dataset.names),
+        "source": data.source,
+        "rows": data.n_rows,
+        "features": len(data.names),
         "sha256": found.sha256,
         "rule": found.rule,
-        "rest": REST if REST in found.classes and REST not in dataset.labels else None,
+        "rest": REST if REST in found.classes and REST not in labels else None,
     }
     proofs = proof_file.dump(found.proofs, origin, recipe)
     certificate = {"proofs": proof_file.plain(found.proofs)} if found.proofs else None
@@ -201,8 +251,8 @@ def _contents(request: Request, dataset: Dataset, found: Study) -> dict[Path, by
     contents = {targets.model: model}
     if found.proofs:
         contents[targets.certificate] = proofs.encode()
-    if targets.plot is not None:
-        contents[targets.plot] = pictures.draw(found, dataset.X, request.picture)
+    if targets.plot is not None and isinstance(data, Dataset):
+        contents[targets.plot] = pictures.draw(found, data.X, request.picture)
     return contents
 
 
@@ -213,11 +263,12 @@ def _save(contents: dict[Path, bytes], request: Request) -> None:
     write_files(contents, force=request.force)
 
 
-def _page(report: Report, dataset: Dataset, found: Study) -> str:
+def _page(report: Report, data: Data, found: Study) -> str:
+    from novikoff.data import Dataset
     from novikoff.report.html import page
     from novikoff.report.pictures import draw_all
 
-    return page(report, draw_all(found, dataset.X))
+    return page(report, draw_all(found, data.X) if isinstance(data, Dataset) else {})
 
 
 def _print(report: Report, page: str | None, request: Request) -> None:

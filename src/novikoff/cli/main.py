@@ -28,6 +28,8 @@ _COMMANDS = {
     "predict": "Predict labels or scores with a model.",
     "verify": "Check a certificate against data, without the solver.",
     "info": "Say what a model is, and show its weights.",
+    "stream": "Learn from a stream, one row at a time: predict, then learn.",
+    "convert": "Turn a file of one format into another, row by row.",
 }
 
 

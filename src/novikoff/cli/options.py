@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,6 +33,23 @@ _READING = [
     click.option("--from", "source_format", type=click.Choice(_FORMATS), help="The format of DATA. "
                  "Default: from its name or first bytes."),
 ]  # fmt: skip
+
+
+class Size(click.ParamType):
+    """A number of bytes: 500MB, 2GB, 1.5GiB, 1e9."""
+
+    name = "size"
+    _form = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """The bytes."""
+        match = self._form.fullmatch(str(value).strip())
+        if match is None:
+            self.fail(f"{value!s} is not a size such as 500MB or 2GB.", param, ctx)
+        power = " kmgt".index(match[2].lower() or " ")
+        return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
 
 
 def reading(command: Command) -> Command:

@@ -15,8 +15,15 @@ from novikoff.cli.options import fields
 
 if TYPE_CHECKING:
     from novikoff.data import Dataset
+    from novikoff.data.blocks import CachedBlocks, FileBlocks
     from novikoff.report.pictures import Picture
     from novikoff.report.steps import Options
+
+
+# The memory that the program takes up, and data per byte of its file: as it is, or packed.
+_LEAST_MEMORY = 500_000_000
+_PROGRAM, _TEXT, _PACKED = 400_000_000, 4, 20
+_PACKING = (".gz", ".parquet", ".pq")
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,12 @@ class Request:
         """The request; options that contradict each other are refused."""
         if values["holdout"] is not None and values["cv"] is not None:
             raise click.UsageError("--holdout and --cv exclude each other.")
+        memory = values["max_memory"]
+        if isinstance(memory, int) and memory < _LEAST_MEMORY:
+            raise click.BadParameter(
+                "the program itself needs about 400MB: give 512MB at least.",
+                param_hint="--max-memory",
+            )
         if values["require"] is not None and values["no_verdict"]:
             raise click.UsageError("--require needs a verdict: it excludes --no-verdict.")
         plot = None if values["plot"] is None else Path(str(values["plot"]))
@@ -77,7 +90,30 @@ class Request:
         page = folder / f"{stem}.html" if form == "html" and sys.stdout.isatty() else None
         targets = Targets(folder / f"{stem}.novikoff", folder / f"{stem}.cert.json", plot, page)
         require = None if values["require"] is None else str(values["require"])
-        return cls(data, values, targets, form, bool(values["force"]), require)
+        request = cls(data, values, targets, form, bool(values["force"]), require)
+        for option in ("holdout", "cv", "plot"):
+            if values[option] is not None and request.in_blocks:
+                raise click.UsageError(
+                    f"--{option} needs all rows in memory, and these are read in blocks."
+                )
+        return request
+
+    @property
+    def max_memory(self) -> int | None:
+        """The bytes that may be used."""
+        memory = self.values["max_memory"]
+        return memory if isinstance(memory, int) else None
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the data is read in blocks: if it is asked for, or would not fit."""
+        path = Path(self.data)
+        if self.values["cache"] is not None or self.data.endswith(".blocks") or path.is_dir():
+            return True
+        if self.max_memory is None or not path.is_file():
+            return False
+        growth = _PACKED if path.suffix.lower() in _PACKING else _TEXT
+        return _PROGRAM + growth * path.stat().st_size > self.max_memory
 
     @property
     def picture(self) -> Picture:
@@ -89,7 +125,7 @@ class Request:
         suffix = ".svg" if self.targets.plot is None else self.targets.plot.suffix.lower()
         return Picture(subject, suffix, None if plane is None else (plane[0], plane[1]))
 
-    def options(self, dataset: Dataset) -> Options:
+    def options(self, data: Dataset | FileBlocks | CachedBlocks) -> Options:
         """How the study is made."""
         from novikoff.report.steps import Options
 
@@ -97,7 +133,7 @@ class Request:
         epochs, seed, budget = values["epochs"], values["seed"], values["budget"]
         return Options(
             fit_intercept=not values["no_intercept"],
-            positive=_positive(dataset, values["positive"]),
+            positive=_positive(data, values["positive"]),
             order=str(values["order"]),
             epochs=epochs if isinstance(epochs, int) else None,
             seed=seed if isinstance(seed, int) else 0,
@@ -110,20 +146,21 @@ def _stem(data: str) -> str:
     """The name of the data without its endings."""
     name = "data" if data == "-" else Path(data).name
     for ending in (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
-                   ".svm", ".svmlight", ".libsvm", ".data", ".dat"):  # fmt: skip
+                   ".svm", ".svmlight", ".libsvm", ".data", ".dat", ".blocks"):  # fmt: skip
         name = name.removesuffix(ending) or name
     return name
 
 
-def _positive(dataset: Dataset, text: object) -> Hashable:
+def _positive(data: Dataset | FileBlocks | CachedBlocks, text: object) -> Hashable:
     """The label that the text stands for."""
-    if text is None or dataset.y is None:
+    if text is None:
         return None
     import numpy as np
 
+    from novikoff.data import Dataset
     from novikoff.geometry.table import plain_label
 
-    labels = np.unique(dataset.y).tolist()
+    labels = (np.unique(data.labels) if isinstance(data, Dataset) else data.classes).tolist()
     for label in labels:
         if str(label) == text or (
             isinstance(label, bool) and str(label).lower() == str(text).lower()
@@ -131,6 +168,6 @@ def _positive(dataset: Dataset, text: object) -> Hashable:
             return plain_label(label)
     shown_labels = ", ".join(map(str, labels[:10])) + (", …" if len(labels) > 10 else "")
     raise click.BadParameter(
-        f"no row of {dataset.source} has the label {text!s}; there are {shown_labels}.",
+        f"no row of {data.source} has the label {text!s}; there are {shown_labels}.",
         param_hint="--positive",
     )

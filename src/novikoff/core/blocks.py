@@ -47,13 +47,13 @@ class Blocks(Protocol):
 class Coded(NamedTuple):
     """A block that was checked before: its labels are numbers of classes.
 
-    ``radius`` and ``longest`` are those of a `Problem` with or without a bias.
+    ``radius`` and ``longest`` are those of a `Problem` without a bias.
     """
 
     X: Floats | SparseMatrix
     codes: npt.NDArray[np.int32]
     radius: float  # max‖x_i‖, rounded up
-    longest: int  # the most entries of a row
+    longest: int  # the most terms of a product, one for a bias among them
 
 
 @runtime_checkable
@@ -63,6 +63,10 @@ class CodedBlocks(Blocks, Protocol):
     @property
     def classes(self) -> npt.NDArray[np.generic]:
         """The labels, sorted."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
 
     def coded(self) -> Iterator[Coded]:
         """The blocks with codes in place of labels."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from numba import njit
 
 from novikoff.core import rows as _rows
+from novikoff.core.blocks import Coded
 from novikoff.core.rows import Floats, Rows, SparseMatrix, Vector
 
 # Below this many bytes a thread costs more than it gives.
@@ -111,6 +112,29 @@ def pose(
     if radius > 0.0:
         radius = math.nextafter(radius * (1.0 + (p + 4) * _ULP), math.inf)
     return Problem(rows, radius, longest)
+
+
+def measured(X: Floats | SparseMatrix, codes: npt.NDArray[np.int32], threads: int = 1) -> Coded:
+    """A block of rows with the numbers that every bound needs; errors are those of `pose`."""
+    problem = pose(X, np.ones(len(codes), dtype=np.int8), False, threads=threads)
+    return Coded(X, codes, problem.radius, problem.longest)
+
+
+def pose_again(block: Coded, signs: npt.NDArray[np.int8], fit_intercept: bool) -> Problem:
+    """Pose the problem of a block that was checked before, without a look at its rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = measured(np.array([[3.0, 4.0]]), np.zeros(1, dtype=np.int32))
+    >>> pose_again(block, np.array([1], dtype=np.int8), True).radius >= 26.0**0.5
+    True
+    """
+    rows = _rows.view(block.X, signs, fit_intercept, checked=True)
+    radius = block.radius
+    if fit_intercept:
+        radius = math.nextafter(math.hypot(radius, 1.0) * (1.0 + 4 * _ULP), math.inf)
+    return Problem(rows, radius, block.longest)
 
 
 def relative_norms(problem: Problem) -> Vector:

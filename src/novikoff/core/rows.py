@@ -62,10 +62,17 @@ Array = TypeVar("Array", bound=npt.NDArray[np.generic])
 Code: TypeAlias = Callable[..., object]
 
 
-def view(X: Floats | SparseMatrix, signs: npt.NDArray[np.int8], fit_intercept: bool) -> Rows:
+def view(
+    X: Floats | SparseMatrix,
+    signs: npt.NDArray[np.int8],
+    fit_intercept: bool,
+    *,
+    checked: bool = False,
+) -> Rows:
     """See ``X`` as signed, padded rows, without copying it.
 
-    Only a CSR matrix with unsorted or repeated indices is copied, to put them in order.
+    Only a CSR matrix with unsorted or repeated indices is copied, to put them in order;
+    one that was ``checked`` before is known to have none, and none out of range.
 
     Every array is marked read-only in the view: the data is never written, and memory
     maps, frames and plain arrays share one compiled kernel.
@@ -80,10 +87,11 @@ def view(X: Floats | SparseMatrix, signs: npt.NDArray[np.int8], fit_intercept: b
     bias = 1.0 if fit_intercept else 0.0
     if isinstance(X, np.ndarray):
         return Dense(frozen(X), frozen(signs), bias)
-    X.check_format(full_check=True)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
+    if not checked:
+        X.check_format(full_check=True)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
     indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
     return Csr(
         frozen(X.data),

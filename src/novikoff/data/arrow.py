@@ -61,8 +61,19 @@ class Table(Protocol):
         """Their rows in batches."""
 
 
+class Field(Protocol):
+    """What is said of a column."""
+
+    @property
+    def type(self) -> Type:
+        """Its type."""
+
+
 class Schema(Protocol):
     """What a table says of its columns."""
+
+    def field(self, name: str) -> Field:
+        """One of them."""
 
     @property
     def names(self) -> list[str]:
@@ -86,6 +97,38 @@ class Batch(Protocol):
 
     def to_tensor(self, *, null_to_nan: bool) -> Tensor:
         """All of them in C order."""
+
+    def select(self, columns: list[str]) -> Batch:
+        """Some of them."""
+
+    def slice(self, offset: int, length: int) -> Batch:
+        """Some of the rows."""
+
+    def validate(self, *, full: bool) -> None:
+        """Raise if offsets lead astray."""
+
+
+class Batches(Protocol):
+    """A file of batches."""
+
+    @property
+    def schema_arrow(self) -> Schema:
+        """Its columns."""
+
+    @property
+    def metadata(self) -> Metadata:
+        """What it says of itself."""
+
+    def iter_batches(self, *, batch_size: int, columns: list[str]) -> Iterator[Batch]:
+        """Some columns, so many rows at a time."""
+
+
+class Metadata(Protocol):
+    """What a Parquet file says of itself."""
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows it has."""
 
 
 class Tensor(Protocol):

@@ -110,6 +110,8 @@ class Dataset:
         The number of each row in the file, counted from 1 without the header.
     imputed : pair of arrays of int64, or None
         The rows and columns of X where a mean stands for what is missing.
+    n_read : int or None
+        How many rows the file has, those that were left out included, where it is known.
     """
 
     X: npt.NDArray[np.float64] | npt.NDArray[np.float32] | sp.csr_array
@@ -122,6 +124,17 @@ class Dataset:
     ids: list[str] | None
     rows: npt.NDArray[np.int64]
     imputed: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None
+    n_read: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.rows)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is a CSR array."""
+        return not isinstance(self.X, np.ndarray)
 
     @property
     def labels(self) -> Labels:
@@ -129,6 +142,19 @@ class Dataset:
         if self.y is None:
             raise DataError(f"{self.source} has no label column.")
         return self.y
+
+
+def numbers_of(n_rows: int, dropped: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The numbers, from 1, of the rows that are left when some of a file are left out.
+
+    Examples
+    --------
+    >>> numbers_of(3, np.array([2, 4])).tolist()
+    [1, 3, 5]
+    """
+    every = np.ones(n_rows + len(dropped), dtype=np.bool_)
+    every[dropped - 1] = False
+    return np.flatnonzero(every) + 1
 
 
 def _check_delimiter(delimiter: str, decimal: str) -> None:

@@ -2,11 +2,13 @@
 
 Decimals of up to 19 digits are m·10^q with whole m < 2^64. Lemire's method (2021) multiplies m
 by the first 128 bits of 5^q, which settles the 53 bits of the double but for its rarest cases;
-those, longer decimals, and numbers beyond the normal range are left to the caller.
+a longer decimal lies between two such, which mostly round alike. The rest, and numbers beyond
+the normal range, are left to the caller.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -32,11 +34,17 @@ _ZEROS, _LACKING, _TOPS, _ONES_OF_8 = map(
     (0x3030303030303030, 0x7676767676767676, 0x8080808080808080, 0x0101010101010101),
 )
 _TENS = np.array([10**k for k in range(9)], dtype=np.uint64)
+# Bytes as the kernels compare them, in unsigned arithmetic.
+_ZERO, _POINT, _PLUS, _MINUS, _E = (np.uint64(ord(c)) for c in "0.+-e")
+_NOTHING, _NINE, _NINETEEN, _SMALL, _SIGN = map(np.uint64, (0, 9, 19, 32, 63))
+_EXACT = np.uint64(1 << 53)
+_POWERS = 10.0 ** np.arange(23)
 
 _LEAST, _MOST = -342, 308
 _ONES = (1 << 64) - 1
 
 
+@cache
 def powers_of_five() -> Words:
     """The first 128 bits of 5^q for q = −342 … 308: high words, then low words."""
     table = np.empty((2, _MOST - _LEAST + 1), dtype=np.uint64)
@@ -55,6 +63,46 @@ def powers_of_five() -> Words:
             )
         table[:, q - _LEAST] = bits >> 64, bits & _ONES
     return table
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def number(content: Bytes, i: Word, end: Word, powers: Words) -> tuple[Word, float, Word, int]:
+    """Where a number ends, its value or its bits, and which of them it is, if any."""
+    negative = uint64(i < end and content[i] == _MINUS)
+    i += negative | uint64(i < end and content[i] == _PLUS)
+    begin = i
+    i, m = digits(content, i, end, _NOTHING)
+    seen, q = i - begin, int64(0)
+    if i < end and content[i] == _POINT:
+        i += _ONE
+        after = i
+        i, m = digits(content, i, end, m)
+        seen += i - after
+        q = -int64(i - after)
+    if seen == _NOTHING:
+        return i, 0.0, _NOTHING, NOT_A_NUMBER
+    last = i
+    if i < end and content[i] | _SMALL == _E:
+        i += _ONE
+        fall = i < end and content[i] == _MINUS
+        i += uint64(fall or (i < end and content[i] == _PLUS))
+        first = i
+        i, power = digits(content, i, end, _NOTHING)
+        if i == first:
+            return i, 0.0, _NOTHING, NOT_A_NUMBER
+        if i - first > _NINE:
+            return i, 0.0, _NOTHING, UNSETTLED
+        q += -int64(power) if fall else int64(power)
+    if seen > _NINETEEN:  # m may have overflowed
+        bits, settled = _long(content, begin, last, q, powers)
+        return i, 0.0, bits | (negative << _SIGN), BITS if settled else UNSETTLED
+    if m < _EXACT and -22 <= q <= 22:  # both are doubles: one rounding (Clinger 1990)
+        value = float(m) / _POWERS[-q] if q < 0 else float(m) * _POWERS[q]
+        return i, -value if negative else value, _NOTHING, VALUE
+    if m == _NOTHING:
+        return i, 0.0, negative << _SIGN, BITS
+    bits, settled = nearest_double(m, q, powers)
+    return i, 0.0, bits | (negative << _SIGN), BITS if settled else UNSETTLED
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -83,6 +131,28 @@ def _eight(x: Word) -> Word:
     x = (x & uint64(0x0F0F0F0F0F0F0F0F)) * uint64(2561) >> uint64(8)
     x = (x & uint64(0x00FF00FF00FF00FF)) * uint64(6553601) >> uint64(16)
     return (x & uint64(0x0000FFFF0000FFFF)) * uint64(42949672960001) >> uint64(32)
+
+
+@njit(cache=True, nogil=True)
+def _long(content: Bytes, i: Word, end: Word, q: np.int64, powers: Words) -> tuple[Word, bool]:
+    """As `nearest_double`, of many digits with a point among them: by the first 19 that count."""
+    m, kept, dropped = uint64(0), 0, 0
+    while i < end:
+        digit = content[i] - _ZERO
+        if digit <= _NINE:
+            if kept == 19:
+                dropped += 1
+            else:
+                m = m * _TEN + digit
+                kept += m != _NOTHING
+        i += _ONE
+    if m == _NOTHING:
+        return m, True
+    bits, settled = nearest_double(m, q + dropped, powers)
+    if dropped > 0 and settled:
+        above, settled = nearest_double(m + _ONE, q + dropped, powers)
+        settled = settled and above == bits
+    return bits, settled
 
 
 @njit(cache=True, nogil=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
@@ -17,6 +17,8 @@ from novikoff.data.exact import are_exact
 from novikoff.data.values import BLANKS, is_truth
 
 Missing: TypeAlias = npt.NDArray[np.bool_]
+# What different texts stand for, as labels.
+Typing: TypeAlias = Callable[[Sequence[str]], Labels]
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,5})?", re.ASCII)
@@ -53,8 +55,10 @@ def label_values(texts: Sequence[str]) -> Labels:
     return np.array(stripped, np.str_)
 
 
-def labels_of(cells: Cells, source: str, name: str, *, raw: bool) -> tuple[Labels, Missing]:
-    """The labels of a column, and which of them are missing.
+def labels_of(
+    cells: Cells, source: str, name: str, *, raw: bool, typed: Typing = label_values
+) -> tuple[Labels, Missing]:
+    """The labels of a column, and which of them are missing; ``typed`` is for raw text.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def labels_of(cells: Cells, source: str, name: str, *, raw: bool) -> tuple[Label
             raise DataError(f"{place(source, row, name)} is a label of over {_LONGEST} characters.")
         if not texts:
             raise DataError(f"{source}, row 1: the label, column {quoted(name)}, is missing.")
-        values = label_values(texts) if raw else np.array(texts, np.str_)
+        values = typed(texts) if raw else np.array(texts, np.str_)
         return values[codes], codes < 0
     if not is_numeric(cells.type):
         raise DataError(
@@ -110,9 +114,16 @@ def check_classes(y: Labels, source: str, name: str, advice: str) -> None:
         seen.update(y[start : start + _BLOCK].tolist())
         if len(seen) + max(0, len(y) - start - _BLOCK) <= most:
             return
-    if len(seen) > most:
+    check_count(len(seen), len(y), source, name, advice)
+
+
+def check_count(
+    n_classes: int, n_rows: int, source: str, name: str, advice: str = "; choose it with --label"
+) -> None:
+    """Raise DataError if there are as many classes as there are measurements."""
+    if n_classes > max(_MOST_CLASSES, n_rows / 2):
         raise DataError(
-            f"{source}: column {quoted(name)} has {len(seen):,} different values in {len(y):,} "
+            f"{source}: column {quoted(name)} has {n_classes:,} different values in {n_rows:,} "
             f"rows: it is hardly a class{advice}."
         )
 

@@ -7,7 +7,7 @@ from novikoff.data.choose import Plan
 from novikoff.data.delimited import plan_text
 from novikoff.data.errors import DataError
 from novikoff.data.features import Frame
-from novikoff.data.labels import label_values
+from novikoff.data.labels import Typing, label_values
 from novikoff.data.look import Look
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import Source
@@ -20,7 +20,12 @@ _LONGEST_LABEL = 1000
 
 
 def read_large(
-    source: Source, choices: Choices, recipe: Recipe | None, *, labelled: bool
+    source: Source,
+    choices: Choices,
+    recipe: Recipe | None,
+    *,
+    labelled: bool,
+    typed: Typing = label_values,
 ) -> Dataset | None:
     """Read a large file of numbers and a label; None if it is not as plain as that.
 
@@ -47,7 +52,7 @@ def read_large(
         return None
     y = None
     if plan.label is not None:
-        y = label_values(texts)[found.codes]
+        y = typed(texts)[found.codes]
     frame = Frame(
         source=source.name,
         names=look.names,

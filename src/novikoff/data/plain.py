@@ -7,7 +7,6 @@ value, text or a line of another length, ends it at once, and the careful road b
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,20 +16,19 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from numpy import int64, uint64
+from numpy import uint64
 
 from novikoff.data.decimals import (
     BITS,
-    NOT_A_NUMBER,
     UNSETTLED,
     VALUE,
     Bytes,
     Word,
     Words,
-    digits,
-    nearest_double,
+    number,
     powers_of_five,
 )
+from novikoff.data.stretches import as_bytes, cores, count, edges, same
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
@@ -40,13 +38,9 @@ LABEL: Final = -2
 
 _MOST_LABELS = 256
 _MOST_UNSETTLED = 1 << 16
-_STRIDE = 1 << 18  # bytes that are counted in one go: they stay in the cache
-_NEWLINE = np.uint8(ord("\n"))
 # Bytes as the kernels compare them, in unsigned arithmetic.
-NEWLINE, RETURN, QUOTE, POINT, PLUS, MINUS, E, SPACE = (np.uint64(ord(c)) for c in '\n\r".+-e ')
-NOTHING, ONE, NINE, NINETEEN, SMALL, WIDE = map(np.uint64, (0, 1, 9, 19, 32, 128))
-EXACT = np.uint64(1 << 53)
-TENS = 10.0 ** np.arange(23)
+NEWLINE, RETURN, QUOTE, SPACE = (np.uint64(ord(c)) for c in '\n\r" ')
+ONE, WIDE = np.uint64(1), np.uint64(128)
 
 
 @dataclass(frozen=True)
@@ -82,13 +76,12 @@ def parse_plain(
     >>> found.X.tolist(), found.codes.tolist(), found.labels
     ([[1.0, 2.5], [-300.0, 0.1]], [0, 1], [b'a', b'b'])
     """
-    content = np.frombuffer(text, dtype=np.uint8)
+    content = as_bytes(text)
     end = len(content)
     while end > 0 and content[end - 1] in (NEWLINE, RETURN):
         end -= 1
-    threads = threads or len(os.sched_getaffinity(0))
-    edges = _edges(content, end, threads)
-    spans = list(pairwise(edges))
+    threads = threads or cores()
+    spans = list(pairwise(edges(content, end, threads)))
     powers = powers_of_five()
     mark = ord(delimiter)
     with ThreadPoolExecutor(threads) as pool:
@@ -136,16 +129,6 @@ class _Part:
             X[row, column] = float(bytes(text[begin:end]))
 
 
-def _edges(content: Bytes, end: int, threads: int) -> list[int]:
-    """Where each thread begins: after a newline."""
-    edges = [0]
-    for k in range(1, threads):
-        guess = max(edges[-1], end * k // threads)
-        ahead = content[guess : min(guess + (1 << 24), end)] == NEWLINE
-        edges.append(guess + int(np.argmax(ahead)) + 1 if ahead.any() else edges[-1])
-    return [*edges, end]
-
-
 def _joined(text: memoryview, parts: list[_Part], codes: Indices, firsts: list[int]) -> list[bytes]:
     """The labels of all parts, in order of appearance; codes are changed to match."""
     known: dict[bytes, int] = {}
@@ -160,10 +143,8 @@ def _joined(text: memoryview, parts: list[_Part], codes: Indices, firsts: list[i
 
 def _count_lines(content: Bytes, begin: int, end: int) -> int:
     """The lines that begin in a span."""
-    lines = int(end > begin and content[end - 1] != NEWLINE)
-    for first in range(begin, end, _STRIDE):
-        lines += int(np.count_nonzero(content[first : min(first + _STRIDE, end)] == _NEWLINE))
-    return lines
+    open_end = int(end > begin and content[end - 1] != NEWLINE)
+    return count(content, begin, end, ord("\n"), ord("\n")) + open_end
 
 
 @njit(cache=True, nogil=True)
@@ -191,7 +172,7 @@ def _parse(
         for field in range(len(places)):
             place, start = places[field], i
             if place >= 0:
-                i, value, bits, state = _number(content, i, stop, powers)
+                i, value, bits, state = number(content, i, stop, powers)
                 if state == VALUE:
                     X[row, place] = value
                 elif state == BITS:
@@ -206,7 +187,7 @@ def _parse(
                 i = _field_end(content, i, stop, mark, place == LABEL)
                 if place == LABEL:
                     code = 0
-                    while code < n_labels and not _same(
+                    while code < n_labels and not same(
                         content, labels[code, 0], labels[code, 1], start, i
                     ):
                         code += 1
@@ -231,43 +212,6 @@ def _parse(
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _number(content: Bytes, i: Word, end: Word, powers: Words) -> tuple[Word, float, Word, int]:
-    """Where a number ends, its value or its bits, and which of them it is, if any."""
-    negative = uint64(i < end and content[i] == MINUS)
-    i += negative | uint64(i < end and content[i] == PLUS)
-    first = i
-    i, m = digits(content, i, end, NOTHING)
-    seen, q = i - first, int64(0)
-    if i < end and content[i] == POINT:
-        i += ONE
-        after = i
-        i, m = digits(content, i, end, m)
-        seen += i - after
-        q = -int64(i - after)
-    if seen == NOTHING:
-        return i, 0.0, NOTHING, NOT_A_NUMBER
-    long = seen > NINETEEN  # m may have overflowed
-    if i < end and content[i] | SMALL == E:
-        i += ONE
-        fall = i < end and content[i] == MINUS
-        i += uint64(fall or (i < end and content[i] == PLUS))
-        first = i
-        i, power = digits(content, i, end, NOTHING)
-        if i == first or i - first > NINE:
-            return i, 0.0, NOTHING, NOT_A_NUMBER
-        q += -int64(power) if fall else int64(power)
-    if long:
-        return i, 0.0, NOTHING, UNSETTLED
-    if m < EXACT and -22 <= q <= 22:  # both are doubles: one rounding (Clinger 1990)
-        value = float(m) / TENS[-q] if q < 0 else float(m) * TENS[q]
-        return i, -value if negative else value, NOTHING, VALUE
-    if m == NOTHING:
-        return i, 0.0, negative << uint64(63), BITS
-    bits, settled = nearest_double(m, q, powers)
-    return i, 0.0, bits | (negative << uint64(63)), BITS if settled else UNSETTLED
-
-
-@njit(cache=True, nogil=True, forceinline=True)
 def _field_end(content: Bytes, i: Word, end: Word, mark: int, label: bool) -> Word:
     """Where a field of text ends; where it is not plain, at what is not."""
     while i < end and content[i] != mark and content[i] != NEWLINE:
@@ -276,14 +220,3 @@ def _field_end(content: Bytes, i: Word, end: Word, mark: int, label: bool) -> Wo
             break
         i += ONE
     return i
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def _same(content: Bytes, a: int, a_end: int, b: Word, b_end: Word) -> bool:
-    """Whether two stretches hold the same bytes."""
-    k, size = NOTHING, b_end - b
-    if uint64(a_end - a) != size:
-        return False
-    while k < size and content[uint64(a) + k] == content[b + k]:
-        k += ONE
-    return bool(k == size)

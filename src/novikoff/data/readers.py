@@ -85,9 +85,9 @@ def _dispatch(
     tell: Callable[[str], None],
 ) -> Dataset:
     if source.format == "svmlight":
-        from novikoff.data.svmlight import read_svmlight
+        from novikoff.data.svmlight import read_rows
 
-        return read_svmlight(source, choices, recipe, labelled=labelled)
+        return read_rows(source, choices, recipe, labelled=labelled)
     if source.format in ("npy", "npz"):
         from novikoff.data.matrices import read_npy, read_npz
 

@@ -78,6 +78,17 @@ def open_source(path: str | os.PathLike[str] | BinaryIO, format: str | None) -> 
     return Source(name, view, format or _format_of(name, view))
 
 
+def format_of(path: str, format: str | None) -> str:
+    """The format of a file, by its name or its beginning.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it cannot be read.
+    """
+    return format or _format_of(shown(path), _beginning(path))
+
+
 def shown(name: str) -> str:
     r"""A file's name as it can be printed: bytes that are no UTF-8 are replaced.
 
@@ -102,6 +113,28 @@ def _format_of(name: str, view: memoryview) -> str:
     if by_name:
         return by_name
     return "svmlight" if _SVMLIGHT_LINE.match(view[: 1 << 20]) else "csv"
+
+
+def _beginning(path: str) -> memoryview:
+    """The first bytes of a file, unpacked."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(1 << 20)
+    except FileNotFoundError:
+        raise DataError(f"{shown(path)} does not exist.") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DataError(f"{shown(path)} cannot be read: {reason}.") from None
+    if start[:2] == _GZIP:
+        try:
+            start = zlib.decompressobj(wbits=31).decompress(start, 1 << 20)
+        except zlib.error:
+            raise DataError(
+                f"{shown(path)} is damaged: its gzip data cannot be unpacked."
+            ) from None
+    if not start:
+        raise DataError(f"{shown(path)} is empty.")
+    return memoryview(start)
 
 
 def _bytes_of(path: str | os.PathLike[str] | BinaryIO) -> tuple[str, memoryview]:

@@ -5,53 +5,112 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NoReturn
+import codecs
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.choices import Choices, Dataset
-from novikoff.data.errors import DataError, quoted
+from novikoff.data.choices import Choices, Dataset, Labels
+from novikoff.data.errors import DataError
 from novikoff.data.labels import written_labels
 from novikoff.data.matrices import refuse_columns
 from novikoff.data.recipe import Recipe
-from novikoff.data.source import Source
+from novikoff.data.scanner import Indices, Pairs, Row, begins_bare, find_row, fitting, scan_pairs
+from novikoff.data.source import Source, open_source
 from novikoff.data.text import check_text
-from novikoff.data.values import is_number
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-_CHUNK = 1 << 22
-_MOST = 2**31 - 1
-_NUMBER = rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf|[nN]a[nN])"
-_PAIRS = rb"(?:[ \t]+[0-9]{1,10}:" + _NUMBER + rb")*+[ \t]*"
-_LABELLED = re.compile(rb"[ \t]*" + _NUMBER + rb"(?:[ \t]+qid:[0-9]+)?+" + _PAIRS)
-_BARE = re.compile(rb"(?:[ \t]*qid:[0-9]+)?+[ \t]*[0-9]{1,10}:" + _NUMBER + _PAIRS)
-_QID = re.compile(rb"qid:[0-9]+")
-_LINE_END = re.compile(rb"\r\n|\r|\n")
+# From this many bytes on, a file is worth a kernel.
+LARGE = 1 << 20
 
 
-class _Lines:
-    """What the lines hold, in lists that grow."""
+@dataclass(frozen=True)
+class Found:
+    """What an svmlight file turned out to be.
 
-    def __init__(self) -> None:
-        self.labels: list[float] = []
-        self.texts: dict[bytes, int] = {}  # of the labels, each with its code
-        self.codes: list[int] = []
-        self.lines: list[int] = []
-        self.counts: list[int] = []
-        self.indices: list[npt.NDArray[np.int64]] = []
-        self.values: list[npt.NDArray[np.float64]] = []
-        self.queries = 0
+    Attributes
+    ----------
+    first : {0, 1}
+        The index of the first feature: 0 if it occurs anywhere, else 1.
+    n_rows, n_features : int
+        The shape of the matrix.
+    has_qid : bool
+        Whether there are query ids, which are ignored.
+    notes : tuple of str
+        The same in words.
+    """
+
+    first: int
+    n_rows: int
+    n_features: int
+    has_qid: bool
+    notes: tuple[str, ...]
+
+
+class Svmlight(NamedTuple):
+    """The rows of an svmlight file as a CSR array, their labels, and what was found out."""
+
+    X: sp.csr_array
+    y: Labels
+    found: Found
 
 
 def read_svmlight(
+    path: str | os.PathLike[str] | BinaryIO, *, threads: int | None = None
+) -> Svmlight:
+    r"""Read an svmlight (libsvm) file into a CSR array and its labels, on all cores.
+
+    Every value is the double nearest to its decimal, as Python's ``float`` has it. Labels are
+    integers where they are whole numbers, else text, so that no two become one. Lines may end
+    in any way and bear comments; query ids are ignored; gzip is unpacked.
+
+    Parameters
+    ----------
+    path : path, "-" or binary file
+        Where the data is; "-" is the standard input.
+    threads : int, optional
+        How many; by default as many as there are cores.
+
+    Returns
+    -------
+    Svmlight
+        The triple X, y, found: a matrix of float64 with indices of int32 wherever they fit, the
+        labels, and what was detected.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, a line is not of the form, or a value is not finite.
+
+    Examples
+    --------
+    >>> import io
+    >>> X, y, found = read_svmlight(io.BytesIO(b"+1 1:0.5 3:2 # one\n-1 2:1e-3\n"))
+    >>> X.toarray().tolist(), y.tolist()
+    ([[0.5, 0.0, 2.0], [0.0, 0.001, 0.0]], [1, -1])
+    >>> found.first, found.n_features, found.notes
+    (1, 3, ('indices count from 1',))
+    """
+    source = open_source(path, "svmlight")
+    try:
+        file = _parsed(source, labelled=True, threads=threads)
+        first, width = _indices(file, None)
+        X, y, _ = _matrix(file, Choices(), first, width)
+    except MemoryError:
+        raise DataError(f"{source.name} does not fit into memory.") from None
+    notes = tuple(_notes(file, first))
+    return Svmlight(X, y, Found(first, X.shape[0], width, file.pairs.queries > 0, notes))
+
+
+def read_rows(
     source: Source, choices: Choices, recipe: Recipe | None, *, labelled: bool
 ) -> Dataset:
-    """Read rows of labels and non-zero features into a CSR array.
+    """Read rows of labels and non-zero features into a dataset with a CSR array.
 
     Raises
     ------
@@ -59,219 +118,141 @@ def read_svmlight(
         If a line is not of the form, or its indices do not ascend, with the line.
     """
     refuse_columns(source.name, choices, "an svmlight file")
-    facts = check_text(source)
-    found, bare = _collect(source, facts.start, labelled=labelled)
-    if not found.lines:
-        raise DataError(f"{source.name} is empty: it has no rows.")
-    indices = np.concatenate(found.indices)
-    values = np.concatenate(found.values)
-    pointers = np.concatenate([[0], np.cumsum(np.array(found.counts, np.int64))])
-    _check_ascending(source.name, found, indices, pointers)
-    zero = bool(len(indices)) and bool((indices == 0).any())
-    notes = []
-    if found.queries:
-        notes.append("query ids (qid) are ignored")
-    if recipe is None:
-        first = 0 if zero else 1
-        notes.append(f"indices count from {first}")
-        width = int(indices.max()) + 1 - first if len(indices) else 0
-        if width < 1:
-            raise DataError(f"{source.name} has no features: all of its rows are empty.")
-    else:
-        first, width = recipe.first, recipe.width
-        if zero and first == 1:
-            row = _row_of(pointers, int(np.argmax(indices == 0)))
-            raise DataError(
-                f"{source.name}, line {found.lines[row]} has the index 0, but the model counts "
-                "indices from 1."
-            )
+    file = _parsed(source, labelled=labelled)
+    first, width = _indices(file, recipe)
+    notes = _notes(file, first if recipe is None else None)
     if choices.missing == "mean":
         raise DataError(f"{source.name}: --missing mean is for tables, not for an svmlight file.")
-    keep = _check_finite(source.name, found, indices, values, pointers, choices, bare=bare)
-    indices, values, pointers = _within(
-        source.name, found, indices - first, values, pointers, width
-    )
-    X = _csr(values, indices, pointers, width)
-    y = None
-    if not bare:
-        y = written_labels([text.decode() for text in found.texts])[found.codes]
-    if not keep.all():
-        if not keep.any():
-            raise DataError(f"{source.name} has no row without missing values.")
-        X = X[keep]
-        y = None if y is None else y[keep]
-        notes.append(f"{int((~keep).sum()):,} rows with missing values dropped")
-    rows = np.flatnonzero(keep).astype(np.int64) + 1
-    label = None if bare else "label"
+    X, y, rows = _matrix(file, choices, first, width)
+    if len(rows) < file.pairs.n_rows:
+        notes.append(f"{file.pairs.n_rows - len(rows):,} rows with missing values dropped")
+    label = "label" if file.labelled else None
     if recipe is None:
         recipe = Recipe("matrix", label=label, missing=choices.missing, width=width, first=first)
-    return Dataset(X, y, recipe.names, recipe, source.name, label, notes, None, rows)
+    labels = y if file.labelled else None
+    return Dataset(X, labels, recipe.names, recipe, source.name, label, notes, None, rows)
 
 
-def _collect(source: Source, start: int, *, labelled: bool) -> tuple[_Lines, bool]:
-    found = _Lines()
-    pattern = _LABELLED
-    bare = False
-    for number, line in _lines(source.view, start):
-        text = line.partition(b"#")[0] if b"#" in line else line
-        if not text.strip(b" \t"):
-            continue
-        if not found.lines and not labelled and _BARE.fullmatch(text):
-            pattern, bare = _BARE, True
-        if not pattern.fullmatch(text):
-            _refuse(source.name, number, text.decode(), bare=bare)
-        if b"qid" in text:
-            text = _QID.sub(b" ", text)
-            found.queries += 1
-        fields = text.replace(b":", b" ").split()
-        if not bare:
-            found.labels.append(float(fields[0]))
-            found.codes.append(found.texts.setdefault(fields[0], len(found.texts)))
-        begin = 0 if bare else 1
-        found.lines.append(number)
-        found.counts.append((len(fields) - begin) // 2)
-        found.indices.append(np.array(list(map(int, fields[begin::2])), np.int64))
-        found.values.append(np.array(list(map(float, fields[begin + 1 :: 2])), np.float64))
-    return found, bare
+class _File(NamedTuple):
+    """A file that was parsed; the text begins after a byte order mark."""
+
+    name: str
+    text: memoryview
+    labelled: bool
+    pairs: Pairs
+
+    def row(self, row: int) -> Row:
+        """A row, with its line."""
+        return find_row(self.text, row, labelled=self.labelled)
 
 
-def _lines(view: memoryview, start: int) -> Iterator[tuple[int, bytes]]:
-    """Number and text of each line, whatever ends it."""
-    number, rest = 1, b""
-    for offset in range(start, len(view), _CHUNK):
-        chunk = rest + bytes(view[offset : offset + _CHUNK])
-        last = offset + _CHUNK >= len(view)
-        lines = chunk.splitlines(keepends=True)
-        rest = b"" if last else lines.pop()  # it may go on, or end in one half of \r\n
-        for line in lines:
-            yield number, line.rstrip(b"\r\n")
-            number += 1
+def _parsed(source: Source, *, labelled: bool, threads: int | None = None) -> _File:
+    """The rows of a file: small ones are read line by line, as are those that need explaining."""
+    marked = bytes(source.view[:3]) == codecs.BOM_UTF8
+    text = source.view[3:] if marked else source.view
+    labelled = labelled or not begins_bare(text)
+    if len(text) < LARGE:
+        check_text(source)
+        found = scan_pairs(source.name, text, labelled=labelled)
+    else:
+        from novikoff.data.pairs import Stopped, explain, parse_pairs
+
+        answer = parse_pairs(text, labelled=labelled, threads=threads)
+        if isinstance(answer, Stopped):
+            check_text(source)
+            explain(source.name, text, stopped=answer, labelled=labelled)
+        if not answer.plain:
+            check_text(source)
+        found = answer
+    if not found.n_rows:
+        raise DataError(f"{source.name} is empty: it has no rows.")
+    return _File(source.name, text, labelled, found)
 
 
-def _refuse(source: str, line: int, text: str, *, bare: bool) -> NoReturn:
-    """Say which part of a line is not as it should be."""
-    where = f"{source}, line {line}"
-    tokens = text.split()
-    if not bare:
-        label = tokens.pop(0)
-        if "," in label:
-            raise DataError(f"{where} has several labels, {quoted(label)}; one is expected.")
-        if ":" in label:
-            raise DataError(f"{where} has no label: it begins with {quoted(label)}.")
-        if not is_number(label):
-            raise DataError(f"{where} has the label {quoted(label)}, which is not a number.")
-    for position, token in enumerate(tokens, start=1):
-        index, colon, value = token.partition(":")
-        if index == "qid" and position == 1:
-            continue
-        at = f"{where}, position {position}: {quoted(token)}"
-        if not colon:
-            raise DataError(f"{at} is not of the form index:value.")
-        if not (index.isascii() and index.isdigit()):
-            raise DataError(f"{at} has an index that is not a whole number from 0.")
-        if len(index) > 10:
-            raise DataError(f"{at} has an index above {_MOST}.")
-        if not is_number(value):
-            raise DataError(f"{at} has a value that is not a number.")
-    raise DataError(f"{where} is not of the form label index:value index:value ….")
+def _indices(file: _File, recipe: Recipe | None) -> tuple[int, int]:
+    """The index of the first feature, and how many there are."""
+    name, pairs = file.name, file.pairs
+    if recipe is None:
+        first = 0 if pairs.lowest == 0 else 1
+        width = pairs.highest + 1 - first if pairs.highest >= 0 else 0
+        if width < 1:
+            raise DataError(f"{name} has no features: all of its rows are empty.")
+        return first, width
+    if pairs.lowest == 0 and recipe.first == 1:
+        row = _row_of(pairs, int(np.argmax(pairs.indices == 0)))
+        raise DataError(
+            f"{name}, line {file.row(row).line} has the index 0, but the model counts indices "
+            "from 1."
+        )
+    return recipe.first, recipe.width
 
 
-def _check_ascending(
-    source: str, found: _Lines, indices: npt.NDArray[np.int64], pointers: npt.NDArray[np.int64]
-) -> None:
-    if len(indices) and indices.max() > _MOST:
-        at = int(np.argmax(indices > _MOST))
-        _refuse_index(source, found, indices, pointers, at, f"above {_MOST}")
-    wrong = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
-    wrong = wrong[~np.isin(wrong, pointers)]  # a new row begins anew
-    if len(wrong):
-        at = int(wrong[0])
-        repeated = indices[at] == indices[at - 1]
-        reason = "a second time" if repeated else f"after {indices[at - 1]}; indices must ascend"
-        _refuse_index(source, found, indices, pointers, at, reason)
+def _notes(file: _File, first: int | None) -> list[str]:
+    notes = ["query ids (qid) are ignored"] if file.pairs.queries else []
+    return notes if first is None else [*notes, f"indices count from {first}"]
 
 
-def _refuse_index(
-    source: str,
-    found: _Lines,
-    indices: npt.NDArray[np.int64],
-    pointers: npt.NDArray[np.int64],
-    at: int,
-    reason: str,
-) -> NoReturn:
-    row = _row_of(pointers, at)
-    position = at - int(pointers[row]) + 1
-    raise DataError(
-        f"{source}, line {found.lines[row]}, position {position} has the index {indices[at]} "
-        f"{reason}."
-    )
+def _matrix(
+    file: _File, choices: Choices, first: int, width: int
+) -> tuple[sp.csr_array, Labels, npt.NDArray[np.int64]]:
+    """The features, the labels, and the numbers of the rows that stay, counted from 1."""
+    import scipy.sparse as sp
+
+    pairs = file.pairs
+    keep = _check_finite(file, choices) if pairs.odd_row >= 0 else None
+    values, indices, pointers = pairs.values, pairs.indices, pairs.indptr
+    indices -= first  # in place: fresh memory is slow
+    if pairs.highest - first >= width:
+        values, indices, pointers = _within(file, values, indices, width)
+    X = sp.csr_array((values, indices, pointers), shape=(pairs.n_rows, width))
+    X.has_canonical_format = True  # indices ascend: nobody need look again
+    y = written_labels([text.decode() for text in pairs.labels] or ["0"])[pairs.codes]
+    rows = np.arange(1, pairs.n_rows + 1)
+    if keep is None or keep.all():
+        return X, y, rows
+    if not keep.any():
+        raise DataError(f"{file.name} has no row without missing values.")
+    return X[keep], y[keep], rows[keep]
 
 
-def _check_finite(
-    source: str,
-    found: _Lines,
-    indices: npt.NDArray[np.int64],
-    values: npt.NDArray[np.float64],
-    pointers: npt.NDArray[np.int64],
-    choices: Choices,
-    *,
-    bare: bool,
-) -> npt.NDArray[np.bool_]:
+def _check_finite(file: _File, choices: Choices) -> npt.NDArray[np.bool_]:
     """Which rows stay; infinity is refused, and NaN unless such rows are dropped."""
-    labels = np.array([0.0] * len(found.lines) if bare else found.labels)
+    name, pairs, values = file.name, file.pairs, file.pairs.values
+    labels = np.array([float(text) for text in pairs.labels] or [0.0])[pairs.codes]
     bad_rows = np.isinf(labels) if choices.missing == "drop" else ~np.isfinite(labels)
     if bad_rows.any():
         row = int(np.argmax(bad_rows))
-        raise DataError(f"{source}, line {found.lines[row]} has the label {labels[row]}.")
+        raise DataError(f"{name}, line {file.row(row).line} has the label {labels[row]}.")
     bad = np.isinf(values) if choices.missing == "drop" else ~np.isfinite(values)
     if bad.any():
         at = int(np.argmax(bad))
-        row = _row_of(pointers, at)
+        row = _row_of(pairs, at)
         what = "infinite or beyond the range of float64" if np.isinf(values[at]) else "missing"
         raise DataError(
-            f'{source}, row {row + 1} (line {found.lines[row]}), column "{indices[at]}" is {what}.'
+            f"{name}, row {row + 1} (line {file.row(row).line}), column "
+            f'"{pairs.indices[at]}" is {what}.'
         )
     keep: npt.NDArray[np.bool_] = np.isfinite(labels)
     for at in np.flatnonzero(np.isnan(values)).tolist():
-        keep[_row_of(pointers, at)] = False
+        keep[_row_of(pairs, at)] = False
     return keep
 
 
 def _within(
-    source: str,
-    found: _Lines,
-    indices: npt.NDArray[np.int64],
-    values: npt.NDArray[np.float64],
-    pointers: npt.NDArray[np.int64],
-    width: int,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    file: _File, values: npt.NDArray[np.float64], indices: Indices, width: int
+) -> tuple[npt.NDArray[np.float64], Indices, Indices]:
     """Leave out columns beyond the model's, which must be empty."""
     beyond = indices >= width
-    if not beyond.any():
-        return indices, values, pointers
     filled = beyond & (values != 0.0)
     if filled.any():
-        row = _row_of(pointers, int(np.argmax(filled)))
+        row = _row_of(file.pairs, int(np.argmax(filled)))
         raise DataError(
-            f"{source}, line {found.lines[row]} has more features than the model's {width:,}."
+            f"{file.name}, line {file.row(row).line} has more features than the model's {width:,}."
         )
+    pointers = file.pairs.indptr
     kept = np.concatenate([[0], np.cumsum(~beyond)])
-    return indices[~beyond], values[~beyond], kept[pointers]
+    return values[~beyond], indices[~beyond], fitting(kept[pointers], len(indices))
 
 
-def _csr(
-    values: npt.NDArray[np.float64],
-    indices: npt.NDArray[np.int64],
-    pointers: npt.NDArray[np.int64],
-    width: int,
-) -> sp.csr_array:
-    import scipy.sparse as sp
-
-    kind = np.int32 if len(indices) < _MOST else np.int64
-    return sp.csr_array(
-        (values, indices.astype(kind), pointers.astype(kind)), shape=(len(pointers) - 1, width)
-    )
-
-
-def _row_of(pointers: npt.NDArray[np.int64], at: int) -> int:
-    return int(np.searchsorted(pointers, at, side="right")) - 1
+def _row_of(pairs: Pairs, at: int) -> int:
+    return int(np.searchsorted(pairs.indptr, at, side="right")) - 1

@@ -12,13 +12,18 @@ from novikoff.data.choices import Choices, Dataset, Floats, Labels
 from novikoff.data.errors import DataError, counted, quoted
 from novikoff.data.features import Categories, Feature, Frame, Numbers, features_of
 from novikoff.data.fill import fill, to_floats
-from novikoff.data.labels import labels_of
+from novikoff.data.labels import Typing, label_values, labels_of
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.settle import Columns, settle
 
 
 def assemble(
-    frame: Frame, choices: Choices, recipe: Recipe | None, *, labelled: bool = True
+    frame: Frame,
+    choices: Choices,
+    recipe: Recipe | None,
+    *,
+    labelled: bool = True,
+    typed: Typing = label_values,
 ) -> Dataset:
     """Turn a frame into a dataset; where labels need not be, they are all there or none.
 
@@ -38,7 +43,8 @@ def assemble(
     label = None if plan.label is None else frame.names[plan.label]
     if plan.label is not None and label is not None:
         try:
-            y, unlabelled = labels_of(frame.columns[plan.label], name, label, raw=frame.raw)
+            cells = frame.columns[plan.label]
+            y, unlabelled = labels_of(cells, name, label, raw=frame.raw, typed=typed)
         except DataError:
             if labelled:
                 raise
@@ -107,7 +113,17 @@ def finish(
         raise DataError(f"{name}: two features would be named {quoted(twice)}; rename a column.")
     notes += settled.notes
     return Dataset(
-        settled.X, y, names, recipe, name, label, notes, ids, rows, imputed=settled.imputed
+        settled.X,
+        y,
+        names,
+        recipe,
+        name,
+        label,
+        notes,
+        ids,
+        rows,
+        imputed=settled.imputed,
+        n_read=frame.n_rows,
     )
 
 

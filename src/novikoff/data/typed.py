@@ -34,15 +34,15 @@ def read_parquet(
         schema: Schema = file.schema_arrow
         names = list(schema.names)
     except Exception as error:  # whatever Arrow makes of arbitrary bytes
-        raise _damaged(source, "Parquet", error) from None
-    plan, notes = _plan(source.name, schema, choices, recipe, labelled=labelled)
+        raise damaged(source.name, "Parquet", error) from None
+    plan, notes = plan_schema(source.name, schema, choices, recipe, labelled=labelled)
     try:
         table: Table = file.read(columns=[names[j] for j in plan.used])
         return _frame(source, names, plan, notes, table)
     except DataError:
         raise
     except Exception as error:
-        raise _damaged(source, "Parquet", error) from None
+        raise damaged(source.name, "Parquet", error) from None
 
 
 def read_arrow(source: Source, choices: Choices, recipe: Recipe | None, *, labelled: bool) -> Frame:
@@ -63,12 +63,12 @@ def read_arrow(source: Source, choices: Choices, recipe: Recipe | None, *, label
         schema: Schema = table.schema
         names = list(schema.names)
     except Exception as error:
-        raise _damaged(source, "Arrow", error) from None
-    plan, notes = _plan(source.name, schema, choices, recipe, labelled=labelled)
+        raise damaged(source.name, "Arrow", error) from None
+    plan, notes = plan_schema(source.name, schema, choices, recipe, labelled=labelled)
     return _frame(source, names, plan, notes, table)
 
 
-def _plan(
+def plan_schema(
     source: str,
     schema: Schema,
     choices: Choices,
@@ -76,6 +76,7 @@ def _plan(
     *,
     labelled: bool,
 ) -> tuple[Plan, list[str]]:
+    """Which columns of a typed table are to be read, and what was decided on the way."""
     names = list(schema.names)
     if "" in names:
         raise DataError(f"{source} has no name for column {names.index('') + 1}.")
@@ -117,8 +118,8 @@ def _frame(source: Source, names: list[str], plan: Plan, notes: list[str], table
     return Frame(source.name, names, plan, columns, table.num_rows, raw=False, notes=notes)
 
 
-def _damaged(source: Source, format: str, error: Exception) -> DataError:
+def damaged(source: str, format: str, error: Exception) -> DataError:
+    """The sentence on a file that Arrow cannot read."""
     lines = str(error).splitlines() or [type(error).__name__]
-    return DataError(
-        f"{source.name} is not a sound {format} file: {lines[0].strip().rstrip('.')[:200]}."
-    )
+    reason = lines[0].strip().rstrip(".")[:200]
+    return DataError(f"{source} is not a sound {format} file: {reason}.")

@@ -61,9 +61,9 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
     found = search(
         nearest_point(view, pairs=True), np.concatenate(sides), tol / 4.0, limits, enough
     )
-    w = _without_bias(found.w)
+    w = without_bias(found.w)
     m = data.products(w)
-    positive, negative = _least(m, signs)
+    positive, negative = least_by_side(m, signs)
     lo = _lower(data, w, m)
     hi = _upper(data, found)
     w[-1] = (negative - positive) / 2.0
@@ -71,18 +71,22 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
     return Gap(w, Interval(min(lo, hi), hi), found.rows, found.weights / total)
 
 
-def _without_bias(w: Vector) -> Vector:
+def without_bias(w: Vector) -> Vector:
+    """The same weights with a bias of zero."""
     return np.append(w[:-1], 0.0)
 
 
 def _lower(data: Data, w: Vector, products: Vector) -> float:
     """Half the gap that w leaves between the classes, rounded down."""
-    signs = data.problem.rows.signs
-    gap = sum(_least(products, signs))
+    return half_gap(w, *least_by_side(products, data.problem.rows.signs), data.doubt(w))
+
+
+def half_gap(w: Vector, positive: float, negative: float, doubt: float) -> float:
+    """The same from the least product on each side, each of them within a doubt."""
     norm = square_norm(w)
-    if norm == 0 or not math.isfinite(gap):
+    if norm == 0 or not math.isfinite(positive + negative):
         return 0.0
-    gap = (gap - 2.0 * data.doubt(w)) / 2.0 * (1.0 - 2.0**-50)
+    gap = (positive + negative - 2.0 * doubt) / 2.0 * (1.0 - 2.0**-50)
     return max(0.0, math.nextafter(gap / exact.square_root_up(norm), -math.inf))
 
 
@@ -92,11 +96,11 @@ def _rough_lower(data: Data, answer: Answer) -> float:
     size = float(np.linalg.norm(answer.w[:-1]))
     if not size > 0.0:
         return 0.0
-    return max(0.0, sum(_least(m, signs))) / size / 2.0
+    return max(0.0, sum(least_by_side(m, signs))) / size / 2.0
 
 
 @njit(cache=True, nogil=True)
-def _least(products: Vector, signs: Signs) -> tuple[float, float]:
+def least_by_side(products: Vector, signs: Signs) -> tuple[float, float]:
     """The least product of the positive rows, and of the negative; NaN if there is one."""
     positive, negative = np.inf, np.inf
     for i in range(len(products)):

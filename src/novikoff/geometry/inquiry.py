@@ -270,5 +270,13 @@ class _Inquiry:
             found.support = np.array(found.contradiction.among, dtype=np.int64)
 
 
+def spread(w: list[Fraction], columns: Indices, d: int) -> list[Fraction]:
+    """Weights for all columns from those for some, the bias last."""
+    out = [Fraction(0)] * d
+    for j, value in zip(columns.tolist(), w, strict=False):
+        out[j] = value
+    return out + w[len(columns) :]
+
+
 def _smallest(values: Vector | npt.NDArray[np.int32], k: int) -> Indices:
     return np.argpartition(values, k)[:k] if len(values) > k else np.arange(len(values))

@@ -48,14 +48,31 @@ def project(
     start: Indices,
     limits: Limits,
 ) -> Projection:
-    """Project b = −Σ a_i over the rows ``targets`` on the cone of the rows ``among``, exactly.
+    """Project b = −Σ a_i over the rows ``targets`` on the cone of the rows ``among``, exactly."""
+    b = [-value for value in _column_sums(table, targets)]
+    return project_point(table, among, b, columns, start, limits)
+
+
+def project_point(
+    table: SignedRows,
+    among: Indices,
+    b: list[Fraction],
+    columns: Vector,
+    start: Indices,
+    limits: Limits,
+) -> Projection:
+    """Project a point on the cone of the rows ``among``, exactly, from rows to start with.
 
     The inner product is that of the rows with each column multiplied by its factor, a
     power of two.
+
+    Raises
+    ------
+    OutOfTimeError
+        If a limit is reached first.
     """
     squares = [Fraction(float(value)) ** 2 for value in columns]
-    sums = [-value for value in _column_sums(table, targets)]
-    cone = _Cone(table, squares, sums)
+    cone = _Cone(table, squares, b)
     used, mu = _feasible_start(cone, start, limits)
     while True:
         w = cone.residual(used, mu)

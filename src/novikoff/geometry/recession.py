@@ -12,15 +12,15 @@ A prime is unlucky if it divides certain minors; several are drawn and the large
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Indices
-from novikoff.geometry.exact import Signs
-from novikoff.geometry.table import Matrix, SignedRows
+from novikoff.core.rows import Indices, Vector
 
 # Primes so small that products of 1024 pairs of residues add up without rounding in float64.
 _BITS, _PRIMES, _SPARE = 21, 8, 8
@@ -45,40 +45,44 @@ class Recession:
     undetermined: npt.NDArray[np.bool_]
 
 
-def recession(
-    matrix: Matrix, signs: Signs, fit_intercept: bool, separated: Indices
-) -> Recession | None:
+class Rows(Protocol):
+    """The signed rows of a problem, some at a time, with the number of the first."""
+
+    def blocks(self) -> Iterator[tuple[int, Vector]]:
+        """The rows."""
+
+
+def recession(rows: Rows, n: int, p: int, separated: Indices) -> Recession | None:
     """What becomes of each weight of a logistic regression; None if there are too many.
 
     Parameters
     ----------
-    matrix, signs, fit_intercept
-        The problem.
+    rows, n, p
+        The problem: its rows, their number and the number of weights.
     separated : array of int
         The rows that can be strictly on their side, of a verdict.
 
     Examples
     --------
+    >>> from novikoff.geometry.table import SignedRows
     >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 2.0]])
     >>> signs = np.array([-1, 1, -1, 1], dtype=np.int8)
-    >>> recession(X, signs, True, np.array([3])).infinite.tolist()
+    >>> recession(SignedRows(X, signs, True), 4, 3, np.array([3])).infinite.tolist()
     [True, False, False]
     """
-    p = matrix.shape[1] + fit_intercept
     if p > _MOST_WEIGHTS:
         return None
-    apart = np.zeros(matrix.shape[0], dtype=np.bool_)
+    apart = np.zeros(n, dtype=np.bool_)
     apart[separated] = True
-    table = SignedRows(matrix, signs, fit_intercept)
     rng = np.random.default_rng(0)
     primes = _draw_primes(rng)
-    fixed = _columns_spanned(table, ~apart, p, primes, rng)
-    known = _columns_spanned(table, np.ones_like(apart), p, primes, rng)
+    fixed = _columns_spanned(rows, ~apart, p, primes, rng)
+    known = _columns_spanned(rows, np.ones_like(apart), p, primes, rng)
     return Recession(infinite=known & ~fixed, undetermined=~known)
 
 
 def _columns_spanned(
-    table: SignedRows,
+    table: Rows,
     part: npt.NDArray[np.bool_],
     p: int,
     primes: list[int],

@@ -18,20 +18,23 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
-from typing import Literal, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from novikoff.core.blocks import Blocks, CodedBlocks
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
+from novikoff.geometry.blockwise import inquire_blocks
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import Margin, mistake_bound
 from novikoff.geometry.exact import Signs
-from novikoff.geometry.inquiry import Finding, inquire
+from novikoff.geometry.inquiry import Finding, inquire, spread
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import Data, cores, doing_beside
+from novikoff.geometry.selection import GivenBlocks, Table
 from novikoff.geometry.table import (
     Label,
     Matrix,
@@ -116,7 +119,7 @@ class Verdict:
 
 def separate(
     X: object,
-    y: object,
+    y: object = None,
     *,
     positive: Hashable = None,
     fit_intercept: bool = True,
@@ -129,11 +132,12 @@ def separate(
 
     Parameters
     ----------
-    X : array, data frame or sparse matrix of shape (n, d)
-        The rows. Float32 and float64 arrays and CSR matrices are read in place.
+    X : array, data frame or sparse matrix of shape (n, d), or blocks
+        The rows. Float32 and float64 arrays and CSR matrices are read in place; blocks, such as
+        `novikoff.data.blocks` makes, are gone through several times, one in memory at a time.
     y : array of shape (n,)
         Labels of two kinds; the larger is the positive class. With one kind only, the
-        question is whether all rows fit on one side.
+        question is whether all rows fit on one side. Blocks have their own labels.
     positive : label, optional
         The positive class; the others, of which there may be several, are the negative.
     fit_intercept : bool
@@ -165,14 +169,18 @@ def separate(
     'quasi-separable'
     """
     _check_options(fit_intercept, tol, goal, budget)
-    sides = _sides(_distinct(y), positive)
     limits = Limits(seconds=budget)
+    if isinstance(X, Blocks):
+        blocks, labels = _coded(X, y)
+        sides = _sides(labels, positive)
+        return decide_blocks(blocks, sides, bool(fit_intercept), tol, goal, limits, progress)[0]
+    sides = _sides(_distinct(y), positive)
     return _decide(X, y, sides, fit_intercept, tol, goal, limits, progress)
 
 
 def separate_classes(
     X: object,
-    y: object,
+    y: object = None,
     *,
     fit_intercept: bool = True,
     tol: float = 1e-8,
@@ -193,6 +201,14 @@ def separate_classes(
     """
     _check_options(fit_intercept, tol, goal, budget)
     limits = Limits(seconds=budget)
+    if isinstance(X, Blocks):
+        blocks, labels = _coded(X, y)
+        return {
+            label: decide_blocks(
+                blocks, (plain_label(label), None), bool(fit_intercept), tol, goal, limits, progress
+            )[0]
+            for label in labels
+        }
     return {
         label: _decide(X, y, (plain_label(label), None), fit_intercept, tol, goal, limits, progress)
         for label in _distinct(y)
@@ -219,10 +235,36 @@ def decide(
         with doing_beside(data, lambda: digest(matrix, signs)) as hashing:
             found = inquire(data, goal, tol, limits, progress)
             if found.w is not None and columns is not None:
-                found.w = _spread(found.w, columns, matrix.shape[1])
-            return _report(data, found, sides, matrix.shape, hashing()), found
+                found.w = spread(found.w, columns, matrix.shape[1])
+            facts = _Facts(matrix.shape, fit_intercept, problem.radius, hashing())
+            return _report(facts, found, sides), found
     finally:
         data.close()
+
+
+def decide_blocks(
+    blocks: CodedBlocks,
+    sides: tuple[Label, Label],
+    fit_intercept: bool,
+    tol: float,
+    goal: Goal,
+    limits: Limits,
+    progress: Progress | None = None,
+) -> tuple[Verdict, Finding]:
+    """Decide for rows in blocks; the finding has what the verdict leaves out."""
+    signs = signs_of(blocks.classes, *sides)
+    table = Table(blocks, signs, fit_intercept)
+    table.survey()
+    found = inquire_blocks(table, goal, tol, limits, progress)
+    facts = _Facts((table.n, table.d), fit_intercept, table.radius, table.sha256)
+    return _report(facts, found, sides), found
+
+
+def _coded(blocks: Blocks, y: object) -> tuple[CodedBlocks, list[Hashable]]:
+    if y is not None:
+        raise ValueError("y cannot be given along with blocks.")
+    coded = blocks if isinstance(blocks, CodedBlocks) else GivenBlocks(blocks)
+    return coded, distinct(labels_of(coded.classes))
 
 
 def _decide(
@@ -257,25 +299,20 @@ def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | N
         raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
 
 
-def _spread(w: list[Fraction], columns: Indices, d: int) -> list[Fraction]:
-    """Weights for all columns from those for some, the bias last."""
-    out = [Fraction(0)] * d
-    for j, value in zip(columns.tolist(), w, strict=False):
-        out[j] = value
-    return out + w[len(columns) :]
+class _Facts(NamedTuple):
+    """What a verdict says of all rows: their number and width, R rounded up, the digest."""
+
+    shape: tuple[int, int]
+    fit_intercept: bool
+    radius: float
+    sha256: str
 
 
-def _report(
-    data: Data,
-    found: Finding,
-    sides: tuple[Label, Label],
-    shape: tuple[int, int],
-    sha256: str,
-) -> Verdict:
+def _report(facts: _Facts, found: Finding, sides: tuple[Label, Label]) -> Verdict:
     """The verdict on a finding, with its certificate."""
-    radius = data.problem.radius
+    radius = facts.radius
     bound = mistake_bound(radius, found.margin.lo)
-    n, d = shape
+    n, d = facts.shape
     proof = None
     if found.kind is not None:
         weighing = found.weighing
@@ -283,10 +320,10 @@ def _report(
             kind=found.kind,
             n=n,
             d=d,
-            fit_intercept=data.table.fit_intercept,
+            fit_intercept=facts.fit_intercept,
             positive=sides[0],
             negative=sides[1],
-            sha256=sha256,
+            sha256=facts.sha256,
             w=None if found.w is None else tuple(found.w),
             dependence=found.dependence,
             contradiction=found.contradiction,
@@ -304,7 +341,7 @@ def _report(
     return Verdict(
         kind="undecided" if found.kind is None or found.kind == "not separable" else found.kind,
         coef=None if w is None else w[:d],
-        intercept=None if w is None else float(w[d]) if data.table.fit_intercept else 0.0,
+        intercept=None if w is None else float(w[d]) if facts.fit_intercept else 0.0,
         margin=found.margin,
         geometric_margin=found.geometric_margin,
         radius=radius,
@@ -332,6 +369,8 @@ def _sides(found: list[Hashable], positive: Hashable) -> tuple[Label, Label]:
 
 
 def _distinct(y: object) -> list[Hashable]:
+    if y is None:
+        raise ValueError("y is missing: every row needs a label.")
     labels = distinct(labels_of(y))
     if not labels:
         raise ValueError("y is empty: there is nothing to separate.")

@@ -191,9 +191,6 @@ class SignedRows:
 def digest(matrix: Matrix, signs: Signs) -> str:
     """SHA-256 of the numbers and signs, the same however they are stored.
 
-    Rows are hashed in blocks: a block as float64 where half of it or more is not zero,
-    else as counts, columns and values of what is not zero.
-
     Examples
     --------
     >>> from scipy.sparse import csr_array
@@ -201,37 +198,97 @@ def digest(matrix: Matrix, signs: Signs) -> str:
     >>> digest(X, signs) == digest(csr_array(X), signs)
     True
     """
-    n, d = matrix.shape
-    hashed = hashlib.sha256(f"novikoff {n} {d}\n".encode())
-    stride = max(1, (1 << 18) // max(1, d))
-    for first in range(0, n, stride):
-        last = min(first + stride, n)
-        if isinstance(matrix, np.ndarray):
-            block = matrix[first:last].astype(np.float64) + 0.0  # no negative zeros
-            if 2 * np.count_nonzero(block) >= block.size:
-                hashed.update(b"dense")
-                hashed.update(block.data)
-                continue
-            at, columns = np.nonzero(block)
-            values = block[at, columns]
-            counts = np.bincount(at, minlength=last - first)
+    seal = Digest(*matrix.shape)
+    seal.add(matrix)
+    return seal.hexdigest(signs)
+
+
+class Digest:
+    """The digest of rows that come a few at a time.
+
+    They are hashed in blocks of their own: a block as float64 where half of it or more is not
+    zero, else as counts, columns and values of what is not zero.
+    """
+
+    def __init__(self, n: int, d: int) -> None:
+        self._d, self._stride = d, max(1, (1 << 18) // max(1, d))
+        self._hashed = hashlib.sha256(f"novikoff {n} {d}\n".encode())
+        self._counts = np.empty(0, dtype=np.int64)  # of rows that wait for more
+        self._columns, self._values = np.empty(0, dtype=np.int64), np.empty(0)
+
+    def add(self, matrix: Matrix) -> None:
+        """The next rows."""
+        n = matrix.shape[0]
+        first = min(n, (self._stride - len(self._counts)) % self._stride)
+        if first > 0:
+            self._wait(matrix, 0, first)
+        for begin in range(first, n, self._stride):
+            end = begin + self._stride
+            if end > n:
+                self._wait(matrix, begin, n)
+            elif isinstance(matrix, np.ndarray):
+                self._hash_dense(matrix[begin:end])
+            else:
+                self._hash_entries(*_nonzeros(matrix, begin, end))
+
+    def hexdigest(self, signs: Signs) -> str:
+        """The digest, once all rows are there."""
+        if len(self._counts) > 0:
+            self._hash_waiting()
+        self._hashed.update(np.ascontiguousarray(signs).data)
+        return self._hashed.hexdigest()
+
+    def _wait(self, matrix: Matrix, first: int, last: int) -> None:
+        """Keep a few rows until there are enough for a block."""
+        counts, columns, values = _nonzeros(matrix, first, last)
+        self._counts = np.concatenate([self._counts, counts])
+        self._columns = np.concatenate([self._columns, columns])
+        self._values = np.concatenate([self._values, values])
+        if len(self._counts) == self._stride:
+            self._hash_waiting()
+
+    def _hash_waiting(self) -> None:
+        self._hash_entries(self._counts, self._columns, self._values)
+        self._counts, self._columns = self._counts[:0], self._columns[:0]
+        self._values = self._values[:0]
+
+    def _hash_dense(self, rows: npt.NDArray[Any]) -> None:
+        block = rows.astype(np.float64) + 0.0  # no negative zeros
+        if 2 * np.count_nonzero(block) >= block.size:
+            self._hashed.update(b"dense")
+            self._hashed.update(block.data)
         else:
-            columns, values = _entries(matrix, first, last)
-            lengths = np.diff(matrix.indptr[first : last + 1])
-            at = np.repeat(np.arange(last - first), lengths)[values != 0.0]
-            columns, values = columns[values != 0.0], values[values != 0.0]
-            counts = np.bincount(at, minlength=last - first)
-            if 2 * len(values) >= (last - first) * d:
-                block = np.zeros((last - first, d))
-                block[at, columns] = values
-                hashed.update(b"dense")
-                hashed.update(block.data)
-                continue
-        hashed.update(b"sparse")
-        for part in (counts.astype(np.int64), columns.astype(np.int64), values):
-            hashed.update(np.ascontiguousarray(part).data)
-    hashed.update(np.ascontiguousarray(signs).data)
-    return hashed.hexdigest()
+            self._hash_entries(*_nonzeros(block, 0, len(block)))
+
+    def _hash_entries(
+        self, counts: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], values: Vector
+    ) -> None:
+        if 2 * len(values) >= len(counts) * self._d:
+            block = np.zeros((len(counts), self._d))
+            block[np.repeat(np.arange(len(counts)), counts), columns] = values
+            self._hashed.update(b"dense")
+            self._hashed.update(block.data)
+            return
+        self._hashed.update(b"sparse")
+        for part in (counts, columns, values):
+            self._hashed.update(np.ascontiguousarray(part).data)
+
+
+def _nonzeros(
+    matrix: Matrix, first: int, last: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vector]:
+    """How many entries of each row are not zero, their columns and values."""
+    if isinstance(matrix, np.ndarray):
+        block = matrix[first:last].astype(np.float64)
+        at, columns = np.nonzero(block)
+        values = block[at, columns]
+    else:
+        columns, values = _entries(matrix, first, last)
+        lengths = np.diff(matrix.indptr[first : last + 1])
+        at = np.repeat(np.arange(last - first), lengths)[values != 0.0]
+        columns, values = columns[values != 0.0], values[values != 0.0]
+    counts = np.bincount(at, minlength=last - first).astype(np.int64)
+    return counts, columns.astype(np.int64), values
 
 
 def _entries(matrix: Sparse, first: int, last: int) -> tuple[npt.NDArray[np.int64], Vector]:

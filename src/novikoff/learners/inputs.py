@@ -27,7 +27,7 @@ def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Float
 
 
 def check_rows_and_labels(
-    estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike, *, reset: bool
+    estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, *, reset: bool
 ) -> tuple[Floats | SparseMatrix, Labels]:
     """X as in `check_rows`, and one label per row."""
     checked, labels = validate_data(estimator, X, y, reset=reset, **_FORM)
@@ -35,7 +35,7 @@ def check_rows_and_labels(
 
 
 def check_classes(
-    estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike
+    estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None
 ) -> tuple[Floats | SparseMatrix, Labels, Indices]:
     """X as in `check_rows`, the classes, of which there must be two, and each row's."""
     rows, labels = check_rows_and_labels(estimator, X, y, reset=True)

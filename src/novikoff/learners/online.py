@@ -74,6 +74,11 @@ class Rules:
         self._make_room(self.n_features)
         return self._lazy
 
+    @property
+    def held(self) -> tuple[Vector, Vector]:
+        """W and lazy in place, with rows of zeros to spare before their last, the biases."""
+        return self._W, self._lazy
+
     def adopt(self, W: Vector, lazy: Vector, tally: Indices) -> None:
         """Go on from the weights of a training that began with these.
 

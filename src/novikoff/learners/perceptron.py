@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import ClassVar, Literal, Self
 
@@ -17,10 +17,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 
 from novikoff.core import updates
+from novikoff.core.blocks import Blocks
 from novikoff.core.ledger import Run
 from novikoff.core.orders import BY_NAME, MaxDistance, MaxResidual, Order, named
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits, Stop
+from novikoff.learners.blockwise import Passes, classes_of, meet, refuse_beside_blocks
 from novikoff.learners.inputs import (
     Labels,
     MatrixLike,
@@ -32,10 +34,10 @@ from novikoff.learners.inputs import (
     wants_trace,
 )
 from novikoff.learners.online import Rules
-from novikoff.learners.progress import Progress
+from novikoff.learners.progress import Progress, print_epoch
 from novikoff.learners.schemes import scheme_for
 from novikoff.learners.streaming import StreamLearner, all_or_nothing
-from novikoff.learners.training import Plan, Training, train
+from novikoff.learners.training import Plan, train
 from novikoff.learners.voting import votes_of
 
 
@@ -178,8 +180,8 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
-        X: MatrixLike,
-        y: npt.ArrayLike,
+        X: MatrixLike | Blocks,
+        y: npt.ArrayLike | None = None,
         coef_init: npt.ArrayLike | None = None,
         intercept_init: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
@@ -188,11 +190,12 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or blocks
             The rows. Float32 and float64 arrays in C order and CSR matrices are read in
-            place.
+            place. Blocks, such as `novikoff.data.blocks` makes, are gone through as often
+            as there are epochs, one in memory at a time; the order is that within a block.
         y : array-like of shape (n_samples,)
-            The labels.
+            The labels; blocks have their own.
         coef_init, intercept_init : array-like, optional
             The weights to start from, in the shapes of ``coef_`` and ``intercept_``.
         sample_weight : array-like of shape (n_samples,), optional
@@ -209,12 +212,65 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         """
         limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
         with all_or_nothing(self):
+            if isinstance(X, Blocks):
+                refuse_beside_blocks(
+                    y=y,
+                    coef_init=coef_init,
+                    intercept_init=intercept_init,
+                    sample_weight=sample_weight,
+                    class_weight=self.class_weight,
+                    warm_start=self.warm_start,
+                    trace=wants_trace(self.trace),
+                )
+                return self._fit_blocks(X, limits)
             return self._fit(X, y, coef_init, intercept_init, sample_weight, limits)
+
+    def _fit_blocks(self, blocks: Blocks, limits: Limits) -> Self:
+        if self.average == "voted":
+            raise ValueError(
+                "The voted perceptron keeps the rows of all its updates, which blocks cannot: "
+                "use average='averaged'."
+            )
+        classes = classes_of(blocks)
+        if len(classes) < 2:
+            raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
+        scheme = scheme_for(len(classes), self.multi_class)
+        rules = Rules(
+            scheme, meet(blocks, self), self.average == "averaged", bool(self.fit_intercept)
+        )
+        plan = Plan(
+            update=updates.Perceptron(float(self.margin), float(self.step)),
+            order=named(self.order),
+            limits=limits,
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            counts=False,
+            average=rules.averages,
+            threads=effective_n_jobs(self.n_jobs),
+        )
+        passes, stop = Passes(blocks, self, classes, scheme, plan), None
+        while stop is None:
+            before = rules.tally[1].copy()
+            stop = passes.make(rules)
+            if stop is None and np.array_equal(before, rules.tally[1]):
+                stop = Stop.CLEAN
+            stop = stop or limits.reached(passes.begun)
+            if self.verbose and passes.begun % self.verbose == 0:
+                print_epoch(passes.begun, int(rules.tally[1].sum()))
+        self._rules, self._votes, self._vocabulary, self._open = rules, [], None, False
+        self._name_classes(classes)
+        self.n_iter_, self.converged_, self._vouched = passes.begun, stop is Stop.CLEAN, True
+        self.__dict__.pop("update_counts_", None)
+        self.__dict__.pop("trace_", None)
+        if limits.interrupted:
+            raise KeyboardInterrupt
+        if not self.converged_:
+            _warn([stop])
+        return self
 
     def _fit(
         self,
         X: MatrixLike,
-        y: npt.ArrayLike,
+        y: npt.ArrayLike | None,
         coef_init: npt.ArrayLike | None,
         intercept_init: npt.ArrayLike | None,
         sample_weight: npt.ArrayLike | None,
@@ -287,7 +343,7 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         if limits.interrupted:
             raise KeyboardInterrupt
         if not training.converged:
-            _warn(training)
+            _warn(training.stops)
         return self
 
 
@@ -300,8 +356,8 @@ def _resumed(before: Rules, old_classes: Labels, rules: Rules, classes: Labels) 
     return before.decisive()
 
 
-def _warn(training: Training) -> None:
-    reasons = sorted({str(stop) for stop in training.stops if stop is not Stop.CLEAN})
+def _warn(stops: Sequence[Stop | None]) -> None:
+    reasons = sorted({str(stop) for stop in stops if stop is not Stop.CLEAN})
     warnings.warn(
         f"The perceptron ended by {' and '.join(reasons)}, without a clean cycle: the data "
         "may not be linearly separable, or need more epochs (max_epochs). novikoff.separate tells "

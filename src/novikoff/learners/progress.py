@@ -12,6 +12,11 @@ from novikoff.core.ledger import Run
 from novikoff.learners.inputs import MatrixLike
 
 
+def print_epoch(epoch: int, updates: int) -> None:
+    """The line of an epoch."""
+    print(f"epoch {epoch:,}: {updates:,} updates so far")
+
+
 class Progress:
     """Called with the run after every epoch; True asks it to stop.
 
@@ -52,7 +57,7 @@ class Progress:
         epoch = int(run.epochs.max())
         total = int(run.ledger.updates.sum())
         if self._verbose > 0 and epoch % self._verbose == 0:
-            print(f"epoch {epoch:,}: {total:,} updates so far")
+            print_epoch(epoch, total)
         if run.W.shape[1] != self._n_rules:
             return False  # one rule of several: there is nothing yet to predict with
         task = self._context.subcontext(task_name="epoch")

@@ -15,8 +15,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from novikoff.core import updates
+from novikoff.core.blocks import Blocks
 from novikoff.core.orders import Cyclic
 from novikoff.core.stops import Limits
+from novikoff.learners.blockwise import Passes, classes_of, meet, refuse_beside_blocks
 from novikoff.learners.inputs import (
     Example,
     Labels,
@@ -89,8 +91,8 @@ class StreamLearner(LinearLearner):
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
         self,
-        X: MatrixLike,
-        y: npt.ArrayLike,
+        X: MatrixLike | Blocks,
+        y: npt.ArrayLike | None = None,
         classes: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
@@ -101,12 +103,12 @@ class StreamLearner(LinearLearner):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The next rows.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or blocks
+            The next rows; of blocks, such as `novikoff.data.blocks` makes, all in turn.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Their labels; blocks have their own.
         classes : array-like, optional
-            All labels there will be; needed at the first call.
+            All labels there will be; needed at the first call, unless blocks know them.
         sample_weight : array-like of shape (n_samples,), optional
             Factors on the steps.
 
@@ -115,12 +117,53 @@ class StreamLearner(LinearLearner):
         self
         """
         with all_or_nothing(self):
+            if isinstance(X, Blocks):
+                refuse_beside_blocks(y=y, sample_weight=sample_weight)
+                return self._partial_fit_blocks(X, classes)
             return self._partial_fit(X, y, classes, sample_weight)
+
+    def _partial_fit_blocks(self, blocks: Blocks, classes: npt.ArrayLike | None) -> Self:
+        if "_rules" not in self.__dict__:
+            known = np.unique(np.asarray(classes)) if classes is not None else classes_of(blocks)
+            if len(known) < 2:
+                raise ValueError("classes must name two classes at least.")
+            self._begin(known, meet(blocks, self))
+        elif classes is not None:
+            self._check_same(classes)
+        if self.class_weight is not None:
+            raise ValueError("class_weight is for rows at once, not for blocks.")
+        rules = self._rules
+        plan = self._pass_plan()
+        Passes(blocks, self, self.classes_, rules.scheme, plan).make(rules)
+        self._streamed()
+        self.n_iter_ += 1
+        if plan.limits.interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _pass_plan(self) -> Plan:
+        """One look at each row, in turn."""
+        return Plan(
+            update=updates.Perceptron(float(self.margin), float(self.step)),
+            order=Cyclic(),
+            limits=Limits(epochs=1),
+            seed=0,
+            counts=False,
+            average=self._rules.averages,
+            threads=effective_n_jobs(self.n_jobs),
+        )
+
+    def _check_same(self, classes: npt.ArrayLike) -> None:
+        if not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(
+                f"classes={np.unique(np.asarray(classes)).tolist()} differ from those of the first "
+                f"call, {self.classes_.tolist()}."
+            )
 
     def _partial_fit(
         self,
         X: MatrixLike,
-        y: npt.ArrayLike,
+        y: npt.ArrayLike | None,
         classes: npt.ArrayLike | None,
         sample_weight: npt.ArrayLike | None,
     ) -> Self:
@@ -135,25 +178,14 @@ class StreamLearner(LinearLearner):
                 raise ValueError("classes must name two classes at least.")
             code_labels(y, known)
             self._begin(known, X.shape[1])
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={np.unique(classes).tolist()} differ from those of the first "
-                f"call, {self.classes_.tolist()}."
-            )
+        elif classes is not None:
+            self._check_same(classes)
         codes = code_labels(y, self.classes_)
         if isinstance(self.class_weight, str):
             raise ValueError(_UNBALANCED)
         weights = check_weights(sample_weight, self.class_weight, X, self.classes_, codes)
         rules = self._rules
-        plan = Plan(
-            update=updates.Perceptron(float(self.margin), float(self.step)),
-            order=Cyclic(),
-            limits=Limits(epochs=1),
-            seed=0,
-            counts=False,
-            average=rules.averages,
-            threads=effective_n_jobs(self.n_jobs),
-        )
+        plan = self._pass_plan()
         problem = pose_unsigned(self, X, rules.bias > 0.0, plan.threads)
         training = train(problem, codes, rules.scheme, plan, start=rules.W, weights=weights)
         rules.adopt(training.W, training.lazy, training.tally)

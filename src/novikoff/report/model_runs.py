@@ -50,9 +50,7 @@ def read_run(model: Perceptron, fitted: Fields, shelf: TensorShelf) -> None:
     elif rules.scheme.n_classes < 2:
         raise Flaw("it has one class only, which a stream alone may have")
     rows = fitted.optional_count("counted_rows")
-    model._vouched = rows is not None
-    if model.converged_ and rows is None:
-        raise Flaw("it has converged, but not counted any rows")
+    model._vouched = rows is not None or model.converged_
     if rows is not None:
         _read_counts(model, rows, shelf)
     _read_traces(model, fitted.mapping("trace"), rows, shelf)

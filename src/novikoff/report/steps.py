@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.blocks import Blocks, CodedBlocks
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.geometry.error_bound import ErrorBound
@@ -121,15 +122,26 @@ def one_against_rest(y: Labels, positive: Hashable) -> Labels:
         raise ValueError(f"No row has the label {positive!r}, which was to be positive.")
     if len(np.unique(y)) <= 2:
         return y
+    return np.where(chosen, check_rest(positive), REST)
+
+
+def check_rest(positive: object) -> str:
+    """The name of a positive class beside the rest, which must come before it."""
     name = str(positive)
     if not name > REST:
         raise ValueError(f"The label {name!r} cannot be told from {REST!r}: rename it.")
-    return np.where(chosen, name, REST)
+    return name
 
 
-def decide(X: Matrix, y: Labels, options: Options, clock: Clock, tell: Progress) -> list[Case]:
+def decide(
+    X: Matrix | Blocks,
+    y: Labels | None,
+    classes: list[Label],
+    options: Options,
+    clock: Clock,
+    tell: Progress,
+) -> list[Case]:
     """The verdict on each class that is asked about."""
-    classes = [plain_label(label) for label in np.unique(y).tolist()]
     asked = classes if len(classes) > 2 else classes[-1:]
     if options.positive is not None:
         asked = [plain_label(options.positive)]
@@ -155,10 +167,10 @@ def decide(X: Matrix, y: Labels, options: Options, clock: Clock, tell: Progress)
 
 
 def run_perceptron(
-    X: Matrix, y: Labels, options: Options, seconds: float | None
+    X: Matrix | CodedBlocks, y: Labels | None, options: Options, seconds: float | None
 ) -> tuple[Perceptron, Run]:
     """The perceptron from zero weights, within its epochs."""
-    size = max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
+    size = max(1, _entries(X))
     epochs = options.epochs or int(np.clip(_ENTRIES // size, _LEAST, _MOST))
     began = time.perf_counter()
     model = _perceptron(options, epochs, seconds)
@@ -167,6 +179,13 @@ def run_perceptron(
         model.fit(X, y)
     took = time.perf_counter() - began
     return model, Run(model.converged_, model.n_mistakes_, model.n_iter_, took)
+
+
+def _entries(X: Matrix | CodedBlocks) -> int:
+    """How many numbers a pass looks at, about."""
+    if isinstance(X, CodedBlocks):
+        return (X.n_rows or 1) * min(X.n_features, 1000)
+    return int(X.size if isinstance(X, np.ndarray) else X.nnz)
 
 
 def _perceptron(options: Options, epochs: int, seconds: float | None) -> Perceptron:
@@ -262,9 +281,9 @@ def with_recession(X: Matrix, y: Labels, cases: list[Case], options: Options) ->
         replace(
             case,
             recession=recession(
-                as_matrix(X),
-                signs_of(y, case.positive, None),
-                options.fit_intercept,
+                SignedRows(as_matrix(X), signs_of(y, case.positive, None), options.fit_intercept),
+                X.shape[0],
+                X.shape[1] + int(options.fit_intercept),
                 case.verdict.separated_rows,
             ),
         )

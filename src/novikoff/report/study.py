@@ -148,7 +148,8 @@ def study(
     clock = Clock(options.budget)
     with ThreadPoolExecutor(1) as beside:
         sha256 = beside.submit(fingerprint, X, codes) if options.proofs else None
-        cases = decide(X, given, options, clock, tell) if options.verdict else []
+        every = [plain_label(label) for label in np.unique(given).tolist()]
+        cases = decide(X, given, every, options, clock, tell) if options.verdict else []
         learned = _learn(X, y, cases, options, clock, tell)
         tell("report", None)
         predicted = np.searchsorted(labels, learned.model.predict(X))
@@ -164,7 +165,7 @@ def study(
             model=learned.model,
             rule=learned.rule,
             confusion=pairs.reshape(len(labels), len(labels)),
-            clashes=find_clashes(X, codes) if options.proofs and _imperfect(cases) else [],
+            clashes=find_clashes(X, codes) if options.proofs and imperfect(cases) else [],
             sha256="" if sha256 is None else sha256.result(),
             y=y,
             options=options,
@@ -172,7 +173,9 @@ def study(
 
 
 @dataclass(frozen=True)
-class _Learned:
+class Learned:
+    """The rule that was learned, and how."""
+
     model: Perceptron | Pocket
     rule: str
     run: Run | None
@@ -181,22 +184,22 @@ class _Learned:
 
 def _learn(
     X: Matrix, y: Labels, cases: list[Case], options: Options, clock: Clock, tell: Progress
-) -> _Learned:
+) -> Learned:
     """The perceptron where a perfect rule may exist; else, or if it fails, what is better."""
     run = None
-    if not _imperfect(cases):
+    if not imperfect(cases):
         tell("perceptron", None)
         perceptron, run = run_perceptron(X, y, options, clock.part(0.5))
         if run.clean or not cases:
-            return _Learned(perceptron, "perceptron", run, cases)
+            return Learned(perceptron, "perceptron", run, cases)
         if all(case.verdict.kind == "separable" for case in cases):
-            return _Learned(from_verdicts(X, y, cases, options), "largest margin", run, cases)
+            return Learned(from_verdicts(X, y, cases, options), "largest margin", run, cases)
     tell("pocket", None)
     pocket = fill_pocket(X, y, options, clock)
     model = better_of_pairs(X, y, pocket, options, clock)
-    return _Learned(model, "fewest mistakes", run, with_errors(cases, pocket))
+    return Learned(model, "fewest mistakes", run, with_errors(cases, pocket))
 
 
-def _imperfect(cases: list[Case]) -> bool:
+def imperfect(cases: list[Case]) -> bool:
     """Whether it is proved that no rule is perfect."""
     return any(case.verdict.kind in ("quasi-separable", "inseparable") for case in cases)

@@ -1,0 +1,231 @@
+"""Lines of ``label feature:value feature:value …`` as a stream.
+
+Features are numbers, as in svmlight, and then number the columns as they are written; or names,
+which get the next column when they first come up, or are hashed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from novikoff.data.errors import DataError, quoted
+from novikoff.data.feed import Batch, Indices, LabelReader, Mark
+from novikoff.data.feed_text import Parsed, TextFeed
+from novikoff.data.pairs import Stopped, parse_pairs
+from novikoff.data.recipe import Recipe
+from novikoff.data.scanner import MOST, feature_hash
+from novikoff.data.values import number
+
+Keys: TypeAlias = Literal["numbers", "names", "hashed"]
+KEYS: Final[tuple[Keys, ...]] = ("numbers", "names", "hashed")
+
+_FEW: Final = 32  # lines that are read one by one
+_QUERY: Final = re.compile(rb"qid:[0-9]+")
+# A row of features that have names; what separates columns of a table is not in it.
+_NAMED_ROW: Final = re.compile(
+    rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*[ \t]*[^\s:,;|#]+(?:[ \t]+[^\s:,;|]+:[-+.0-9eE]+)+"
+    rb"[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
+)
+_NUMBERED: Final = re.compile(rb"[0-9]{1,10}")
+
+
+def is_named(text: bytes) -> bool:
+    r"""Whether a first line is a label and features with names.
+
+    Examples
+    --------
+    >>> is_named(b"spam free:1 money:2.5\n"), is_named(b"a,b\n1,2\n")
+    (True, False)
+    """
+    return _NAMED_ROW.match(text) is not None
+
+
+def keys_of(text: bytes) -> Literal["numbers", "names"]:
+    r"""What the features of some lines are.
+
+    Examples
+    --------
+    >>> keys_of(b"1 1:2 3:4\n"), keys_of(b"1 1:2 height:4\n")
+    ('numbers', 'names')
+    """
+    for _, pieces, _ in _rows(text):
+        for piece in pieces[1:]:
+            key = piece.partition(b":")[0]
+            if not _NUMBERED.fullmatch(key) and not _QUERY.fullmatch(piece):
+                return "names"
+    return "numbers"
+
+
+def labels_of(text: bytes) -> list[str]:
+    """The different labels of some lines."""
+    found = {pieces[0].decode(errors="replace"): None for _, pieces, _ in _rows(text)}
+    return list(found)
+
+
+@dataclass
+class PairFeed(TextFeed):
+    """Rows of pairs."""
+
+    keys: Keys = field(kw_only=True)
+    bits: int | None = field(kw_only=True)
+    missing: str = field(kw_only=True)
+    reader: LabelReader = field(kw_only=True)
+    known: dict[str, int] = field(default_factory=dict)  # the columns of names, as they came
+
+    def __post_init__(self) -> None:
+        self.width = 0 if self.bits is None else 1 << self.bits
+
+    @property
+    def names(self) -> Sequence[str] | None:
+        """The names of the columns met so far; None if they are numbers or hashed."""
+        return list(self.known) if self.keys == "names" else None
+
+    def preprocessing(self, width: int) -> dict[str, object] | None:
+        """The recipe, if features are numbers; they count from 0, since a 0 may come at any time."""
+        if self.keys != "numbers":
+            return None
+        missing: Literal["drop", "refuse"] = "drop" if self.missing == "drop" else "refuse"
+        recipe = Recipe("matrix", label="label", missing=missing, width=width, first=0)
+        return recipe.to_json()
+
+    def to_json(self) -> dict[str, object]:
+        """What was decided."""
+        return {
+            "form": "pairs",
+            "keys": self.keys,
+            "bits": self.bits,
+            "missing": self.missing,
+            "labels": self.reader.kind,
+            "body": list(self.body),
+        }
+
+    def parse(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
+        """Parse whole lines."""
+        return self._carefully(text, at) if self.keys == "names" else self._halves(text, at)
+
+    def _halves(self, text: bytes, at: Mark) -> Parsed:
+        batch = self._quickly(text, at)
+        if batch is not None:
+            return Parsed([batch] if len(batch) else [], len(text))
+        middle = text.rfind(b"\n", 0, len(text) // 2) + 1
+        if middle == 0 or text.count(b"\n") <= _FEW:
+            return self._carefully(text, at)
+        first = self._halves(text[:middle], at)
+        if first.flaw is not None:
+            return first
+        then = Mark(at.offset + middle, at.line + text.count(b"\n", 0, middle), self.dropped)
+        second = self._halves(text[middle:], then)
+        return Parsed([*first.batches, *second.batches], len(text), second.flaw)
+
+    def _quickly(self, text: bytes, at: Mark) -> Batch | None:
+        """The rows if all are as they should be, else None."""
+        found = parse_pairs(memoryview(text), threads=1, bits=self.bits)
+        if isinstance(found, Stopped) or found.odd_row >= 0:
+            return None
+        try:
+            values = [self.reader.value(label.decode(), 0) for label in found.labels]
+        except DataError:
+            return None
+        known = {value: code for code, value in enumerate(dict.fromkeys(values))}
+        codes: Indices = np.array([known[value] for value in values], np.int64)
+        if len(found.codes):
+            codes = codes[found.codes]
+        shape = (len(found.codes), max(self.width, found.highest + 1))
+        X = sp.csr_array((found.values, found.indices, found.indptr), shape=shape)
+        lines = text.count(b"\n") + (not text.endswith(b"\n"))
+        ends = None if lines == len(codes) else np.array([end for *_, end in _rows(text)], np.int64)
+        return Batch(X, codes, list(known), at, text, ends)
+
+    def _carefully(self, text: bytes, at: Mark) -> Parsed:
+        """Read line by line, up to what is wrong."""
+        rows: list[dict[int, float]] = []
+        labels: dict[Hashable, int] = {}
+        codes, ends, dropped = list[int](), list[int](), list[int]()
+        flaw = None
+        try:
+            for line, pieces, end in _rows(text, at.line):
+                row = self._row(f"{self.source}, line {line}", pieces)
+                if row is None:
+                    self.dropped += 1
+                    continue
+                label = self.reader.value(pieces[0].decode(errors="replace"), line)
+                rows.append(row)
+                codes.append(labels.setdefault(label, len(labels)))
+                ends.append(end)
+                dropped.append(self.dropped - at.dropped)
+        except DataError as error:
+            flaw = error
+        if not rows:
+            return Parsed([], len(text), flaw)
+        indices = np.array([column for row in rows for column in row], np.int32)
+        values = np.array([value for row in rows for value in row.values()], np.float64)
+        pointers = np.cumsum([0, *map(len, rows)])
+        width = max(self.width, int(indices.max(initial=-1)) + 1)
+        X = sp.csr_array((values, indices, pointers), shape=(len(rows), width))
+        places = np.array(ends, np.int64), np.array(dropped, np.int64)
+        batch = Batch(X, np.array(codes, np.int64), list(labels), at, text, *places)
+        return Parsed([batch], len(text), flaw)
+
+    def _row(self, where: str, pieces: list[bytes]) -> dict[int, float] | None:
+        """The columns and values of a row; None if it is left out."""
+        if b":" in pieces[0]:
+            raise DataError(f"{where} has no label: it begins with {_shown(pieces[0])}.")
+        row: dict[int, float] = {}
+        last = -1
+        for position, piece in enumerate(pieces[1:]):
+            if position == 0 and _QUERY.fullmatch(piece):
+                continue
+            key, colon, text = piece.rpartition(b":")
+            value = number(text.decode(errors="replace"))
+            if not colon or not key or value is None:
+                raise DataError(f"{where}: {_shown(piece)} is not of the form feature:value.")
+            if value - value != 0.0:
+                gap = value != value  # NaN
+                if not gap or self.missing != "drop":
+                    what = "missing" if gap else "infinite or beyond the range of float64"
+                    advice = "; --missing drop leaves out such rows" if gap else ""
+                    raise DataError(f"{where}: {_shown(piece)} is {what}{advice}.")
+                return None
+            column = self._column(where, key)
+            if self.keys == "numbers" and column <= last:
+                raise DataError(f"{where} has the index {column} after {last}; indices must ascend.")
+            last = column
+            row[column] = row[column] + value if column in row else value
+        return {column: row[column] for column in sorted(row)} if self.bits is not None else row
+
+    def _column(self, where: str, key: bytes) -> int:
+        if self.bits is not None:
+            return feature_hash(key, self.bits)
+        if self.keys == "numbers":
+            if not _NUMBERED.fullmatch(key):
+                raise DataError(
+                    f"{where} has the feature {_shown(key)}, but features were numbers so far; "
+                    "--names takes all of them as names."
+                )
+            if int(key) > MOST:
+                raise DataError(f"{where} has the index {int(key)}, which is above {MOST}.")
+            return int(key)
+        try:
+            return self.known.setdefault(key.decode(), len(self.known))
+        except UnicodeDecodeError:
+            raise DataError(f"{where} is not UTF-8 text.") from None
+
+
+def _rows(text: bytes, line: int = 0) -> Iterator[tuple[int, list[bytes], int]]:
+    """Number, pieces and end of each line that is not blank."""
+    end = 0
+    for number_of, content in enumerate(text.splitlines(keepends=True), start=line + 1):
+        end += len(content)
+        pieces = content.partition(b"#")[0].split()
+        if pieces:
+            yield number_of, pieces, end
+
+
+def _shown(piece: bytes) -> str:
+    return quoted(piece.decode(errors="replace"))

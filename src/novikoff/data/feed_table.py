@@ -1,0 +1,281 @@
+"""CSV and its relatives as a stream: the kernel for plain numbers, a careful look at the rest.
+
+Text is parsed by the kernel for plain numbers. What it declines is halved, down to a few lines,
+which are read field by field: one odd row costs no more than itself, and changes no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import scipy.sparse as sp
+
+from novikoff.data.errors import DataError, argument, counted, quoted
+from novikoff.data.feed import Batch, Indices, LabelReader, Mark
+from novikoff.data.feed_text import Parsed, TextFeed
+from novikoff.data.recipe import Column, Recipe
+from novikoff.data.scanner import feature_hash
+from novikoff.data.text import OpenQuoteError, Record, records
+from novikoff.data.values import BLANKS, is_missing, is_truth, number
+
+_FEW: Final = 32  # lines that are read field by field
+_LONGEST_LABEL: Final = 1000
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns of a table are what.
+
+    ``texts`` are the features that are always text. With ``spread``, text becomes features of
+    its own, ``column=value``; with ``every``, wherever it comes up; with ``bits``, hashed.
+    """
+
+    columns: list[str]
+    label: int
+    features: list[int]
+    texts: frozenset[int]
+    spread: bool
+    every: bool
+    bits: int | None
+    id: int | None
+    delimiter: str
+    decimal: str
+    missing: str
+    header: bool | None  # as it was asked for, and so the next two
+    given_delimiter: str | None
+    given_decimal: str | None
+
+    @classmethod
+    def from_json(cls, body: object) -> Layout:
+        """The layout that `to_json` wrote; KeyError or TypeError if it is none."""
+        if not isinstance(body, dict) or set(body) != set(cls.__dataclass_fields__):
+            raise TypeError("not a layout")
+        layout = cls(**{**body, "texts": frozenset(body["texts"])})
+        width = len(layout.columns)
+        for position in (layout.label, *layout.features, *layout.texts):
+            if not 0 <= position < width:
+                raise TypeError("a column that is not there")
+        return layout
+
+    def to_json(self) -> dict[str, object]:
+        """All of it as JSON values."""
+        return {**self.__dict__, "texts": sorted(self.texts)}
+
+    @property
+    def plain(self) -> bool:
+        """Whether all features are numbers, for the kernel."""
+        return not self.spread and self.decimal == "."
+
+
+@dataclass
+class TableFeed(TextFeed):
+    """The rows of delimited text."""
+
+    layout: Layout = field(kw_only=True)
+    reader: LabelReader = field(kw_only=True)
+    known: dict[str, int] = field(default_factory=dict)  # the columns of features, as they came
+
+    def __post_init__(self) -> None:
+        layout = self.layout
+        numbers = [layout.columns[j] for j in layout.features if j not in layout.texts]
+        for name in numbers:
+            self.known.setdefault(name, len(self.known))
+        self.width = len(numbers) if layout.bits is None else 1 << layout.bits
+        self._cells: dict[str, int] = {}
+
+    @property
+    def names(self) -> Sequence[str] | None:
+        """The names of the columns met so far; None if they are hashed."""
+        return None if self.layout.bits is not None else list(self.known)
+
+    def preprocessing(self, width: int) -> dict[str, object] | None:
+        """The recipe, if all features are columns of the table."""
+        layout = self.layout
+        if layout.spread:
+            return None
+        return Recipe(
+            family="table",
+            columns=tuple(Column(layout.columns[j]) for j in layout.features),
+            label=layout.columns[layout.label],
+            id=None if layout.id is None else layout.columns[layout.id],
+            missing="drop" if layout.missing == "drop" else "refuse",
+            width=len(layout.columns),
+            header=layout.header,
+            delimiter=layout.given_delimiter,
+            decimal=layout.given_decimal,
+        ).to_json()
+
+    def to_json(self) -> dict[str, object]:
+        """What was decided."""
+        return {
+            "form": "table",
+            "layout": self.layout.to_json(),
+            "labels": self.reader.kind,
+            "body": list(self.body),
+            "header": self.repeated.decode(),
+        }
+
+    def parse(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
+        """Parse whole lines."""
+        if self.layout.plain and b'"' not in text:
+            return self._halves(text, at)
+        return self._carefully(text, at, final=final)
+
+    def _halves(self, text: bytes, at: Mark) -> Parsed:
+        batch = self._quickly(text, at)
+        if batch is not None:
+            return Parsed([batch], len(text))
+        middle = text.rfind(b"\n", 0, len(text) // 2) + 1
+        if middle == 0 or text.count(b"\n") <= _FEW:
+            return self._carefully(text, at, final=True)
+        first = self._halves(text[:middle], at)
+        if first.flaw is not None:
+            return first
+        then = Mark(at.offset + middle, at.line + text.count(b"\n", 0, middle), self.dropped)
+        second = self._halves(text[middle:], then)
+        return Parsed([*first.batches, *second.batches], len(text), second.flaw)
+
+    def _quickly(self, text: bytes, at: Mark) -> Batch | None:
+        """The rows if all of them are plain, else None."""
+        from novikoff.data.plain import LABEL, SKIPPED, parse_plain
+
+        layout = self.layout
+        places = [SKIPPED] * len(layout.columns)
+        for column, position in enumerate(layout.features):
+            places[position] = column
+        places[layout.label] = LABEL
+        width = len(layout.features)
+        found = parse_plain(memoryview(text), layout.delimiter, places, width, threads=1)
+        if found is None or not len(found.X) or not np.isfinite(found.X).all():
+            return None
+        try:
+            labels = [label.decode() for label in found.labels]
+        except UnicodeDecodeError:
+            return None
+        if any(is_missing(label) or len(label) > _LONGEST_LABEL for label in labels):
+            return None
+        try:  # where a label does not fit, the careful road says where, and keeps what is before
+            values = [self.reader.value(label, 0) for label in labels]
+        except DataError:
+            return None
+        known = {value: code for code, value in enumerate(dict.fromkeys(values))}
+        codes: Indices = np.array([known[value] for value in values], np.int64)
+        return Batch(found.X, codes[found.codes], list(known), at, text)
+
+    def _carefully(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
+        """Read field by field, up to what is wrong."""
+        rows, flaw, used = _Rows(), None, 0
+        try:
+            for record in records(memoryview(text), 0, self.layout.delimiter, line=at.line + 1):
+                used = record.end
+                if self._row(record, rows):
+                    rows.ends.append(record.end)
+                    rows.dropped.append(self.dropped - at.dropped)
+                else:
+                    self.dropped += 1
+            used = len(text)
+        except OpenQuoteError as quote:
+            if final:
+                flaw = DataError(
+                    f"{self.source}, line {quote.line} opens a quote that is never closed."
+                )
+        except DataError as error:
+            flaw = error
+        batches = [rows.batch(self, text, at)] if rows.codes else []
+        return Parsed(batches, used, flaw)
+
+    def _row(self, record: Record, rows: _Rows) -> bool:
+        """Add a row; False if it is left out."""
+        layout, where = self.layout, f"{self.source}, line {record.line}"
+        if len(record.fields) != len(layout.columns):
+            raise DataError(
+                f"{where} has {counted(len(record.fields), 'field')} where "
+                f"{len(layout.columns)} are expected."
+            )
+        try:
+            cells = [content.decode() for content in record.fields]
+        except UnicodeDecodeError:
+            raise DataError(f"{where} is not UTF-8 text.") from None
+        label = cells[layout.label]
+        used = [layout.label, *layout.features]
+        gap = next((j for j in used if is_missing(cells[j])), None)
+        if gap is not None:
+            if layout.missing != "drop":
+                what = ": the label" if gap == layout.label else ""
+                raise DataError(
+                    f"{where}, column {quoted(layout.columns[gap])}{what} is missing; --missing "
+                    "drop leaves out such rows."
+                )
+            return False
+        if len(label) > _LONGEST_LABEL:
+            raise DataError(f"{where} has a label of over {_LONGEST_LABEL} characters.")
+        found = [self._entry(j, cells[j], where) for j in layout.features]
+        rows.add(found, self.reader.value(label, record.line))
+        return True
+
+    def _entry(self, position: int, cell: str, where: str) -> tuple[int, float]:
+        """The column of a cell's feature, and its value."""
+        layout = self.layout
+        name = layout.columns[position]
+        if position not in layout.texts:
+            value = number(cell, layout.decimal)
+            if value is None and is_truth(cell):
+                value = float(cell.strip(BLANKS).lower() == "true")
+            if value is not None:
+                if not abs(value) < float("inf"):
+                    raise DataError(
+                        f"{where}, column {quoted(name)} is infinite or beyond the range of "
+                        "float64."
+                    )
+                return self._column(name), value
+        if not layout.every and position not in layout.texts:
+            raise DataError(
+                f"{where}, column {quoted(name)} holds {quoted(cell)}, which is not a number; "
+                f"--one-hot {argument(name)} or --hash 18 make text a feature, --drop "
+                f"{argument(name)} leaves it out."
+            )
+        return self._column(f"{name}={cell.strip(BLANKS)}"), 1.0
+
+    def _column(self, name: str) -> int:
+        bits = self.layout.bits
+        if bits is None:
+            return self.known.setdefault(name, len(self.known))
+        column = self._cells.get(name)
+        if column is None:
+            if len(self._cells) > 1 << 20:  # a memory that does not grow for ever
+                self._cells.clear()
+            column = self._cells[name] = feature_hash(name.encode(), bits)
+        return column
+
+
+class _Rows:
+    """Rows that are added one by one."""
+
+    def __init__(self) -> None:
+        self.entries: list[list[tuple[int, float]]] = []
+        self.codes: list[int] = []
+        self.labels: dict[Hashable, int] = {}
+        self.ends: list[int] = []
+        self.dropped: list[int] = []
+
+    def add(self, entries: list[tuple[int, float]], label: Hashable) -> None:
+        """A row and its label."""
+        self.entries.append(entries)
+        self.codes.append(self.labels.setdefault(label, len(self.labels)))
+
+    def batch(self, feed: TableFeed, text: bytes, at: Mark) -> Batch:
+        """All of them; hashed and growing columns are sparse."""
+        codes: Indices = np.array(self.codes, np.int64)
+        ends, dropped = np.array(self.ends, np.int64), np.array(self.dropped, np.int64)
+        values = np.array([value for row in self.entries for _, value in row])
+        if not feed.layout.spread:
+            X = values.reshape(len(codes), len(feed.layout.features))
+            return Batch(X, codes, list(self.labels), at, text, ends, dropped)
+        columns = np.array([column for row in self.entries for column, _ in row], np.int32)
+        pointers = np.cumsum([0, *map(len, self.entries)])
+        width = max(feed.width, int(columns.max(initial=-1)) + 1)
+        sparse = sp.csr_array((values, columns, pointers), shape=(len(codes), width))
+        return Batch(sparse, codes, list(self.labels), at, text, ends, dropped)

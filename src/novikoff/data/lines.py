@@ -1,0 +1,150 @@
+"""A file of text in spans of whole lines, read again and again with bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+from novikoff.data.errors import DataError
+from novikoff.data.source import shown
+
+# Before the lines of a span there is room for a header.
+_ROOM: Final = 1 << 20
+# A line longer than this is not waited for.
+_LONGEST: Final = 1 << 30
+_GZIP: Final = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Span:
+    """Whole lines of a file.
+
+    Attributes
+    ----------
+    text : memoryview
+        The lines, valid until the next span is asked for.
+    lines : int
+        How many lines of the file come before.
+    """
+
+    text: memoryview
+    lines: int
+
+
+class Spans:
+    r"""The spans of a file, from the beginning each time.
+
+    Parameters
+    ----------
+    path : str
+        The file; gzip is unpacked on the way.
+    size : int
+        The bytes of a span, about.
+    quotes : bool
+        Whether a line's end between quotes is none.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "a.txt"
+    ...     _ = path.write_bytes(b"first\nsecond\nthird")
+    ...     [(bytes(span.text), span.lines) for span in Spans(str(path), 8)]
+    [(b'first\n', 0), (b'second\n', 1), (b'third', 2)]
+    """
+
+    def __init__(self, path: str, size: int, *, quotes: bool = False) -> None:
+        self.path, self.size, self.quotes = path, size, quotes
+        self.name = shown(path)
+        self.head = b""  # put before every span but the first
+
+    def __iter__(self) -> Iterator[Span]:
+        with _saying(self.name), open(self.path, "rb") as raw:
+            packed = raw.read(2) == _GZIP
+            raw.seek(0)
+            if packed:
+                with gzip.GzipFile(fileobj=raw) as file:
+                    yield from self._spans(file)
+            else:
+                yield from self._spans(raw)
+
+    def _spans(self, file: BinaryIO | gzip.GzipFile) -> Iterator[Span]:
+        buffer = bytearray(_ROOM + self.size)
+        filled, lines, over = _ROOM, 0, False
+        while not over:
+            while filled < len(buffer) and not over:
+                got = file.readinto(memoryview(buffer)[filled:])
+                filled += got
+                over = not got
+            end = filled if over else self._cut(buffer, filled)
+            if end < 0:  # a line is longer than the buffer
+                if len(buffer) > _LONGEST:
+                    raise DataError(
+                        f"{self.name}, line {lines + 1} does not end within a gibibyte"
+                        f"{', or opens a quote that is never closed' if self.quotes else ''}."
+                    )
+                buffer = buffer + bytes(len(buffer))
+                continue
+            if end > _ROOM:
+                head = self.head if lines else b""
+                buffer[_ROOM - len(head) : _ROOM] = head
+                yield Span(memoryview(buffer)[_ROOM - len(head) : end].toreadonly(), lines)
+            lines += _count_lines(buffer, _ROOM, end)
+            rest = filled - end
+            buffer[_ROOM : _ROOM + rest] = buffer[end:filled]
+            filled = _ROOM + rest
+
+    def _cut(self, buffer: bytearray, filled: int) -> int:
+        """Where the last whole line ends, −1 if none does."""
+        mark = b"\n" if buffer.find(b"\n", _ROOM, filled) >= 0 else b"\r"
+        last = filled if mark == b"\n" else filled - 1  # a \n may follow the \r
+        end = buffer.rfind(mark, _ROOM, last) + 1
+        if self.quotes and end > 0:
+            open_quote = buffer.count(b'"', _ROOM, end) % 2
+            while open_quote and end > 0:
+                before = buffer.rfind(mark, _ROOM, end - 1) + 1
+                open_quote ^= buffer.count(b'"', max(before, _ROOM), end) % 2
+                end = before
+        return end or -1
+
+    def refuse_room(self, head: bytes) -> None:
+        """Raise DataError if a header is too long to be put before each span."""
+        if len(head) > _ROOM:
+            raise DataError(f"{self.name} has a header of over {_ROOM:,} bytes.")
+
+
+def _count_lines(buffer: bytearray, begin: int, end: int) -> int:
+    lines = buffer.count(b"\n", begin, end)
+    if buffer.find(b"\r", begin, end) >= 0:
+        lines += buffer.count(b"\r", begin, end) - buffer.count(b"\r\n", begin, end)
+    return lines
+
+
+@contextmanager
+def _saying(name: str) -> Iterator[None]:
+    """Errors of the system as sentences about the file."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        what = "damaged: its gzip data cannot be unpacked"
+        if isinstance(error, EOFError):
+            what = "cut off: its gzip data ends too early"
+        raise DataError(f"{name} is {what}.") from None
+    except FileNotFoundError:
+        raise DataError(f"{name} does not exist.") from None
+    except IsADirectoryError:
+        raise DataError(f"{name} is a directory, not a file of data.") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DataError(f"{name} cannot be read: {reason}.") from None
+
+
+def state_of(path: str) -> tuple[int, int]:
+    """The size and the time of the last change of a file, by which a change shows."""
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns

@@ -1,0 +1,92 @@
+"""Text in stretches, one for each thread: where they begin, and what several kernels ask."""
+
+from __future__ import annotations
+
+import os
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+from numpy import uint64
+
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Word: TypeAlias = np.uint64
+
+_NEWLINE, _RETURN = np.uint8(ord("\n")), np.uint8(ord("\r"))
+_SIGHT = 1 << 24  # bytes in which a newline is looked for
+_STRIDE = 1 << 18  # bytes that are counted in one go: they stay in the cache
+_NOTHING, _ONE = np.uint64(0), np.uint64(1)
+
+
+def cores() -> int:
+    """How many threads can run at once."""
+    return len(os.sched_getaffinity(0))
+
+
+def as_bytes(text: memoryview) -> Bytes:
+    """Text as an array of bytes that cannot be written, so that kernels have one type of it."""
+    content = np.frombuffer(text, dtype=np.uint8)
+    content.flags.writeable = False
+    return content
+
+
+def edges(content: Bytes, end: int, threads: int) -> list[int]:
+    r"""Where each thread begins, after a newline; and the end.
+
+    Examples
+    --------
+    >>> edges(as_bytes(memoryview(b"a\nbbb\nc\n")), 8, 2)
+    [0, 6, 8]
+    """
+    found = [0]
+    for k in range(1, threads):
+        guess = max(found[-1], end * k // threads)
+        ahead = content[guess : min(guess + _SIGHT, end)] == _NEWLINE
+        found.append(guess + int(np.argmax(ahead)) + 1 if ahead.any() else found[-1])
+    return [*found, end]
+
+
+def count(content: Bytes, begin: int, end: int, lowest: int, highest: int) -> int:
+    r"""How many bytes of a stretch are in a range.
+
+    Examples
+    --------
+    >>> count(as_bytes(memoryview(b"1 1:5 2:3\n")), 0, 10, ord(":"), ord(":"))
+    2
+    """
+    total, least, width = 0, np.uint8(lowest), np.uint8(highest - lowest)
+    for first in range(begin, end, _STRIDE):
+        piece = content[first : min(first + _STRIDE, end)]
+        within = piece == least if width == 0 else piece - least <= width
+        total += int(np.count_nonzero(within))
+    return total
+
+
+def count_lines(content: Bytes, end: int) -> int:
+    r"""How many lines end before a line's beginning: with a newline, a return, or both.
+
+    Examples
+    --------
+    >>> count_lines(as_bytes(memoryview(b"a\nb\r\nc\r\n\rd")), 10)
+    4
+    """
+    total = count(content, 0, end, ord("\n"), ord("\n"))
+    for first in range(0, end, _STRIDE):
+        last = min(first + _STRIDE, end)
+        returns = content[first:last] == _RETURN
+        follows = content[first + 1 : last + 1] == _NEWLINE
+        total += int(np.count_nonzero(returns))
+        total -= int(np.count_nonzero(returns[: len(follows)] & follows))
+    return total
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def same(content: Bytes, a: int, a_end: int, b: Word, b_end: Word) -> bool:
+    """Whether two stretches hold the same bytes."""
+    k, size = _NOTHING, b_end - b
+    if uint64(a_end - a) != size:
+        return False
+    while k < size and content[uint64(a) + k] == content[b + k]:
+        k += _ONE
+    return bool(k == size)

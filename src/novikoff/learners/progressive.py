@@ -1,0 +1,431 @@
+"""Progressive validation: each row of a stream is predicted first, then learned (A5).
+
+The rows go through one kernel, dense or sparse alike: a dense row is a sparse one whose columns
+are 0, 1, …, d−1. Sums run from left to right and steps are numbered through, so that the
+result is that of ``predict_one`` and ``learn_one`` row by row, bit for bit, however the stream is
+cut into batches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+from numpy import int64, uint64
+
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.learners.schemes import Binary, OneVsOne, Scheme
+from novikoff.learners.streaming import StreamLearner
+
+# The rows that the recent error is about.
+WINDOW: Final = 1000
+
+_EPSILON = 2.0**-52
+_TINY = 5e-324
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a stream has been learned.
+
+    Attributes
+    ----------
+    rows : int
+        The rows seen.
+    mistakes : int
+        Those whose class was not predicted before they were learned. A tie is a mistake, and so
+        is a class that was never seen. With an average it is still w that predicts here.
+    error : float
+        The share of mistakes among all rows, 0 while there are none.
+    recent_error : float
+        The same among the last 1,000 rows.
+    updates : int
+        Updates made, summed over the rules.
+    norm : float
+        ‖w‖, with the bias; of several rules, of all weights.
+    margin_bound : float or None
+        No linear rule separates the rows seen so far by a margin γ above this: γ ≤ ‖w‖/(t·μ)
+        after t updates (B3), rounded up. None where the theorem does not speak: for more than two
+        classes, a margin, weights of classes, or weights that did not start from zero.
+    """
+
+    rows: int
+    mistakes: int
+    error: float
+    recent_error: float
+    updates: int
+    norm: float
+    margin_bound: float | None
+
+
+class Progressive:
+    """A learner and its record on a stream.
+
+    Parameters
+    ----------
+    learner : StreamLearner
+        It is updated in place; classes and columns are taken in as they appear, if it has not
+        been fitted before.
+    classes : sequence of labels, optional
+        All labels there will be; a row of another one is an error then.
+
+    Attributes
+    ----------
+    width : int
+        Columns that there are in any case, whatever the rows have.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> record = Progressive(nv.Perceptron())
+    >>> X = np.array([[1.0], [2.0], [-1.0], [3.0]])
+    >>> record.learn(X, np.array([0, 0, 1, 0]), ["up", "down"], 0, 4)
+    >>> record.progress().rows, record.progress().mistakes
+    (4, 3)
+    """
+
+    def __init__(self, learner: StreamLearner, classes: Sequence[Hashable] | None = None) -> None:
+        if learner.average == "voted":
+            raise ValueError(
+                "The voted perceptron keeps the rows of all its updates and does not learn from a "
+                "stream: use average='averaged'."
+            )
+        learner._validate_params()
+        self.learner = learner
+        self.classes = classes
+        self.width = 0
+        self._from_zero = not _is_fitted(learner)
+        self._window = np.zeros(WINDOW, dtype=np.uint8)
+        self._counts = np.zeros(3, dtype=np.int64)  # rows, mistakes, those of them in the window
+        self._drift = np.zeros(1)
+
+    @property
+    def rows(self) -> int:
+        """The rows seen."""
+        return int(self._counts[0])
+
+    def learn(
+        self,
+        X: Floats | SparseMatrix,
+        codes: Indices,
+        labels: Sequence[Hashable],
+        first: int,
+        last: int,
+    ) -> None:
+        """Predict, then learn, rows ``first`` to ``last`` of X, in turn.
+
+        Parameters
+        ----------
+        X : C-ordered array or CSR matrix
+            A dense row has all features, a sparse one may have columns that are new.
+        codes : array of int64
+            The label of each row, as its position in ``labels``.
+        labels : sequence of labels
+            Python objects, each different.
+        first, last : int
+            The rows of X to learn.
+
+        Raises
+        ------
+        ValueError
+            If X has another number of features, a label is unknown where all classes were
+            given, or a number is beyond float64; the rows before that one have been learned.
+        """
+        if first == last:
+            return
+        rows, width = _view(X, first, last)
+        self._make_room(X, max(width, self.width), labels[codes[first]])
+        start = first
+        while start < last:
+            own = [self.learner._codes.get(label, -1) for label in labels]
+            mapped = np.array(own, dtype=np.int64)[codes[start:last]]
+            strange = np.flatnonzero(mapped < 0)
+            end = start + int(strange[0]) if len(strange) > 0 else last
+            novel = end == start
+            if novel:  # a class that was never seen: a mistake, then it is learned
+                self._meet(labels[codes[start]])
+                own = [self.learner._codes.get(label, -1) for label in labels]
+                mapped = np.array(own, dtype=np.int64)[codes[start : start + 1]]
+                end = start + 1
+            self._advance(rows, mapped, start - first, end - first, novel)
+            start = end
+
+    def progress(self) -> Progress:
+        """How far it is."""
+        rows, mistakes, recent = self._counts.tolist()
+        fitted = _is_fitted(self.learner)
+        norm = _norm(self.learner._rules.held[0]) if fitted else 0.0
+        return Progress(
+            rows=rows,
+            mistakes=mistakes,
+            error=mistakes / max(rows, 1),
+            recent_error=recent / max(min(rows, WINDOW), 1),
+            updates=self.learner.n_updates_ if fitted else 0,
+            norm=norm,
+            margin_bound=self._margin_bound(norm) if fitted else None,
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """All of the record that is not in the learner, exactly."""
+        rows, mistakes, _ = self._counts.tolist()
+        return {
+            "rows": rows,
+            "mistakes": mistakes,
+            "window": np.packbits(self._window).tobytes().hex(),
+            "drift": float(self._drift[0]).hex() if self._from_zero else None,
+        }
+
+    @classmethod
+    def from_json(cls, learner: StreamLearner, body: dict[str, object]) -> Progressive:
+        """The record that `to_json` wrote, of a learner that is what it was then.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be such a record.
+        """
+        record = cls(learner)
+        rows, mistakes, window, drift = map(body.get, ("rows", "mistakes", "window", "drift"))
+        if not isinstance(rows, int) or not isinstance(mistakes, int) or not 0 <= mistakes <= rows:
+            raise ValueError("The record of the stream has impossible counts.")
+        if not isinstance(window, str) or not (drift is None or isinstance(drift, str)):
+            raise ValueError("The record of the stream has no window or no drift.")
+        bits = np.unpackbits(np.frombuffer(bytes.fromhex(window), dtype=np.uint8))
+        if len(bits) != WINDOW:
+            raise ValueError(f"The window of the stream is not of {WINDOW} rows.")
+        record._window[:] = bits
+        record._counts[:] = rows, mistakes, int(bits.sum())
+        record._from_zero = drift is not None
+        record._drift[0] = 0.0 if drift is None else float.fromhex(drift)
+        return record
+
+    def begin(self, label: Hashable, width: int) -> None:
+        """Know the first label, or all that were given, unless the learner does already."""
+        learner = self.learner
+        if not _is_fitted(learner):
+            known = [label] if self.classes is None else self.classes
+            learner._begin(np.unique(np.array(known)), width)
+            learner._open = self.classes is None
+
+    def _make_room(self, X: Floats | SparseMatrix, width: int, label: Hashable) -> None:
+        """Begin, or take in columns that are new."""
+        learner = self.learner
+        self.begin(label, width)
+        if isinstance(X, np.ndarray) and width != learner.n_features_in_:
+            raise ValueError(
+                f"The rows have {width} features, but {learner.n_features_in_} are expected."
+            )
+        elif width > learner.n_features_in_:
+            learner._rules.add_features(width)
+            learner.n_features_in_ = width
+            learner._vocabulary = None
+            learner.__dict__.pop("_feature_names", None)
+
+    def _meet(self, label: Hashable) -> None:
+        if not self.learner._open:
+            raise ValueError(
+                f"Row {self.rows + 1} of the stream is of class {label!r}, which is not one of "
+                f"the classes {self.learner._labels}."
+            )
+        self.learner._meet(label)
+
+    def _advance(self, rows: _Rows, codes: Indices, first: int, last: int, novel: bool) -> None:
+        learner = self.learner
+        rules = learner._rules
+        W, lazy = rules.held
+        steps = [float(learner.step) * learner._class_factor(label) for label in learner._labels]
+        state = _State(
+            W,
+            lazy,
+            rules.tally,
+            rules.sides,
+            _pairs(rules.scheme),
+            np.array(steps),
+            float(learner.margin),
+            rules.bias,
+        )
+        record = _Record(self._window, self._counts, self._drift)
+        scores, votes = np.empty(W.shape[1]), np.empty((2, len(rules.sides)))
+        done = int(_advance(rows, codes, state, record, first, last, novel, scores, votes))
+        learner._streamed()
+        if done < last:
+            raise ValueError(
+                f"Row {self.rows + 1} of the stream has a score or an update beyond the range of "
+                "float64: scale the data down."
+            )
+
+    def _margin_bound(self, norm: float) -> float | None:
+        """‖w‖/(t·μ), with all that rounding may have done to w on the way, rounded up."""
+        learner = self.learner
+        rules = learner._rules
+        t = int(rules.tally[1, 0])
+        speaks = self._from_zero and learner.margin == 0.0 and learner.class_weight is None
+        if not speaks or not isinstance(rules.scheme, Binary) or t == 0:
+            return None
+        lost = float(self._drift[0]) * _EPSILON + t * len(rules.held[0]) * _TINY
+        length = t * float(learner.step)
+        bound = (norm * (1.0 + (len(rules.held[0]) + 16) * _EPSILON) + lost) / length
+        return math.nextafter(bound * (1.0 + 8.0 * _EPSILON), math.inf)
+
+
+class _Rows(NamedTuple):
+    indptr: Indices
+    indices: npt.NDArray[np.uint32]
+    values: Vector
+    dense: bool  # whether all rows have the columns ``indices``
+
+
+class _State(NamedTuple):
+    W: Vector
+    lazy: Vector
+    tally: Indices
+    sides: npt.NDArray[np.int8]
+    pairs: Indices  # the classes of each rule, for one-vs-one
+    steps: Vector  # of each class
+    margin: float
+    bias: float
+
+
+class _Record(NamedTuple):
+    window: npt.NDArray[np.uint8]
+    counts: Indices
+    drift: Vector
+
+
+def _is_fitted(learner: StreamLearner) -> bool:
+    return "_rules" in learner.__dict__
+
+
+def _view(X: Floats | SparseMatrix, first: int, last: int) -> tuple[_Rows, int]:
+    """Rows as the kernel sees them, and how many columns they need."""
+    if isinstance(X, np.ndarray):
+        part = np.ascontiguousarray(X[first:last], dtype=np.float64)
+        n, d = part.shape
+        indptr = np.arange(n + 1, dtype=np.int64) * d
+        indices = np.arange(d, dtype=np.uint32)
+        return _Rows(indptr, indices, _read_only(part.reshape(-1)), True), d
+    indptr = X.indptr[first : last + 1].astype(np.int64)
+    begin, end = int(indptr[0]), int(indptr[-1])
+    indices = X.indices[begin:end].astype(np.uint32)
+    values = np.ascontiguousarray(X.data[begin:end], dtype=np.float64)
+    width = int(indices.max()) + 1 if len(indices) > 0 else 0
+    return _Rows(indptr - begin, indices, _read_only(values), False), width
+
+
+def _read_only(values: Vector) -> Vector:
+    """So that memory maps and plain arrays share one compiled kernel."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def _pairs(scheme: Scheme) -> Indices:
+    if isinstance(scheme, OneVsOne):
+        return np.array(scheme.pairs, dtype=np.int64)
+    return np.empty((0, 2), dtype=np.int64)
+
+
+def _norm(W: Vector) -> float:
+    """‖w‖, without overflow on the way."""
+    largest = float(np.abs(W).max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    return largest * math.sqrt(float(np.square(W / largest).sum()))
+
+
+@njit(cache=True, nogil=True)
+def _advance(
+    rows: _Rows,
+    codes: Indices,
+    state: _State,
+    record: _Record,
+    first: int,
+    last: int,
+    novel: bool,
+    scores: Vector,
+    votes: Vector,
+) -> int:
+    """Predict, then learn, each row; the first that cannot be, nothing of which is learned."""
+    indptr, indices, values, dense = rows
+    W, lazy, tally, sides, pairs, steps, margin, bias = state
+    window, counts, drift = record
+    bottom, n_rules = len(W) - 1, W.shape[1]
+    for i in range(first, last):
+        begin, end, code = uint64(indptr[i]), uint64(indptr[i + 1]), codes[i - first]
+        shift = begin if dense else uint64(0)
+        for c in range(n_rules):
+            scores[c] = 0.0
+        for j in range(begin, end):
+            for c in range(n_rules):
+                scores[c] += values[j] * W[indices[j - shift], c]
+        for c in range(n_rules):
+            scores[c] += W[bottom, c]
+            if not abs(scores[c]) < math.inf:
+                return i
+            tau = steps[code] * sides[code, c]
+            if tau != 0.0 and sides[code, c] * scores[c] <= margin:
+                for j in range(begin, end):
+                    if not abs(W[indices[j - shift], c] + tau * values[j]) < math.inf:
+                        return i
+        mistake = novel or _mistaken(scores, code, sides, pairs, votes)
+        novel = False
+        at = counts[0] % len(window)
+        counts[0] += 1
+        counts[1] += mistake
+        counts[2] += int64(mistake) - int64(window[at])
+        window[at] = mistake
+        for c in range(n_rules):
+            if sides[code, c] == 0:
+                continue
+            m = sides[code, c] * scores[c]
+            t = tally[0, c]
+            tally[0, c] += 1
+            if m > margin:
+                continue
+            tally[1, c] += 1
+            tally[2, c] += m <= 0.0
+            tau = steps[code] * sides[code, c]
+            rounded = 0.0
+            for j in range(begin, end):
+                column = indices[j - shift]
+                W[column, c] += tau * values[j]
+                rounded += (abs(W[column, c]) + abs(tau * values[j])) ** 2
+            W[bottom, c] += tau * bias
+            if c == 0:  # how far the weights may have drifted from the exact sum of the rows
+                drift[0] += math.sqrt(rounded) + abs(W[bottom, 0]) + abs(tau * bias)
+            if len(lazy) > 0:
+                for j in range(begin, end):
+                    lazy[indices[j - shift], c] += t * tau * values[j]
+                lazy[bottom, c] += t * tau * bias
+    return last
+
+
+@njit(cache=True, nogil=True)
+def _mistaken(
+    scores: Vector, code: int, sides: npt.NDArray[np.int8], pairs: Indices, votes: Vector
+) -> bool:
+    """Whether another class has a score as high: the scheme does not choose this one alone."""
+    if len(scores) == 1:
+        return bool(sides[code, 0] * scores[0] <= 0.0)
+    if len(pairs) == 0:
+        for c in range(len(scores)):
+            if c != code and scores[c] >= scores[code]:
+                return True
+        return False
+    for k in range(votes.shape[1]):
+        votes[0, k] = votes[1, k] = 0.0
+    for c in range(len(scores)):
+        lower, upper = pairs[c, 0], pairs[c, 1]
+        votes[0, upper if scores[c] > 0.0 else lower] += 1.0
+        votes[1, upper] += scores[c]
+        votes[1, lower] -= scores[c]
+    for k in range(votes.shape[1]):
+        level = votes[0, k] == votes[0, code] and votes[1, k] >= votes[1, code]
+        if k != code and (votes[0, k] > votes[0, code] or level):
+            return True
+    return False

@@ -1,0 +1,209 @@
+"""A learner on its way through a stream: how far it is, saved and gone on from, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from novikoff.data.errors import DataError
+from novikoff.data.feed import Batch, Feed, Mark, Wishes
+from novikoff.data.feed_open import reopen_feed
+from novikoff.data.pipe import Ahead
+from novikoff.learners.perceptron import Perceptron
+from novikoff.learners.progressive import Progressive
+from novikoff.report import model_file
+
+Stop: TypeAlias = Callable[[int], int]
+
+_MOST_ROWS: Final = 1 << 16  # learned in one go: a wish to stop is heard after them
+_MOST_CLASSES: Final = 20
+
+
+@dataclass
+class Course:
+    """A learner, its record, and its place in a feed.
+
+    Parameters
+    ----------
+    feed : Feed
+        The rows.
+    record : Progressive
+        The learner and what it did so far.
+    at : Mark
+        The place of the next row.
+    lap : int
+        Which pass over the rows this is, counted from 1.
+    """
+
+    feed: Feed
+    record: Progressive
+    at: Mark
+    lap: int = 1
+
+    def __post_init__(self) -> None:
+        self._batch: Batch | None = None
+        self._done = 0
+        self.record.width = self.feed.width
+
+    @property
+    def mark(self) -> Mark:
+        """The place after the last row that was learned."""
+        return self.at if self._batch is None else self._batch.mark(self._done)
+
+    @property
+    def learner(self) -> Perceptron:
+        """The perceptron, with the names of its features so far."""
+        learner = self.record.learner
+        if not isinstance(learner, Perceptron):
+            raise TypeError("The learner is not a Perceptron.")
+        names = self.feed.names
+        if names is not None and "_rules" in learner.__dict__:
+            learner.feature_names_in_ = np.array(names[: learner.n_features_in_], dtype=object)
+        return learner
+
+    def go(self, stop: Stop, passes: int = 1) -> Iterator[None]:
+        """Learn on; a breath after each stretch of rows, and now and then while none come.
+
+        Parameters
+        ----------
+        stop : callable
+            For a number of rows, the next larger one at which to stop for breath.
+        passes : int
+            How often to go through the rows, all in all.
+
+        Raises
+        ------
+        DataError
+            If the rows cannot be read, or learned; those before have been learned.
+        """
+        while True:
+            ahead = Ahead(self.feed.batches(self.mark))
+            try:
+                for batch in ahead:
+                    if batch is None:
+                        yield
+                        continue
+                    self._batch, self._done = batch, 0
+                    while self._done < len(batch):
+                        rows = self.record.rows
+                        self._learn(batch, min(stop(rows) - rows, _MOST_ROWS))
+                        yield
+            except BaseException:
+                self.feed.close()
+                raise
+            finally:
+                ahead.close()
+            if self.lap >= passes:
+                return
+            self.lap += 1
+            self._batch, self.at = None, self.feed.start
+
+    def _learn(self, batch: Batch, most: int) -> None:
+        record, first = self.record, self._done
+        before, last = record.rows, min(len(batch), first + most)
+        try:
+            record.learn(batch.X, batch.codes, batch.labels, first, last)
+        except ValueError as error:
+            raise DataError(f"{self.feed.source}: {error}") from None
+        finally:
+            self._done = first + record.rows - before
+        classes = len(record.learner.classes_)
+        if classes > max(_MOST_CLASSES, record.rows / 2):
+            raise DataError(
+                f"{self.feed.source} has {classes:,} different labels in {record.rows:,} rows: "
+                "they are hardly classes; choose the label with --label."
+            )
+
+    def dump(self, asked: Mapping[str, object]) -> bytes:
+        """The model file: all that is needed to go on from here."""
+        learner, mark = self.learner, self.mark
+        width = learner.n_features_in_
+        stream: dict[str, object] = {
+            **self.record.to_json(),
+            **mark._asdict(),
+            "pass": self.lap,
+            "beginning": self.feed.digest(mark.offset),
+            "decided": self.feed.to_json(),
+            "asked": dict(asked),
+        }
+        data: dict[str, object] = {
+            "source": self.feed.source,
+            "rows": self.record.rows,
+            "features": width,
+            "sha256": None,
+            "rule": "stream",
+            "rest": None,
+            "stream": stream,
+        }
+        return model_file.dump(learner, preprocessing=self.feed.preprocessing(width), data=data)
+
+
+def resume(
+    path: Path, source: str, wishes: Wishes, asked: Mapping[str, object], *, replay: bool
+) -> Course:
+    """Go on from a model file.
+
+    Parameters
+    ----------
+    path : path
+        What `Course.dump` wrote.
+    source : str
+        The stream.
+    wishes : Wishes
+        What is asked of it, as before.
+    asked : mapping
+        Everything that was asked, as JSON values: it must be the same as before.
+    replay : bool
+        Whether a pipe begins anew with what was learned, which is skipped.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a stream's, other things are asked, or the data is not what it was.
+    """
+    saved = model_file.read(path)
+    stream = (saved.data or {}).get("stream")
+    if not isinstance(stream, dict) or not isinstance(saved.model, Perceptron):
+        raise DataError(f"{path} is a model, but not of a stream that could go on.")
+    _check_asked(path, stream.get("asked"), asked)
+    decided, lap = stream.get("decided"), stream.get("pass")
+    places = [stream.get(name) for name in Mark._fields]
+    if not isinstance(decided, dict) or not isinstance(lap, int):
+        raise DataError(f"{path} does not say how its stream was read.")
+    if not all(isinstance(place, int) and place >= 0 for place in places):
+        raise DataError(f"{path} does not say where its stream stopped.")
+    mark = Mark(*(int(str(place)) for place in places))
+    names = getattr(saved.model, "feature_names_in_", None)
+    feed = reopen_feed(source, decided, None if names is None else names.tolist(), wishes)
+    if feed.regular:
+        if feed.digest(mark.offset) != stream.get("beginning"):
+            raise DataError(
+                f"{source} is not what {path} has learned: its beginning has changed. --force "
+                "begins anew."
+            )
+    elif replay:
+        feed.skip(mark.offset)
+    record = Progressive.from_json(saved.model, stream)
+    return Course(feed, record, mark, lap)
+
+
+def _check_asked(path: Path, before: object, asked: Mapping[str, object]) -> None:
+    if not isinstance(before, dict):
+        raise DataError(f"{path} does not say what was asked of its stream.")
+    for name in sorted({*before, *asked}):
+        if before.get(name) != asked.get(name):
+            was, now = (_said(what.get(name)) for what in (before, asked))
+            raise DataError(
+                f"{path} was begun with --{name.replace('_', '-')} {was}, not {now}; ask for the "
+                "same, or begin anew with --force."
+            )
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value)) or "nothing"
+    return "nothing" if value is None else str(value)
