@@ -61,7 +61,8 @@ def labels(draw: st.DrawFn, n: int) -> Labels:
         classes = np.array(draw(st.lists(words, min_size=2, max_size=3)), dtype=np.str_)
     codes = draw(hnp.arrays(np.int64, n, elements=st.integers(0, len(classes) - 1)))
     codes[: len(classes)] = np.arange(min(len(classes), n))
-    return classes[codes]
+    y: Labels = classes[codes]
+    return y
 
 
 @st.composite

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import struct
 from collections.abc import Sequence
 from dataclasses import fields
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from novikoff.data import Choices, DataError, Dataset, read, svmlight
@@ -166,10 +167,18 @@ decimals = st.builds(
     st.integers(0, 40),
     st.sampled_from(["", "e-5", "E+3", "e300", "e-330"]),
 )
+# Points halfway between two doubles, and their neighbours: too long for 64 bits.
+halves = st.builds(
+    lambda m, k, off, tail: f"{(2 * m + 1) * 5**k + off}{tail}e{-k - len(tail)}",
+    st.integers(2**52, 2**53 - 1),
+    st.integers(0, 60),
+    st.sampled_from([0, 0, -1]),
+    st.sampled_from(["", "0", "1", "0000000001", "99999999"]),
+)
 
 
 @settings(max_examples=300)
-@given(st.lists(reals | decimals, min_size=1, max_size=30), st.integers(1, 3))
+@given(st.lists(reals | decimals | halves, min_size=1, max_size=30), st.integers(1, 3))
 @example(["9999999999999999999", "99999999999999999999", "9.9999999999999999999"], 1)
 @example(["18446744073709551615", "18446744073709551616", "999999999999999999999999"], 1)
 @example(["0.00012345678901234567", "1e0000000000000000000000003", "-0.0000000000000000000000"], 1)
@@ -232,6 +241,7 @@ def test_both_roads_agree(seed: int, missing: str, labelled: bool) -> None:
     text = written(rng, sane=rng.random() < 0.7)
     if rng.random() < 0.5:
         text = mutated(rng, text)
+    assume(not re.search(rb"[0-9]{6,}:", text))  # so many columns have too many names
     choices = Choices(format="svmlight", missing="drop" if missing == "drop" else "refuse")
     careful = outcome(text, choices, labelled=labelled)
     before = svmlight.LARGE

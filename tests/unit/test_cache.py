@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +15,6 @@ from novikoff.core.blocks import CodedBlocks, ahead
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data import Choices, DataError
 from novikoff.data.cache import CachedBlocks, CacheWriter, cache_path, open_cache, source_key
-from novikoff.data.cache_footer import HEAD, TAIL
 from novikoff.data.choices import Labels
 from novikoff.data.recipe import Column, Recipe
 
@@ -90,7 +86,8 @@ def test_dense_blocks_come_back_to_the_bit(dtype: str, tmp_path: Path) -> None:
     write(tmp_path / "c.blocks", blocks, dropped=[3, 9])
     cache = open_cache(tmp_path / "c.blocks")
     assert isinstance(cache, CodedBlocks)
-    assert (cache.n_rows, cache.n_features, cache.sparse, cache.dtype) == (13, 3, False, dtype)
+    assert (cache.n_rows, cache.n_features, cache.sparse) == (13, 3, False)
+    assert cache.dtype == np.dtype(dtype)
     assert (cache.names, cache.label, cache.recipe, cache.notes) == (
         NAMES, "kind", TABLE, ["as found"],
     )  # fmt: skip
@@ -165,7 +162,8 @@ def test_classes_keep_type_and_value(classes: Labels, tmp_path: Path) -> None:
 
 def test_the_widest_sparse_block_counts(tmp_path: Path) -> None:
     narrow, wide = sp.csr_array(np.eye(2, 2)), sp.csr_array(np.eye(2, 3))
-    write(tmp_path / "c.blocks", [narrow, wide])
+    blocks: list[SparseMatrix] = [narrow, wide]
+    write(tmp_path / "c.blocks", blocks)
     assert [X.shape for X, _ in open_cache(tmp_path / "c.blocks")] == [(2, 3), (2, 3)]
 
 
@@ -187,14 +185,15 @@ def test_blocks_must_match(tmp_path: Path) -> None:
     with CacheWriter(tmp_path / "c.blocks") as writer:
         writer.add(X, codes)
         writer.add(np.empty((0, 3)), codes[:0])
-        for other, message in [
+        others: list[tuple[Floats | SparseMatrix, str]] = [
             (X.astype(np.float32), "one type"),
             (sp.csr_array(X), "one storage"),
             (np.ones((2, 4)), "4 columns, but the first has 3"),
             (np.ones((3, 3)), "as many codes"),
             (np.full((2, 3), np.nan), "NaN"),
-            (np.ones((2, 3), dtype=int), "float32 or float64"),
-        ]:
+            (sp.csr_array(np.eye(2, dtype=np.int64)), "float32 or float64"),
+        ]
+        for other, message in others:
             with pytest.raises(ValueError, match=message):
                 writer.add(other, codes)
     with CacheWriter(tmp_path / "d.blocks") as writer, pytest.raises(ValueError, match="ascend"):
@@ -226,163 +225,6 @@ def test_an_error_leaves_nothing_and_keeps_the_old(tmp_path: Path) -> None:
         fail()
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["c.blocks"]
-
-
-@pytest.mark.parametrize("blocks", [dense_blocks()[:2], sparse_blocks()[:2]], ids=["dense", "csr"])
-def test_every_flipped_byte_is_noticed(blocks: Blocks, tmp_path: Path) -> None:
-    path = tmp_path / "c.blocks"
-    write(path, blocks, dropped=[2])
-    sound = path.read_bytes()
-    for at in range(len(sound)):
-        path.write_bytes(sound[:at] + bytes([sound[at] ^ 0x11]) + sound[at + 1 :])
-        with pytest.raises(DataError, match=r"c\.blocks is"):
-            list(open_cache(path))
-
-
-@pytest.mark.parametrize("blocks", [dense_blocks()[:2], sparse_blocks()[:2]], ids=["dense", "csr"])
-def test_every_cut_is_noticed(blocks: Blocks, tmp_path: Path) -> None:
-    path = tmp_path / "c.blocks"
-    write(path, blocks)
-    sound = path.read_bytes()
-    for size in range(len(sound)):
-        path.write_bytes(sound[:size])
-        with pytest.raises(DataError, match=r"c\.blocks is (empty|not a block cache|cut off)"):
-            list(open_cache(path))
-    path.write_bytes(sound + b"\0")
-    with pytest.raises(DataError, match="cut off"):
-        open_cache(path)
-
-
-def test_a_damaged_block_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "c.blocks"
-    write(path, dense_blocks())
-    content = bytearray(path.read_bytes())
-    content[64 + 192 + 3] ^= 1  # a number in the second block
-    path.write_bytes(content)
-    blocks = iter(open_cache(path))
-    next(blocks)
-    with pytest.raises(DataError, match=r"c\.blocks is damaged in block 2 of 3: its bytes do not"):
-        next(blocks)
-
-
-Footer = dict[str, object]
-
-
-def forge(path: Path, change: Callable[[Footer, bytearray], None]) -> None:
-    """Change what a cache of one block says or holds, and make all checksums right again."""
-    content = path.read_bytes()
-    length = int.from_bytes(content[-TAIL + 32 : -TAIL + 40], "little")
-    start = len(content) - TAIL - length
-    said, body = json.loads(content[start : start + length]), bytearray(content[:start])
-    before = json.dumps(said)
-    change(said, body)
-    if before == json.dumps(said):
-        codes = len(body) - 64
-        said["blocks"][0]["sha256"] = [
-            hashlib.sha256(part).hexdigest() for part in (body[64:codes], body[codes:])
-        ]
-    changed = json.dumps(said).encode()
-    seal = hashlib.sha256(changed).digest() + len(changed).to_bytes(8, "little")
-    path.write_bytes(bytes(body) + changed + seal + HEAD[: TAIL - 40])
-
-
-def put(at: int, value: float, kind: str) -> Callable[[Footer, bytearray], None]:
-    def change(said: Footer, body: bytearray) -> None:
-        raw = np.array([value], dtype=kind).tobytes()
-        body[at : at + len(raw)] = raw
-
-    return change
-
-
-def say(*path: str | int, value: object) -> Callable[[Footer, bytearray], None]:
-    def change(said: Footer, body: bytearray) -> None:
-        inner: object = said
-        for step in path[:-1]:
-            inner = inner[step]  # type: ignore[index]
-        inner[path[-1]] = value  # type: ignore[index]
-
-    return change
-
-
-# One CSR block of 5 rows: 6 pointers at 64, indices at 128, values at 192, codes at the end.
-@pytest.mark.parametrize(
-    "change",
-    [
-        put(64, 1, "<i4"),
-        put(64, -1, "<i4"),
-        put(68, 2**31 - 1, "<i4"),
-        put(72, -5, "<i4"),
-        put(84, 2**31 - 1, "<i4"),
-        put(84, 0, "<i4"),
-        put(128, 3, "<i4"),
-        put(128, -1, "<i4"),
-        put(128, 2**31 - 1, "<i4"),
-        put(136, 0, "<i4"),
-        put(192, np.inf, "<f8"),
-        put(192, np.nan, "<f8"),
-        put(192, 1e300, "<f8"),
-        put(-64, 2, "<i4"),
-        put(-64, -1, "<i4"),
-        say("blocks", 0, "offset", value=128),
-        say("blocks", 0, "offset", value=-64),
-        say("blocks", 0, "rows", value=6),
-        say("blocks", 0, "rows", value=2**62),
-        say("blocks", 0, "entries", value=2**40),
-        say("blocks", 0, "entries", value=-1),
-        say("blocks", 0, "entries", value=True),
-        say("blocks", 0, "index", value=8),
-        say("blocks", 0, "index", value=0),
-        say("blocks", 0, "index", value=3),
-        say("blocks", 0, "radius", value="0x1p-9"),
-        say("blocks", 0, "radius", value="nan"),
-        say("blocks", 0, "radius", value=1.0),
-        say("blocks", 0, "longest", value=1),
-        say("blocks", 0, "sha256", value=["x"]),
-        say("blocks", value=[]),
-        say("blocks", value=None),
-        say("kind", value="dense"),
-        say("kind", value="odd"),
-        say("dtype", value="float32"),
-        say("dtype", value="object"),
-        say("width", value=2),
-        say("width", value=2**31),
-        say("width", value=0),
-        say("rows", value=4),
-        say("version", value=2),
-        say("dropped", value=1),
-        say("dropped", value=2**61),
-        say("names", value=["a"]),
-        say("notes", value="text"),
-        say("label", value=1),
-        say("source", value=[]),
-        say("recipe", value={}),
-        say("recipe", value=None),
-        say("classes", "values", value=[4, -1]),
-        say("classes", "values", value=[1, 1]),
-        say("classes", "values", value=[1, 2**70]),
-        say("classes", "values", value=[1, "a"]),
-        say("classes", "values", value=[]),
-        say("classes", "type", value="object"),
-        say("classes", "type", value="float64"),
-    ],
-)
-def test_a_forged_cache_is_refused(
-    change: Callable[[Footer, bytearray], None], tmp_path: Path
-) -> None:
-    path = tmp_path / "c.blocks"
-    write(path, sparse_blocks()[:1])
-    forge(path, change)
-    with pytest.raises(DataError, match=r"c\.blocks is"):
-        list(open_cache(path))
-
-
-def test_a_footer_that_is_no_object_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "c.blocks"
-    for text in (b"[1]", b"{", b"null", b"[" * 100_000, b"\xff"):
-        seal = hashlib.sha256(text).digest() + len(text).to_bytes(8, "little")
-        path.write_bytes(HEAD + text + seal + HEAD[: TAIL - 40])
-        with pytest.raises(DataError, match="no sound block cache"):
-            open_cache(path)
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:

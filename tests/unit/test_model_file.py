@@ -425,7 +425,6 @@ EDITS: dict[str, tuple[str, Callable[[Parts], object], str]] = {
     "no averages": ("averaged", lambda p: p.header.update(averages=False), "unknown tensor 'lazy'"),
     "updates": ("two", lambda p: p.fitted.update(n_updates=10**6), "sums of its tally"),
     "grows": ("two", lambda p: p.fitted.update(grows="up"), "'grows'"),
-    "converged": ("partial", lambda p: p.fitted.update(converged=True), "not counted any rows"),
     "trace": ("partial", lambda p: p.fitted.update(trace={"angles": False}), "not counted"),
     "votes": ("two", lambda p: p.fitted.update(votes="dense"), "no tensor 'votes.start'"),
     "certificate": (

@@ -102,7 +102,7 @@ def _format(target: Path, chosen: object) -> str:
 
 def _open(source: str, asked: Choices, show: Show) -> Rows:
     """The rows of a source: in blocks where that can be done, else all of them at once."""
-    from novikoff.data.blocks import blocks
+    from novikoff.data.chunked import blocks
     from novikoff.data.heading import restored
     from novikoff.data.source import format_of
 

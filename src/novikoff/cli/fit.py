@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
-from novikoff.cli.options import Size, choices, reading
+from novikoff.cli.options import choices, reading, size
 from novikoff.cli.progress import Show, shown
 from novikoff.cli.request import Request
 from novikoff.cli.screen import print_lines, print_text
 
 if TYPE_CHECKING:
     from novikoff.data import Dataset
-    from novikoff.data.blocks import CachedBlocks, FileBlocks
+    from novikoff.data.chunked import CachedBlocks, FileBlocks
     from novikoff.report.estimate import Estimate
     from novikoff.report.study import Study
     from novikoff.report.summary import Report
@@ -103,7 +103,7 @@ _PLOTS = ["boundary", "margins", "mistakes", "proof"]
 )
 @click.option(
     "--max-memory",
-    type=Size(),
+    callback=size,
     metavar="SIZE",
     help="Stay below it, for instance 2GB: data that needs more is read in blocks.",
 )
@@ -148,7 +148,7 @@ def command(data: str, **values: object) -> None:
 
 def _read(request: Request, show: Show) -> Data:
     from novikoff.data import read
-    from novikoff.data.blocks import blocks
+    from novikoff.data.chunked import blocks
 
     show(f"reading {request.data}", None)
     asked = choices(request.values)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[0-9]{1,2})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 _FORMATS = ["csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight"]
 
 _READING = [
@@ -35,21 +36,15 @@ _READING = [
 ]  # fmt: skip
 
 
-class Size(click.ParamType):
-    """A number of bytes: 500MB, 2GB, 1.5GiB, 1e9."""
-
-    name = "size"
-    _form = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """The bytes."""
-        match = self._form.fullmatch(str(value).strip())
-        if match is None:
-            self.fail(f"{value!s} is not a size such as 500MB or 2GB.", param, ctx)
-        power = " kmgt".index(match[2].lower() or " ")
-        return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
+def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """The number of bytes that an option says: 500MB, 2GB, 1.5GiB, 1e9."""
+    if value is None:
+        return None
+    match = _SIZE.fullmatch(value.strip())
+    if match is None:
+        raise click.BadParameter(f"{value} is not a size such as 500MB or 2GB.", ctx, param)
+    power = " kmgt".index(match[2].lower() or " ")
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
 
 
 def reading(command: Command) -> Command:

@@ -15,7 +15,7 @@ from novikoff.cli.options import fields
 
 if TYPE_CHECKING:
     from novikoff.data import Dataset
-    from novikoff.data.blocks import CachedBlocks, FileBlocks
+    from novikoff.data.chunked import CachedBlocks, FileBlocks
     from novikoff.report.pictures import Picture
     from novikoff.report.steps import Options
 

@@ -196,27 +196,35 @@ class _Request:
                     f"{self.model} already exists; --resume goes on from it, --force begins anew."
                 )
             check_writable(self.model, force=True)
-        from novikoff.data.feed_open import open_feed
-        from novikoff.learners.perceptron import Perceptron
-        from novikoff.learners.progressive import Progressive
-        from novikoff.report.course import Course, resume
-
         if self.model is not None and self.values["resume"] and self.model.exists():
+            from novikoff.report.course import resume
+
             replay = bool(self.values["replay"])
             return resume(self.model, self.data, self.wishes, self.asked, replay=replay)
-        learner = Perceptron(
+        return self._fresh()
+
+    def _fresh(self) -> Course:
+        from novikoff.data.feed_open import open_feed
+        from novikoff.data.pipe import Ahead
+
+        feed = open_feed(self.data, self.wishes)
+        begun = Ahead(feed.batches(feed.start))  # rows are read while the rest is imported
+        from novikoff.learners.progressive import Progressive
+        from novikoff.learners.pupil import Pupil
+        from novikoff.report.course import Course
+
+        pupil = Pupil(
             margin=float(str(self.values["margin"])),
             step=float(str(self.values["step"])),
             fit_intercept=not self.values["no_intercept"],
-            average="averaged" if self.values["average"] else False,
-            multi_class="ovo" if self.values["multi_class"] == "ovo" else "ovr",
+            average=bool(self.values["average"]),
+            multi_class=str(self.values["multi_class"]),
         )
-        feed = open_feed(self.data, self.wishes)
-        return Course(feed, Progressive(learner), feed.start)
+        return Course(feed, Progressive(pupil), feed.start, begun=begun)
 
     def stop(self) -> Stop:
         """Where to stop for breath: for a line, a save, or the end."""
-        from novikoff.report.stream import doubling, multiples
+        from novikoff.report.course import doubling, multiples
 
         stops = [doubling]
         if self.save_every is not None:
@@ -252,7 +260,7 @@ class _Saver:
 def _run(
     course: Course, request: _Request, saver: _Saver, signals: list[int], view: View
 ) -> None:
-    from novikoff.report.stream import doubling
+    from novikoff.report.course import doubling
 
     record, shown, every = course.record, 0, request.save_every
     steps = course.go(request.stop(), request.passes)
@@ -368,7 +376,7 @@ def _sum_up(course: Course, request: _Request) -> None:
 def _shape(course: Course) -> str:
     if not course.record.rows:
         return ""
-    learner = course.learner
-    classes = learner.classes_.tolist()
-    named = ", ".join(map(str, classes[:5])) + (", …" if len(classes) > 5 else "")
-    return f" · {learner.n_features_in_:,} features · {len(classes):,} classes: {named}"
+    pupil = course.record.pupil
+    named = ", ".join(map(str, pupil.labels[:5])) + (", …" if len(pupil.labels) > 5 else "")
+    features = f"{pupil.rules.n_features:,} features"
+    return f" · {features} · {len(pupil.labels):,} classes: {named}"

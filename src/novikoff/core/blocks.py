@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from threading import Event, Thread
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -72,7 +72,7 @@ class CodedBlocks(Blocks, Protocol):
         """The blocks with codes in place of labels."""
 
 
-def ahead(items: Iterable[Item]) -> Iterator[Item]:
+def ahead(items: Iterable[Item]) -> Generator[Item, None, None]:
     """The same items; a thread makes the next one while the current one is in use.
 
     An error comes up where its item would have. Leaving the loop ends the thread.

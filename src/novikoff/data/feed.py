@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data.choices import Choices
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.labels import label_values, written_labels
 from novikoff.data.values import is_number
+
+if TYPE_CHECKING:
+    from novikoff.core.rows import Floats, SparseMatrix
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 LabelKind: TypeAlias = Literal["integers", "numbers", "truths", "texts"]

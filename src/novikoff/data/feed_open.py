@@ -11,7 +11,6 @@ from typing import BinaryIO, Final
 from novikoff.data.delimited import plan_text
 from novikoff.data.errors import DataError
 from novikoff.data.feed import LABEL_KINDS, Feed, LabelReader, Mark, Wishes, text_reader
-from novikoff.data.feed_binary import BinaryFeed
 from novikoff.data.feed_pairs import KEYS, Keys, PairFeed, is_named, keys_of, labels_of
 from novikoff.data.feed_table import Layout, TableFeed
 from novikoff.data.matrices import refuse_columns
@@ -225,7 +224,9 @@ def _pairs(pipe: Pipe, source: Source, wishes: Wishes) -> PairFeed:
 
 def _binary(
     path: str | os.PathLike[str] | BinaryIO, pipe: Pipe, form: str, wishes: Wishes
-) -> BinaryFeed:
+) -> Feed:
+    from novikoff.data.feed_binary import BinaryFeed
+
     if wishes.bits is not None:
         raise DataError(f"{pipe.name} is {form}: --hash is for streams of text.")
     if not isinstance(path, str | os.PathLike) or not pipe.regular:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.feed import Batch, Indices, LabelReader, Mark
@@ -125,7 +124,9 @@ class PairFeed(TextFeed):
 
     def _quickly(self, text: bytes, at: Mark) -> Batch | None:
         """The rows if all are as they should be, else None."""
-        found = parse_pairs(memoryview(text), threads=1, bits=self.bits)
+        import scipy.sparse as sp
+
+        found = parse_pairs(memoryview(text), bits=self.bits)
         if isinstance(found, Stopped) or found.odd_row >= 0:
             return None
         try:
@@ -144,6 +145,8 @@ class PairFeed(TextFeed):
 
     def _carefully(self, text: bytes, at: Mark) -> Parsed:
         """Read line by line, up to what is wrong."""
+        import scipy.sparse as sp
+
         rows: list[dict[int, float]] = []
         labels: dict[Hashable, int] = {}
         codes, ends, dropped = list[int](), list[int](), list[int]()

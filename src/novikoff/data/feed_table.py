@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-import scipy.sparse as sp
 
 from novikoff.data.errors import DataError, argument, counted, quoted
 from novikoff.data.feed import Batch, Indices, LabelReader, Mark
@@ -22,6 +21,7 @@ from novikoff.data.text import OpenQuoteError, Record, records
 from novikoff.data.values import BLANKS, is_missing, is_truth, number
 
 _FEW: Final = 32  # lines that are read field by field
+_LARGE: Final = 1 << 18  # bytes that are worth a second thread
 _LONGEST_LABEL: Final = 1000
 
 
@@ -147,8 +147,8 @@ class TableFeed(TextFeed):
         for column, position in enumerate(layout.features):
             places[position] = column
         places[layout.label] = LABEL
-        width = len(layout.features)
-        found = parse_plain(memoryview(text), layout.delimiter, places, width, threads=1)
+        width, threads = len(layout.features), 1 if len(text) < _LARGE else None
+        found = parse_plain(memoryview(text), layout.delimiter, places, width, threads)
         if found is None or not len(found.X) or not np.isfinite(found.X).all():
             return None
         try:
@@ -274,6 +274,8 @@ class _Rows:
         if not feed.layout.spread:
             X = values.reshape(len(codes), len(feed.layout.features))
             return Batch(X, codes, list(self.labels), at, text, ends, dropped)
+        import scipy.sparse as sp
+
         columns = np.array([column for row in self.entries for column, _ in row], np.int32)
         pointers = np.cumsum([0, *map(len, self.entries)])
         width = max(feed.width, int(columns.max(initial=-1)) + 1)

@@ -8,7 +8,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from io import BufferedReader
+from typing import Final
 
 from novikoff.data.errors import DataError
 from novikoff.data.source import shown
@@ -18,6 +19,7 @@ _ROOM: Final = 1 << 20
 # A line longer than this is not waited for.
 _LONGEST: Final = 1 << 30
 _GZIP: Final = b"\x1f\x8b"
+_NEWLINE, _RETURN = b"\n\r"
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Spans:
             else:
                 yield from self._spans(raw)
 
-    def _spans(self, file: BinaryIO | gzip.GzipFile) -> Iterator[Span]:
+    def _spans(self, file: BufferedReader | gzip.GzipFile) -> Iterator[Span]:
         buffer = bytearray(_ROOM + self.size)
         filled, lines, over = _ROOM, 0, False
         while not over:
@@ -101,21 +103,34 @@ class Spans:
 
     def _cut(self, buffer: bytearray, filled: int) -> int:
         """Where the last whole line ends, −1 if none does."""
-        mark = b"\n" if buffer.find(b"\n", _ROOM, filled) >= 0 else b"\r"
-        last = filled if mark == b"\n" else filled - 1  # a \n may follow the \r
-        end = buffer.rfind(mark, _ROOM, last) + 1
-        if self.quotes and end > 0:
-            open_quote = buffer.count(b'"', _ROOM, end) % 2
-            while open_quote and end > 0:
-                before = buffer.rfind(mark, _ROOM, end - 1) + 1
-                open_quote ^= buffer.count(b'"', max(before, _ROOM), end) % 2
-                end = before
-        return end or -1
+        returns = buffer.find(b"\r", _ROOM, filled) >= 0
+        end, open_quote = filled + 1, 0  # the last byte may end a line
+        if self.quotes:
+            open_quote = buffer.count(b'"', _ROOM, filled) % 2
+        while end > _ROOM:
+            before = _line_end(buffer, end, returns)
+            if self.quotes and before > 0:
+                open_quote ^= buffer.count(b'"', before, end) % 2
+            end = before
+            if end <= 0 or (not open_quote and not _splits(buffer, end, filled)):
+                break
+        return end if end > _ROOM else -1
 
     def refuse_room(self, head: bytes) -> None:
         """Raise DataError if a header is too long to be put before each span."""
         if len(head) > _ROOM:
             raise DataError(f"{self.name} has a header of over {_ROOM:,} bytes.")
+
+
+def _line_end(buffer: bytearray, end: int, returns: bool) -> int:
+    """The end of the last line that ends before, 0 if none does."""
+    last = buffer.rfind(b"\n", _ROOM, end - 1)
+    return max(last, buffer.rfind(b"\r", _ROOM, end - 1) if returns else -1) + 1
+
+
+def _splits(buffer: bytearray, end: int, filled: int) -> bool:
+    r"""Whether a \r stands before and its \n behind, or may come yet."""
+    return buffer[end - 1] == _RETURN and (end == filled or buffer[end] == _NEWLINE)
 
 
 def _count_lines(buffer: bytearray, begin: int, end: int) -> int:

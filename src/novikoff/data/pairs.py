@@ -146,8 +146,8 @@ def explain(
         text, line_offset = text[stopped.offset :], line_offset + stopped.line
     for row in scan_rows(name, text, line_offset, labelled=labelled, words=words, bits=bits):
         if stopped is not None:
-            raise DataError(f"{name}, line {row.line} cannot be read, although nothing is wrong.")
-    raise DataError(f"{name} cannot be read, although nothing is wrong with it.")
+            raise DataError(f"{name}, line {row.line} cannot be read, though it seems to be well.")
+    raise DataError(f"{name} cannot be read, though all of its lines seem to be well.")
 
 
 def _each(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:

@@ -204,7 +204,7 @@ class Ahead(Generic[Item]):
     [1, 2]
     """
 
-    def __init__(self, items: Iterable[Item], depth: int = 4) -> None:
+    def __init__(self, items: Iterable[Item], depth: int = 32) -> None:
         self._handed: queue.Queue[Item] = queue.Queue(maxsize=depth)
         self._over, self._done = Event(), Event()
         self._failure: list[BaseException] = []

@@ -1,7 +1,7 @@
 """Rows as text: CSV and svmlight, each number as the shortest decimal that is that number.
 
-Arrow turns floats into decimals, a million in a blink and to the last bit; a kernel puts them
-between delimiters. Several pieces of rows are rendered at once and come out in their order.
+Float32 is written by its exact value, as what a reader of float64 gets back. Several pieces of
+rows are rendered at once, each by one call of a kernel, and come out in their order.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from numpy import uint64
 
 from novikoff.core.blocks import Coded
 from novikoff.core.rows import Floats, SparseMatrix
-from novikoff.data.arrow import arrow
+from novikoff.data.decimal_text import LONGEST, Bytes, Words, powers_of_ten, put_number
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-Bytes: TypeAlias = npt.NDArray[np.uint8]
 Offsets: TypeAlias = npt.NDArray[np.int64]
 Codes: TypeAlias = npt.NDArray[np.int32]
 Render: TypeAlias = "Callable[[Floats | sp.csr_array, Codes], memoryview]"
@@ -49,27 +48,6 @@ def texts_of(values: Iterable[bytes]) -> Texts:
     return Texts(np.frombuffer(b"".join(values), dtype=np.uint8), offsets)
 
 
-def decimals(values: Floats) -> Texts:
-    """The shortest decimals that are read as these numbers; float32 by their exact values.
-
-    Examples
-    --------
-    >>> found = decimals(np.array([3.0, -0.0, 1e308, 0.1]))
-    >>> text = found.content.tobytes().decode()
-    >>> [text[a:b] for a, b in zip(found.offsets, found.offsets[1:])]
-    ['3', '-0', '1e+308', '0.1']
-    """
-    pa, pc = arrow(), arrow("pyarrow.compute")
-    if not len(values):
-        return Texts(np.empty(0, np.uint8), np.zeros(1, np.int64))
-    cells = pc.cast(pa.array(np.ascontiguousarray(values, dtype=np.float64)), pa.large_string())
-    _, offsets, content = cells.buffers()
-    return Texts(
-        np.frombuffer(content, dtype=np.uint8),
-        np.frombuffer(offsets, dtype=np.int64)[: len(cells) + 1],
-    )
-
-
 def delimited(labels: Texts, delimiter: str) -> Render:
     r"""How rows become lines of fields, the label last.
 
@@ -77,15 +55,13 @@ def delimited(labels: Texts, delimiter: str) -> Render:
     --------
     >>> render = delimited(texts_of([b"no", b"yes"]), ",")
     >>> bytes(render(np.array([[1.0, 0.5], [2.0, 1e20]]), np.array([1, 0], dtype=np.int32)))
-    b'1,0.5,yes\n2,1e+20,no\n'
+    b'1,0.5,yes\n2,1e20,no\n'
     """
 
     def render(X: Floats | sp.csr_array, codes: Codes) -> memoryview:
-        dense = filled(X)
-        numbers = decimals(dense.reshape(-1))
-        room = len(numbers.content) + dense.size + _room(labels, len(codes))
-        out = np.empty(room, dtype=np.uint8)
-        used = _join_fields(*numbers, *labels, codes, dense.shape[1], ord(delimiter), out)
+        bits = _bits(filled(X))
+        out = np.empty(LONGEST * bits.size + _room(labels, len(codes)), dtype=np.uint8)
+        used = _join_fields(bits, *labels, codes, powers_of_ten(), ord(delimiter), out)
         return out[:used].data
 
     return render
@@ -131,13 +107,12 @@ class Pairs:
         else:
             values, indices = X.data, X.indices.astype(np.int64) + self._first
             counts = np.diff(X.indptr).astype(np.int64)
-        numbers = decimals(values)
         if len(indices) > 0:
             self._lowest.append(int(indices.min()))
             self._highest.append(int(indices.max()))
-        room = len(numbers.content) + _INDEX * len(values) + _room(self._labels, len(codes))
-        out = np.empty(room, dtype=np.uint8)
-        used = _join_pairs(*numbers, *self._labels, codes, counts, indices, out)
+        room = (LONGEST + _INDEX) * len(values) + _room(self._labels, len(codes))
+        out, powers = np.empty(room, dtype=np.uint8), powers_of_ten()
+        used = _join_pairs(_bits(values), *self._labels, codes, counts, indices, powers, out)
         return out[:used].data
 
     @property
@@ -209,29 +184,29 @@ def _room(labels: Texts, n: int) -> int:
     return n * (int(np.diff(labels.offsets).max()) + 2)
 
 
+def _bits(values: Floats) -> Words:
+    return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+
+
 @njit(cache=True, nogil=True)
 def _join_fields(
-    numbers: Bytes,
-    starts: Offsets,
+    bits: Words,
     labels: Bytes,
     bounds: Offsets,
     codes: Codes,
-    width: int,
+    powers: Words,
     mark: int,
     out: Bytes,
 ) -> int:
-    """Put the decimals of each row, then its label, between marks; the bytes that it takes."""
-    at, begin, k = uint64(0), uint64(starts[0]), uint64(0)
+    """Write the numbers of each row, then its label, between marks; the bytes that it takes."""
+    at, width = uint64(0), uint64(bits.shape[1])
     for i in range(len(codes)):
-        for _ in range(width):
-            k += _ONE
-            end = uint64(starts[k])
-            while begin < end:
-                out[at] = numbers[begin]
-                at += _ONE
-                begin += _ONE
+        j = uint64(0)
+        while j < width:
+            at = put_number(bits[uint64(i), j], powers, out, at)
             out[at] = mark
             at += _ONE
+            j += _ONE
         at = _put_label(labels, bounds, codes[i], out, at)
         out[at] = _NEWLINE
         at += _ONE
@@ -240,30 +215,25 @@ def _join_fields(
 
 @njit(cache=True, nogil=True)
 def _join_pairs(
-    numbers: Bytes,
-    starts: Offsets,
+    bits: Words,
     labels: Bytes,
     bounds: Offsets,
     codes: Codes,
     counts: Offsets,
     indices: Offsets,
+    powers: Words,
     out: Bytes,
 ) -> int:
-    """Put the label of each row, then its pairs; the bytes that it takes."""
-    at, begin, k = uint64(0), uint64(starts[0]), uint64(0)
+    """Write the label of each row, then its pairs; the bytes that it takes."""
+    at, k = uint64(0), uint64(0)
     for i in range(len(codes)):
         at = _put_label(labels, bounds, codes[i], out, at)
         for _ in range(counts[i]):
             out[at] = _BLANK
             at = _put_index(uint64(indices[k]), out, at + _ONE)
             out[at] = _COLON
-            at += _ONE
+            at = put_number(bits[k], powers, out, at + _ONE)
             k += _ONE
-            end = uint64(starts[k])
-            while begin < end:
-                out[at] = numbers[begin]
-                at += _ONE
-                begin += _ONE
         out[at] = _NEWLINE
         at += _ONE
     return int(at)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from novikoff.data.choices import Choices, Dataset, Labels
 from novikoff.data.errors import DataError
-from novikoff.data.labels import written_labels
+from novikoff.data.labels import Typing, written_labels
 from novikoff.data.matrices import refuse_columns
 from novikoff.data.recipe import Recipe
 from novikoff.data.scanner import Indices, Pairs, Row, begins_bare, find_row, fitting, scan_pairs
@@ -98,12 +98,12 @@ def read_svmlight(
     """
     source = open_source(path, "svmlight")
     try:
-        file = _parsed(source, labelled=True, threads=threads)
+        file = parsed(source, labelled=True, threads=threads)
         first, width = _indices(file, None)
-        X, y, _ = _matrix(file, Choices(), first, width)
+        X, y, _ = matrix_of(file, Choices(), first, width)
     except MemoryError:
         raise DataError(f"{source.name} does not fit into memory.") from None
-    notes = tuple(_notes(file, first))
+    notes = tuple(notes_on(file, first))
     return Svmlight(X, y, Found(first, X.shape[0], width, file.pairs.queries > 0, notes))
 
 
@@ -118,12 +118,12 @@ def read_rows(
         If a line is not of the form, or its indices do not ascend, with the line.
     """
     refuse_columns(source.name, choices, "an svmlight file")
-    file = _parsed(source, labelled=labelled)
+    file = parsed(source, labelled=labelled)
     first, width = _indices(file, recipe)
-    notes = _notes(file, first if recipe is None else None)
+    notes = notes_on(file, first if recipe is None else None)
     if choices.missing == "mean":
         raise DataError(f"{source.name}: --missing mean is for tables, not for an svmlight file.")
-    X, y, rows = _matrix(file, choices, first, width)
+    X, y, rows = matrix_of(file, choices, first, width)
     if len(rows) < file.pairs.n_rows:
         notes.append(f"{file.pairs.n_rows - len(rows):,} rows with missing values dropped")
     label = "label" if file.labelled else None
@@ -133,7 +133,7 @@ def read_rows(
     return Dataset(X, labels, recipe.names, recipe, source.name, label, notes, None, rows)
 
 
-class _File(NamedTuple):
+class File(NamedTuple):
     """A file that was parsed; the text begins after a byte order mark."""
 
     name: str
@@ -146,7 +146,7 @@ class _File(NamedTuple):
         return find_row(self.text, row, labelled=self.labelled)
 
 
-def _parsed(source: Source, *, labelled: bool, threads: int | None = None) -> _File:
+def parsed(source: Source, *, labelled: bool, threads: int | None = None) -> File:
     """The rows of a file: small ones are read line by line, as are those that need explaining."""
     marked = bytes(source.view[:3]) == codecs.BOM_UTF8
     text = source.view[3:] if marked else source.view
@@ -164,14 +164,14 @@ def _parsed(source: Source, *, labelled: bool, threads: int | None = None) -> _F
         if not answer.plain:
             check_text(source)
         found = answer
-    if not found.n_rows:
-        raise DataError(f"{source.name} is empty: it has no rows.")
-    return _File(source.name, text, labelled, found)
+    return File(source.name, text, labelled, found)
 
 
-def _indices(file: _File, recipe: Recipe | None) -> tuple[int, int]:
+def _indices(file: File, recipe: Recipe | None) -> tuple[int, int]:
     """The index of the first feature, and how many there are."""
     name, pairs = file.name, file.pairs
+    if not pairs.n_rows:
+        raise DataError(f"{name} is empty: it has no rows.")
     if recipe is None:
         first = 0 if pairs.lowest == 0 else 1
         width = pairs.highest + 1 - first if pairs.highest >= 0 else 0
@@ -187,13 +187,14 @@ def _indices(file: _File, recipe: Recipe | None) -> tuple[int, int]:
     return recipe.first, recipe.width
 
 
-def _notes(file: _File, first: int | None) -> list[str]:
+def notes_on(file: File, first: int | None) -> list[str]:
+    """What was decided."""
     notes = ["query ids (qid) are ignored"] if file.pairs.queries else []
     return notes if first is None else [*notes, f"indices count from {first}"]
 
 
-def _matrix(
-    file: _File, choices: Choices, first: int, width: int
+def matrix_of(
+    file: File, choices: Choices, first: int, width: int, typed: Typing = written_labels
 ) -> tuple[sp.csr_array, Labels, npt.NDArray[np.int64]]:
     """The features, the labels, and the numbers of the rows that stay, counted from 1."""
     import scipy.sparse as sp
@@ -206,7 +207,7 @@ def _matrix(
         values, indices, pointers = _within(file, values, indices, width)
     X = sp.csr_array((values, indices, pointers), shape=(pairs.n_rows, width))
     X.has_canonical_format = True  # indices ascend: nobody need look again
-    y = written_labels([text.decode() for text in pairs.labels] or ["0"])[pairs.codes]
+    y = typed([text.decode() for text in pairs.labels] or ["0"])[pairs.codes]
     rows = np.arange(1, pairs.n_rows + 1)
     if keep is None or keep.all():
         return X, y, rows
@@ -215,7 +216,7 @@ def _matrix(
     return X[keep], y[keep], rows[keep]
 
 
-def _check_finite(file: _File, choices: Choices) -> npt.NDArray[np.bool_]:
+def _check_finite(file: File, choices: Choices) -> npt.NDArray[np.bool_]:
     """Which rows stay; infinity is refused, and NaN unless such rows are dropped."""
     name, pairs, values = file.name, file.pairs, file.pairs.values
     labels = np.array([float(text) for text in pairs.labels] or [0.0])[pairs.codes]
@@ -239,7 +240,7 @@ def _check_finite(file: _File, choices: Choices) -> npt.NDArray[np.bool_]:
 
 
 def _within(
-    file: _File, values: npt.NDArray[np.float64], indices: Indices, width: int
+    file: File, values: npt.NDArray[np.float64], indices: Indices, width: int
 ) -> tuple[npt.NDArray[np.float64], Indices, Indices]:
     """Leave out columns beyond the model's, which must be empty."""
     beyond = indices >= width

@@ -236,11 +236,11 @@ class _Rounds:
         if len(wrong.numbers) > 0:
             return wrong.move_to(self.selection)
         selection = self.selection
-        rows = SignedRows(selection.matrix, selection.signs, table.fit_intercept)
+        chosen = SignedRows(selection.matrix, selection.signs, table.fit_intercept)
         among = np.setdiff1d(np.arange(len(selection.signs)), inner.separated)
         b = [-value for value in exact.as_fractions(sums)]
         start = np.array(claim.rows, dtype=np.int64)
-        nearest = project_point(rows, among, b, np.ones(table.p), start, self.limits)
+        nearest = project_point(chosen, among, b, np.ones(table.p), start, self.limits)
         if nearest.w is None:
             found.kind = "inseparable" if inner.w is None else "quasi-separable"
             found.w, found.separated = inner.w, np.concatenate(apart)
@@ -266,7 +266,7 @@ class _Trial:
         self.nearest, self.narrowest = Worst(rounds.batch), Worst(rounds.batch)
         self.separates, self.lo, self.gap_lo = True, math.inf, 0.0
         self.gap: Gap | None = inner.gap
-        self.least = [math.inf, math.inf]
+        self.least = math.inf, math.inf
         self.doubt = 0.0
 
     def look_at(self, part: Part) -> None:
@@ -288,8 +288,8 @@ class _Trial:
         data, level = part.data, without_bias(gap.w)
         m = data.products(level)
         self.doubt = max(self.doubt, data.doubt(level))
-        least = least_by_side(m, part.signs)
-        self.least = [min(a, b) for a, b in zip(self.least, least, strict=True)]
+        positive, negative = least_by_side(m, part.signs)
+        self.least = min(self.least[0], positive), min(self.least[1], negative)
         enough = gap.margin.hi * float(np.linalg.norm(level)) * (1.0 - self.tol / 2.0)
         distances = m + part.signs * gap.w[-1]
         rows = np.flatnonzero(~(distances > enough))

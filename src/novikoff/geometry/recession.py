@@ -21,6 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Vector
+from novikoff.geometry.exact import Signs
+from novikoff.geometry.table import Matrix, SignedRows
 
 # Primes so small that products of 1024 pairs of residues add up without rounding in float64.
 _BITS, _PRIMES, _SPARE = 21, 8, 8
@@ -52,24 +54,32 @@ class Rows(Protocol):
         """The rows."""
 
 
-def recession(rows: Rows, n: int, p: int, separated: Indices) -> Recession | None:
+def recession(
+    matrix: Matrix, signs: Signs, fit_intercept: bool, separated: Indices
+) -> Recession | None:
     """What becomes of each weight of a logistic regression; None if there are too many.
 
     Parameters
     ----------
-    rows, n, p
-        The problem: its rows, their number and the number of weights.
+    matrix, signs, fit_intercept
+        The problem.
     separated : array of int
         The rows that can be strictly on their side, of a verdict.
 
     Examples
     --------
-    >>> from novikoff.geometry.table import SignedRows
     >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 2.0]])
     >>> signs = np.array([-1, 1, -1, 1], dtype=np.int8)
-    >>> recession(SignedRows(X, signs, True), 4, 3, np.array([3])).infinite.tolist()
+    >>> recession(X, signs, True, np.array([3])).infinite.tolist()
     [True, False, False]
     """
+    n, d = matrix.shape
+    rows = SignedRows(matrix, signs, fit_intercept)
+    return recession_of(rows, n, d + int(fit_intercept), separated)
+
+
+def recession_of(rows: Rows, n: int, p: int, separated: Indices) -> Recession | None:
+    """The same for n rows of p entries, which come some at a time."""
     if p > _MOST_WEIGHTS:
         return None
     apart = np.zeros(n, dtype=np.bool_)

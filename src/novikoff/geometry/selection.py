@@ -243,7 +243,8 @@ def renumbered(claim: Dependence, numbers: Indices) -> Dependence:
 
 def _stacked(parts: list[Floats | SparseMatrix]) -> Floats | SparseMatrix:
     if isinstance(parts[0], np.ndarray):
-        return np.concatenate(cast("list[Floats]", parts))
+        stacked: Floats = np.concatenate(cast("list[npt.NDArray[np.float64]]", parts))
+        return stacked
     import scipy.sparse as sp
 
     return sp.csr_array(sp.vstack(cast("list[SparseMatrix]", parts), format="csr"))

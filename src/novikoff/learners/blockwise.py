@@ -50,7 +50,7 @@ def meet(blocks: Blocks, estimator: BaseEstimator) -> int:
         return blocks.n_features
     for given in blocks:
         X, _ = check_rows_and_labels(estimator, *_pair(given), reset=True)
-        return X.shape[1]
+        return int(X.shape[1])
     raise ValueError("There are no blocks, and so no rows, to learn from.")
 
 

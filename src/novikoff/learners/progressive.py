@@ -9,7 +9,7 @@ cut into batches.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -19,8 +19,8 @@ from numba import njit
 from numpy import int64, uint64
 
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.learners.pupil import Pupil
 from novikoff.learners.schemes import Binary, OneVsOne, Scheme
-from novikoff.learners.streaming import StreamLearner
 
 # The rows that the recent error is about.
 WINDOW: Final = 1000
@@ -64,13 +64,12 @@ class Progress:
 
 
 class Progressive:
-    """A learner and its record on a stream.
+    """A pupil and its record on a stream.
 
     Parameters
     ----------
-    learner : StreamLearner
-        It is updated in place; classes and columns are taken in as they appear, if it has not
-        been fitted before.
+    pupil : Pupil
+        It is updated in place; classes and columns are taken in as they appear.
     classes : sequence of labels, optional
         All labels there will be; a row of another one is an error then.
 
@@ -81,25 +80,18 @@ class Progressive:
 
     Examples
     --------
-    >>> import novikoff as nv
-    >>> record = Progressive(nv.Perceptron())
+    >>> record = Progressive(Pupil())
     >>> X = np.array([[1.0], [2.0], [-1.0], [3.0]])
     >>> record.learn(X, np.array([0, 0, 1, 0]), ["up", "down"], 0, 4)
     >>> record.progress().rows, record.progress().mistakes
-    (4, 3)
+    (4, 2)
     """
 
-    def __init__(self, learner: StreamLearner, classes: Sequence[Hashable] | None = None) -> None:
-        if learner.average == "voted":
-            raise ValueError(
-                "The voted perceptron keeps the rows of all its updates and does not learn from a "
-                "stream: use average='averaged'."
-            )
-        learner._validate_params()
-        self.learner = learner
+    def __init__(self, pupil: Pupil, classes: Sequence[Hashable] | None = None) -> None:
+        self.pupil = pupil
         self.classes = classes
         self.width = 0
-        self._from_zero = not _is_fitted(learner)
+        self._from_zero = pupil.known is None
         self._window = np.zeros(WINDOW, dtype=np.uint8)
         self._counts = np.zeros(3, dtype=np.int64)  # rows, mistakes, those of them in the window
         self._drift = np.zeros(1)
@@ -142,32 +134,35 @@ class Progressive:
         self._make_room(X, max(width, self.width), labels[codes[first]])
         start = first
         while start < last:
-            own = [self.learner._codes.get(label, -1) for label in labels]
-            mapped = np.array(own, dtype=np.int64)[codes[start:last]]
+            mapped = self._codes(labels)[codes[start:last]]
             strange = np.flatnonzero(mapped < 0)
             end = start + int(strange[0]) if len(strange) > 0 else last
             novel = end == start
             if novel:  # a class that was never seen: a mistake, then it is learned
                 self._meet(labels[codes[start]])
-                own = [self.learner._codes.get(label, -1) for label in labels]
-                mapped = np.array(own, dtype=np.int64)[codes[start : start + 1]]
                 end = start + 1
+                mapped = self._codes(labels)[codes[start:end]]
             self._advance(rows, mapped, start - first, end - first, novel)
             start = end
+
+    def begin(self, label: Hashable, width: int) -> None:
+        """Zero weights for the first label, or for all that were given."""
+        self.pupil.begin([label] if self.classes is None else self.classes, width)
+        self.pupil.open = self.classes is None
 
     def progress(self) -> Progress:
         """How far it is."""
         rows, mistakes, recent = self._counts.tolist()
-        fitted = _is_fitted(self.learner)
-        norm = _norm(self.learner._rules.held[0]) if fitted else 0.0
+        known = self.pupil.known
+        norm = 0.0 if known is None else _norm(known.held[0])
         return Progress(
             rows=rows,
             mistakes=mistakes,
             error=mistakes / max(rows, 1),
             recent_error=recent / max(min(rows, WINDOW), 1),
-            updates=self.learner.n_updates_ if fitted else 0,
+            updates=0 if known is None else int(known.tally[1].sum()),
             norm=norm,
-            margin_bound=self._margin_bound(norm) if fitted else None,
+            margin_bound=None if known is None else self._margin_bound(norm),
         )
 
     def to_json(self) -> dict[str, object]:
@@ -181,15 +176,15 @@ class Progressive:
         }
 
     @classmethod
-    def from_json(cls, learner: StreamLearner, body: dict[str, object]) -> Progressive:
-        """The record that `to_json` wrote, of a learner that is what it was then.
+    def from_json(cls, pupil: Pupil, body: Mapping[str, object]) -> Progressive:
+        """The record that `to_json` wrote, of a pupil that is what it was then.
 
         Raises
         ------
         ValueError
             If it cannot be such a record.
         """
-        record = cls(learner)
+        record = cls(pupil)
         rows, mistakes, window, drift = map(body.get, ("rows", "mistakes", "window", "drift"))
         if not isinstance(rows, int) or not isinstance(mistakes, int) or not 0 <= mistakes <= rows:
             raise ValueError("The record of the stream has impossible counts.")
@@ -204,55 +199,47 @@ class Progressive:
         record._drift[0] = 0.0 if drift is None else float.fromhex(drift)
         return record
 
-    def begin(self, label: Hashable, width: int) -> None:
-        """Know the first label, or all that were given, unless the learner does already."""
-        learner = self.learner
-        if not _is_fitted(learner):
-            known = [label] if self.classes is None else self.classes
-            learner._begin(np.unique(np.array(known)), width)
-            learner._open = self.classes is None
+    def _codes(self, labels: Sequence[Hashable]) -> Indices:
+        """The position of each label among the classes, −1 if it is new."""
+        known = self.pupil.codes
+        return np.array([known.get(label, -1) for label in labels], dtype=np.int64)
 
     def _make_room(self, X: Floats | SparseMatrix, width: int, label: Hashable) -> None:
         """Begin, or take in columns that are new."""
-        learner = self.learner
-        self.begin(label, width)
-        if isinstance(X, np.ndarray) and width != learner.n_features_in_:
+        if self.pupil.known is None:
+            self.begin(label, width)
+        rules = self.pupil.rules
+        if isinstance(X, np.ndarray) and width != rules.n_features:
             raise ValueError(
-                f"The rows have {width} features, but {learner.n_features_in_} are expected."
+                f"The rows have {width} features, but {rules.n_features} are expected."
             )
-        elif width > learner.n_features_in_:
-            learner._rules.add_features(width)
-            learner.n_features_in_ = width
-            learner._vocabulary = None
-            learner.__dict__.pop("_feature_names", None)
+        if width > rules.n_features:
+            rules.add_features(width)
 
     def _meet(self, label: Hashable) -> None:
-        if not self.learner._open:
+        if not self.pupil.open:
             raise ValueError(
                 f"Row {self.rows + 1} of the stream is of class {label!r}, which is not one of "
-                f"the classes {self.learner._labels}."
+                f"the classes {self.pupil.labels}."
             )
-        self.learner._meet(label)
+        self.pupil.meet(label)
 
     def _advance(self, rows: _Rows, codes: Indices, first: int, last: int, novel: bool) -> None:
-        learner = self.learner
-        rules = learner._rules
+        pupil, rules = self.pupil, self.pupil.rules
         W, lazy = rules.held
-        steps = [float(learner.step) * learner._class_factor(label) for label in learner._labels]
         state = _State(
             W,
             lazy,
             rules.tally,
             rules.sides,
             _pairs(rules.scheme),
-            np.array(steps),
-            float(learner.margin),
+            np.array(pupil.steps),
+            pupil.margin,
             rules.bias,
         )
         record = _Record(self._window, self._counts, self._drift)
         scores, votes = np.empty(W.shape[1]), np.empty((2, len(rules.sides)))
         done = int(_advance(rows, codes, state, record, first, last, novel, scores, votes))
-        learner._streamed()
         if done < last:
             raise ValueError(
                 f"Row {self.rows + 1} of the stream has a score or an update beyond the range of "
@@ -261,14 +248,13 @@ class Progressive:
 
     def _margin_bound(self, norm: float) -> float | None:
         """‖w‖/(t·μ), with all that rounding may have done to w on the way, rounded up."""
-        learner = self.learner
-        rules = learner._rules
+        pupil, rules = self.pupil, self.pupil.rules
         t = int(rules.tally[1, 0])
-        speaks = self._from_zero and learner.margin == 0.0 and learner.class_weight is None
+        speaks = self._from_zero and pupil.margin == 0.0 and not pupil.class_weight
         if not speaks or not isinstance(rules.scheme, Binary) or t == 0:
             return None
         lost = float(self._drift[0]) * _EPSILON + t * len(rules.held[0]) * _TINY
-        length = t * float(learner.step)
+        length = t * pupil.step
         bound = (norm * (1.0 + (len(rules.held[0]) + 16) * _EPSILON) + lost) / length
         return math.nextafter(bound * (1.0 + 8.0 * _EPSILON), math.inf)
 
@@ -295,10 +281,6 @@ class _Record(NamedTuple):
     window: npt.NDArray[np.uint8]
     counts: Indices
     drift: Vector
-
-
-def _is_fitted(learner: StreamLearner) -> bool:
-    return "_rules" in learner.__dict__
 
 
 def _view(X: Floats | SparseMatrix, first: int, last: int) -> tuple[_Rows, int]:

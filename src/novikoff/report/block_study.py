@@ -19,7 +19,7 @@ import numpy.typing as npt
 from novikoff.core.blocks import Coded, CodedBlocks, ahead
 from novikoff.core.rows import Floats, Indices, SparseMatrix
 from novikoff.geometry.error_bound import ErrorBound
-from novikoff.geometry.recession import recession
+from novikoff.geometry.recession import recession_of
 from novikoff.geometry.selection import Selection, Table, renumbered
 from novikoff.geometry.table import Digest, Label, Matrix, plain_label, signs_of
 from novikoff.learners.perceptron import Perceptron
@@ -66,7 +66,7 @@ def study_blocks(
     clock = Clock(options.budget)
     cases: list[Case] = []
     if options.verdict:
-        every = [plain_label(label) for label in given.classes.tolist()]
+        every: list[Label] = [plain_label(label) for label in given.classes.tolist()]
         cases = decide(given, None, every, options, clock, tell)
     learned = _learn(blocks, cases, options, clock, tell)
     tell("report", None)
@@ -76,10 +76,6 @@ def study_blocks(
     cases = learned.cases
     if options.proofs:
         cases = [_with_recession(case, given, options) for case in cases]
-    if learned.rule == "fewest mistakes" and len(cases) in (1, len(count.wrong)):
-        cases = [
-            replace(case, errors=int(wrong)) for case, wrong in zip(cases, count.wrong, strict=True)
-        ]
     return Study(
         classes=classes,
         counts=count.confusion.sum(axis=1),
@@ -127,15 +123,27 @@ def _learn(
         if all(case.verdict.kind == "separable" for case in cases):
             # They separate all rows: a row of each class is enough to begin with.
             few = _sample(blocks, len(blocks.classes), 0)
-            model = from_verdicts(few.X, few.y, cases, options)
-            model.__dict__.pop("update_counts_", None)
-            return Learned(model, "largest margin", run, cases)
+            widest = from_verdicts(few.X, few.y, cases, options)
+            widest.__dict__.pop("update_counts_", None)
+            return Learned(widest, "largest margin", run, cases)
     tell("pocket", None)
     sample = _sample(blocks, _sample_size(blocks), options.seed)
     pocket = fill_pocket(sample.X, sample.y, options, clock)
     model = better_of_pairs(sample.X, sample.y, pocket, options, clock)
-    bounded = [_for_all_rows(case, sample) for case in with_errors(cases, pocket)]
+    bounded = [
+        replace(_for_all_rows(case, sample), errors=wrong)
+        for case, wrong in zip(with_errors(cases, pocket), _wrong(blocks, pocket), strict=True)
+    ]
     return Learned(model, "fewest mistakes", run, bounded)
+
+
+def _wrong(blocks: CodedBlocks, pocket: Pocket) -> list[int]:
+    """The rows that each rule has on the wrong side, or on its hyperplane."""
+    sides = pocket._rules.sides
+    found = np.zeros(sides.shape[1], dtype=np.int64)
+    for block in ahead(blocks.coded()):
+        found += (pocket._scores_of(block.X) * sides[block.codes] <= 0.0).sum(axis=0)
+    return found.tolist()
 
 
 def _with_recession(case: Case, blocks: CodedBlocks, options: Options) -> Case:
@@ -144,7 +152,7 @@ def _with_recession(case: Case, blocks: CodedBlocks, options: Options) -> Case:
         return case
     table = Table(blocks, signs_of(blocks.classes, case.positive, None), options.fit_intercept)
     n = 0 if case.verdict.certificate is None else case.verdict.certificate.n
-    return replace(case, recession=recession(table, n, table.p, case.verdict.separated_rows))
+    return replace(case, recession=recession_of(table, n, table.p, case.verdict.separated_rows))
 
 
 @dataclass(frozen=True)
@@ -203,27 +211,20 @@ def _for_all_rows(case: Case, sample: _Sample) -> Case:
 
 
 class _Count:
-    """What a pass over all rows counts: mistakes of a model, and the digest of the rows.
-
-    ``wrong`` are the rows that each rule has on the wrong side, or on its hyperplane.
-    """
+    """What a pass over all rows counts: mistakes of a model, and the digest of the rows."""
 
     def __init__(self, blocks: CodedBlocks, model: Perceptron | Pocket) -> None:
         K = len(blocks.classes)
-        scheme = model._rules.scheme
-        sides = scheme.sides
         self.confusion = np.zeros((K, K), dtype=np.int64)
-        self.wrong = np.zeros(sides.shape[1], dtype=np.int64)
         n_rows = blocks.n_rows or sum(len(block.codes) for block in blocks.coded())
         digest, codes = Digest(n_rows, blocks.n_features), list[npt.NDArray[np.int32]]()
         for block in ahead(blocks.coded()):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the model knows names, the block does not
                 scores = model._scores_of(block.X)
-            predicted = scheme.choose(scores)
+            predicted = model._rules.scheme.choose(scores)
             pairs = np.bincount(block.codes * K + predicted, minlength=K * K)
             self.confusion += pairs.reshape(K, K)
-            self.wrong += (scores * sides[block.codes] <= 0.0).sum(axis=0)
             digest.add(cast(Matrix, block.X))
             codes.append(block.codes)
         rows = digest.hexdigest(np.ones(n_rows, dtype=np.int8))

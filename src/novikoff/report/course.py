@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -13,9 +13,11 @@ from novikoff.data.errors import DataError
 from novikoff.data.feed import Batch, Feed, Mark, Wishes
 from novikoff.data.feed_open import reopen_feed
 from novikoff.data.pipe import Ahead
-from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.progressive import Progressive
-from novikoff.report import model_file
+from novikoff.learners.pupil import Pupil
+
+if TYPE_CHECKING:
+    from novikoff.learners.perceptron import Perceptron
 
 Stop: TypeAlias = Callable[[int], int]
 
@@ -37,12 +39,15 @@ class Course:
         The place of the next row.
     lap : int
         Which pass over the rows this is, counted from 1.
+    begun : Ahead, optional
+        The batches from ``at`` on, if someone has begun to read them.
     """
 
     feed: Feed
     record: Progressive
     at: Mark
     lap: int = 1
+    begun: Ahead[Batch] | None = None
 
     def __post_init__(self) -> None:
         self._batch: Batch | None = None
@@ -54,16 +59,12 @@ class Course:
         """The place after the last row that was learned."""
         return self.at if self._batch is None else self._batch.mark(self._done)
 
-    @property
-    def learner(self) -> Perceptron:
-        """The perceptron, with the names of its features so far."""
-        learner = self.record.learner
-        if not isinstance(learner, Perceptron):
-            raise TypeError("The learner is not a Perceptron.")
+    def teach(self, learner: Perceptron) -> None:
+        """Give a perceptron all that was learned, with the names of the features."""
+        self.record.pupil.lend(learner)
         names = self.feed.names
-        if names is not None and "_rules" in learner.__dict__:
+        if names is not None:
             learner.feature_names_in_ = np.array(names[: learner.n_features_in_], dtype=object)
-        return learner
 
     def go(self, stop: Stop, passes: int = 1) -> Iterator[None]:
         """Learn on; a breath after each stretch of rows, and now and then while none come.
@@ -81,7 +82,7 @@ class Course:
             If the rows cannot be read, or learned; those before have been learned.
         """
         while True:
-            ahead = Ahead(self.feed.batches(self.mark))
+            ahead, self.begun = self.begun or Ahead(self.feed.batches(self.mark)), None
             try:
                 for batch in ahead:
                     if batch is None:
@@ -111,7 +112,7 @@ class Course:
             raise DataError(f"{self.feed.source}: {error}") from None
         finally:
             self._done = first + record.rows - before
-        classes = len(record.learner.classes_)
+        classes = len(record.pupil.labels)
         if classes > max(_MOST_CLASSES, record.rows / 2):
             raise DataError(
                 f"{self.feed.source} has {classes:,} different labels in {record.rows:,} rows: "
@@ -120,8 +121,19 @@ class Course:
 
     def dump(self, asked: Mapping[str, object]) -> bytes:
         """The model file: all that is needed to go on from here."""
-        learner, mark = self.learner, self.mark
-        width = learner.n_features_in_
+        from novikoff.learners.perceptron import Perceptron
+        from novikoff.report import model_file
+
+        pupil, mark = self.record.pupil, self.mark
+        width = pupil.rules.n_features
+        learner = Perceptron(
+            margin=pupil.margin,
+            step=pupil.step,
+            fit_intercept=pupil.fit_intercept,
+            average="averaged" if pupil.average else False,
+            multi_class="ovo" if pupil.multi_class == "ovo" else "ovr",
+        )
+        self.teach(learner)
         stream: dict[str, object] = {
             **self.record.to_json(),
             **mark._asdict(),
@@ -165,6 +177,9 @@ def resume(
     ValueError
         If the file is not a stream's, other things are asked, or the data is not what it was.
     """
+    from novikoff.learners.perceptron import Perceptron
+    from novikoff.report import model_file
+
     saved = model_file.read(path)
     stream = (saved.data or {}).get("stream")
     if not isinstance(stream, dict) or not isinstance(saved.model, Perceptron):
@@ -187,8 +202,26 @@ def resume(
             )
     elif replay:
         feed.skip(mark.offset)
-    record = Progressive.from_json(saved.model, stream)
+    record = Progressive.from_json(Pupil.of(saved.model), stream)
     return Course(feed, record, mark, lap)
+
+
+def doubling(rows: int) -> int:
+    """The next power of two.
+
+    >>> [doubling(rows) for rows in (0, 1, 2, 3)]
+    [1, 2, 4, 4]
+    """
+    return 1 << rows.bit_length() if rows else 1
+
+
+def multiples(step: int) -> Stop:
+    """The next multiple of a step.
+
+    >>> [multiples(5)(rows) for rows in (0, 4, 5)]
+    [5, 5, 10]
+    """
+    return lambda rows: (rows // step + 1) * step
 
 
 def _check_asked(path: Path, before: object, asked: Mapping[str, object]) -> None:

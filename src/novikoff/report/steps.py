@@ -281,9 +281,9 @@ def with_recession(X: Matrix, y: Labels, cases: list[Case], options: Options) ->
         replace(
             case,
             recession=recession(
-                SignedRows(as_matrix(X), signs_of(y, case.positive, None), options.fit_intercept),
-                X.shape[0],
-                X.shape[1] + int(options.fit_intercept),
+                as_matrix(X),
+                signs_of(y, case.positive, None),
+                options.fit_intercept,
                 case.verdict.separated_rows,
             ),
         )

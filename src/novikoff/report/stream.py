@@ -17,7 +17,8 @@ from novikoff.data.feed_open import open_feed
 from novikoff.learners.inputs import Example
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.progressive import Progress, Progressive
-from novikoff.report.course import Course, Stop
+from novikoff.learners.pupil import Pupil
+from novikoff.report.course import Course, Stop, doubling, multiples
 
 Item: TypeAlias = tuple[object, object]
 StreamSource: TypeAlias = str | os.PathLike[str] | BinaryIO | Blocks | Iterable[Item]
@@ -71,18 +72,19 @@ def stream(
     ...     print(record.rows, record.mistakes)
     1 1
     2 2
-    4 4
-    8 4
+    4 3
+    8 6
     >>> learner.predict_one({"legs": 2})
     'bird'
     """
     if every is not None and every < 1:
         raise ValueError(f"every is {every}, but there must be one row at least between records.")
-    record = Progressive(Perceptron() if learner is None else learner, classes)
+    learner = Perceptron() if learner is None else learner
+    record = Progressive(Pupil.of(learner), classes)
     stop = doubling if every is None else multiples(every)
     wishes = Wishes(choices, hash_bits)
     last = 0
-    for _ in _stretches(source, record, stop, wishes):
+    for _ in _stretches(source, learner, record, stop, wishes):
         if record.rows > last and stop(record.rows - 1) == record.rows:
             last = record.rows
             yield record.progress()
@@ -90,39 +92,24 @@ def stream(
         yield record.progress()
 
 
-def doubling(rows: int) -> int:
-    """The next power of two.
-
-    >>> [doubling(rows) for rows in (0, 1, 2, 3)]
-    [1, 2, 4, 4]
-    """
-    return 1 << rows.bit_length() if rows else 1
-
-
-def multiples(step: int) -> Stop:
-    """The next multiple of a step.
-
-    >>> [multiples(5)(rows) for rows in (0, 4, 5)]
-    [5, 5, 10]
-    """
-    return lambda rows: (rows // step + 1) * step
-
-
 def _stretches(
-    source: StreamSource, record: Progressive, stop: Stop, wishes: Wishes
+    source: StreamSource, learner: Perceptron, record: Progressive, stop: Stop, wishes: Wishes
 ) -> Iterator[None]:
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         feed = open_feed(cast("str", source), wishes)
         course = Course(feed, record, feed.start)
         for _ in course.go(stop):
-            _ = course.learner
+            if record.rows:
+                course.teach(learner)
             yield
         return
     for x, y in cast("Iterable[Item]", source):
         if _is_block(x):
-            yield from _learn_block(x, y, record, stop)
+            for _ in _learn_block(x, y, record, stop):
+                record.pupil.lend(learner)
+                yield
         else:
-            _learn_example(cast("Example", x), cast("Hashable", y), record)
+            _learn_example(cast("Example", x), cast("Hashable", y), learner, record)
             yield
 
 
@@ -147,16 +134,19 @@ def _learn_block(x: object, y: object, record: Progressive, stop: Stop) -> Itera
         yield
 
 
-def _learn_example(x: Example, y: Hashable, record: Progressive) -> None:
+def _learn_example(x: Example, y: Hashable, learner: Perceptron, record: Progressive) -> None:
     label = y.item() if isinstance(y, np.generic) else y
     nought: Indices = np.zeros(1, dtype=np.int64)
     if not isinstance(x, Mapping):
         row = np.asarray(x, dtype=np.float64).reshape(1, -1)
         record.learn(row, nought, [label], 0, 1)
-        return
-    learner = record.learner
-    record.begin(label, 0)
-    columns, values = learner._locate(x, grow=True)
-    pointers = np.array([0, len(columns)])
-    shape = (1, learner.n_features_in_)
-    record.learn(sp.csr_array((values, columns, pointers), shape=shape), nought, [label], 0, 1)
+    else:
+        if record.pupil.known is None:
+            record.begin(label, 0)
+            record.pupil.lend(learner)
+        columns, values = learner._locate(x, grow=True)
+        pointers = np.array([0, len(columns)])
+        shape = (1, learner.n_features_in_)
+        X = sp.csr_array((values, columns, pointers), shape=shape)
+        record.learn(X, nought, [label], 0, 1)
+    record.pupil.lend(learner)

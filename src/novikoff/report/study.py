@@ -148,7 +148,7 @@ def study(
     clock = Clock(options.budget)
     with ThreadPoolExecutor(1) as beside:
         sha256 = beside.submit(fingerprint, X, codes) if options.proofs else None
-        every = [plain_label(label) for label in np.unique(given).tolist()]
+        every: list[Label] = [plain_label(label) for label in np.unique(given).tolist()]
         cases = decide(X, given, every, options, clock, tell) if options.verdict else []
         learned = _learn(X, y, cases, options, clock, tell)
         tell("report", None)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,14 @@ from novikoff.data.choices import Choices, Labels, numbers_of
 from novikoff.data.errors import DataError, counted
 from novikoff.data.labels import check_count
 from novikoff.data.lines import state_of
-from novikoff.data.pair_pieces import PairPieces
+from novikoff.data.pair_pieces import CountsFromZeroError, PairPieces
 from novikoff.data.pieces import Piece, Pieces, TextPieces
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import format_of, shown
+
+__all__ = ["CachedBlocks", "FileBlocks", "blocks"]
+
+Made = TypeVar("Made")
 
 _DEFAULT = Choices()
 # Bytes of text in a piece, by default and at least; and of the numbers in a block of a cache.
@@ -93,12 +97,14 @@ def blocks(
     if name.endswith(_SUFFIX):
         return open_cache(path, resident=_resident(max_memory))
     if cache is None:
-        return _surveyed(_pieces(name, choices, max_memory), name, choices, progress)
+        pieces = _pieces(name, choices, max_memory)
+        return _again_from_zero(lambda: _surveyed(pieces, name, choices, progress))
     target, key = cache_path(cache, name, choices), _key(name, choices)
     found = _reusable(target, key, max_memory)
     if found is None:
         _make_folder(Path(cache))
-        _fill_cache(target, key, _pieces(name, choices, max_memory), progress)
+        pieces = _pieces(name, choices, max_memory)
+        _again_from_zero(lambda: _fill_cache(target, key, pieces, progress))
         found = open_cache(target, resident=_resident(max_memory))
     found.source = shown(name)
     return found
@@ -191,6 +197,14 @@ def _pieces(path: str, choices: Choices, max_memory: int | None) -> Pieces:
     )
 
 
+def _again_from_zero(make: Callable[[], Made]) -> Made:
+    """Make a first pass, and another if svmlight's indices turn out to count from 0."""
+    try:
+        return make()
+    except CountsFromZeroError:
+        return make()
+
+
 class _Survey:
     """What a pass over all pieces finds out."""
 
@@ -250,7 +264,7 @@ def _classes(pieces: Pieces, n_rows: int) -> tuple[Labels, npt.NDArray[np.int32]
     values = pieces.labels()
     check_count(len(values), n_rows, pieces.name, pieces.label)
     classes, order = np.unique(values, return_inverse=True)
-    return classes, order.astype(np.int32)
+    return cast(Labels, classes), order.astype(np.int32)
 
 
 def _fill_cache(
@@ -295,14 +309,15 @@ def _add(writer: CacheWriter, pieces: Sequence[Piece]) -> None:
         return
     codes = np.concatenate([piece.codes for piece in pieces])
     if isinstance(pieces[0].X, np.ndarray):
-        writer.add(np.concatenate([piece.X for piece in pieces]), codes)
+        dense = [cast("npt.NDArray[np.float64]", piece.X) for piece in pieces]
+        writer.add(np.concatenate(dense), codes)
         return
     import scipy.sparse as sp
 
-    width = max(piece.X.shape[1] for piece in pieces)
-    for piece in pieces:
-        piece.X.resize((piece.X.shape[0], width))
-    writer.add(sp.csr_array(sp.vstack([piece.X for piece in pieces], format="csr")), codes)
+    sparse = [cast("sp.csr_array", piece.X) for piece in pieces]
+    width = max(X.shape[1] for X in sparse)
+    wide = [sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width)) for X in sparse]
+    writer.add(sp.vstack(wide, format="csr"), codes)
 
 
 def _reusable(target: Path, key: dict[str, object], max_memory: int | None) -> CachedBlocks | None:

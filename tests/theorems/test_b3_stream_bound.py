@@ -1,0 +1,82 @@
+"""B3 on a stream: after t updates γ ≤ ‖w_t‖/(t·μ), whatever the rows seen so far are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import novikoff as nv
+from novikoff.learners.progressive import Progress, Progressive
+from novikoff.learners.pupil import Pupil
+from tests.cases import planted, planted_integers
+from tests.oracle import Vector
+from tests.theorems.mutants import Move, against_the_sign, forgets_the_past, path_of
+
+
+def records(X: Vector, y: Vector, step: float, *, fit_intercept: bool = True) -> list[Progress]:
+    """The record after every row."""
+    record, found = Progressive(Pupil(step=step, fit_intercept=fit_intercept)), []
+    for k in range(len(X)):
+        record.learn(X, y, [-1, 1], k, k + 1)
+        found.append(record.progress())
+    return found
+
+
+@pytest.mark.parametrize("step", [1.0, 0.3, 1e-3])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_no_margin_exceeds_the_bound(step: float, fit_intercept: bool) -> None:
+    for seed in range(4):
+        make = planted if seed % 2 else planted_integers
+        case = make(seed, 60, 4, fit_intercept=fit_intercept)
+        y = (case.signs > 0).astype(np.int64)
+        passes = np.tile(np.arange(60), 5)
+        found = records(case.X[passes], y[passes], step, fit_intercept=fit_intercept)
+        verdict = nv.separate(case.X, case.signs, fit_intercept=fit_intercept)
+        assert verdict.margin is not None
+        for record in found:
+            assert record.margin_bound is not None
+            assert verdict.margin.lo <= record.margin_bound
+
+
+def test_the_bound_is_met_by_one_row_exactly_and_still_holds() -> None:
+    for scale in (1.0, 1.0 / 3.0, 0.1):
+        X = np.array([[3.0, 4.0]]) * scale
+        (record,) = records(X, np.array([1]), 0.7, fit_intercept=False)
+        a = [Fraction(value) for value in X[0].tolist()]
+        squared = sum(value * value for value in a)  # γ² of a single row
+        assert record.margin_bound is not None
+        assert squared <= Fraction(record.margin_bound) ** 2 <= squared * (1 + Fraction(1, 10**12))
+
+
+def test_cancelling_updates_do_not_break_it() -> None:
+    """Weights that lose their digits: the bound knows what rounding may have done."""
+    X = np.array([[1e16, 1.0], [1e16, -1.0]] * 50)
+    y = np.array([1, 0] * 50)
+    verdict = nv.separate(X[:2], y[:2])
+    assert verdict.margin is not None
+    for record in records(X, y, 1.0):
+        assert record.margin_bound is not None
+        assert verdict.margin.lo <= record.margin_bound
+
+
+@pytest.mark.parametrize("move", [against_the_sign, forgets_the_past])
+def test_a_learner_that_is_wrong_is_caught(move: Move) -> None:
+    case = planted(3, 60, 4)
+    verdict = nv.separate(case.X, case.signs)
+    assert verdict.margin is not None
+    path = path_of(move, case.rows, [range(60)] * 20)
+    t = np.arange(1, len(path) + 1)
+    bounds = np.linalg.norm(path, axis=1) / t
+    caught = (bounds < verdict.margin.lo).any() or len(path) >= 600
+    assert caught
+
+
+def test_where_the_theorem_does_not_speak_there_is_no_bound() -> None:
+    X, y = np.array([[1.0], [-1.0], [2.0]]), np.array([0, 1, 2])
+    for pupil, labels in ((Pupil(margin=1.0), y % 2), (Pupil(), y), (Pupil(class_weight={0: 2.0}), y % 2)):
+        record = Progressive(pupil)
+        record.learn(X, labels, [0, 1, 2], 0, 3)
+        assert record.progress().margin_bound is None
+    assert Progressive(Pupil()).progress().margin_bound is None
