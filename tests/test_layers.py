@@ -17,7 +17,7 @@ _SHELLS = {"cli", "lab", "service", "distributed"}
 # What checks a certificate imports NumPy, the standard library and itself, nothing else.
 CHECKER = {
     f"geometry/{name}.py"
-    for name in ("certificate", "checker", "error_bound", "exact", "sealed", "table")
+    for name in ("certificate", "checker", "error_bound", "exact", "sealed", "streamed", "table")
 }
 
 # What each room may import of novikoff, besides itself.

@@ -9,13 +9,16 @@ import random
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import novikoff as nv
+from novikoff.learners.progressive import Progress
 from novikoff.report import model_file
+from novikoff.report.stream import stream as learn
 from tests.cli.conftest import COMMAND, Files, Result, environment, inside, script
 
 
@@ -71,10 +74,8 @@ def test_json_lines_are_the_records(files: Files) -> None:
     assert last.margin_bound == records[-1]["margin_bound"]
 
 
-def nv_stream(path: Path, learner: nv.Perceptron) -> list[object]:
-    from novikoff.report.stream import stream as course
-
-    return [*course(path, learner)]
+def nv_stream(path: Path, learner: nv.Perceptron) -> list[Progress]:
+    return [*learn(path, learner)]
 
 
 def test_the_model_predicts_and_tells_what_it_is(rows: Path, tmp_path: Path) -> None:
@@ -184,7 +185,9 @@ def test_a_pipe_brings_what_is_new_or_is_replayed(rows: Path, tmp_path: Path) ->
     assert inside("stream", "-", "--passes", "2", stdin=everything).code == 2
 
 
-def test_saves_fall_on_multiples(rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saves_fall_on_multiples(
+    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from novikoff.report import files
 
     written: list[int] = []
@@ -214,7 +217,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "sentence"), REFUSED)
-def test_what_does_not_go_together_is_refused(words: list[str], sentence: str, files: Files) -> None:
+def test_what_does_not_go_together_is_refused(
+    words: list[str], sentence: str, files: Files
+) -> None:
     done = inside("stream", files.line, *words)
     assert done.code == 2
     assert sentence in done.err
@@ -265,7 +270,7 @@ def test_a_stream_that_breaks_off_keeps_what_came_before(rows: Path, tmp_path: P
     assert learned(model) == learned(whole)
 
 
-def begin(words: list[str], **options: object) -> subprocess.Popen[bytes]:
+def begin(words: list[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603
         [*COMMAND, "stream", *words],
         stdin=subprocess.PIPE,
@@ -275,9 +280,9 @@ def begin(words: list[str], **options: object) -> subprocess.Popen[bytes]:
     )
 
 
-def wait_for(condition: object, seconds: float = 120.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -315,6 +320,10 @@ def rows_in(model: Path) -> object:
     return data["rows"]
 
 
+def changed(model: Path) -> int:
+    return model.stat().st_mtime_ns if model.exists() else 0
+
+
 def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(
     rows: Path, tmp_path: Path
 ) -> None:
@@ -327,11 +336,9 @@ def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(
     draw, kills = random.Random(5), 0  # noqa: S311
     for _ in range(4):
         running = begin([*words, "--save", str(model), "--resume"])
-        before = model.stat().st_mtime_ns if model.exists() else 0
-        wait_for(
-            lambda: running.poll() is not None
-            or (model.exists() and model.stat().st_mtime_ns != before)
-        )
+        before = changed(model)
+        while running.poll() is None and changed(model) == before:
+            time.sleep(0.02)
         time.sleep(draw.uniform(0.0, 0.3))
         running.kill()
         running.communicate()

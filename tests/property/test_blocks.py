@@ -64,11 +64,19 @@ def test_verdicts_are_those_of_the_rows_in_memory(
         X, y = drawn(rng, kind)
         fit_intercept = bool(rng.random() < 0.7)
         whole = nv.separate(X, y, fit_intercept=fit_intercept)
-        parts = nv.separate(Given(X, y, int(rng.integers(1, 90))), fit_intercept=fit_intercept)
+        rows = Given(X, y, int(rng.integers(1, 90)))
+        parts = nv.separate(rows, fit_intercept=fit_intercept)
         assert parts.kind == whole.kind
         assert np.array_equal(parts.separated_rows, whole.separated_rows)
         assert parts.certificate is not None
+        assert whole.certificate is not None
         nv.verify(parts.certificate, X, y)
+        nv.verify(whole.certificate, rows)
+        nv.verify(parts.certificate, Given(X, y, 1000))
+        with pytest.raises(nv.CertificateError, match="other data"):
+            nv.verify(whole.certificate, Given(X, 1 - y, rows.size))
+        with pytest.raises(nv.CertificateError, match="the data has"):
+            nv.verify(whole.certificate, Given(X[1:], y[1:], rows.size))
         for one, other in (
             (parts.margin, whole.margin),
             (parts.geometric_margin, whole.geometric_margin),

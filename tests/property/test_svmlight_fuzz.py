@@ -180,6 +180,8 @@ halves = st.builds(
 @settings(max_examples=300)
 @given(st.lists(reals | decimals | halves, min_size=1, max_size=30), st.integers(1, 3))
 @example(["9999999999999999999", "99999999999999999999", "9.9999999999999999999"], 1)
+@example(["1e18446744073709551617", "1e-18446744073709551617", "0e99999999999999999999"], 1)
+@example(["NaN", "nan", "naN", "Nan", "-nan", "Inf", "inf", "+Inf", "-inf"], 1)
 @example(["18446744073709551615", "18446744073709551616", "999999999999999999999999"], 1)
 @example(["0.00012345678901234567", "1e0000000000000000000000003", "-0.0000000000000000000000"], 1)
 def test_values_are_those_of_python(texts: Sequence[str], threads: int) -> None:

@@ -11,11 +11,11 @@ import novikoff as nv
 from novikoff.learners.progressive import Progress, Progressive
 from novikoff.learners.pupil import Pupil
 from tests.cases import planted, planted_integers
-from tests.oracle import Vector
+from tests.oracle import Indices, Vector
 from tests.theorems.mutants import Move, against_the_sign, forgets_the_past, path_of
 
 
-def records(X: Vector, y: Vector, step: float, *, fit_intercept: bool = True) -> list[Progress]:
+def records(X: Vector, y: Indices, step: float, *, fit_intercept: bool = True) -> list[Progress]:
     """The record after every row."""
     record, found = Progressive(Pupil(step=step, fit_intercept=fit_intercept)), []
     for k in range(len(X)):
@@ -75,7 +75,11 @@ def test_a_learner_that_is_wrong_is_caught(move: Move) -> None:
 
 def test_where_the_theorem_does_not_speak_there_is_no_bound() -> None:
     X, y = np.array([[1.0], [-1.0], [2.0]]), np.array([0, 1, 2])
-    for pupil, labels in ((Pupil(margin=1.0), y % 2), (Pupil(), y), (Pupil(class_weight={0: 2.0}), y % 2)):
+    for pupil, labels in (
+        (Pupil(margin=1.0), y % 2),
+        (Pupil(), y),
+        (Pupil(class_weight={0: 2.0}), y % 2),
+    ):
         record = Progressive(pupil)
         record.learn(X, labels, [0, 1, 2], 0, 3)
         assert record.progress().margin_bound is None

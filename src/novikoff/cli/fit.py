@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
-from novikoff.cli.options import choices, reading, size
+from novikoff.cli.options import choices, open_blocks, reading, sparing
 from novikoff.cli.progress import Show, shown
 from novikoff.cli.request import Request
 from novikoff.cli.screen import print_lines, print_text
 
 if TYPE_CHECKING:
-    from novikoff.data import Dataset
-    from novikoff.data.chunked import CachedBlocks, FileBlocks
+    from novikoff.data import CachedBlocks, Dataset, FileBlocks
     from novikoff.report.estimate import Estimate
     from novikoff.report.study import Study
     from novikoff.report.summary import Report
@@ -101,18 +100,7 @@ _PLOTS = ["boundary", "margins", "mistakes", "proof"]
     metavar="DIR",
     help="Where the model and the certificate go. Default: here.",
 )
-@click.option(
-    "--max-memory",
-    callback=size,
-    metavar="SIZE",
-    help="Stay below it, for instance 2GB: data that needs more is read in blocks.",
-)
-@click.option(
-    "--cache",
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Read in blocks, and keep them there: later passes, and fits, are quick.",
-)
+@sparing
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def command(data: str, **values: object) -> None:
     """Decide whether a linear rule exists, with proof, and learn one.
@@ -148,24 +136,12 @@ def command(data: str, **values: object) -> None:
 
 def _read(request: Request, show: Show) -> Data:
     from novikoff.data import read
-    from novikoff.data.chunked import blocks
 
     show(f"reading {request.data}", None)
     asked = choices(request.values)
-    if not request.in_blocks:
-        return read(request.data, asked)
-
-    def tell(rows: int) -> None:
-        show(f"reading {request.data}: {rows:,} rows", None)
-
-    memory, cache = request.max_memory, request.values["cache"]
-    return blocks(
-        request.data,
-        asked,
-        max_memory=memory,
-        cache=None if cache is None else str(cache),
-        progress=tell,
-    )
+    if request.in_blocks:
+        return open_blocks(request.data, asked, request.values, show)
+    return read(request.data, asked)
 
 
 def _find(request: Request, data: Data, show: Show) -> tuple[Study, Estimate | None]:

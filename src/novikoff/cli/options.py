@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from novikoff.data import Choices
+    from novikoff.cli.progress import Show
+    from novikoff.data import CachedBlocks, Choices, FileBlocks
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -36,7 +38,57 @@ _READING = [
 ]  # fmt: skip
 
 
-def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+_MEMORY = [
+    click.option("--max-memory", callback=lambda ctx, param, value: _size(ctx, param, value),
+                 metavar="SIZE", help="Stay below it, for instance 2GB: data that needs more is "
+                 "read in blocks."),
+    click.option("--cache", type=click.Path(file_okay=False), metavar="DIR", help="Read in blocks, "
+                 "and keep them there: whatever reads the same data again is quick."),
+]  # fmt: skip
+# The memory that the program takes up, and data per byte of its file: as it is, or packed.
+_LEAST_MEMORY = 500_000_000
+_PROGRAM, _TEXT, _PACKED = 400_000_000, 4, 20
+_PACKING = (".gz", ".parquet", ".pq")
+
+
+def sparing(command: Command) -> Command:
+    """Add the options about memory to a command; `in_blocks` and `open_blocks` take them."""
+    for option in reversed(_MEMORY):
+        command = option(command)
+    return command
+
+
+def in_blocks(data: str, values: dict[str, object]) -> bool:
+    """Whether data is read in blocks: if that is asked for, or it would not fit."""
+    path, memory = Path(data), values["max_memory"]
+    if values["cache"] is not None or data.endswith(".blocks") or path.is_dir():
+        return True
+    if not isinstance(memory, int) or not path.is_file():
+        return False
+    growth = _PACKED if path.suffix.lower() in _PACKING else _TEXT
+    return _PROGRAM + growth * path.stat().st_size > memory
+
+
+def open_blocks(
+    data: str, asked: Choices, values: dict[str, object], show: Show
+) -> FileBlocks | CachedBlocks:
+    """The blocks of a file, within the memory and with the cache that the options say."""
+    from novikoff.data import blocks
+
+    def tell(rows: int) -> None:
+        show(f"reading {data}: {rows:,} rows", None)
+
+    memory, cache = values["max_memory"], values["cache"]
+    return blocks(
+        data,
+        asked,
+        max_memory=memory if isinstance(memory, int) else None,
+        cache=None if cache is None else str(cache),
+        progress=tell,
+    )
+
+
+def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """The number of bytes that an option says: 500MB, 2GB, 1.5GiB, 1e9."""
     if value is None:
         return None
@@ -44,7 +96,12 @@ def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int |
     if match is None:
         raise click.BadParameter(f"{value} is not a size such as 500MB or 2GB.", ctx, param)
     power = " kmgt".index(match[2].lower() or " ")
-    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
+    found = int(float(match[1]) * (1024 if match[3] else 1000) ** power)
+    if found < _LEAST_MEMORY:
+        raise click.BadParameter(
+            "the program itself needs about 400MB: give 500MB at least.", ctx, param
+        )
+    return found
 
 
 def reading(command: Command) -> Command:

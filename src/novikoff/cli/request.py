@@ -11,19 +11,12 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from novikoff.cli.options import fields
+from novikoff.cli.options import fields, in_blocks
 
 if TYPE_CHECKING:
-    from novikoff.data import Dataset
-    from novikoff.data.chunked import CachedBlocks, FileBlocks
+    from novikoff.data import CachedBlocks, Dataset, FileBlocks
     from novikoff.report.pictures import Picture
     from novikoff.report.steps import Options
-
-
-# The memory that the program takes up, and data per byte of its file: as it is, or packed.
-_LEAST_MEMORY = 500_000_000
-_PROGRAM, _TEXT, _PACKED = 400_000_000, 4, 20
-_PACKING = (".gz", ".parquet", ".pq")
 
 
 @dataclass(frozen=True)
@@ -66,12 +59,6 @@ class Request:
         """The request; options that contradict each other are refused."""
         if values["holdout"] is not None and values["cv"] is not None:
             raise click.UsageError("--holdout and --cv exclude each other.")
-        memory = values["max_memory"]
-        if isinstance(memory, int) and memory < _LEAST_MEMORY:
-            raise click.BadParameter(
-                "the program itself needs about 400MB: give 512MB at least.",
-                param_hint="--max-memory",
-            )
         if values["require"] is not None and values["no_verdict"]:
             raise click.UsageError("--require needs a verdict: it excludes --no-verdict.")
         plot = None if values["plot"] is None else Path(str(values["plot"]))
@@ -99,21 +86,9 @@ class Request:
         return request
 
     @property
-    def max_memory(self) -> int | None:
-        """The bytes that may be used."""
-        memory = self.values["max_memory"]
-        return memory if isinstance(memory, int) else None
-
-    @property
     def in_blocks(self) -> bool:
-        """Whether the data is read in blocks: if it is asked for, or would not fit."""
-        path = Path(self.data)
-        if self.values["cache"] is not None or self.data.endswith(".blocks") or path.is_dir():
-            return True
-        if self.max_memory is None or not path.is_file():
-            return False
-        growth = _PACKED if path.suffix.lower() in _PACKING else _TEXT
-        return _PROGRAM + growth * path.stat().st_size > self.max_memory
+        """Whether the data is read in blocks."""
+        return in_blocks(self.data, self.values)
 
     @property
     def picture(self) -> Picture:

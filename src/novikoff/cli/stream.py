@@ -82,9 +82,7 @@ _OPTIONS = {"id_": "id", "source_format": "from"}
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after N rows in all.")
 @click.option("--save", type=click.Path(), metavar="MODEL", help="Write the model here at the end.")
-@click.option(
-    "--save-every", type=click.IntRange(1), metavar="N", help="Also after every N rows."
-)
+@click.option("--save-every", type=click.IntRange(1), metavar="N", help="Also after every N rows.")
 @click.option("--save-on-signal", is_flag=True, help="Also whenever the signal USR1 comes.")
 @click.option(
     "--resume",
@@ -226,7 +224,7 @@ class _Request:
         """Where to stop for breath: for a line, a save, or the end."""
         from novikoff.report.course import doubling, multiples
 
-        stops = [doubling]
+        stops: list[Stop] = [doubling]
         if self.save_every is not None:
             stops.append(multiples(self.save_every))
         if self.limit is not None:
@@ -257,9 +255,7 @@ class _Saver:
         return self._request.model if self._course.record.rows else None
 
 
-def _run(
-    course: Course, request: _Request, saver: _Saver, signals: list[int], view: View
-) -> None:
+def _run(course: Course, request: _Request, saver: _Saver, signals: list[int], view: View) -> None:
     from novikoff.report.course import doubling
 
     record, shown, every = course.record, 0, request.save_every

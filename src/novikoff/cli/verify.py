@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from novikoff.cli.options import choices, given, reading
+from novikoff.cli.options import choices, given, in_blocks, open_blocks, reading, sparing
 from novikoff.cli.progress import shown
 from novikoff.cli.screen import print_lines
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from novikoff.data import Dataset
+    from novikoff.cli.progress import Show
+    from novikoff.data import CachedBlocks, Dataset, FileBlocks
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.report.proof_file import Proofs
+
+Data: TypeAlias = "Dataset | FileBlocks | CachedBlocks"
 
 _MOST_BYTES = 1 << 30
 
@@ -25,12 +28,14 @@ _MOST_BYTES = 1 << 30
 @click.argument("certificate", type=click.Path())
 @click.argument("data", type=click.Path())
 @reading
+@sparing
 def command(certificate: str, data: str, **values: object) -> None:
     """Check every claim of CERTIFICATE against DATA, in exact arithmetic.
 
     DATA is read as the certificate says it was, and the output says how; with options, as
     they say alone. Exits with 0 only if every claim holds.
     """
+    from novikoff.data import Dataset
     from novikoff.data.errors import counted
     from novikoff.geometry.checker import CertificateError
     from novikoff.report import proof_file
@@ -39,13 +44,16 @@ def command(certificate: str, data: str, **values: object) -> None:
         proofs = proof_file.read(_text(certificate))
         with shown() as show:
             show(f"reading {data}", None)
-            dataset = _read(data, proofs, values)
+            dataset = _read(data, proofs, values, show)
             for proof in proofs.proofs:
                 show(f"checking {proof.positive}", None)
-                proof.verify(dataset.X, dataset.labels)
+                if isinstance(dataset, Dataset):
+                    proof.verify(dataset.X, dataset.labels)
+                else:
+                    proof.verify(dataset)
     except CertificateError as error:
         raise ValueError(f"{certificate}: {error}") from None
-    size = f"{counted(len(dataset.rows), 'row')} · {counted(len(dataset.names), 'feature')}"
+    size = f"{counted(dataset.n_rows, 'row')} · {counted(len(dataset.names), 'feature')}"
     print_lines(
         [
             ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
@@ -68,16 +76,22 @@ def _text(path: str) -> str:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def _read(data: str, proofs: Proofs, values: dict[str, object]) -> Dataset:
+def _read(data: str, proofs: Proofs, values: dict[str, object], show: Show) -> Data:
     from novikoff.data import Choices, Recipe, read
 
-    if proofs.preprocessing is None or given(values):
-        return read(data, choices(values))
-    recipe = Recipe.from_json(proofs.preprocessing)
-    return read(data, Choices(missing=recipe.missing), recipe=recipe)
+    asked, recipe = choices(values), None
+    if proofs.preprocessing is not None and not given(values):
+        recipe = Recipe.from_json(proofs.preprocessing)
+        asked = Choices(missing=recipe.missing)
+    if not in_blocks(data, values):
+        return read(data, asked, recipe=recipe)
+    found = open_blocks(data, asked, values, show)  # as it is read, and cached, by default
+    if recipe is None or recipe == found.recipe:
+        return found
+    return open_blocks(data, Choices.of(recipe), values, show)
 
 
-def _reading(dataset: Dataset, proofs: Proofs) -> list[str]:
+def _reading(dataset: Data, proofs: Proofs) -> list[str]:
     """How the data was read: the certificate says so, and its reader should know."""
     notes = list(dataset.notes)
     if proofs.preprocessing is not None:

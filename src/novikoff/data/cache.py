@@ -114,7 +114,11 @@ class CacheWriter:
         self._width = 0
         self._highest = -1
         self._at = LINE
-        self._put(HEAD)
+        try:
+            self._put(HEAD)
+        except BaseException:
+            self._draft.discard()
+            raise
 
     def __enter__(self) -> Self:
         return self

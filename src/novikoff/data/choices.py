@@ -70,6 +70,19 @@ class Choices:
     delimiter: str | None = None
     decimal: str = "."
 
+    @classmethod
+    def of(cls, recipe: Recipe) -> Choices:
+        """What would have to be asked for to read a file by a recipe, text columns apart."""
+        return cls(
+            label=recipe.label if recipe.family == "table" else None,
+            features=tuple(column.name for column in recipe.columns),
+            id=recipe.id,
+            missing=recipe.missing,
+            header=recipe.header,
+            delimiter=recipe.delimiter,
+            decimal=recipe.decimal or ".",
+        )
+
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
             known = ", ".join(FORMATS)

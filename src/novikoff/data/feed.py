@@ -25,6 +25,7 @@ Indices: TypeAlias = npt.NDArray[np.int64]
 LabelKind: TypeAlias = Literal["integers", "numbers", "truths", "texts"]
 LABEL_KINDS: Final[tuple[LabelKind, ...]] = ("integers", "numbers", "truths", "texts")
 
+_ANYTHING: Final = Choices()
 _KINDS: Final[dict[str, LabelKind]] = {"i": "integers", "f": "numbers", "b": "truths", "U": "texts"}
 
 
@@ -52,7 +53,7 @@ class Wishes:
         Whether labels are text, even if they look like numbers.
     """
 
-    choices: Choices = Choices()
+    choices: Choices = _ANYTHING
     bits: int | None = None
     names: bool = False
     text_labels: bool = False
@@ -116,7 +117,10 @@ class Feed(Protocol):
     source: str
     notes: list[str]
     width: int
-    regular: bool
+
+    @property
+    def regular(self) -> bool:
+        """Whether it can be read again."""
 
     @property
     def names(self) -> Sequence[str] | None:

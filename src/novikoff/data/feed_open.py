@@ -222,9 +222,7 @@ def _pairs(pipe: Pipe, source: Source, wishes: Wishes) -> PairFeed:
     )
 
 
-def _binary(
-    path: str | os.PathLike[str] | BinaryIO, pipe: Pipe, form: str, wishes: Wishes
-) -> Feed:
+def _binary(path: str | os.PathLike[str] | BinaryIO, pipe: Pipe, form: str, wishes: Wishes) -> Feed:
     from novikoff.data.feed_binary import BinaryFeed
 
     if wishes.bits is not None:

@@ -86,7 +86,7 @@ class PairFeed(TextFeed):
         return list(self.known) if self.keys == "names" else None
 
     def preprocessing(self, width: int) -> dict[str, object] | None:
-        """The recipe, if features are numbers; they count from 0, since a 0 may come at any time."""
+        """The recipe, if features are numbers, which count from 0: one may come at any time."""
         if self.keys != "numbers":
             return None
         missing: Literal["drop", "refuse"] = "drop" if self.missing == "drop" else "refuse"
@@ -197,7 +197,9 @@ class PairFeed(TextFeed):
                 return None
             column = self._column(where, key)
             if self.keys == "numbers" and column <= last:
-                raise DataError(f"{where} has the index {column} after {last}; indices must ascend.")
+                raise DataError(
+                    f"{where} has the index {column} after {last}; indices must ascend."
+                )
             last = column
             row[column] = row[column] + value if column in row else value
         return {column: row[column] for column in sorted(row)} if self.bits is not None else row

@@ -13,6 +13,7 @@ from novikoff.data.pipe import Pipe, skipped
 
 HEAD: Final = 1 << 16  # bytes that the digest is about
 
+_BEGINNING: Final = Mark()
 _LONGEST: Final = 1 << 24  # bytes of a row
 
 
@@ -45,7 +46,7 @@ class TextFeed:
     pipe: Pipe
     source: str
     head: bytes = b""
-    body: Mark = Mark()
+    body: Mark = _BEGINNING
     repeated: bytes = b""
     notes: list[str] = field(default_factory=list)
     dropped: int = 0  # rows that were left out so far
@@ -108,7 +109,6 @@ class TextFeed:
 
     def skip(self, size: int) -> None:
         """Read and forget the first bytes of a pipe, which were learned before."""
-        self.repeated = b""
         short = f"{self.source} is shorter than what was learned of it."
         self.flow = skipped(self.pipe.pieces(), size, short)
 
@@ -120,7 +120,7 @@ class TextFeed:
         if self.head:
             head, self.head = self.head, b""
             yield head
-        elif self.repeated:
+        elif self.repeated and self.flow is None:
             yield from _without(self.repeated, fresh)
         yield from fresh
 

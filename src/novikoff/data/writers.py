@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -221,10 +223,9 @@ def _write_svmlight(
                 draft.file.write(text)
             last = _last_line(text)
             told(n)
-        corners = _cornered(last, render, target.first, rows.n_features)
         with draft.saying():
-            draft.file.seek(-len(last), 2)
-            draft.file.write(corners)
+            draft.file.seek(-len(last), os.SEEK_END)
+            draft.file.write(_cornered(last, render, target.first, rows.n_features))
         draft.seal()
 
 
@@ -249,15 +250,17 @@ def _write_table(rows: Rows, target: Target, written: Written, told: Callable[[i
     written.notes += label_notes([*rows.names, written.label], target.path)
     with Draft(target.path, force=target.force) as draft:
         writer: TableWriter | None = None
+        whole = False
         try:
             for table in _tables(rows, written.label):
                 with draft.saying():
                     writer = writer or _table_writer(target.format, draft, table.schema)
                     writer.write_table(table)
                 told(table.num_rows)
+            whole = True
         finally:
-            if writer is not None:
-                with draft.saying():
+            if writer is not None:  # what went wrong before is what is to be said
+                with draft.saying() if whole else contextlib.suppress(OSError):
                     writer.close()
         draft.seal()
 

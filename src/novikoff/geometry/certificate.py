@@ -90,23 +90,28 @@ digest of the rows and labels differs.
     radius: float | None = None
     mistake_bound: int | None = None
 
-    def verify(self, X: object, y: object) -> None:
+    def verify(self, X: object, y: object = None) -> None:
         """Check every claim against the data, in exact arithmetic.
 
         Parameters
         ----------
-        X : array, data frame or sparse matrix of shape (n, d)
+        X : array, data frame or sparse matrix of shape (n, d), or blocks
             The data.
         y : array of shape (n,)
-            The labels.
+            The labels; blocks have their own.
 
         Raises
         ------
         CertificateError
             If anything does not hold; the message says what.
         """
-        rows = matching_rows(self, X, y)
-        check(self, rows)
+        check(self, matching_rows(self, X, y, self._named()))
+
+    def _named(self) -> list[int]:
+        """The rows that it speaks of by number."""
+        claims = [self.dependence, self.contradiction]
+        named = [row for claim in claims if claim is not None for row in claim.named]
+        return named if self.margin is None else [*named, *self.margin.rows]
 
     def to_json(self) -> str:
         """The certificate as text, numbers exact."""
@@ -121,7 +126,7 @@ digest of the rows and labels differs.
 def verify(
     certificate: Certificate | ErrorBound,
     X: object,
-    y: object,
+    y: object = None,
     sample_weight: npt.ArrayLike | None = None,
 ) -> None:
     """Check a certificate against data; CertificateError says what does not hold.
@@ -131,7 +136,7 @@ def verify(
     certificate : Certificate or ErrorBound
         The proof.
     X, y
-        The rows and labels that it is about.
+        The rows and labels that it is about, or blocks alone.
     sample_weight : array of shape (n,), optional
         The price of a mistake on each row, for an ErrorBound about prices.
 

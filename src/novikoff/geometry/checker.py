@@ -6,16 +6,17 @@ It is short, reads top to bottom, and imports NumPy, the standard library and `e
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.geometry import exact
-from novikoff.geometry.exact import Numbers, Vector
+from novikoff.geometry.exact import Numbers, Signs, Vector
+from novikoff.geometry.streamed import StreamedRows
 from novikoff.geometry.table import SignedRows, as_matrix, digest, signs_of
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class Dependence:
     multipliers: tuple[Fraction, ...]
     exact: bool
     among: tuple[int, ...] | None = None  # None: the rows that w leaves at zero
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """The rows that it speaks of by number."""
+        return (*self.rows, *(self.among or ()))
 
 
 @dataclass(frozen=True)
@@ -98,26 +104,50 @@ def check_contradiction(claim: Dependence, rows: SignedRows) -> None:
     _check_dependence(claim, np.array(among, dtype=np.int64), sums, rows)
 
 
-def matching_rows(proof: Certificate | ErrorBound, X: object, y: object) -> SignedRows:
-    """The rows that a proof is about; CertificateError if it is about others."""
+def matching_rows(
+    proof: Certificate | ErrorBound, X: object, y: object, named: Sequence[int]
+) -> SignedRows:
+    """The rows that a proof is about, some of them by name; CertificateError if it is others.
+
+    Without y, X is an iterable of pairs (X, y), which is gone through several times.
+    """
     try:
+        if y is None and hasattr(X, "n_rows"):
+            return _matching_blocks(proof, cast("Iterable[tuple[object, object]]", X), named)
         matrix = as_matrix(X)
         signs = signs_of(y, proof.positive, proof.negative)
     except ValueError as error:
+        if isinstance(error, CertificateError):
+            raise
         raise CertificateError(f"The certificate is for other data: {error}") from None
-    for label, sign in ((proof.positive, 1), (proof.negative, -1)):
-        if (label is not None or sign > 0) and not (signs == sign).any():
-            raise CertificateError(f"The certificate is for other data: no label is {label!r}.")
     if matrix.shape != (proof.n, proof.d) or len(signs) != proof.n:
         raise CertificateError(
             f"The certificate is for {proof.n} × {proof.d} numbers, the data has "
             f"{matrix.shape[0]} × {matrix.shape[1]} and {len(signs)} labels."
         )
-    if digest(matrix, signs) != proof.sha256:
+    _check_match(proof, signs, digest(matrix, signs))
+    return SignedRows(matrix, signs, proof.fit_intercept)
+
+
+def _matching_blocks(
+    proof: Certificate | ErrorBound, blocks: Iterable[tuple[object, object]], named: Sequence[int]
+) -> SignedRows:
+    sides = proof.positive, proof.negative
+    rows = StreamedRows(blocks, sides, (proof.n, proof.d), proof.fit_intercept, named)
+    if rows.n != proof.n:
+        raise CertificateError(f"The certificate is for {proof.n} rows, but the data has {rows.n}.")
+    _check_match(proof, rows.signs, rows.sha256)
+    return rows
+
+
+def _check_match(proof: Certificate | ErrorBound, signs: Signs, sha256: str) -> None:
+    for label, sign in ((proof.positive, 1), (proof.negative, -1)):
+        if (label is not None or sign > 0) and not (signs == sign).any():
+            raise CertificateError(f"The certificate is for other data: no label is {label!r}.")
+    if sha256 != proof.sha256:
         raise CertificateError(
             "The certificate is for other data: the digest of the rows and labels differs."
         )
-    return SignedRows(matrix, signs, proof.fit_intercept)
 
 
 def _check_kind(proof: Certificate, left: Indices, p: int) -> None:

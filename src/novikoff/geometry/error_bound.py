@@ -43,15 +43,18 @@ class ErrorBound:
     negative: Label
     sha256: str
 
-    def verify(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> None:
-        """Check every claim against the data, in exact arithmetic.
+    def verify(
+        self, X: object, y: object = None, sample_weight: npt.ArrayLike | None = None
+    ) -> None:
+        """Check every claim against the data, in exact arithmetic; blocks have their own labels.
 
         Raises
         ------
         CertificateError
             If anything does not hold; the message says what.
         """
-        rows = matching_rows(self, X, y)
+        named = [row for claim in self.contradictions for row in claim.named]
+        rows = matching_rows(self, X, y, named)
         prices = _prices(sample_weight, self.n)
         seen: set[int] = set()
         total = Fraction(0)

@@ -11,14 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
-from numpy import int64, uint64
 
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.learners.progressive_kernel import Record, Rows, State, advance
 from novikoff.learners.pupil import Pupil
 from novikoff.learners.schemes import Binary, OneVsOne, Scheme
 
@@ -224,10 +222,10 @@ class Progressive:
             )
         self.pupil.meet(label)
 
-    def _advance(self, rows: _Rows, codes: Indices, first: int, last: int, novel: bool) -> None:
+    def _advance(self, rows: Rows, codes: Indices, first: int, last: int, novel: bool) -> None:
         pupil, rules = self.pupil, self.pupil.rules
         W, lazy = rules.held
-        state = _State(
+        state = State(
             W,
             lazy,
             rules.tally,
@@ -237,9 +235,9 @@ class Progressive:
             pupil.margin,
             rules.bias,
         )
-        record = _Record(self._window, self._counts, self._drift)
+        record = Record(self._window, self._counts, self._drift)
         scores, votes = np.empty(W.shape[1]), np.empty((2, len(rules.sides)))
-        done = int(_advance(rows, codes, state, record, first, last, novel, scores, votes))
+        done = int(advance(rows, codes, state, record, first, last, novel, scores, votes))
         if done < last:
             raise ValueError(
                 f"Row {self.rows + 1} of the stream has a score or an update beyond the range of "
@@ -259,44 +257,20 @@ class Progressive:
         return math.nextafter(bound * (1.0 + 8.0 * _EPSILON), math.inf)
 
 
-class _Rows(NamedTuple):
-    indptr: Indices
-    indices: npt.NDArray[np.uint32]
-    values: Vector
-    dense: bool  # whether all rows have the columns ``indices``
-
-
-class _State(NamedTuple):
-    W: Vector
-    lazy: Vector
-    tally: Indices
-    sides: npt.NDArray[np.int8]
-    pairs: Indices  # the classes of each rule, for one-vs-one
-    steps: Vector  # of each class
-    margin: float
-    bias: float
-
-
-class _Record(NamedTuple):
-    window: npt.NDArray[np.uint8]
-    counts: Indices
-    drift: Vector
-
-
-def _view(X: Floats | SparseMatrix, first: int, last: int) -> tuple[_Rows, int]:
+def _view(X: Floats | SparseMatrix, first: int, last: int) -> tuple[Rows, int]:
     """Rows as the kernel sees them, and how many columns they need."""
     if isinstance(X, np.ndarray):
         part = np.ascontiguousarray(X[first:last], dtype=np.float64)
         n, d = part.shape
         indptr = np.arange(n + 1, dtype=np.int64) * d
         indices = np.arange(d, dtype=np.uint32)
-        return _Rows(indptr, indices, _read_only(part.reshape(-1)), True), d
+        return Rows(indptr, indices, _read_only(part.reshape(-1)), True), d
     indptr = X.indptr[first : last + 1].astype(np.int64)
     begin, end = int(indptr[0]), int(indptr[-1])
     indices = X.indices[begin:end].astype(np.uint32)
     values = np.ascontiguousarray(X.data[begin:end], dtype=np.float64)
     width = int(indices.max()) + 1 if len(indices) > 0 else 0
-    return _Rows(indptr - begin, indices, _read_only(values), False), width
+    return Rows(indptr - begin, indices, _read_only(values), False), width
 
 
 def _read_only(values: Vector) -> Vector:
@@ -318,96 +292,3 @@ def _norm(W: Vector) -> float:
     if largest == 0.0:
         return 0.0
     return largest * math.sqrt(float(np.square(W / largest).sum()))
-
-
-@njit(cache=True, nogil=True)
-def _advance(
-    rows: _Rows,
-    codes: Indices,
-    state: _State,
-    record: _Record,
-    first: int,
-    last: int,
-    novel: bool,
-    scores: Vector,
-    votes: Vector,
-) -> int:
-    """Predict, then learn, each row; the first that cannot be, nothing of which is learned."""
-    indptr, indices, values, dense = rows
-    W, lazy, tally, sides, pairs, steps, margin, bias = state
-    window, counts, drift = record
-    bottom, n_rules = len(W) - 1, W.shape[1]
-    for i in range(first, last):
-        begin, end, code = uint64(indptr[i]), uint64(indptr[i + 1]), codes[i - first]
-        shift = begin if dense else uint64(0)
-        for c in range(n_rules):
-            scores[c] = 0.0
-        for j in range(begin, end):
-            for c in range(n_rules):
-                scores[c] += values[j] * W[indices[j - shift], c]
-        for c in range(n_rules):
-            scores[c] += W[bottom, c]
-            if not abs(scores[c]) < math.inf:
-                return i
-            tau = steps[code] * sides[code, c]
-            if tau != 0.0 and sides[code, c] * scores[c] <= margin:
-                for j in range(begin, end):
-                    if not abs(W[indices[j - shift], c] + tau * values[j]) < math.inf:
-                        return i
-        mistake = novel or _mistaken(scores, code, sides, pairs, votes)
-        novel = False
-        at = counts[0] % len(window)
-        counts[0] += 1
-        counts[1] += mistake
-        counts[2] += int64(mistake) - int64(window[at])
-        window[at] = mistake
-        for c in range(n_rules):
-            if sides[code, c] == 0:
-                continue
-            m = sides[code, c] * scores[c]
-            t = tally[0, c]
-            tally[0, c] += 1
-            if m > margin:
-                continue
-            tally[1, c] += 1
-            tally[2, c] += m <= 0.0
-            tau = steps[code] * sides[code, c]
-            rounded = 0.0
-            for j in range(begin, end):
-                column = indices[j - shift]
-                W[column, c] += tau * values[j]
-                rounded += (abs(W[column, c]) + abs(tau * values[j])) ** 2
-            W[bottom, c] += tau * bias
-            if c == 0:  # how far the weights may have drifted from the exact sum of the rows
-                drift[0] += math.sqrt(rounded) + abs(W[bottom, 0]) + abs(tau * bias)
-            if len(lazy) > 0:
-                for j in range(begin, end):
-                    lazy[indices[j - shift], c] += t * tau * values[j]
-                lazy[bottom, c] += t * tau * bias
-    return last
-
-
-@njit(cache=True, nogil=True)
-def _mistaken(
-    scores: Vector, code: int, sides: npt.NDArray[np.int8], pairs: Indices, votes: Vector
-) -> bool:
-    """Whether another class has a score as high: the scheme does not choose this one alone."""
-    if len(scores) == 1:
-        return bool(sides[code, 0] * scores[0] <= 0.0)
-    if len(pairs) == 0:
-        for c in range(len(scores)):
-            if c != code and scores[c] >= scores[code]:
-                return True
-        return False
-    for k in range(votes.shape[1]):
-        votes[0, k] = votes[1, k] = 0.0
-    for c in range(len(scores)):
-        lower, upper = pairs[c, 0], pairs[c, 1]
-        votes[0, upper if scores[c] > 0.0 else lower] += 1.0
-        votes[1, upper] += scores[c]
-        votes[1, lower] -= scores[c]
-    for k in range(votes.shape[1]):
-        level = votes[0, k] == votes[0, code] and votes[1, k] >= votes[1, code]
-        if k != code and (votes[0, k] > votes[0, code] or level):
-            return True
-    return False

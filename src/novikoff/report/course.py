@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -66,7 +66,7 @@ class Course:
         if names is not None:
             learner.feature_names_in_ = np.array(names[: learner.n_features_in_], dtype=object)
 
-    def go(self, stop: Stop, passes: int = 1) -> Iterator[None]:
+    def go(self, stop: Stop, passes: int = 1) -> Generator[None]:
         """Learn on; a breath after each stretch of rows, and now and then while none come.
 
         Parameters

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from novikoff.core.blocks import Blocks
-from novikoff.core.rows import Indices
+from novikoff.core.rows import Floats, Indices, SparseMatrix
 from novikoff.data.choices import Choices
 from novikoff.data.feed import Wishes
 from novikoff.data.feed_open import open_feed
@@ -34,7 +34,7 @@ def stream(
     every: int | None = None,
     choices: Choices = _DEFAULT,
     hash_bits: int | None = None,
-) -> Iterator[Progress]:
+) -> Generator[Progress]:
     r"""Learn from a stream, one row at a time: predict, then learn (A5).
 
     The learner is updated in place, and can be used between two records. On a separable stream
@@ -103,13 +103,13 @@ def _stretches(
                 course.teach(learner)
             yield
         return
-    for x, y in cast("Iterable[Item]", source):
+    for x, y in source:
         if _is_block(x):
             for _ in _learn_block(x, y, record, stop):
                 record.pupil.lend(learner)
                 yield
         else:
-            _learn_example(cast("Example", x), cast("Hashable", y), learner, record)
+            _learn_example(cast("Example", x), y, learner, record)
             yield
 
 
@@ -119,10 +119,10 @@ def _is_block(x: object) -> bool:
 
 def _learn_block(x: object, y: object, record: Progressive, stop: Stop) -> Iterator[None]:
     if sp.issparse(x):
-        X = sp.csr_array(x, dtype=np.float64)
+        X: Floats | SparseMatrix = sp.csr_array(cast("SparseMatrix", x)).astype(np.float64)
         record.width = X.shape[1]
     else:
-        X = np.ascontiguousarray(x, dtype=np.float64)
+        X = np.ascontiguousarray(cast("Floats", x), dtype=np.float64)
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
     if codes.shape != (X.shape[0],):
         raise ValueError(f"A block has {X.shape[0]} rows, but {codes.size} labels.")
