@@ -291,20 +291,20 @@ def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
 def test_an_interrupt_saves_and_says_where(
     number: signal.Signals, code: int, rows: Path, tmp_path: Path
 ) -> None:
-    model, whole = tmp_path / "m.novikoff", tmp_path / "w.novikoff"
-    content = rows.read_bytes()
+    model = tmp_path / "m.novikoff"
     running = begin(["-", "--save", str(model), "--save-on-signal"])
     assert running.stdin is not None
-    running.stdin.write(content)
+    running.stdin.write(rows.read_bytes())
     running.stdin.flush()
     assert running.stdout is not None
     while not running.stdout.readline().strip().startswith(b"2,048"):
         pass
-    time.sleep(0.5)
-    running.send_signal(signal.SIGUSR1)
-    wait_for(model.exists)
-    stream(rows, "--save", whole)
-    assert rows_in(model) == 3000
+
+    def all_saved() -> bool:
+        running.send_signal(signal.SIGUSR1)
+        return model.exists() and rows_in(model) == 3000
+
+    wait_for(all_saved)
     running.send_signal(number)
     assert running.wait(timeout=60) == code
     _, err = running.communicate()

@@ -20,6 +20,7 @@ from novikoff.data.choices import Choices, Labels, numbers_of
 from novikoff.data.errors import DataError, counted
 from novikoff.data.labels import check_count
 from novikoff.data.lines import state_of
+from novikoff.data.matrices import refuse_columns
 from novikoff.data.pair_pieces import CountsFromZeroError, PairPieces
 from novikoff.data.pieces import Piece, Pieces, TextPieces
 from novikoff.data.recipe import Recipe
@@ -95,6 +96,7 @@ def blocks(
     if name == "-":
         raise DataError("The standard input can be read only once: blocks need a file.")
     if name.endswith(_SUFFIX):
+        refuse_columns(shown(name), choices, "a block cache")
         return open_cache(path, resident=_resident(max_memory))
     if cache is None:
         pieces = _pieces(name, choices, max_memory)
