@@ -2,7 +2,7 @@
 
 Every case takes a `Scale` and a number of repeats, and returns rows. The scale `FULL` is
 what the targets speak of; `TINY` only shows that everything runs. The cases of the verdict
-are in `verdict_cases`.
+are in `verdict_cases`, those of files and streams in `job_cases` and `flow_cases`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 import novikoff
 from benchmarks import data, peers
+from benchmarks.flow_cases import FLOW_CASES
 from benchmarks.fresh import in_new_process
 from benchmarks.job_cases import JOB_CASES
 from benchmarks.measure import Epochs, Mine, Paired, Theirs, compare_calls, compare_epochs
@@ -199,6 +200,7 @@ CASES: dict[str, Callable[[Scale, int], list[Row]]] = {
     **VERDICT_CASES,
     **POCKET_CASES,
     **JOB_CASES,
+    **FLOW_CASES,
 }
 
 

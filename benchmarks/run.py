@@ -22,7 +22,7 @@ from benchmarks.table import Row, render
 
 RESULTS = Path(__file__).parent / "results.jsonl"
 _QUIET = 0.05  # cores in use by others that are not worth a word
-_PEERS = ("numpy", "scipy", "numba", "scikit-learn", "river")
+_PEERS = ("numpy", "scipy", "numba", "scikit-learn", "river", "pyarrow", "vowpalwabbit")
 
 
 def measure(names: Sequence[str], scale: Scale, repeats: int) -> list[Row]:

@@ -37,6 +37,15 @@ class Scale:
     pocket_updates: int
     real_sets: tuple[str, ...]
     csv: tuple[int, int]  # for the command line
+    # For files and streams:
+    flow_jobs: tuple[tuple[str, int], ...]  # our command, and how many passes
+    flow_repeats: int
+    parquet: tuple[int, int]
+    cached: tuple[int, int]
+    pipe: tuple[int, int]
+    short_pipe: int  # rows for river
+    large: int  # rows of a file that is not to be in memory
+    large_jobs: tuple[str, ...]
 
 
 FULL = Scale(
@@ -82,6 +91,14 @@ FULL = Scale(
     pocket_updates=20_000,
     real_sets=("spam", "satellite", "ionosphere", "breast cancer", "digits", "wine"),
     csv=(1_000_000, 100),
+    flow_jobs=(("fit", 1), ("stream", 1), ("fit", 10), ("stream", 10)),
+    flow_repeats=5,
+    parquet=(10_000_000, 20),
+    cached=(1_000_000, 100),
+    pipe=(1_000_000, 50),
+    short_pipe=50_000,
+    large=4_000_000,
+    large_jobs=("blocks", "cache", "verdict", "verdict, cache"),
 )
 TINY = Scale(
     dense=(2_000, 10),
@@ -110,4 +127,12 @@ TINY = Scale(
     pocket_updates=200,
     real_sets=("wine",),
     csv=(2_000, 10),
+    flow_jobs=(("stream", 2),),
+    flow_repeats=1,
+    parquet=(2_000, 5),
+    cached=(2_000, 10),
+    pipe=(1_000, 5),
+    short_pipe=200,
+    large=500,
+    large_jobs=("verdict, cache",),
 )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from novikoff.report import plots
     from novikoff.report.model_file import load, save
     from novikoff.report.onnx_file import export_onnx
+    from novikoff.report.stream import stream
     from novikoff.theory import bounds
 
 __version__ = "0.1.0"
@@ -51,6 +52,7 @@ __all__ = [
     "save",
     "separate",
     "separate_classes",
+    "stream",
     "verify",
 ]
 
@@ -75,6 +77,7 @@ _HOMES = {
     "regret": ("novikoff.learners.regret", "regret"),
     "separate": ("novikoff.geometry.separability", "separate"),
     "separate_classes": ("novikoff.geometry.separability", "separate_classes"),
+    "stream": ("novikoff.report.stream", "stream"),
     "Verdict": ("novikoff.geometry.separability", "Verdict"),
     "verify": ("novikoff.geometry.certificate", "verify"),
 }
