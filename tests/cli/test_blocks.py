@@ -99,7 +99,7 @@ def test_what_cannot_be_done_is_said(
 
 
 def test_one_class_against_the_rest(files: Files, tmp_path: Path) -> None:
-    words = ["--positive", "virginica", "--format", "json", "--out", tmp_path, "--force"]
+    words = ["--positive", "virginica", "--format", "json", "--out", str(tmp_path), "--force"]
     whole = inside("fit", files.iris, *words)
     parts = inside("fit", files.iris, *words, "--cache", tmp_path / "cache")
     assert parts.code == whole.code == 0

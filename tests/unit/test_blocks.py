@@ -147,13 +147,22 @@ def test_svmlight_is_read_as_in_memory(tmp_path: Path, small: int, kind: str, ca
     found = blocks(path, missing, max_memory=small)
     notes = [note for note in found.notes if "dropped" not in note]
     assert notes == [note for note in read(path, missing).notes if "dropped" not in note]
-    lines[380] = "1 3:x"
+    for flaw in ("1 1:1e400", "1 3:nan 4:inf", "1 1:2 \0"):
+        lines[381] = flaw
+        path.write_text("\n".join(lines))
+        with pytest.raises(DataError) as whole:
+            read(path)
+        with pytest.raises(DataError) as found_out:
+            blocks(path, max_memory=small)
+        if kind != "gaps":
+            assert str(found_out.value) == str(whole.value)
+    lines[380:382] = ["1 3:x", "1 1:1"]
     path.write_text("\n".join(lines))
-    with pytest.raises(DataError, match=r"rows.svm, line 381, column 3") as flaw:
+    with pytest.raises(DataError, match=r"rows.svm, line 381, column 3") as broken:
         blocks(path, missing, max_memory=small, cache=tmp_path / "cache" if cached else None)
     with pytest.raises(DataError) as whole:
         read(path, missing)
-    assert str(flaw.value) == str(whole.value)
+    assert str(broken.value) == str(whole.value)
 
 
 BAD = {

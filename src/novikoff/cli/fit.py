@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -151,7 +152,7 @@ def _find(request: Request, data: Data, show: Show) -> tuple[Study, Estimate | N
     if isinstance(data, Dataset):
         return _find_in_memory(request, data, show)
     try:
-        return study_blocks(data, request.options(data), show, data.names), None
+        return study_blocks(data, request.options(data), show, _names(data)), None
     except ValueError as error:
         if isinstance(error, DataError):
             raise
@@ -169,7 +170,7 @@ def _find_in_memory(
     if options.budget is not None and (folds or share):  # half of it for the estimate
         options = replace(options, budget=options.budget / 2.0)
     try:
-        found = study(dataset.X, y, options, show, dataset.names)
+        found = study(dataset.X, y, options, show, _names(dataset))
         if isinstance(folds, int):
             return found, cross_validate(dataset.X, y, folds, options, show, dataset.imputed)
         if isinstance(share, float):
@@ -177,6 +178,13 @@ def _find_in_memory(
     except ValueError as error:
         raise ValueError(f"{dataset.source}: {error}") from None
     return found, None
+
+
+def _names(data: Data) -> Sequence[str] | None:
+    """The names of the features, for the model: numbers say as much where there are very many."""
+    from novikoff.data.recipe import NumberedNames
+
+    return None if isinstance(data.names, NumberedNames) else data.names
 
 
 def _sum_up(

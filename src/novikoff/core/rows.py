@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from numba import types
 from numba.extending import overload
 
 from novikoff.core.memory import prefetch
 
 if TYPE_CHECKING:
+    import scipy.sparse as sp
     from numba.core.decorators import _JITOptions as JitOptions
 
 Vector: TypeAlias = npt.NDArray[np.float64]

@@ -215,7 +215,7 @@ class CacheWriter:
             raise ValueError("The classes of a cache must be sorted, and each be there once.")
         self._renumber(order, len(classes))
         gone = np.asarray([] if dropped is None else dropped, dtype=np.int64)
-        same = width_of(recipe) == width and recipe.names == list(names)
+        same = width_of(recipe) == width and _same(recipe.names, names)
         footer = Footer(
             kind="csr" if self._sparse else "dense",
             dtype=self._dtype,
@@ -289,3 +289,7 @@ class CacheWriter:
     def _put(self, piece: bytes | memoryview) -> None:
         with self._draft.saying():
             self._draft.file.write(piece)
+
+
+def _same(one: Sequence[str], other: Sequence[str]) -> bool:
+    return one is other or (len(one) == len(other) and (one == other or list(one) == list(other)))

@@ -7,7 +7,7 @@ import math
 import mmap
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,7 +113,7 @@ class CachedBlocks:
         self.dropped = self._read_dropped(end)
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> Sequence[str]:
         """The names of the features."""
         return self.recipe.names if self._footer.names is None else self._footer.names
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -107,7 +108,7 @@ class Dataset:
         The features.
     y : array of int64, float64, bool or str, or None
         The labels; None if there are none, which only ``labelled=False`` allows.
-    names : list of str
+    names : sequence of str
         One for each column of X.
     recipe : Recipe
         How to read other files in the same way.
@@ -129,7 +130,7 @@ class Dataset:
 
     X: npt.NDArray[np.float64] | npt.NDArray[np.float32] | sp.csr_array
     y: Labels | None
-    names: list[str]
+    names: Sequence[str]
     recipe: Recipe
     source: str
     label: str | None

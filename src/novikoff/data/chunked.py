@@ -131,7 +131,7 @@ class FileBlocks:
     """
 
     source: str
-    names: list[str]
+    names: Sequence[str]
     recipe: Recipe
     label: str
     notes: list[str]

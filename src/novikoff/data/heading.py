@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -33,7 +33,7 @@ def heading_of(rows: Rows) -> bytes:
     """The comment; empty where svmlight says everything by itself."""
     said: dict[str, object] = {}
     if not is_numbered(rows.recipe, rows.names):
-        said["names"] = rows.names
+        said["names"] = list(rows.names)
     if rows.label not in (None, "label"):
         said["label"] = rows.label
     if rows.classes.dtype.kind in "fb":
@@ -41,7 +41,7 @@ def heading_of(rows: Rows) -> bytes:
     return _START + json.dumps(said).encode("ascii") + b"\n" if said else b""
 
 
-def is_numbered(recipe: Recipe, names: list[str]) -> bool:
+def is_numbered(recipe: Recipe, names: Sequence[str]) -> bool:
     """Whether columns have the names that svmlight gives them, x1, x2, …."""
     plain = Recipe("matrix", width=len(names)).names
     return names == plain or (recipe.family == "matrix" and names == recipe.names)
@@ -71,7 +71,7 @@ class Restored:
     """Rows under the names they had before."""
 
     rows: Rows
-    names: list[str]
+    names: Sequence[str]
     label: str | None
     recipe: Recipe
     classes: Labels

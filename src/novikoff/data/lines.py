@@ -30,12 +30,13 @@ class Span:
     ----------
     text : memoryview
         The lines, valid until the next span is asked for.
-    lines : int
-        How many lines of the file come before.
+    lines, offset : int
+        How many lines and bytes of the file come before.
     """
 
     text: memoryview
     lines: int
+    offset: int
 
 
 class Spans:
@@ -77,7 +78,7 @@ class Spans:
 
     def _spans(self, file: BufferedReader | gzip.GzipFile) -> Iterator[Span]:
         buffer = bytearray(_ROOM + self.size)
-        filled, lines, over = _ROOM, 0, False
+        filled, lines, offset, over = _ROOM, 0, 0, False
         while not over:
             while filled < len(buffer) and not over:
                 got = file.readinto(memoryview(buffer)[filled:])
@@ -95,8 +96,10 @@ class Spans:
             if end > _ROOM:
                 head = self.head if lines else b""
                 buffer[_ROOM - len(head) : _ROOM] = head
-                yield Span(memoryview(buffer)[_ROOM - len(head) : end].toreadonly(), lines)
+                text = memoryview(buffer)[_ROOM - len(head) : end].toreadonly()
+                yield Span(text, lines, offset)
             lines += _count_lines(buffer, _ROOM, end)
+            offset += end - _ROOM
             rest = filled - end
             buffer[_ROOM : _ROOM + rest] = buffer[end:filled]
             filled = _ROOM + rest

@@ -45,7 +45,7 @@ class PairPieces:
     def __iter__(self) -> Iterator[Piece]:
         rows = 0
         for span in self._spans:
-            with shifting(self.name, span.lines, rows):
+            with shifting(self.name, span.lines, rows, span.offset):
                 piece = self._piece(span)
             if piece is not None:
                 rows += piece.n_read

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Protocol
 
 import numpy as np
@@ -28,7 +29,7 @@ _LARGE: Final = 1 << 18
 _HEAD: Final = 1 << 20
 # So many labels are hardly classes.
 _MOST_LABELS: Final = 100_000
-_PLACE = re.compile(r", (line|row) (\d+)|position (\d+) \(line (\d+)\)")
+_PLACES = (r"(, line )(\d+)|(\(line )(\d+)", r"(, row )(\d+)", r"(at position )(\d+)")
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,8 @@ class TextPieces:
         for span in self._spans:
             if _is_blank(span, self._spans.head):
                 continue
-            lines = span.lines - self._head_lines if span.lines else 0
-            with shifting(self.name, lines, rows):
+            head = (self._head_lines, len(self._spans.head)) if span.lines else (0, 0)
+            with shifting(self.name, span.lines - head[0], rows, span.offset - head[1]):
                 data = self._read(Source(self.name, span.text, self._form))
             piece = piece_of(data)
             rows += piece.n_read
@@ -190,23 +191,25 @@ def piece_of(data: Dataset) -> Piece:
 class shifting:  # noqa: N801 — read as a verb: with shifting(…)
     """Errors about a piece say the lines and rows of the whole file."""
 
-    def __init__(self, name: str, lines: int, rows: int) -> None:
-        self._name, self._lines, self._rows = name, lines, rows
+    def __init__(self, name: str, lines: int, rows: int, offset: int = 0) -> None:
+        self._name, self._shifts = name, (lines, rows, offset)
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, DataError) and (self._lines or self._rows):
-            message = str(error)
-            begin = len(self._name) if message.startswith(self._name) else 0
-            moved = message[:begin] + _PLACE.sub(self._moved, message[begin:], count=1)
-            raise DataError(moved) from None
+        if not isinstance(error, DataError) or not any(self._shifts):
+            return
+        message = str(error)
+        begin = len(self._name) if message.startswith(self._name) else 0
+        said = message[begin:]
+        for place, by in zip(_PLACES, self._shifts, strict=True):
+            said = re.sub(place, partial(_moved, by), said, count=1)
+        raise DataError(message[:begin] + said) from None
 
-    def _moved(self, match: re.Match[str]) -> str:
-        if match[1] is None:
-            return f"(line {int(match[4]) + self._lines})"
-        by = self._lines if match[1] == "line" else self._rows
-        return f", {match[1]} {int(match[2]) + by}"
+
+def _moved(by: int, match: re.Match[str]) -> str:
+    before, number = (part for part in match.groups() if part is not None)
+    return f"{before}{int(number) + by}"
 
 
 def _head(spans: Spans) -> memoryview:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeVar, cast
+from typing import Literal, TypeVar, cast, overload
 
 from novikoff.data.errors import DataError, quoted
 
 _MOST_COLUMNS = 2**31 - 1
+_MANY = 1_000_000  # names that are not kept as a list
 
 Scalar = TypeVar("Scalar", bound=object)
 
@@ -39,6 +41,38 @@ class Column:
         if self.levels is None:
             return [self.name]
         return [f"{self.name}={level}" for level in self.levels]
+
+
+@dataclass(frozen=True)
+class NumberedNames(Sequence[str]):
+    """Names x1, x2 and so on, made when they are asked for: there may be very many.
+
+    Examples
+    --------
+    >>> names = NumberedNames(0, 2**31)
+    >>> len(names), names[0], names[-1], "x7" in names
+    (2147483648, 'x0', 'x2147483647', True)
+    """
+
+    first: int
+    width: int
+
+    def __len__(self) -> int:
+        return self.width
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        numbers = range(self.first, self.first + self.width)[at]
+        return f"x{numbers}" if isinstance(numbers, int) else [f"x{number}" for number in numbers]
+
+    def __contains__(self, name: object) -> bool:
+        match = re.fullmatch(r"x(0|[1-9][0-9]*)", name) if isinstance(name, str) else None
+        return match is not None and 0 <= int(match[1]) - self.first < self.width
 
 
 @dataclass(frozen=True)
@@ -84,10 +118,11 @@ class Recipe:
     decimal: str | None = None
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> Sequence[str]:
         """The names of the features."""
         if self.family == "matrix":
-            return [f"x{number}" for number in range(self.first, self.first + self.width)]
+            names = NumberedNames(self.first, self.width)
+            return names if self.width > _MANY else list(names)
         return [name for column in self.columns for name in column.names]
 
     def to_json(self) -> dict[str, object]:

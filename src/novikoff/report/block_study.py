@@ -33,6 +33,7 @@ from novikoff.report.steps import (
     Progress,
     better_of_pairs,
     check_rest,
+    check_width,
     decide,
     fill_pocket,
     from_verdicts,
@@ -57,6 +58,7 @@ def study_blocks(
     Identical rows with different labels are not looked for: that needs all rows at once.
     """
     tell = progress or (lambda step, interval: None)
+    check_width(blocks.n_features)
     given = blocks
     if options.positive is not None and len(blocks.classes) > 2:
         blocks = _OneAgainstRest(blocks, options.positive)

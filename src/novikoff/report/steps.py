@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 import warnings
 from collections.abc import Callable, Hashable
@@ -34,6 +35,8 @@ Progress: TypeAlias = Callable[[str, Interval | None], None]
 _ENTRIES, _LEAST, _MOST = 1_000_000_000, 20, 1000
 # The label of all classes but the positive one; it comes before others, as the negative does.
 REST = "(rest)"
+# Vectors of all weights that are in use at once, about.
+_RULES = 16
 # Up to so many classes are also told apart pair by pair.
 _MOST_PAIRED = 30
 
@@ -111,6 +114,21 @@ class Clock:
     def part(self, share: float) -> float | None:
         """A share of the seconds that are left, never quite none."""
         return None if self.end is None else max(0.01, share * (self.end - time.monotonic()))
+
+
+def check_width(n_features: int) -> None:
+    """Raise ValueError if there are so many features that the rules alone would fill the memory.
+
+    The system would not say so, but end the program: a single wrong index is enough.
+    """
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not every system tells
+        return
+    if 8 * n_features * _RULES > memory:
+        raise ValueError(
+            f"it has {n_features:,} features, and rules of so many weights do not fit into memory."
+        )
 
 
 def one_against_rest(y: Labels, positive: Hashable) -> Labels:

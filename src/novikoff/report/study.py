@@ -29,6 +29,7 @@ from novikoff.report.steps import (
     Progress,
     Run,
     better_of_pairs,
+    check_width,
     decide,
     fill_pocket,
     find_clashes,
@@ -140,6 +141,7 @@ def study(
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
     tell = progress or (lambda step, interval: None)
+    check_width(X.shape[1])
     given, y = y, one_against_rest(y, options.positive)
     labels, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     classes: list[Label] = [plain_label(label) for label in labels.tolist()]
