@@ -115,6 +115,21 @@ def test_rows_with_gaps_are_dropped_and_counted(tmp_path: Path, small: int) -> N
     assert f"{len(dropped.dropped)} rows with missing values dropped" in dropped.notes
 
 
+def test_labels_of_dropped_rows_are_no_classes(tmp_path: Path, small: int) -> None:
+    choices = Choices(missing="drop")
+    (tmp_path / "a.csv").write_text("a,y\n" + "1,p\n2,q\n,r\n4,p\n" * 200)
+    (tmp_path / "a.svm").write_text("1 1:0.5\n-1 1:0.25\nnan 1:2\n7 1:nan\n" * 200)
+    table = {"a": [1.0, 2.0, None, 4.0] * 200, "y": ["p", "q", "r", "p"] * 200}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet", row_group_size=100)
+    for cache in (None, tmp_path / "cache"):
+        for name, classes in (("a.csv", ["p", "q"]), ("a.svm", [-1, 1]), ("a.parquet", ["p", "q"])):
+            found = blocks(tmp_path / name, choices, max_memory=small, cache=cache)
+            assert found.classes.tolist() == classes
+            whole = read(tmp_path / name, choices)
+            assert np.array_equal(np.concatenate([y for _, y in found]), whole.labels)
+            assert np.array_equal(found.rows, whole.rows)
+
+
 def test_gzip_is_unpacked_on_the_way(tmp_path: Path, small: int) -> None:
     path = written(tmp_path, "quoted")
     packed = tmp_path / "rows.csv.gz"

@@ -212,6 +212,7 @@ class _Survey:
 
     def __init__(self) -> None:
         self.n_read = self.n_rows = 0
+        self.used: set[int] = set()  # numbers of labels that a row has which stays
         self._dropped: list[npt.NDArray[np.int64]] = []
 
     def note(self, piece: Piece) -> None:
@@ -219,6 +220,7 @@ class _Survey:
             self._dropped.append(piece.dropped + self.n_read + 1)
         self.n_read += piece.n_read
         self.n_rows += len(piece.codes)
+        self.used.update(np.flatnonzero(np.bincount(piece.codes)).tolist())
 
     @property
     def dropped(self) -> npt.NDArray[np.int64]:
@@ -243,7 +245,7 @@ def _surveyed(
             if progress is not None:
                 progress(survey.n_read)
     survey.check(pieces.name)
-    classes, order = _classes(pieces, survey.n_rows)
+    classes, order = _classes(pieces, survey)
     recipe = pieces.recipe()
     return FileBlocks(
         source=shown(path),
@@ -261,12 +263,18 @@ def _surveyed(
     )
 
 
-def _classes(pieces: Pieces, n_rows: int) -> tuple[Labels, npt.NDArray[np.int32]]:
-    """The labels, sorted, and the code of each number that a label was given."""
+def _classes(pieces: Pieces, survey: _Survey) -> tuple[Labels, npt.NDArray[np.int32]]:
+    """The labels, sorted, and the code of each number that a label was given.
+
+    What a label is follows from all of them; a class is one that a row has which stays.
+    """
     values = pieces.labels()
-    check_count(len(values), n_rows, pieces.name, pieces.label)
-    classes, order = np.unique(values, return_inverse=True)
-    return cast(Labels, classes), order.astype(np.int32)
+    used = np.array(sorted(survey.used or range(len(values))), dtype=np.int64)
+    check_count(len(used), survey.n_rows, pieces.name, pieces.label)
+    classes, order = np.unique(values[used], return_inverse=True)
+    codes = np.zeros(len(values), dtype=np.int32)
+    codes[used] = order
+    return cast(Labels, classes), codes
 
 
 def _fill_cache(
@@ -290,7 +298,7 @@ def _fill_cache(
                 progress(survey.n_read)
         _add(writer, waiting)
         survey.check(pieces.name)
-        classes, order = _classes(pieces, survey.n_rows)
+        classes, order = _classes(pieces, survey)
         recipe = pieces.recipe()
         writer.finish(
             classes=classes,
