@@ -9,9 +9,10 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import novikoff
@@ -52,7 +53,7 @@ def record(rows: Sequence[Row], repeats: int) -> dict[str, object]:
         "versions": {
             "python": platform.python_version(),
             "novikoff": novikoff.__version__,
-            **{name: version(name) for name in _PEERS},
+            **_versions(),
         },
         "repeats": repeats,
         "rows": [_plain(row) for row in rows],
@@ -74,6 +75,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(render(rows))
         with RESULTS.open("a") as results:
             results.write(json.dumps(record(rows, options.repeats), ensure_ascii=False) + "\n")
+
+
+def _versions() -> dict[str, str]:
+    """Those of the peers that are installed."""
+    found = {}
+    for name in _PEERS:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def _plain(row: Row) -> dict[str, object]:
