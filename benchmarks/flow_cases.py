@@ -32,7 +32,7 @@ _NEGLIGIBLE = 0.001
 
 
 def flow_svmlight(scale: Scale, repeats: int) -> list[Row]:
-    """svmlight into a matrix, against scikit-learn; and to a model, against Vowpal Wabbit."""
+    """An svmlight file to a matrix, against scikit-learn; to a model, against Vowpal Wabbit."""
     split, name = sparse(*scale.sparse), "-".join(map(str, scale.sparse))
     with flow_data.folder() as folder:
         path = flow_data.svmlight(folder / f"{name}.svm", split.X, split.y)

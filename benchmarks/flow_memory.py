@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 from benchmarks import flow_data, flow_peers
@@ -27,10 +28,9 @@ def flow_memory(scale: Scale, repeats: int) -> list[Row]:
         flow_peers.novikoff("fit", path, "--no-verdict", *_LEARN, "--out", folder, "--force")
         in_memory = _mistakes(path)
         for job in scale.large_jobs:
-            seconds, peak = timed(lambda job=job: _fit(path, job))
-            quality = (
-                _proved(path) if "verdict" in job else same_mistakes(_mistakes(path), in_memory)
-            )
+            seconds, peak = timed(partial(_fit, path, job))
+            decided = "verdict" in job
+            quality = _proved(path) if decided else same_mistakes(_mistakes(path), in_memory)
             name = f"memory of a fit, CSV of {path.stat().st_size / 1e9:.2g} GB, {job} (MB)"
             row = figure(name, [peak], _MEGABYTES, quality)
             row.details["seconds"] = seconds

@@ -50,7 +50,8 @@ def _about(path: str, saved: Saved) -> Iterator[tuple[str, str]]:
         rows = data.get("rows")
         count = f" · {rows:,} rows" if isinstance(rows, int) else ""
         yield "data", f"{data.get('source')}{count}"
-        yield "sha256", str(data.get("sha256"))
+        if "sha256" in data:
+            yield "sha256", str(data["sha256"])
 
 
 def _weights(saved: Saved, most: int | None) -> Iterator[tuple[str, str]]:

@@ -42,6 +42,12 @@ def command(
     if out != "-":
         check_writable(Path(out), force=force)
     saved = model_file.read(model)
+    if saved.preprocessing is None and "stream" in (saved.data or {}):
+        raise ValueError(
+            f"{model} was learned from a stream whose features have names, or were hashed: "
+            "predict reads tables of numbers and svmlight; in Python novikoff.load() gives the "
+            "model, and its predict_one() takes kept names as a dict."
+        )
     if saved.preprocessing is None:
         raise ValueError(
             f"{model} does not say how its data was read: it was saved from Python without "
