@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 
-.PHONY: demo test lint types browser bench clean
+.PHONY: demo test lint types browser bench fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
@@ -28,6 +28,11 @@ browser:
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.run
+
+# A million damaged files, at night; `make fuzz COUNT=10000 SEED=7` runs fewer, again the same.
+COUNT ?= 1000000
+fuzz: $(VENV)/installed-dev
+	$(BIN)/python -m tests.fuzz $(COUNT) $(SEED)
 
 # Installed anew only when pyproject.toml changes.
 $(VENV)/installed: pyproject.toml

@@ -130,6 +130,45 @@ def test_labels_of_dropped_rows_are_no_classes(tmp_path: Path, small: int) -> No
             assert np.array_equal(found.rows, whole.rows)
 
 
+LONG = b"1.5,2.5,a\n2.5,1.0,b\n" * 300
+STRETCHES = {
+    "labels missing": LONG + b"1.25,2.5,\n" * 900 + LONG,
+    "values missing": LONG + b",2.5,a\n" * 900 + LONG,
+    "blank lines": LONG + b"\n" * 9000 + LONG,
+    "blank lines at the end": LONG + b"\r\n" * 9000,
+    "a quote in a field": b'1,2,5"\n' + LONG,
+    "quotes": LONG + b'1,2,"5"""\n"1",2,"a\nb"\n' * 500 + LONG,
+    "a long line": LONG + b"1,2," + b"c" * 9000 + b"\n" + LONG,
+}
+
+
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize("kind", STRETCHES)
+def test_pieces_need_not_have_rows(tmp_path: Path, small: int, kind: str, cached: bool) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"x,z,y\n" + STRETCHES[kind])
+    check_same(path, Choices(missing="drop"), small, tmp_path / "cache" if cached else None)
+
+
+def test_a_piece_may_hold_the_header_alone(tmp_path: Path, small: int) -> None:
+    names = ",".join(f"c{j:0300}" for j in range(6))
+    path = tmp_path / "rows.csv"
+    rows = "\n".join(
+        ",".join([str(k % 7 + j) for j in range(5)] + ["ab"[k % 2]]) for k in range(900)
+    )
+    path.write_text(f"{names}\n{rows}\n")
+    check_same(path, DEFAULT, small, None)
+
+
+def test_svmlight_pieces_need_not_have_rows(tmp_path: Path, small: int) -> None:
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:2\n-1 2:1\n" * 300 + "1 1:nan\n" * 900 + "# nothing\n\n" * 900)
+    check_same(path, Choices(missing="drop"), small, None)
+    path.write_text("1 1:nan\n" * 900)
+    with pytest.raises(DataError, match="has no row without missing values"):
+        blocks(path, Choices(missing="drop"), max_memory=small)
+
+
 def test_gzip_is_unpacked_on_the_way(tmp_path: Path, small: int) -> None:
     path = written(tmp_path, "quoted")
     packed = tmp_path / "rows.csv.gz"

@@ -104,7 +104,9 @@ class BatchPieces:
         recipe = self.recipe()
         features = features_of(frame, recipe)
         X = fill(features, n_rows, name)
-        data = finish(frame, self._choices, recipe, X, recipe.columns, codes, unlabelled=codes < 0)
+        data = finish(
+            frame, self._choices, recipe, X, recipe.columns, codes, codes < 0, partial=True
+        )
         return piece_of(data)
 
     def _distinct(self) -> Cells:

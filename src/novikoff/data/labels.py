@@ -56,9 +56,17 @@ def label_values(texts: Sequence[str]) -> Labels:
 
 
 def labels_of(
-    cells: Cells, source: str, name: str, *, raw: bool, typed: Typing = label_values
+    cells: Cells,
+    source: str,
+    name: str,
+    *,
+    raw: bool,
+    typed: Typing = label_values,
+    partial: bool = False,
 ) -> tuple[Labels, Missing]:
     """The labels of a column, and which of them are missing; ``typed`` is for raw text.
+
+    In a piece of a file, ``partial``, all may be.
 
     Raises
     ------
@@ -71,6 +79,8 @@ def labels_of(
         if long:
             row = int(np.argmax(codes == long[0])) + 1
             raise DataError(f"{place(source, row, name)} is a label of over {_LONGEST} characters.")
+        if not texts and partial:
+            return np.zeros(len(codes), np.int64), codes < 0
         if not texts:
             raise DataError(f"{source}, row 1: the label, column {quoted(name)}, is missing.")
         values = typed(texts) if raw else np.array(texts, np.str_)

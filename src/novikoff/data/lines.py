@@ -17,9 +17,8 @@ from novikoff.data.source import shown
 # Before the lines of a span there is room for a header.
 _ROOM: Final = 1 << 20
 # A line longer than this is not waited for.
-_LONGEST: Final = 1 << 30
+_LONGEST: Final = 1 << 28
 _GZIP: Final = b"\x1f\x8b"
-_NEWLINE, _RETURN = b"\n\r"
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,14 @@ class Spans:
         The file; gzip is unpacked on the way.
     size : int
         The bytes of a span, about.
-    quotes : bool
-        Whether a line's end between quotes is none.
+
+    Attributes
+    ----------
+    delimiter : bytes or None
+        With it, lines are records of fields between delimiters: a line's end in a field that
+        begins with a quote is none.
+    head : bytes
+        What is put before every span but the first.
 
     Examples
     --------
@@ -61,10 +66,10 @@ class Spans:
     [(b'first\n', 0), (b'second\n', 1), (b'third', 2)]
     """
 
-    def __init__(self, path: str, size: int, *, quotes: bool = False) -> None:
-        self.path, self.size, self.quotes = path, size, quotes
-        self.name = shown(path)
-        self.head = b""  # put before every span but the first
+    def __init__(self, path: str, size: int) -> None:
+        self.path, self.size, self.name = path, size, shown(path)
+        self.delimiter: bytes | None = None
+        self.head = b""
 
     def __iter__(self) -> Iterator[Span]:
         with _saying(self.name), open(self.path, "rb") as raw:
@@ -87,9 +92,10 @@ class Spans:
             end = filled if over else self._cut(buffer, filled)
             if end < 0:  # a line is longer than the buffer
                 if len(buffer) > _LONGEST:
+                    or_quote = ", or opens a quote that is never closed" if self.delimiter else ""
                     raise DataError(
-                        f"{self.name}, line {lines + 1} does not end within a gibibyte"
-                        f"{', or opens a quote that is never closed' if self.quotes else ''}."
+                        f"{self.name}, line {lines + 1} does not end within "
+                        f"{_LONGEST:,} bytes{or_quote}."
                     )
                 buffer = buffer + bytes(len(buffer))
                 continue
@@ -106,34 +112,20 @@ class Spans:
 
     def _cut(self, buffer: bytearray, filled: int) -> int:
         """Where the last whole line ends, −1 if none does."""
-        returns = buffer.find(b"\r", _ROOM, filled) >= 0
-        end, open_quote = filled + 1, 0  # the last byte may end a line
-        if self.quotes:
-            open_quote = buffer.count(b'"', _ROOM, filled) % 2
-        while end > _ROOM:
-            before = _line_end(buffer, end, returns)
-            if self.quotes and before > 0:
-                open_quote ^= buffer.count(b'"', before, end) % 2
-            end = before
-            if end <= 0 or (not open_quote and not _splits(buffer, end, filled)):
-                break
-        return end if end > _ROOM else -1
+        if self.delimiter is not None and buffer.find(b'"', _ROOM, filled) >= 0:
+            from novikoff.data.stretches import as_bytes, last_record
+
+            text = as_bytes(memoryview(buffer)[_ROOM:filled].toreadonly())
+            end = last_record(text, self.delimiter[0])
+            return _ROOM + end if end > 0 else -1
+        end = buffer.rfind(b"\n", _ROOM, filled) + 1
+        alone = buffer.rfind(b"\r", max(end, _ROOM), filled - 1) + 1  # the last may be half a \r\n
+        return max(end, alone) or -1
 
     def refuse_room(self, head: bytes) -> None:
         """Raise DataError if a header is too long to be put before each span."""
         if len(head) > _ROOM:
             raise DataError(f"{self.name} has a header of over {_ROOM:,} bytes.")
-
-
-def _line_end(buffer: bytearray, end: int, returns: bool) -> int:
-    """The end of the last line that ends before, 0 if none does."""
-    last = buffer.rfind(b"\n", _ROOM, end - 1)
-    return max(last, buffer.rfind(b"\r", _ROOM, end - 1) if returns else -1) + 1
-
-
-def _splits(buffer: bytearray, end: int, filled: int) -> bool:
-    r"""Whether a \r stands before and its \n behind, or may come yet."""
-    return buffer[end - 1] == _RETURN and (end == filled or buffer[end] == _NEWLINE)
 
 
 def _count_lines(buffer: bytearray, begin: int, end: int) -> int:

@@ -17,7 +17,7 @@ from novikoff.data.delimited import plan_text, read_delimited
 from novikoff.data.errors import DataError
 from novikoff.data.labels import label_values
 from novikoff.data.large import read_large
-from novikoff.data.lines import Span, Spans
+from novikoff.data.lines import Spans
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import Source
 from novikoff.data.table import assemble
@@ -29,6 +29,7 @@ _LARGE: Final = 1 << 18
 _HEAD: Final = 1 << 20
 # So many labels are hardly classes.
 _MOST_LABELS: Final = 100_000
+_FILLED = re.compile(rb"[^\r\n]")
 _PLACES = (r"(, line )(\d+)|(\(line )(\d+)", r"(, row )(\d+)", r"(at position )(\d+)")
 
 
@@ -100,7 +101,7 @@ class TextPieces:
     """
 
     def __init__(self, path: str, form: str, choices: Choices, size: int) -> None:
-        self._spans = Spans(path, size, quotes=True)
+        self._spans = Spans(path, size)
         self.name, self._form = self._spans.name, form
         refuse_whole(self.name, choices)
         head = _head(self._spans)
@@ -137,6 +138,8 @@ class TextPieces:
             delimiter=look.delimiter,
             decimal=look.decimal,
         )
+        self._spans.delimiter = look.delimiter.encode()
+        self._body = look.body
         self._head_lines = look.line - 1 if look.header else 0
         self._spans.head = bytes(head[facts.start : look.body]) if look.header else b""
         self._spans.refuse_room(self._spans.head)
@@ -144,7 +147,8 @@ class TextPieces:
     def __iter__(self) -> Iterator[Piece]:
         rows = 0
         for span in self._spans:
-            if _is_blank(span, self._spans.head):
+            begin = len(self._spans.head) if span.lines else min(self._body, len(span.text))
+            if _FILLED.search(span.text, begin) is None:  # blank lines, or a header alone
                 continue
             head = (self._head_lines, len(self._spans.head)) if span.lines else (0, 0)
             with shifting(self.name, span.lines - head[0], rows, span.offset - head[1]):
@@ -168,7 +172,7 @@ class TextPieces:
             found = read_large(source, choices, recipe, labelled=True, typed=typed)
         if found is None:
             frame = read_delimited(source, choices, recipe, labelled=True)
-            found = assemble(frame, choices, recipe, typed=typed)
+            found = assemble(frame, choices, recipe, typed=typed, partial=True)
         return found
 
 
@@ -214,12 +218,6 @@ def _moved(by: int, match: re.Match[str]) -> str:
 
 def _head(spans: Spans) -> memoryview:
     """The beginning of a file, up to the end of a line."""
-    for span in Spans(spans.path, _HEAD, quotes=spans.quotes):
+    for span in Spans(spans.path, _HEAD):
         return memoryview(bytes(span.text))
     raise DataError(f"{spans.name} is empty.")
-
-
-def _is_blank(span: Span, head: bytes) -> bool:
-    """Whether a span has no row: a file may end in blank lines."""
-    begin = len(head) if span.lines else 0
-    return len(span.text) - begin < 1 << 12 and not bytes(span.text[begin:]).strip(b"\r\n")

@@ -52,6 +52,7 @@ def settle(
     unlabelled: npt.NDArray[np.bool_] | None = None,
     label: str = "",
     trained: bool = False,
+    partial: bool = False,
 ) -> Settled:
     """Apply a policy to the NaN of X, which may be changed; infinity is always refused.
 
@@ -73,6 +74,8 @@ def settle(
         The name of the label's column.
     trained : bool
         Whether the file is read for a model that exists.
+    partial : bool
+        Whether this is a piece of a file, of which no row need be left.
     """
     gaps, empty = _survey(X, columns, source)
     if unlabelled is not None and unlabelled.any() and policy != "drop":
@@ -95,7 +98,7 @@ def settle(
         return Settled(X, None, None, [])
     if policy != "drop":
         _refuse_missing(X, columns, source, gaps, trained=trained)
-    if drop.all():
+    if drop.all() and not partial:
         raise DataError(f"{source} has no row without missing values.")
     note = f"{counted(int(drop.sum()), 'row')} with missing values dropped ({_rows(drop)})"
     return Settled(X[~drop], ~drop, None, [note])

@@ -13,7 +13,7 @@ from numpy import uint64
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Word: TypeAlias = np.uint64
 
-_NEWLINE, _RETURN = np.uint8(ord("\n")), np.uint8(ord("\r"))
+_NEWLINE, _RETURN, _QUOTE = (np.uint8(ord(c)) for c in '\n\r"')
 _SIGHT = 1 << 24  # bytes in which a newline is looked for
 _STRIDE = 1 << 18  # bytes that are counted in one go: they stay in the cache
 _NOTHING, _ONE = np.uint64(0), np.uint64(1)
@@ -90,3 +90,40 @@ def same(content: Bytes, a: int, a_end: int, b: Word, b_end: Word) -> bool:
     while k < size and content[uint64(a) + k] == content[b + k]:
         k += _ONE
     return bool(k == size)
+
+
+@njit(cache=True, nogil=True)
+def last_record(content: Bytes, mark: int) -> int:
+    r"""Where the last whole record of fields ends, 0 if none does.
+
+    A field that begins with a quote goes on to the next one that is not doubled, over the ends
+    of lines too; elsewhere quotes are nothing special.
+
+    Examples
+    --------
+    >>> last_record(as_bytes(memoryview(b'a,b"\n1,"2\n3"\n4,"5\n')), ord(","))
+    13
+    """
+    found, size = 0, len(content)
+    begins, quoted = True, False
+    i = 0
+    while i < size:
+        c = content[i]
+        if quoted:
+            if c == _QUOTE:
+                if i + 1 < size and content[i + 1] == _QUOTE:
+                    i += 1
+                else:
+                    quoted = False
+        elif c == _QUOTE and begins:
+            quoted, begins = True, False
+        elif c == _NEWLINE:
+            begins, found = True, i + 1
+        elif c == _RETURN:
+            begins = True
+            if i + 1 < size and content[i + 1] != _NEWLINE:
+                found = i + 1
+        else:
+            begins = c == mark
+        i += 1
+    return found

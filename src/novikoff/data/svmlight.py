@@ -124,6 +124,8 @@ def read_rows(
     if choices.missing == "mean":
         raise DataError(f"{source.name}: --missing mean is for tables, not for an svmlight file.")
     X, y, rows = matrix_of(file, choices, first, width)
+    if not len(rows):
+        raise DataError(f"{source.name} has no row without missing values.")
     if len(rows) < file.pairs.n_rows:
         notes.append(f"{file.pairs.n_rows - len(rows):,} rows with missing values dropped")
     label = "label" if file.labelled else None
@@ -211,8 +213,6 @@ def matrix_of(
     rows = np.arange(1, pairs.n_rows + 1)
     if keep is None or keep.all():
         return X, y, rows
-    if not keep.any():
-        raise DataError(f"{file.name} has no row without missing values.")
     return X[keep], y[keep], rows[keep]
 
 

@@ -24,8 +24,11 @@ def assemble(
     *,
     labelled: bool = True,
     typed: Typing = label_values,
+    partial: bool = False,
 ) -> Dataset:
     """Turn a frame into a dataset; where labels need not be, they are all there or none.
+
+    A piece of a file, ``partial``, may end without rows.
 
     Raises
     ------
@@ -44,7 +47,9 @@ def assemble(
     if plan.label is not None and label is not None:
         try:
             cells = frame.columns[plan.label]
-            y, unlabelled = labels_of(cells, name, label, raw=frame.raw, typed=typed)
+            y, unlabelled = labels_of(
+                cells, name, label, raw=frame.raw, typed=typed, partial=partial
+            )
         except DataError:
             if labelled:
                 raise
@@ -60,7 +65,7 @@ def assemble(
             )
     columns = tuple(_column(feature) for feature in features)
     X = fill(features, frame.n_rows, name)
-    return finish(frame, choices, recipe, X, columns, y, unlabelled, notes)
+    return finish(frame, choices, recipe, X, columns, y, unlabelled, notes, partial=partial)
 
 
 def finish(
@@ -72,6 +77,8 @@ def finish(
     y: Labels | None,
     unlabelled: npt.NDArray[np.bool_] | None = None,
     notes: Sequence[str] | None = None,
+    *,
+    partial: bool = False,
 ) -> Dataset:
     """Settle what is missing in a matrix, which may be changed, and remember how it was read."""
     plan, name = frame.plan, frame.source
@@ -88,6 +95,7 @@ def finish(
         unlabelled=unlabelled,
         label=label or "",
         trained=recipe is not None,
+        partial=partial,
     )
     rows = np.arange(1, frame.n_rows + 1, dtype=np.int64)
     ids = None if plan.id is None else _ids(frame.columns[plan.id])
