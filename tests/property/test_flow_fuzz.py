@@ -11,9 +11,11 @@ import io
 import random
 import shutil
 import struct
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -28,11 +30,13 @@ from novikoff.data import Choices, DataError, chunked, lines, pieces, read, read
 from novikoff.data.chunked import blocks
 from novikoff.data.feed import Wishes
 from novikoff.data.feed_open import open_feed
-from novikoff.data.plain import LABEL, parse_plain
+from novikoff.data.plain import LABEL, Plain, parse_plain
 
 pytest.importorskip("pyarrow")
 
-COUNT = 400
+_parse = parse_plain
+
+COUNTS = {"blocks": 200, "pipe": 400, "roads": 300, "kernel": 2_000}
 
 NUMBERS = (
     "0",
@@ -222,9 +226,6 @@ def small(large: int) -> Iterator[None]:
         yield
 
 
-# ---- what is checked -----------------------------------------------------------------------
-
-
 def check_blocks(case: Case, rng: random.Random) -> bool:
     """Blocks hold the rows of the file at once, or both are refused."""
     choices = Choices(format=case.form, missing=case.missing)
@@ -264,7 +265,7 @@ def check_kernel(case: Case, rng: random.Random) -> bool:
     width = text.partition(b"\n")[0].count(delimiter.encode())
     places = [*range(width), LABEL]
     rng.shuffle(places)
-    found = parse_plain(memoryview(text), delimiter, places, width, rng.choice([1, 1, 2, 3]))
+    found = _parse(memoryview(text), delimiter, places, width, rng.choice([1, 1, 2, 3]))
     if found is None:
         return False
     rows = [row.removesuffix(b"\r") for row in text.rstrip(b"\r\n").split(b"\n")]
@@ -305,4 +306,21 @@ CHECKS: dict[str, Callable[[Case, random.Random], bool]] = {
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_any_file(name: str) -> None:
-    assert COUNT / 20 < fuzz(CHECKS[name], COUNT, seed=0) < COUNT
+    count = COUNTS[name]
+    assert count / 10 < fuzz(CHECKS[name], count, seed=0) < count
+
+
+def rounded(
+    text: memoryview, delimiter: str, places: Sequence[int], width: int, threads: int | None = None
+) -> Plain | None:
+    """A kernel that gets numbers wrong."""
+    found = parse_plain(text, delimiter, places, width, threads)
+    return None if found is None else replace(found, X=found.X.astype(np.float32).astype(float))
+
+
+def test_a_flaw_is_found_and_named() -> None:
+    with (
+        patch.object(sys.modules[__name__], "_parse", rounded),
+        pytest.raises(AssertionError, match=r"seed 0, input \d+: Case\(text=b"),
+    ):
+        fuzz(check_kernel, 200, seed=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import threading
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
@@ -158,6 +159,23 @@ def test_a_piece_may_hold_the_header_alone(tmp_path: Path, small: int) -> None:
     )
     path.write_text(f"{names}\n{rows}\n")
     check_same(path, DEFAULT, small, None)
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_files_without_a_header_have_one_width(tmp_path: Path, small: int, mark: bytes) -> None:
+    path = tmp_path / "rows.csv"
+    rows = b"+7,5.,+7,c\n0,-0.125,0,d\n" * 300
+    path.write_bytes(mark + rows)
+    check_same(path, DEFAULT, small, None)
+    path.write_bytes(mark + rows + b"1e3,1,2,-0.125,c\n" * 300)
+    with pytest.raises(DataError, match="line 601 has 5 fields where 4 are expected"):
+        blocks(path, max_memory=small)
+    path.write_bytes(mark + rows + b"1,1,1,\xff\n")
+    with pytest.raises(DataError) as whole:
+        read(path)
+    with pytest.raises(DataError) as found:
+        blocks(path, max_memory=small)
+    assert str(found.value) == str(whole.value)
 
 
 def test_svmlight_pieces_need_not_have_rows(tmp_path: Path, small: int) -> None:
@@ -342,6 +360,40 @@ def test_labels_of_numbers_are_one_type_over_all_batches(
     y = np.array([0.0] * 2000 + [0.5] * 2000)  # whole numbers, until they are not
     pq.write_table(pa.table({"a": np.arange(4000.0), "y": y}), tmp_path / "a.parquet")
     check_same(tmp_path / "a.parquet", DEFAULT, 10**9, None)
+
+
+TYPED = {
+    "bool": pa.array([True, False, None] * 100),
+    "int8": pa.array([3, -2, None] * 100, pa.int8()),
+    "uint64": pa.array([2**64 - 1, 5, None] * 100, pa.uint64()),
+    "float16": pa.array(np.array([0.5, 1.5, 2.0] * 100, np.float16)),
+    "float32": pa.array([0.5, float("nan"), None] * 100, pa.float32()),
+    "decimal": pa.array([Decimal("1.50"), Decimal("2.00"), None] * 100),
+    "large": pa.array(["a", "b", None] * 100, pa.large_string()),
+    "view": pa.array(["a", "b", None] * 100, pa.string_view()),
+    "dictionary": pa.array(["a", "b", None] * 100).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_labels_of_every_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr("novikoff.data.batches._ENTRIES", 1)
+    labels = pa.concat_arrays([TYPED[kind]] * 10)
+    table = pa.table({"a": np.arange(3000.0), "y": labels})
+    file = pa.OSFile(str(tmp_path / "a.arrow"), "wb")
+    with file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=1000)
+    check_same(tmp_path / "a.arrow", Choices(missing="drop"), 10**9, None)
+
+
+@pytest.mark.parametrize("values", [[[1], [2]], [{"a": 1}, {"a": 2}], [b"x", b"y"]])
+def test_labels_that_are_none_are_refused(tmp_path: Path, values: list[object]) -> None:
+    pq.write_table(pa.table({"a": [1.0, 2.0], "y": values}), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="cannot be the label") as whole:
+        read(tmp_path / "a.parquet")
+    with pytest.raises(DataError) as found:
+        blocks(tmp_path / "a.parquet")
+    assert str(found.value) == str(whole.value)
 
 
 def test_a_row_of_a_damaged_batch_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
 from threading import Event, Thread
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Floats, SparseMatrix
 
 Item = TypeVar("Item")
+Handed = TypeVar("Handed")
 
 # Seconds between looks at whether the other side is still there.
 _PATIENCE = 0.1
@@ -82,37 +84,42 @@ def ahead(items: Iterable[Item]) -> Generator[Item, None, None]:
     >>> list(ahead([1, 2, 3]))
     [1, 2, 3]
     """
-    handed: queue.Queue[Item] = queue.Queue(maxsize=1)
+    handed: queue.Queue[tuple[Item] | None] = queue.Queue(maxsize=1)
     over, failure = Event(), list[BaseException]()
-    done = Event()
+
+    def hand(item: tuple[Item] | None) -> None:
+        while not over.is_set():
+            with suppress(queue.Full):
+                handed.put(item, timeout=_PATIENCE)
+                return
 
     def make() -> None:
         try:
             for item in items:
-                while not over.is_set():
-                    try:
-                        handed.put(item, timeout=_PATIENCE)
-                        break
-                    except queue.Full:
-                        continue
+                hand((item,))
                 if over.is_set():
                     return
         except BaseException as error:  # it is raised again, in the loop
             failure.append(error)
         finally:
-            done.set()
+            hand(None)
 
     maker = Thread(target=make, daemon=True)
     maker.start()
     try:
-        while True:
-            try:
-                yield handed.get(timeout=_PATIENCE if not done.is_set() else 0.0)
-            except queue.Empty:
-                if done.is_set() and handed.empty():
-                    break
+        while (item := _wait_for(handed)) is not None:
+            yield item[0]
     finally:
         over.set()
         maker.join()
     if failure:
         raise failure[0]
+
+
+def _wait_for(handed: queue.Queue[Handed]) -> Handed:
+    """The next in a queue, looking up now and then: a plain wait may not hear Ctrl-C."""
+    while True:
+        try:
+            return handed.get(timeout=_PATIENCE)
+        except queue.Empty:
+            continue

@@ -10,12 +10,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.arrow import Batch, Batches, Cells, Schema, arrow
+from novikoff.data.arrow import Batch, Batches, Cells, Schema, arrow, is_numeric, is_text
 from novikoff.data.choices import Choices, Labels
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.features import Frame, features_of
 from novikoff.data.fill import fill
-from novikoff.data.labels import labels_of
+from novikoff.data.labels import labels_of, not_a_label
 from novikoff.data.pieces import Piece, piece_of, refuse_whole, shifting
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import shown
@@ -52,6 +52,9 @@ class BatchPieces:
         plan, self.notes = plan_schema(self.name, schemas[0], choices, None, labelled=True)
         if plan.label is None:
             raise DataError(f"{self.name} has no label column.")
+        kind = schemas[0].field(self._names[plan.label]).type
+        if not is_text(kind) and not is_numeric(kind):
+            raise not_a_label(self.name, self._names[plan.label], kind)
         self._plan, self._label = plan, plan.label
         self.label = self._names[plan.label]
         self._used = [self._names[j] for j in self._plan.used]
@@ -98,7 +101,8 @@ class BatchPieces:
         pa, pc = arrow(), arrow("pyarrow.compute")
         cells = {j: pa.chunked_array([column]) for j, column in columns.items()}
         plan = self._plan
-        found = pc.fill_null(pc.index_in(cells[self._label], value_set=known), -1)
+        labels = _comparable(cells[self._label])
+        found = pc.fill_null(pc.index_in(labels, value_set=known), -1)
         codes: npt.NDArray[np.int64] = found.to_numpy().astype(np.int64)
         frame = Frame(name, self._names, plan, cells, n_rows, raw=False)
         recipe = self.recipe()
@@ -116,9 +120,7 @@ class BatchPieces:
             found: Cells | None = None
             for path in self._paths:
                 for batch in self._batches(path, [self.label]):
-                    fresh = pc.drop_null(pc.unique(batch.columns[0]))
-                    if arrow("pyarrow.types").is_dictionary(fresh.type):
-                        fresh = pc.cast(fresh, fresh.type.value_type)
+                    fresh = pc.drop_null(pc.unique(_comparable(batch.columns[0])))
                     if arrow("pyarrow.types").is_floating(fresh.type):
                         fresh = fresh.filter(pc.invert(pc.is_nan(fresh)))
                     both = fresh if found is None else pa.concat_arrays([found, fresh])
@@ -165,6 +167,17 @@ class BatchPieces:
                     part = batch.select(columns)
                     for first in range(0, part.num_rows, rows):
                         yield part.slice(first, rows)
+
+
+def _comparable(cells: Cells) -> Cells:
+    """A column in a type whose values Arrow can tell apart."""
+    pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
+    kind = cells.type.value_type if types.is_dictionary(cells.type) else cells.type
+    if types.is_string_view(kind):
+        kind = pa.string()
+    elif types.is_float16(kind):
+        kind = pa.float32()
+    return cells if kind == cells.type else pc.cast(cells, kind)
 
 
 def parquet_files(folder: str) -> list[str]:

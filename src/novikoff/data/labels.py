@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.arrow import Cells, arrow, encode, is_numeric, is_text
+from novikoff.data.arrow import Cells, Type, arrow, encode, is_numeric, is_text
 from novikoff.data.choices import Labels
 from novikoff.data.errors import DataError, place, quoted
 from novikoff.data.exact import are_exact
@@ -86,11 +86,16 @@ def labels_of(
         values = typed(texts) if raw else np.array(texts, np.str_)
         return values[codes], codes < 0
     if not is_numeric(cells.type):
-        raise DataError(
-            f"{source}: column {quoted(name)} of type {cells.type} cannot be the label; choose "
-            "another with --label."
-        )
+        raise not_a_label(source, name, cells.type)
     return _typed(cells, source, name)
+
+
+def not_a_label(source: str, name: str, kind: Type) -> DataError:
+    """The sentence on a column whose type is not that of labels."""
+    return DataError(
+        f"{source}: column {quoted(name)} of type {kind} cannot be the label; choose another with "
+        "--label."
+    )
 
 
 def number_labels(values: npt.NDArray[np.floating]) -> Labels:

@@ -54,7 +54,9 @@ class Spans:
         With it, lines are records of fields between delimiters: a line's end in a field that
         begins with a quote is none.
     head : bytes
-        What is put before every span but the first.
+        What is put before every span, but for the first if it ``has_head`` of its own.
+    skip : int
+        Bytes at the beginning that are no text.
 
     Examples
     --------
@@ -69,7 +71,7 @@ class Spans:
     def __init__(self, path: str, size: int) -> None:
         self.path, self.size, self.name = path, size, shown(path)
         self.delimiter: bytes | None = None
-        self.head = b""
+        self.head, self.has_head, self.skip = b"", True, 0
 
     def __iter__(self) -> Iterator[Span]:
         with _saying(self.name), open(self.path, "rb") as raw:
@@ -83,7 +85,7 @@ class Spans:
 
     def _spans(self, file: BufferedReader | gzip.GzipFile) -> Iterator[Span]:
         buffer = bytearray(_ROOM + self.size)
-        filled, lines, offset, over = _ROOM, 0, 0, False
+        filled, lines, offset, over = _ROOM, 0, len(file.read(self.skip)), False
         while not over:
             while filled < len(buffer) and not over:
                 got = file.readinto(memoryview(buffer)[filled:])
@@ -100,7 +102,7 @@ class Spans:
                 buffer = buffer + bytes(len(buffer))
                 continue
             if end > _ROOM:
-                head = self.head if lines else b""
+                head = b"" if self.has_head and not lines else self.head
                 buffer[_ROOM - len(head) : _ROOM] = head
                 text = memoryview(buffer)[_ROOM - len(head) : end].toreadonly()
                 yield Span(text, lines, offset)

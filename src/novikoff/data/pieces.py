@@ -134,23 +134,29 @@ class TextPieces:
             label=self.label,
             features=(),
             drop=(),
-            header=look.header,
+            header=True,
             delimiter=look.delimiter,
             decimal=look.decimal,
         )
         self._spans.delimiter = look.delimiter.encode()
-        self._body = look.body
-        self._head_lines = look.line - 1 if look.header else 0
-        self._spans.head = bytes(head[facts.start : look.body]) if look.header else b""
+        self._spans.skip = facts.start
+        self._body = look.body - facts.start
+        self._head_lines = look.line - 1 if look.header else 1
+        self._spans.has_head = look.header
+        if look.header:
+            self._spans.head = bytes(head[facts.start : look.body])
+        else:  # every piece gets one, so that all have the columns of the file
+            self._spans.head = look.delimiter.join(look.names).encode() + b"\n"
         self._spans.refuse_room(self._spans.head)
 
     def __iter__(self) -> Iterator[Piece]:
         rows = 0
         for span in self._spans:
-            begin = len(self._spans.head) if span.lines else min(self._body, len(span.text))
+            headed = bool(span.lines) or not self._spans.has_head
+            begin = len(self._spans.head) if headed else min(self._body, len(span.text))
             if _FILLED.search(span.text, begin) is None:  # blank lines, or a header alone
                 continue
-            head = (self._head_lines, len(self._spans.head)) if span.lines else (0, 0)
+            head = (self._head_lines, len(self._spans.head)) if headed else (0, 0)
             with shifting(self.name, span.lines - head[0], rows, span.offset - head[1]):
                 data = self._read(Source(self.name, span.text, self._form))
             piece = piece_of(data)
