@@ -194,3 +194,16 @@ def test_a_stopped_conversion_leaves_nothing(
     assert process.returncode == 128 + number
     assert os.listdir(tmp_path) == []
     assert number == signal.SIGTERM or b"interrupted; nothing was written" in said
+
+
+def test_text_that_a_reader_would_mistake_is_quoted_or_refused(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    source, target = tmp_path / "a.parquet", tmp_path / "a.csv"
+    pq.write_table(pa.table({"a\tb": [0.0, 1.0], "y": ["c\td", "e;f"]}), source)
+    assert inside("convert", source, target).code == 0
+    found = read(target)
+    assert (list(found.names), found.labels.tolist()) == (["a\tb"], ["c\td", "e;f"])
+    pq.write_table(pa.table({"a": [0.0, 1.0], "y": ["c\0d", "e"]}), source)
+    done = inside("convert", source, target, "--force")
+    assert done.code == 2
+    assert "would not be read from text as it is" in done.err

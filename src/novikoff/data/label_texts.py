@@ -17,6 +17,7 @@ from novikoff.data.values import BLANKS, is_missing, is_number, is_truth
 if TYPE_CHECKING:
     from novikoff.data.writers import Rows
 
+_DELIMITERS = ",;|\t"
 _OTHERS = "write Parquet, Arrow or .blocks instead"
 
 
@@ -32,7 +33,9 @@ def csv_texts(
     """
     names = [*rows.names, label]
     texts = label_texts(rows.classes)
-    lost = [text for text in texts if is_missing(text) or text.strip(BLANKS) != text]
+    lost = [
+        text for text in texts if is_missing(text) or text.strip(BLANKS) != text or "\0" in text
+    ]
     if lost:
         raise DataError(
             f"{path}: the label {quoted(lost[0])} of {rows.source} would not be read from text as "
@@ -111,9 +114,11 @@ def label_notes(names: Sequence[str], path: Path) -> list[str]:
 def field(text: str, mark: str) -> str:
     """A field of delimited text, in quotes where it needs them (RFC 4180).
 
-    >>> print(field("plain", ","), field('5" or so', ","), field("a,b", ","))
-    plain "5"" or so" "a,b"
+    It needs them also for what might be taken for the delimiter elsewhere.
+
+    >>> print(field("plain", ","), field('5" or so', ","), field("a;b", ","))
+    plain "5"" or so" "a;b"
     """
-    if not any(c in text for c in (mark, '"', "\r", "\n")):
+    if not any(c in text for c in (mark, *_DELIMITERS, '"', "\r", "\n")):
         return text
     return '"' + text.replace('"', '""') + '"'
