@@ -91,7 +91,6 @@ def flow_cache(scale: Scale, repeats: int) -> list[Row]:
 def flow_stream(scale: Scale, repeats: int) -> list[Row]:
     """``novikoff stream -`` from a pipe, against river and Vowpal Wabbit, time per row."""
     (n, d), short = scale.pipe, scale.short_pipe
-    turns = min(repeats, scale.flow_repeats)
     with flow_data.folder() as folder:
         path = flow_data.csv(folder / f"{n}-{d}.csv", n, d)
         brief = flow_data.first_lines(folder / f"{short}-{d}.csv", path, short + 1)
@@ -100,20 +99,22 @@ def flow_stream(scale: Scale, repeats: int) -> list[Row]:
         test = flow_data.svmlight(folder / f"{d}-unseen.svm", X, y)
         test = flow_data.vowpal_wabbit(folder / f"{d}-unseen.vw", test)
         model, their_model = folder / "stream.novikoff", folder / "stream.model"
-        options = ("--average", "--save", model, "--force")
-        ours = partial(flow_peers.our_mistakes, *options, pipe=path)
-        theirs = partial(flow_peers.river_mistakes, brief)
-        river = compare_answers(ours, theirs, turns, scale.patience)
-        mine = flow_peers.our_mistakes(pipe=brief)
+        learn = partial(flow_peers.our_mistakes, "--average", "--save", model, "--force")
+        theirs = partial(flow_peers.vowpal_wabbit, piped, their_model, piped=True)
+        mine = learn(pipe=brief)  # and caches
+        ours, river, vowpal_wabbit = list[float](), list[float](), list[float]()
+        for _ in range(min(repeats, scale.flow_repeats)):
+            ours.append(timed(partial(learn, pipe=path))[0] / n)
+            seconds, mistakes = timed(partial(flow_peers.river_mistakes, brief))
+            river.append(seconds / short)
+            vowpal_wabbit.append(timed(theirs)[0] / n)
         # Before both classes came up, a guess is a matter of taste.
-        same = judged(abs(mine - river.peer) <= 2, f"{mine} / {river.peer} mistakes")
-        vw = partial(flow_peers.vowpal_wabbit, piped, their_model, piped=True)
-        vowpal_wabbit = compare_answers(ours, vw, turns, scale.patience)
+        same = judged(abs(mine - mistakes) <= 2, f"{mine} / {mistakes} mistakes")
         quality = _no_worse(model, their_model, X, y, test, signs=2 * y - 1)
     name = f"novikoff stream - of CSV, {d} features, per row"
     return [
-        _row(name, "river", _per_row(river.times, n, short), 15.0, same),
-        _row(name, "Vowpal Wabbit", _per_row(vowpal_wabbit.times, n, n), 1.0, quality),
+        _row(name, "river", Paired(ours, river), 15.0, same),
+        _row(name, "Vowpal Wabbit", Paired(ours, vowpal_wabbit), 1.0, quality),
     ]
 
 
@@ -166,10 +167,6 @@ def _no_worse(
     peer = flow_peers.vowpal_wabbit_error(theirs, test, y if signs is None else signs)
     numbers = {"test_error_ours": [mine], "test_error_peer": [peer]}
     return judged(mine <= peer + _NEGLIGIBLE, f"test error {mine:.2%} / {peer:.2%}", numbers)
-
-
-def _per_row(times: Paired, ours: int, theirs: int) -> Paired:
-    return Paired([t / ours for t in times.ours], [t / theirs for t in times.peer])
 
 
 def _row(name: str, peer: str, times: Paired, aim: float, quality: Quality) -> Row:

@@ -29,8 +29,8 @@ def flow_memory(scale: Scale, repeats: int) -> list[Row]:
         in_memory = _mistakes(path)
         for job in scale.large_jobs:
             seconds, peak = timed(partial(_fit, path, job))
-            decided = "verdict" in job
-            quality = _proved(path) if decided else same_mistakes(_mistakes(path), in_memory)
+            verdict = "verdict" in job
+            quality = _proved(path) if verdict else same_mistakes(_mistakes(path), in_memory)
             name = f"memory of a fit, CSV of {path.stat().st_size / 1e9:.2g} GB, {job} (MB)"
             row = figure(name, [peak], _MEGABYTES, quality)
             row.details["seconds"] = seconds

@@ -98,7 +98,7 @@ FULL = Scale(
     pipe=(1_000_000, 50),
     short_pipe=50_000,
     large=4_000_000,
-    large_jobs=("blocks", "cache", "verdict", "verdict, cache"),
+    large_jobs=("blocks", "cache", "verdict, cache"),
 )
 TINY = Scale(
     dense=(2_000, 10),
@@ -134,5 +134,5 @@ TINY = Scale(
     pipe=(1_000, 5),
     short_pipe=200,
     large=500,
-    large_jobs=("verdict, cache",),
+    large_jobs=("cache",),
 )

@@ -80,7 +80,7 @@ def test_a_limit_on_memory_decides_how_rows_are_read(
     ("words", "what"),
     [
         (["--max-memory", "much"], "much is not a size such as 500MB or 2GB"),
-        (["--max-memory", "1MB"], "give 500MB at least"),
+        (["--max-memory", "1MB"], "give 700MB at least"),
         (["--cache", "{here}", "--cv", "3"], "--cv needs all rows in memory"),
         (["--cache", "{here}", "--plot", "a.svg"], "--plot needs all rows in memory"),
         (["--cache", "{here}", "--one-hot", "*"], "--one-hot needs all rows at once"),

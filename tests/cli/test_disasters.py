@@ -158,14 +158,14 @@ def mounted(folder: Path, options: str) -> Iterator[None]:
 
 
 LIMITED = """
-import resource, sys
+import resource
 from novikoff.cli.main import main
 from novikoff.report import files
-write = files._write_synced
-def limited(draft, content):
+made = files.Draft
+def limited(path, force):
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-    write(draft, content)
-files._write_synced = limited
+    return made(path, force=force)
+files.Draft = limited
 main()
 """
 
@@ -197,7 +197,7 @@ def test_a_file_that_may_not_grow(files: Files, tmp_path: Path) -> None:
     (tmp_path / "xor.novikoff").write_bytes(b"old model")
     start = [sys.executable, "-c", LIMITED]
     done = script("fit", files.xor, "--out", tmp_path, "--force", start=start)
-    refused(done, "xor.novikoff cannot be written: File too large.")
+    refused(done, "xor.novikoff cannot be written: it would be larger than files may be.")
     assert [path.name for path in tmp_path.iterdir()] == ["xor.novikoff"]
     assert (tmp_path / "xor.novikoff").read_bytes() == b"old model"
 

@@ -13,7 +13,7 @@ import novikoff as nv
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.geometry import blockwise
 
-CASES = 40
+CASES = 25
 
 
 class Given:

@@ -50,7 +50,7 @@ def _about(path: str, saved: Saved) -> Iterator[tuple[str, str]]:
         rows = data.get("rows")
         count = f" · {rows:,} rows" if isinstance(rows, int) else ""
         yield "data", f"{data.get('source')}{count}"
-        if "sha256" in data:
+        if data.get("sha256") is not None:
             yield "sha256", str(data["sha256"])
 
 
@@ -81,8 +81,9 @@ def _facts(saved: Saved) -> dict[str, object]:
 
 def _names(saved: Saved) -> list[str]:
     model = saved.model
-    named = getattr(model, "feature_names_in_", range(1, model.n_features_in_ + 1))
-    return [str(name) for name in named]
+    first = (saved.preprocessing or {}).get("first", 1)  # of a matrix, whose columns are numbers
+    numbers = range(model.n_features_in_) if first == 0 else range(1, model.n_features_in_ + 1)
+    return [str(name) for name in getattr(model, "feature_names_in_", numbers)]
 
 
 def _rules(saved: Saved) -> Iterator[tuple[str, list[float], float]]:
@@ -94,7 +95,9 @@ def _rules(saved: Saved) -> Iterator[tuple[str, list[float], float]]:
     for k, (w, bias) in enumerate(
         zip(model.coef_.tolist(), model.intercept_.tolist(), strict=True)
     ):
-        if len(classes) <= 2:
+        if len(classes) == 1:
+            title = f"{classes[0]}, the only class, where the sum is not positive"
+        elif len(classes) == 2:
             title = f"{classes[-1]} where the sum is positive"
         elif ovr:
             title = f"{classes[k]} against the rest"

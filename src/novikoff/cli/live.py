@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sys
 import time
 from collections import deque
@@ -62,6 +63,14 @@ def bound(progress: Progress) -> str:
     return "–" if progress.margin_bound is None else f"{progress.margin_bound:.4g}"
 
 
+def as_json(progress: Progress) -> dict[str, object]:
+    """A record for JSON, which has no infinity."""
+    return {
+        name: value if math.isfinite(value or 0.0) else None
+        for name, value in asdict(progress).items()
+    }
+
+
 class _Silent:
     def milestone(self, progress: Progress) -> None:
         pass
@@ -76,7 +85,7 @@ class _Json(_Silent):
 
     def milestone(self, progress: Progress) -> None:
         if not self._quiet:
-            print_text(json.dumps({"event": "progress", **asdict(progress)}) + "\n")
+            print_text(json.dumps({"event": "progress", **as_json(progress)}) + "\n")
 
 
 class _Lines(_Silent):

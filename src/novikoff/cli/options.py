@@ -46,7 +46,7 @@ _MEMORY = [
                  "and keep them there: whatever reads the same data again is quick."),
 ]  # fmt: skip
 # The memory that the program takes up, and data per byte of its file: as it is, or packed.
-_LEAST_MEMORY = 500_000_000
+_LEAST_MEMORY = 700_000_000
 _PROGRAM, _TEXT, _PACKED = 400_000_000, 4, 20
 _PACKING = (".gz", ".parquet", ".pq")
 
@@ -99,7 +99,7 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
     found = int(float(match[1]) * (1024 if match[3] else 1000) ** power)
     if found < _LEAST_MEMORY:
         raise click.BadParameter(
-            "the program itself needs about 400MB: give 500MB at least.", ctx, param
+            "the program itself needs about 400MB: give 700MB at least.", ctx, param
         )
     return found
 

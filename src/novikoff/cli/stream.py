@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.live import bound, share, viewed
+from novikoff.cli.live import as_json, bound, share, viewed
 from novikoff.cli.main import Interrupted
-from novikoff.cli.options import choices, reading
+from novikoff.cli.options import reading
 from novikoff.cli.screen import print_lines, print_text
+from novikoff.cli.stream_request import Request
 
 if TYPE_CHECKING:
     from novikoff.cli.live import View
-    from novikoff.data.feed import Wishes
-    from novikoff.report.course import Course, Stop
-
-# What decides how rows are read and learned: it must not change when a stream goes on.
-_ASKED = (
-    *("label", "features", "drop", "id_", "one_hot", "missing", "header", "delimiter", "decimal"),
-    *("source_format", "hash", "names", "text_labels", "average", "margin", "step"),
-    *("no_intercept", "multi_class"),
-)
-_OPTIONS = {"id_": "id", "source_format": "from"}
+    from novikoff.report.course import Course
 
 
 @click.command("stream")
@@ -121,7 +111,7 @@ def command(data: str, **values: object) -> None:
     tail -n +1 -F clicks.csv | novikoff stream - --save clicks.novikoff --save-every 100000
     novikoff stream clicks.csv --save clicks.novikoff --resume
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
-    request = _Request.of(data, values)
+    request = Request.of(data, values)
     course = request.course()
     if not course.feed.regular and request.passes > 1:
         raise ValueError(f"{data} can be read only once: --passes is for files.")
@@ -136,106 +126,10 @@ def command(data: str, **values: object) -> None:
     _sum_up(course, request)
 
 
-@dataclass(frozen=True)
-class _Request:
-    """What was asked for."""
-
-    data: str
-    wishes: Wishes
-    asked: dict[str, object]
-    values: dict[str, object]
-    model: Path | None
-    passes: int
-    limit: int | None
-    save_every: int | None
-    form: str
-    quiet: bool
-
-    @classmethod
-    def of(cls, data: str, values: dict[str, object]) -> _Request:
-        """The options as they are used; what does not go together is refused."""
-        from novikoff.data.feed import Wishes
-
-        save, bits = values["save"], values["hash"]
-        for name in ("save_every", "save_on_signal", "resume", "force"):
-            if values[name] and not save:
-                raise click.UsageError(f"--{name.replace('_', '-')} needs --save MODEL.")
-        if values["replay"] and not values["resume"]:
-            raise click.UsageError("--replay needs --resume.")
-        if values["resume"] and values["force"]:
-            raise click.UsageError("--resume goes on, --force begins anew: choose one.")
-        wishes = Wishes(
-            choices(values),
-            bits if isinstance(bits, int) else None,
-            bool(values["names"]),
-            bool(values["text_labels"]),
-        )
-        every, limit, passes = values["save_every"], values["limit"], values["passes"]
-        return cls(
-            data=data,
-            wishes=wishes,
-            asked={_OPTIONS.get(name, name): values[name] for name in _ASKED},
-            values=values,
-            model=None if save is None else Path(str(save)),
-            passes=passes if isinstance(passes, int) else 1,
-            limit=limit if isinstance(limit, int) else None,
-            save_every=every if isinstance(every, int) else None,
-            form=str(values["form"]),
-            quiet=bool(values["quiet"]),
-        )
-
-    def course(self) -> Course:
-        """A new beginning, or where the model stopped."""
-        from novikoff.report.files import OutputError, check_writable
-
-        if self.model is not None:
-            if os.path.lexists(self.model) and not (self.values["resume"] or self.values["force"]):
-                raise OutputError(
-                    f"{self.model} already exists; --resume goes on from it, --force begins anew."
-                )
-            check_writable(self.model, force=True)
-        if self.model is not None and self.values["resume"] and self.model.exists():
-            from novikoff.report.course import resume
-
-            replay = bool(self.values["replay"])
-            return resume(self.model, self.data, self.wishes, self.asked, replay=replay)
-        return self._fresh()
-
-    def _fresh(self) -> Course:
-        from novikoff.data.feed_open import open_feed
-        from novikoff.data.pipe import Ahead
-
-        feed = open_feed(self.data, self.wishes)
-        begun = Ahead(feed.batches(feed.start))  # rows are read while the rest is imported
-        from novikoff.learners.progressive import Progressive
-        from novikoff.learners.pupil import Pupil
-        from novikoff.report.course import Course
-
-        pupil = Pupil(
-            margin=float(str(self.values["margin"])),
-            step=float(str(self.values["step"])),
-            fit_intercept=not self.values["no_intercept"],
-            average=bool(self.values["average"]),
-            multi_class=str(self.values["multi_class"]),
-        )
-        return Course(feed, Progressive(pupil), feed.start, begun=begun)
-
-    def stop(self) -> Stop:
-        """Where to stop for breath: for a line, a save, or the end."""
-        from novikoff.report.course import doubling, multiples
-
-        stops: list[Stop] = [doubling]
-        if self.save_every is not None:
-            stops.append(multiples(self.save_every))
-        if self.limit is not None:
-            stops.append(multiples(self.limit))
-        return lambda rows: min(stop(rows) for stop in stops)
-
-
 class _Saver:
     """Writes the model, unless it was written at this row already."""
 
-    def __init__(self, course: Course, request: _Request) -> None:
+    def __init__(self, course: Course, request: Request) -> None:
         self._course, self._request = course, request
         self._saved = (0, 0)
 
@@ -255,7 +149,7 @@ class _Saver:
         return self._request.model if self._course.record.rows else None
 
 
-def _run(course: Course, request: _Request, saver: _Saver, signals: list[int], view: View) -> None:
+def _run(course: Course, request: Request, saver: _Saver, signals: list[int], view: View) -> None:
     from novikoff.report.course import doubling
 
     record, shown, every = course.record, 0, request.save_every
@@ -298,6 +192,10 @@ def _heed(signals: list[int], saver: _Saver, rows: int) -> None:
 
 def _with_what_is_saved(error: ValueError, saver: _Saver) -> ValueError:
     """A stream that breaks off keeps what was learned before."""
+    from novikoff.data.feed_trail import ChangedError
+
+    if isinstance(error, ChangedError):  # it does not go on, and the model stays what it is
+        return error
     saver.save()
     if saver.model is None:
         return error
@@ -305,7 +203,7 @@ def _with_what_is_saved(error: ValueError, saver: _Saver) -> ValueError:
 
 
 @contextlib.contextmanager
-def _noticing_signals(request: _Request) -> Iterator[list[int]]:
+def _noticing_signals(request: Request) -> Iterator[list[int]]:
     """Signals are only noted: they are heeded between two rows. A second Ctrl-C ends at once."""
     noted: list[int] = []
 
@@ -329,19 +227,19 @@ def _noticing_signals(request: _Request) -> Iterator[list[int]]:
             signal.signal(number, former)
 
 
-def _sum_up(course: Course, request: _Request) -> None:
+def _sum_up(course: Course, request: Request) -> None:
     progress, feed = course.record.progress(), course.feed
-    dropped = course.mark.dropped
+    dropped = course.dropped
     if request.form == "json":
         end = {
             "event": "end",
-            **asdict(progress),
+            **as_json(progress),
             "pass": course.lap,
             "dropped": dropped,
             "notes": feed.notes,
             "model": None if request.model is None else str(request.model),
         }
-        print_text(json.dumps(end, ensure_ascii=False) + "\n")
+        print_text(json.dumps(end, ensure_ascii=False, allow_nan=False) + "\n")
         return
     passes = f" in {course.lap} passes" if course.lap > 1 else ""
     lines = [("data", f"{feed.source} · {progress.rows:,} rows{passes}{_shape(course)}")]

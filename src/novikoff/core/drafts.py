@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +19,52 @@ _REASONS = {
     errno.EACCES: "its directory may not be written to",
     errno.EROFS: "the file system is read-only",
 }
+
+
+class OutputError(OSError):
+    """An output file cannot be written; the message is a sentence."""
+
+
+def check_writable(path: Path, *, force: bool) -> None:
+    """Raise OutputError if the file is there and must not be replaced, or has no place.
+
+    Nothing but a regular file is ever replaced; a link stays, and the file behind it is.
+    """
+    if path.is_dir():
+        raise OutputError(f"{path} is a directory, not a file that could be written.")
+    if not force and os.path.lexists(path):
+        raise OutputError(f"{path} already exists; --force replaces it.")
+    with saying(path):
+        if path.exists() and not path.is_file():
+            raise OutputError(f"{path} is not a regular file, and is not replaced by one.")
+        folder = _behind(path).parent
+        if not folder.exists():
+            raise FileNotFoundError(errno.ENOENT, "")
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "")
+
+
+@contextlib.contextmanager
+def saying(path: Path) -> Iterator[None]:
+    """Turn the system's errors about a file into sentences."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0, (error.strerror or str(error)).lower())
+        if error.errno == errno.ENOENT:
+            reason = f"the directory {path.parent} does not exist"
+        if error.errno == errno.ENOTDIR:
+            reason = f"{path.parent} is not a directory"
+        raise OutputError(f"{path} cannot be written: {reason}.") from None
+
+
+def _behind(path: Path) -> Path:
+    """The file itself, where the path is a link to it."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 class Draft:
@@ -54,7 +101,9 @@ class Draft:
     def __init__(self, path: str | os.PathLike[str], *, force: bool = True) -> None:
         self.path = Path(path)
         self.force = force
-        self.hidden = self.path.with_name(f".{secrets.token_hex(6)}.part")
+        check_writable(self.path, force=force)
+        self._target = _behind(self.path)
+        self.hidden = self._target.with_name(f".{secrets.token_hex(6)}.part")
         with self.saying():
             self.file: BinaryIO = open(self.hidden, "x+b")  # noqa: SIM115 — closed at the end
 
@@ -69,19 +118,26 @@ class Draft:
     ) -> None:
         self.discard()
 
+    def sync(self) -> None:
+        """Put all that was written on the disk, with the permissions of a file to be replaced."""
+        with self.saying():
+            if not self.file.closed:
+                self.file.flush()
+                with contextlib.suppress(OSError, AttributeError):
+                    os.fchmod(self.file.fileno(), stat.S_IMODE(self._target.stat().st_mode))
+                os.fsync(self.file.fileno())
+                self.file.close()
+
     def seal(self) -> None:
         """Sync the file and give it its name.
 
         Raises
         ------
-        OSError
-            If that cannot be done, or there is a file that must not be replaced; the message
-            is a sentence.
+        OutputError
+            If that cannot be done, or there is a file that must not be replaced.
         """
+        self.sync()
         with self.saying():
-            self.file.flush()
-            os.fsync(self.file.fileno())
-            self.file.close()
             self._give_name()
 
     def discard(self) -> None:
@@ -90,31 +146,22 @@ class Draft:
             self.file.close()
         self.hidden.unlink(missing_ok=True)
 
-    @contextlib.contextmanager
-    def saying(self) -> Iterator[None]:
+    def saying(self) -> contextlib.AbstractContextManager[None]:
         """Turn the system's errors about the file into sentences."""
-        try:
-            yield
-        except OSError as error:
-            if error.errno is None:  # a sentence already
-                raise
-            reason = _REASONS.get(error.errno, (error.strerror or str(error)).lower())
-            if error.errno == errno.ENOENT:
-                reason = f"the directory {self.path.parent} does not exist"
-            raise OSError(f"{self.path} cannot be written: {reason}.") from None
+        return saying(self.path)
 
     def _give_name(self) -> None:
         if self.force:
-            os.replace(self.hidden, self.path)
+            os.replace(self.hidden, self._target)
         else:  # a link is made only where there is no file, even now
             try:
-                os.link(self.hidden, self.path)
+                os.link(self.hidden, self._target)
             except FileExistsError:
-                raise OSError(f"{self.path} already exists; --force replaces it.") from None
+                check_writable(self.path, force=False)
             except OSError:  # a file system without links
-                os.replace(self.hidden, self.path)
+                os.replace(self.hidden, self._target)
         with contextlib.suppress(OSError):  # the name itself is synced where the system can
-            folder = os.open(self.path.parent, os.O_RDONLY)
+            folder = os.open(self._target.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)
             finally:

@@ -75,13 +75,15 @@ def pose(
     *,
     names: Sequence[str] | None = None,
     threads: int = 1,
+    first: int = 0,
 ) -> Problem:
     """Check the data in one pass and pose the problem.
 
     Raises
     ------
     ValueError
-        If an entry is NaN or infinite; the message names its row and column.
+        If an entry is NaN or infinite; the message names its row, counted from ``first``, and
+        its column.
 
     Examples
     --------
@@ -101,7 +103,7 @@ def pose(
             parts = list(pool.map(lambda k: _scan(rows, edges[k], edges[k + 1]), range(threads)))
     bad = [part[0] for part in parts if part[0] >= 0]
     if bad:
-        raise ValueError(_complaint(rows, min(bad), names))
+        raise ValueError(_complaint(rows, min(bad), names, first))
     largest_sq = max(part[1] for part in parts)
     largest = max(part[2] for part in parts)
     longest = max(part[3] for part in parts) + 1
@@ -114,9 +116,15 @@ def pose(
     return Problem(rows, radius, longest)
 
 
-def measured(X: Floats | SparseMatrix, codes: npt.NDArray[np.int32], threads: int = 1) -> Coded:
-    """A block of rows with the numbers that every bound needs; errors are those of `pose`."""
-    problem = pose(X, np.ones(len(codes), dtype=np.int8), False, threads=threads)
+def measured(
+    X: Floats | SparseMatrix, codes: npt.NDArray[np.int32], threads: int = 1, first: int = 0
+) -> Coded:
+    """A block of rows with the numbers that every bound needs; errors are those of `pose`.
+
+    ``first`` is the number of its first row among those of all blocks.
+    """
+    signs = np.ones(len(codes), dtype=np.int8)
+    problem = pose(X, signs, False, threads=threads, first=first)
     return Coded(X, codes, problem.radius, problem.longest)
 
 
@@ -182,13 +190,13 @@ def _fill_norms(rows: Rows, unit: float, out: Vector) -> None:
         out[i] = math.sqrt(total)
 
 
-def _complaint(rows: Rows, i: int, names: Sequence[str] | None) -> str:
+def _complaint(rows: Rows, i: int, names: Sequence[str] | None, first: int) -> str:
     x = np.asarray(_rows.entries(rows, i))
     j = int(np.flatnonzero(~np.isfinite(x))[0])
     what = "NaN" if np.isnan(x[j]) else "infinity"
     column = j if isinstance(rows, _rows.Dense) else int(rows.indices[int(rows.indptr[i]) + j])
     name = f" ({names[column]!r})" if names is not None else ""
     return (
-        f"Input X contains {what} in row {i}, column {column}{name}: "
+        f"Input X contains {what} in row {first + i}, column {column}{name}: "
         "remove or impute such values first."
     )

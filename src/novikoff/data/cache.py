@@ -30,6 +30,7 @@ from novikoff.data.recipe import Recipe
 
 __all__ = ["CacheWriter", "CachedBlocks", "cache_path", "open_cache", "source_key"]
 
+_LONGEST_NAME = 150  # bytes of the source's name in that of its cache
 _STRIDE = 1 << 22  # codes that are renumbered at a time
 
 
@@ -68,7 +69,10 @@ def cache_path(
     """
     identity = json.dumps(_identity(os.path.abspath(source), choices), sort_keys=True)
     digest = hashlib.sha256(identity.encode("ascii")).hexdigest()
-    return Path(folder) / f"{os.path.basename(source)[:100]}-{digest[:16]}.blocks"
+    name = os.path.basename(os.path.abspath(source))
+    while len(os.fsencode(name)) > _LONGEST_NAME:
+        name = name[:-1]
+    return Path(folder) / f"{name}-{digest[:16]}.blocks"
 
 
 def _identity(name: str, choices: Choices) -> dict[str, object]:

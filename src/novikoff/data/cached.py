@@ -94,7 +94,7 @@ class CachedBlocks:
     def __init__(
         self, name: str, mapped: mmap.mmap, footer: Footer, end: int, resident: int | None
     ) -> None:
-        self.source = name
+        self.source = self._name = name
         self.n_rows = sum(block.n for block in footer.blocks)
         self.n_features = footer.width
         self.classes: Labels = footer.classes
@@ -217,15 +217,15 @@ class CachedBlocks:
         begin = end - padded(length)
         if hashlib.sha256(self._view[begin:end]).hexdigest() != self._footer.dropped_sha256:
             raise DataError(
-                f"{self.source} is damaged: its list of dropped rows does not have its checksum; "
-                "make it again from its source."
+                f"{self._name} is damaged: its list of dropped rows does not have its checksum; "
+                "delete it, and make it again from its source."
             )
         return self._bytes[begin : begin + length].view(np.int64)
 
     def _damaged(self, k: int, reason: str) -> DataError:
         return DataError(
-            f"{self.source} is damaged in block {k + 1} of {self.n_blocks}: {reason}; make it "
-            "again from its source."
+            f"{self._name} is damaged in block {k + 1} of {self.n_blocks}: {reason}; delete it, "
+            "and make it again from its source."
         )
 
     def _touch(self, block: Block) -> None:

@@ -98,6 +98,8 @@ def blocks(
     if name.endswith(_SUFFIX):
         refuse_columns(shown(name), choices, "a block cache")
         return open_cache(path, resident=_resident(max_memory))
+    if os.path.exists(name) and not (os.path.isfile(name) or os.path.isdir(name)):
+        raise DataError(f"{shown(name)} is not a regular file: it can be read only once.")
     if cache is None:
         pieces = _pieces(name, choices, max_memory)
         return _again_from_zero(lambda: _surveyed(pieces, name, choices, progress))
@@ -106,7 +108,10 @@ def blocks(
     if found is None:
         _make_folder(Path(cache))
         pieces = _pieces(name, choices, max_memory)
-        _again_from_zero(lambda: _fill_cache(target, key, pieces, progress))
+        most = _BLOCK if max_memory is None else min(_BLOCK, max_memory // 32)
+        _again_from_zero(
+            lambda: _fill_cache(target, lambda: _key(name, choices), pieces, most, progress)
+        )
         found = open_cache(target, resident=_resident(max_memory))
     found.source = shown(name)
     return found
@@ -179,11 +184,15 @@ class FileBlocks:
 
     def _check_unchanged(self) -> None:
         if _state(self._path) != self._state:
-            raise DataError(f"{self.source} has changed while it was being read.")
+            raise _changed(self.source)
+
+
+def _changed(name: str) -> DataError:
+    return DataError(f"{name} has changed while it was being read.")
 
 
 def _pieces(path: str, choices: Choices, max_memory: int | None) -> Pieces:
-    size = _PIECE if max_memory is None else min(_PIECE, max(_LEAST, max_memory // 32))
+    size = _PIECE if max_memory is None else min(_PIECE, max(_LEAST, max_memory // 64))
     if os.path.isdir(path):
         return BatchPieces(parquet_files(path), "parquet", choices)
     form = format_of(path, choices.format)
@@ -279,11 +288,13 @@ def _classes(pieces: Pieces, survey: _Survey) -> tuple[Labels, npt.NDArray[np.in
 
 def _fill_cache(
     target: Path,
-    key: dict[str, object],
+    key_now: Callable[[], dict[str, object]],
     pieces: Pieces,
+    most: int,
     progress: Callable[[int], None] | None,
 ) -> None:
-    survey = _Survey()
+    """Go through all pieces, and write blocks of about so many bytes."""
+    key, survey = key_now(), _Survey()
     with CacheWriter(target) as writer:
         waiting: list[Piece] = []
         size = 0
@@ -291,7 +302,7 @@ def _fill_cache(
             survey.note(piece)
             waiting.append(piece)
             size += _nbytes(piece.X)
-            if size >= _BLOCK:
+            if size >= most:
                 _add(writer, waiting)
                 waiting, size = [], 0
             if progress is not None:
@@ -300,6 +311,8 @@ def _fill_cache(
         survey.check(pieces.name)
         classes, order = _classes(pieces, survey)
         recipe = pieces.recipe()
+        if key_now() != key:
+            raise _changed(pieces.name)
         writer.finish(
             classes=classes,
             names=recipe.names,
@@ -343,8 +356,9 @@ def _reusable(target: Path, key: dict[str, object], max_memory: int | None) -> C
 
 def _key(path: str, choices: Choices) -> dict[str, object]:
     key = source_key(path, choices)
-    if os.path.isdir(path):
-        key["files"] = [[file, *state_of(file)] for file in parquet_files(path)]
+    if os.path.isdir(path):  # what counts are its files, not what else comes and goes there
+        files = [[file, *state_of(file)] for file in parquet_files(path)]
+        key = {**key, "size": len(files), "modified": 0, "files": files}
     return key
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from novikoff.data.choices import Choices
 from novikoff.data.errors import DataError, quoted
+from novikoff.data.feed_trail import Trail
 from novikoff.data.labels import label_values, written_labels
 from novikoff.data.values import is_number
 
@@ -26,6 +27,7 @@ LabelKind: TypeAlias = Literal["integers", "numbers", "truths", "texts"]
 LABEL_KINDS: Final[tuple[LabelKind, ...]] = ("integers", "numbers", "truths", "texts")
 
 _ANYTHING: Final = Choices()
+_UNTRODDEN: Final = Trail()
 _KINDS: Final[dict[str, LabelKind]] = {"i": "integers", "f": "numbers", "b": "truths", "U": "texts"}
 
 
@@ -35,6 +37,20 @@ class Mark(NamedTuple):
     offset: int = 0
     line: int = 0
     dropped: int = 0  # rows left out before it
+    trail: Trail = _UNTRODDEN  # what the bytes before it were
+
+    def to_json(self) -> list[int]:
+        """All of it as numbers."""
+        return [self.offset, self.line, self.dropped, *self.trail]
+
+    @classmethod
+    def from_json(cls, body: object) -> Mark:
+        """The mark that `to_json` wrote; ValueError if it is none."""
+        numbers = [n for n in body if type(n) is int and n >= 0] if isinstance(body, list) else []
+        if not isinstance(body, list) or not len(body) == len(numbers) == 7:
+            raise ValueError("not a mark")
+        offset, line, dropped, *trail = numbers
+        return cls(offset, line, dropped, Trail(*trail))
 
 
 @dataclass(frozen=True)
@@ -102,21 +118,23 @@ class Batch:
             end = int(ends[row - 1]) if row <= len(ends) else len(self.text)
         else:
             end = int(self.ends[row - 1])
-        offset, line, dropped = self.at
+        offset, line, dropped, trail = self.at
         dropped += 0 if self.dropped is None else int(self.dropped[row - 1])
-        return Mark(offset + end, line + self.text.count(b"\n", 0, end), dropped)
+        trail = trail.followed_by(memoryview(self.text)[:end])
+        return Mark(offset + end, line + line_ends(self.text, end), dropped, trail)
 
 
 class Feed(Protocol):
     """A stream that was looked at.
 
-    ``width`` columns there are in any case; ``names`` are those of the columns met so far, None
-    where columns are numbered.
+    ``width`` columns there are in any case; ``dropped`` rows were left out up to where it has
+    been read.
     """
 
     source: str
     notes: list[str]
     width: int
+    dropped: int
 
     @property
     def regular(self) -> bool:
@@ -139,14 +157,17 @@ class Feed(Protocol):
     def to_json(self) -> dict[str, object]:
         """What was decided."""
 
-    def digest(self, offset: int) -> str | None:
-        """The SHA-256 of the beginning, as far as ``offset``; None for a pipe."""
+    def go_on(self, at: Mark, *, replay: bool) -> None:
+        """Make sure that what comes before a mark is what was learned, then or while reading on.
 
-    def skip(self, size: int) -> None:
-        """Read and forget the first bytes of a pipe, which were learned before."""
+        With ``replay`` a pipe brings it again, and it is skipped; else a pipe brings what is new.
+        """
 
     def close(self) -> None:
         """Stop reading."""
+
+    def release(self) -> None:
+        """Give the file back, when nothing reads it any more."""
 
 
 class LabelReader:
@@ -186,6 +207,11 @@ class LabelReader:
         return self._known[text]
 
     def _read(self, text: str, line: int) -> Hashable:
+        if self._numeric and "," in text:
+            raise DataError(
+                f"{self._source}, line {line} has several labels, {quoted(text)}; one is expected "
+                "(--text-labels takes it for one)."
+            )
         if self.kind == "texts":
             return text.strip(" \t")
         numeric = self._numeric and is_number(text)
@@ -206,3 +232,16 @@ class LabelReader:
 def text_reader(source: str) -> LabelReader:
     """Labels that are text, whatever they look like."""
     return LabelReader("texts", source, numeric=False)
+
+
+def line_ends(text: bytes, end: int) -> int:
+    r"""How many lines end before a place: with a newline, a return, or both.
+
+    Examples
+    --------
+    >>> line_ends(b"a\r\nb\rc\nd", 7)
+    3
+    """
+    returns = text.count(b"\r", 0, end)
+    both = text.count(b"\r\n", 0, end) if returns else 0
+    return text.count(b"\n", 0, end) + returns - both

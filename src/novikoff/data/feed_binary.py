@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
 from novikoff.data.batches import BatchPieces
 from novikoff.data.feed import Batch, Mark, Wishes
+from novikoff.data.feed_trail import ChangedError, Trail
 from novikoff.data.pieces import Piece
 from novikoff.data.pipe import Pipe
 from novikoff.data.readers import read
 from novikoff.data.recipe import Recipe
 
-_HEAD = 1 << 16
-
 
 class BinaryFeed:
     """The rows of a Parquet, Arrow, npy or npz file; marks count rows.
+
+    Such a file is written as a whole: its trail is that of all its bytes, wherever the mark is,
+    and one that has been written anew, even with more rows, is another.
 
     Raises
     ------
@@ -28,8 +30,10 @@ class BinaryFeed:
 
     def __init__(self, path: str, pipe: Pipe, form: str, wishes: Wishes) -> None:
         self.source, self.regular = pipe.name, pipe.regular
-        self._path, self._form, self._wishes = path, form, wishes
+        self._form, self._wishes = form, wishes
         self._over = False
+        self.dropped = 0
+        self._trail = Trail.found(os.path.getsize(path), pipe.range)
         pipe.release()
         self._recipe: Recipe
         if form in ("parquet", "arrow"):
@@ -49,11 +53,11 @@ class BinaryFeed:
     @property
     def start(self) -> Mark:
         """The first row."""
-        return Mark()
+        return Mark(trail=self._trail)
 
     def batches(self, at: Mark) -> Iterator[Batch]:
         """The rows from a mark on."""
-        mark = Mark()
+        mark = self.start
         for piece, labels in self._all():
             if self._over:
                 return
@@ -61,18 +65,18 @@ class BinaryFeed:
             left_out = kept - np.arange(len(kept))
             first = int(np.searchsorted(kept + mark.offset, at.offset))
             codes = piece.codes.astype(np.int64)[first:]
-            place = Mark(mark.offset, 0, mark.dropped)
-            yield Batch(
-                piece.X[first:],
-                codes,
-                labels,
-                place if first == 0 else at,
-                b"",
-                kept[first:] + 1 - (0 if first == 0 else at.offset - mark.offset),
-                left_out[first:] - (0 if first == 0 else at.dropped - mark.dropped),
-            )
-            dropped = mark.dropped + len(piece.dropped)
-            mark = Mark(mark.offset + piece.n_read, 0, dropped)
+            if len(codes):
+                yield Batch(
+                    piece.X[first:],
+                    codes,
+                    labels,
+                    mark if first == 0 else at,
+                    b"",
+                    kept[first:] + 1 - (0 if first == 0 else at.offset - mark.offset),
+                    left_out[first:] - (0 if first == 0 else at.dropped - mark.dropped),
+                )
+            self.dropped = mark.dropped + len(piece.dropped)
+            mark = Mark(mark.offset + piece.n_read, 0, self.dropped, self._trail)
 
     def preprocessing(self, width: int) -> dict[str, object] | None:
         """The recipe."""
@@ -82,17 +86,20 @@ class BinaryFeed:
         """What was decided."""
         return {"form": "binary", "format": self._form}
 
-    def digest(self, offset: int) -> str | None:
-        """The SHA-256 of the beginning of the file."""
-        with open(self._path, "rb") as file:
-            return hashlib.sha256(file.read(_HEAD)).hexdigest()
-
-    def skip(self, size: int) -> None:
-        """Nothing: no binary file is a pipe."""
+    def go_on(self, at: Mark, *, replay: bool) -> None:
+        """Make sure that the file is the one that was learned."""
+        if at.trail != self._trail:
+            raise ChangedError(
+                f"{self.source} is not the file that was learned: it has changed. --force begins "
+                "anew."
+            )
 
     def close(self) -> None:
         """Stop reading."""
         self._over = True
+
+    def release(self) -> None:
+        """Nothing: the file is held no longer than it is read."""
 
     def _all(self) -> Iterator[tuple[Piece, Sequence[Hashable]]]:
         if self._pieces is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO, Final
 
 from novikoff.data.delimited import plan_text
@@ -13,13 +13,13 @@ from novikoff.data.errors import DataError
 from novikoff.data.feed import LABEL_KINDS, Feed, LabelReader, Mark, Wishes, text_reader
 from novikoff.data.feed_pairs import KEYS, Keys, PairFeed, is_named, keys_of, labels_of
 from novikoff.data.feed_table import Layout, TableFeed
+from novikoff.data.feed_text import LINES, Doubt
 from novikoff.data.matrices import refuse_columns
 from novikoff.data.pipe import PIECE, Pipe
 from novikoff.data.source import Source, open_source
 from novikoff.data.text import check_text
 from novikoff.data.values import is_missing, is_number, is_truth
 
-_LINES: Final = 100  # that are looked at
 _PAUSE: Final = 0.5  # seconds after which a pipe is judged by what has come
 _BINARY: Final = ("parquet", "arrow", "npy", "npz")
 _DEFAULT: Final = Wishes()
@@ -58,29 +58,15 @@ def open_feed(path: str | os.PathLike[str] | BinaryIO, wishes: Wishes = _DEFAULT
     --------
     >>> feed = open_feed(io.BytesIO(b"a,b,y\n1,2,no\n3,4,yes\n"))
     >>> batch = next(feed.batches(feed.start))
-    >>> batch.X.tolist(), batch.labels, batch.mark(1)
-    ([[1.0, 2.0], [3.0, 4.0]], ['no', 'yes'], Mark(offset=13, line=2, dropped=0))
+    >>> batch.X.tolist(), batch.labels, batch.mark(1).offset
+    ([[1.0, 2.0], [3.0, 4.0]], ['no', 'yes'], 13)
     """
-    choices, pipe = wishes.choices, Pipe(path)
-    if choices.missing == "mean":
-        raise DataError(_NEVER.format(name=pipe.name))
-    head = _head(pipe)
-    if not head:
-        raise DataError(f"{pipe.name} is empty.")
-    source = open_source(_Named(head, pipe.name), choices.format)
-    if source.format in _BINARY:
-        return _binary(path, pipe, source.format, wishes)
-    whole = head[: head.rfind(b"\n") + 1] or head  # the last line may not be all there
-    source = Source(pipe.name, memoryview(whole), source.format)
-    named = choices.format is None and source.format == "csv" and is_named(whole)
-    feed: TableFeed | PairFeed
-    if source.format == "svmlight" or (named and not pipe.name.endswith((".csv", ".csv.gz"))):
-        feed = _pairs(pipe, source, wishes)
-    else:
-        feed = _table(pipe, source, wishes)
-    if not pipe.regular:
-        feed.head = head[feed.body.offset :]
-    return feed
+    pipe = Pipe(path)
+    try:
+        return _looked_at(path, pipe, wishes)
+    except BaseException:
+        pipe.release()
+        raise
 
 
 def reopen_feed(
@@ -96,8 +82,7 @@ def reopen_feed(
         if decided["form"] == "binary":
             return _binary(path, pipe, str(decided["format"]), wishes)
         kind = next(kind for kind in LABEL_KINDS if kind == decided["labels"])
-        offset, line, dropped = (int(str(number)) for number in _items(decided["body"]))
-        body = Mark(offset, line, dropped)
+        body = Mark.from_json(decided["body"])
         if decided["form"] == "pairs":
             return PairFeed(
                 pipe,
@@ -124,8 +109,70 @@ def reopen_feed(
         raise DataError("The model does not say how its stream was read.") from None
 
 
-def _items(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+def _looked_at(path: str | os.PathLike[str] | BinaryIO, pipe: Pipe, wishes: Wishes) -> Feed:
+    if wishes.choices.missing == "mean":
+        raise DataError(_NEVER.format(name=pipe.name))
+    head = _head(pipe)
+    if not head:
+        raise DataError(f"{pipe.name} is empty.")
+    form = open_source(_Named(head, pipe.name), wishes.choices.format).format
+    if form in _BINARY:
+        return _binary(path, pipe, form, wishes)
+    feed = _judged(pipe, head, wishes)
+    offset = feed.body.offset
+    feed.body = feed.body._replace(trail=feed.body.trail.followed_by(head[:offset]))
+    if not pipe.regular:
+        feed.head = head[offset:]
+        if head.count(b"\n") <= LINES:
+            feed.doubt = Doubt(head, _settler(feed, head, wishes))
+    return feed
+
+
+def _judged(pipe: Pipe, head: bytes, wishes: Wishes) -> TableFeed | PairFeed:
+    """What a stream of text is by its beginning."""
+    choices, name = wishes.choices, pipe.name
+    whole = head[: head.rfind(b"\n") + 1] or head  # the last line may not be all there
+    form = open_source(_Named(head, name), choices.format).format
+    source = Source(name, memoryview(whole), form)
+    named = choices.format is None and form == "csv" and is_named(whole)
+    if form == "svmlight" or (named and not name.endswith((".csv", ".csv.gz"))):
+        return _pairs(pipe, source, wishes)
+    return _table(pipe, source, wishes)
+
+
+def _settler(feed: TableFeed | PairFeed, head: bytes, wishes: Wishes) -> Callable[[bytes], None]:
+    """Refuse a pipe that was judged by its first lines if more of them say something else."""
+
+    def settle(seen: bytes) -> None:
+        try:
+            again = _judged(feed.pipe, seen, wishes)
+        except DataError:  # whoever reads the rows says what is wrong
+            return
+        now = _decisions(again)
+        for option, value in _decisions(feed).items():
+            if now.get(option) != value:
+                few, many = head.count(b"\n"), seen.count(b"\n")
+                raise DataError(
+                    f"{feed.source} paused and was judged by its first {few:,} lines, but {many:,} "
+                    f"lines say something else: decide it with {option}."
+                )
+
+    return settle
+
+
+def _decisions(feed: TableFeed | PairFeed) -> dict[str, object]:
+    """What was found out, by the option that says it beforehand."""
+    labels = {"--text-labels": feed.reader.kind}
+    if isinstance(feed, PairFeed):
+        return {"--from": "pairs", "--names": feed.keys, **labels}
+    layout = feed.layout
+    return {
+        "--from": "table",
+        "--delimiter": layout.delimiter,
+        "--header or --no-header": layout.columns,
+        "--one-hot": layout.texts,
+        **labels,
+    }
 
 
 def _head(pipe: Pipe) -> bytes:
@@ -135,7 +182,7 @@ def _head(pipe: Pipe) -> bytes:
         head += piece
         if piece:
             since = time.monotonic()
-            if len(head) >= PIECE or head.count(b"\n") > _LINES:
+            if len(head) >= PIECE or head.count(b"\n") > LINES:
                 break
         elif head.count(b"\n") > 1 and time.monotonic() - since > _PAUSE:
             break
@@ -160,14 +207,15 @@ def _table(pipe: Pipe, source: Source, wishes: Wishes) -> TableFeed:
     if wishes.text_labels:
         reader = text_reader(source.name)
     spread = wishes.bits is not None or plan.every_text or bool(plan.one_hot)
-    textual = {j for j in plan.features if _is_text([row[j] for row in rows], look.decimal)}
+    textual: set[int] = set()
+    if plan.every_text and wishes.bits is None:
+        textual = {j for j in plan.features if _is_text([row[j] for row in rows], look.decimal)}
     layout = Layout(
         columns=look.names,
         label=label,
         features=plan.features,
-        texts=plan.one_hot | (textual if wishes.bits is not None or plan.every_text else set()),
+        texts=plan.one_hot | textual,
         spread=spread,
-        every=wishes.bits is not None or plan.every_text,
         bits=wishes.bits,
         id=plan.id,
         delimiter=look.delimiter,
@@ -198,7 +246,7 @@ def _pairs(pipe: Pipe, source: Source, wishes: Wishes) -> PairFeed:
     refuse_columns(source.name, wishes.choices, "a file of feature:value pairs")
     facts = check_text(source)
     text = bytes(source.view[facts.start :])
-    first = b"".join(text.splitlines(keepends=True)[:_LINES])
+    first = b"".join(text.splitlines(keepends=True)[:LINES])
     keys: Keys = "names" if wishes.names else keys_of(first)
     if wishes.bits is not None:
         keys = "hashed"

@@ -6,6 +6,7 @@ which get the next column when they first come up, or are hashed.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +15,12 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from novikoff.data.errors import DataError, quoted
-from novikoff.data.feed import Batch, Indices, LabelReader, Mark
+from novikoff.data.feed import Batch, Indices, LabelReader, Mark, line_ends
 from novikoff.data.feed_text import Parsed, TextFeed
 from novikoff.data.pairs import Stopped, parse_pairs
 from novikoff.data.recipe import Recipe
 from novikoff.data.scanner import MOST, feature_hash
-from novikoff.data.values import number
+from novikoff.data.values import is_missing, number
 
 Keys: TypeAlias = Literal["numbers", "names", "hashed"]
 KEYS: Final[tuple[Keys, ...]] = ("numbers", "names", "hashed")
@@ -62,9 +63,9 @@ def keys_of(text: bytes) -> Literal["numbers", "names"]:
 
 
 def labels_of(text: bytes) -> list[str]:
-    """The different labels of some lines."""
+    """The different labels of some lines, but for missing ones and lists of several."""
     found = {pieces[0].decode(errors="replace"): None for _, pieces, _ in _rows(text)}
-    return list(found)
+    return [label for label in found if "," not in label and not is_missing(label)]
 
 
 @dataclass
@@ -101,7 +102,7 @@ class PairFeed(TextFeed):
             "bits": self.bits,
             "missing": self.missing,
             "labels": self.reader.kind,
-            "body": list(self.body),
+            "body": self.body.to_json(),
         }
 
     def parse(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
@@ -118,7 +119,7 @@ class PairFeed(TextFeed):
         first = self._halves(text[:middle], at)
         if first.flaw is not None:
             return first
-        then = Mark(at.offset + middle, at.line + text.count(b"\n", 0, middle), self.dropped)
+        then = Mark(at.offset + middle, at.line + line_ends(text, middle), self.dropped)
         second = self._halves(text[middle:], then)
         return Parsed([*first.batches, *second.batches], len(text), second.flaw)
 
@@ -126,12 +127,16 @@ class PairFeed(TextFeed):
         """The rows if all are as they should be, else None."""
         import scipy.sparse as sp
 
-        found = parse_pairs(memoryview(text), bits=self.bits)
+        words = self.reader.kind == "texts"
+        found = parse_pairs(memoryview(text), bits=self.bits, words=words)
         if isinstance(found, Stopped) or found.odd_row >= 0:
             return None
         try:
-            values = [self.reader.value(label.decode(), 0) for label in found.labels]
-        except DataError:
+            labels = [label.decode() for label in found.labels]
+            values = [self.reader.value(label, 0) for label in labels]
+        except (DataError, UnicodeDecodeError):
+            return None
+        if any(map(is_missing, labels)):
             return None
         known = {value: code for code, value in enumerate(dict.fromkeys(values))}
         codes: Indices = np.array([known[value] for value in values], np.int64)
@@ -139,8 +144,11 @@ class PairFeed(TextFeed):
             codes = codes[found.codes]
         shape = (len(found.codes), max(self.width, found.highest + 1))
         X = sp.csr_array((found.values, found.indices, found.indptr), shape=shape)
-        lines = text.count(b"\n") + (not text.endswith(b"\n"))
-        ends = None if lines == len(codes) else np.array([end for *_, end in _rows(text)], np.int64)
+        newlines = text.count(b"\n")
+        lines = newlines + (not text.endswith(b"\n"))
+        if lines == len(codes) and newlines == line_ends(text, len(text)):
+            return Batch(X, codes, list(known), at, text)
+        ends = np.array([end for *_, end in _rows(text)], np.int64)
         return Batch(X, codes, list(known), at, text, ends)
 
     def _carefully(self, text: bytes, at: Mark) -> Parsed:
@@ -153,12 +161,13 @@ class PairFeed(TextFeed):
         flaw = None
         try:
             for line, pieces, end in _rows(text, at.line):
-                row = self._row(f"{self.source}, line {line}", pieces)
-                if row is None:
+                where = f"{self.source}, line {line}"
+                entries = self._entries(where, pieces)
+                if entries is None:
                     self.dropped += 1
                     continue
-                label = self.reader.value(pieces[0].decode(errors="replace"), line)
-                rows.append(row)
+                label = self.reader.value(pieces[0].decode(), line)
+                rows.append(self._row(where, entries))  # only now do names get columns
                 codes.append(labels.setdefault(label, len(labels)))
                 ends.append(end)
                 dropped.append(self.dropped - at.dropped)
@@ -175,12 +184,20 @@ class PairFeed(TextFeed):
         batch = Batch(X, np.array(codes, np.int64), list(labels), at, text, *places)
         return Parsed([batch], len(text), flaw)
 
-    def _row(self, where: str, pieces: list[bytes]) -> dict[int, float] | None:
-        """The columns and values of a row; None if it is left out."""
+    def _entries(self, where: str, pieces: list[bytes]) -> list[tuple[bytes, float]] | None:
+        """The features and values of a row; None if it is left out."""
         if b":" in pieces[0]:
             raise DataError(f"{where} has no label: it begins with {_shown(pieces[0])}.")
-        row: dict[int, float] = {}
-        last = -1
+        try:
+            label = pieces[0].decode()
+        except UnicodeDecodeError:
+            raise DataError(f"{where} is not UTF-8 text.") from None
+        if is_missing(label):
+            self._miss(f"{where}: the label, {quoted(label)},")
+            return None
+        if self.reader.kind != "texts" and number(label) in (math.inf, -math.inf):
+            raise DataError(f"{where}: the label, {quoted(label)}, is infinite.")
+        found = []
         for position, piece in enumerate(pieces[1:]):
             if position == 0 and _QUERY.fullmatch(piece):
                 continue
@@ -188,13 +205,26 @@ class PairFeed(TextFeed):
             value = number(text.decode(errors="replace"))
             if not colon or not key or value is None:
                 raise DataError(f"{where}: {_shown(piece)} is not of the form feature:value.")
-            if value - value != 0.0:
-                gap = value != value  # NaN
-                if not gap or self.missing != "drop":
-                    what = "missing" if gap else "infinite or beyond the range of float64"
-                    advice = "; --missing drop leaves out such rows" if gap else ""
-                    raise DataError(f"{where}: {_shown(piece)} is {what}{advice}.")
+            if math.isnan(value):
+                self._miss(f"{where}: {_shown(piece)}")
                 return None
+            if math.isinf(value):
+                raise DataError(
+                    f"{where}: {_shown(piece)} is infinite or beyond the range of float64."
+                )
+            found.append((key, value))
+        return found
+
+    def _miss(self, what: str) -> None:
+        """Raise DataError, unless rows where something is missing are left out."""
+        if self.missing != "drop":
+            raise DataError(f"{what} is missing; --missing drop leaves out such rows.")
+
+    def _row(self, where: str, entries: list[tuple[bytes, float]]) -> dict[int, float]:
+        """The columns and values of a row."""
+        row: dict[int, float] = {}
+        last = -1
+        for key, value in entries:
             column = self._column(where, key)
             if self.keys == "numbers" and column <= last:
                 raise DataError(

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from novikoff.data.errors import DataError, argument, counted, quoted
-from novikoff.data.feed import Batch, Indices, LabelReader, Mark
+from novikoff.data.feed import Batch, Indices, LabelReader, Mark, line_ends
 from novikoff.data.feed_text import Parsed, TextFeed
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.scanner import feature_hash
@@ -30,7 +30,8 @@ class Layout:
     """Which columns of a table are what.
 
     ``texts`` are the features that are always text. With ``spread``, text becomes features of
-    its own, ``column=value``; with ``every``, wherever it comes up; with ``bits``, hashed.
+    its own, ``column=value``; with ``bits`` they are hashed, and text may come up in any column,
+    where a number is a number all the same.
     """
 
     columns: list[str]
@@ -38,7 +39,6 @@ class Layout:
     features: list[int]
     texts: frozenset[int]
     spread: bool
-    every: bool
     bits: int | None
     id: int | None
     delimiter: str
@@ -114,7 +114,7 @@ class TableFeed(TextFeed):
             "form": "table",
             "layout": self.layout.to_json(),
             "labels": self.reader.kind,
-            "body": list(self.body),
+            "body": self.body.to_json(),
             "header": self.repeated.decode(),
         }
 
@@ -134,7 +134,7 @@ class TableFeed(TextFeed):
         first = self._halves(text[:middle], at)
         if first.flaw is not None:
             return first
-        then = Mark(at.offset + middle, at.line + text.count(b"\n", 0, middle), self.dropped)
+        then = Mark(at.offset + middle, at.line + line_ends(text, middle), self.dropped)
         second = self._halves(text[middle:], then)
         return Parsed([*first.batches, *second.batches], len(text), second.flaw)
 
@@ -212,8 +212,8 @@ class TableFeed(TextFeed):
             return False
         if len(label) > _LONGEST_LABEL:
             raise DataError(f"{where} has a label of over {_LONGEST_LABEL} characters.")
-        found = [self._entry(j, cells[j], where) for j in layout.features]
-        rows.add(found, self.reader.value(label, record.line))
+        code = self.reader.value(label, record.line)
+        rows.add([self._entry(j, cells[j], where) for j in layout.features], code)
         return True
 
     def _entry(self, position: int, cell: str, where: str) -> tuple[int, float]:
@@ -231,7 +231,7 @@ class TableFeed(TextFeed):
                         "float64."
                     )
                 return self._column(name), value
-        if not layout.every and position not in layout.texts:
+        if layout.bits is None and position not in layout.texts:
             raise DataError(
                 f"{where}, column {quoted(name)} holds {quoted(cell)}, which is not a number; "
                 f"--one-hot {argument(name)} or --hash 18 make text a feature, --drop "

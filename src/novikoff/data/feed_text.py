@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+import codecs
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from novikoff.data.errors import DataError
-from novikoff.data.feed import Batch, Mark
-from novikoff.data.pipe import Pipe, skipped
+from novikoff.data.feed import Batch, Mark, line_ends
+from novikoff.data.feed_trail import Trail, compare, skipped, unbroken
+from novikoff.data.pipe import Pipe
 
-HEAD: Final = 1 << 16  # bytes that the digest is about
+LINES: Final = 100  # that are looked at
 
 _BEGINNING: Final = Mark()
+_BOM: Final = codecs.BOM_UTF8
 _LONGEST: Final = 1 << 24  # bytes of a row
 
 
@@ -23,6 +25,13 @@ class Parsed(NamedTuple):
     batches: list[Batch]
     used: int
     flaw: DataError | None = None
+
+
+class Doubt(NamedTuple):
+    """A pipe was judged by the few lines that had come: what to ask when there are more."""
+
+    seen: bytes
+    settle: Callable[[bytes], None]
 
 
 @dataclass
@@ -41,6 +50,8 @@ class TextFeed:
         Where the first row begins.
     repeated : bytes
         A header that is left out if a pipe, begun anew, brings it again.
+    doubt : Doubt, optional
+        Whether more lines say the same as the first.
     """
 
     pipe: Pipe
@@ -50,8 +61,8 @@ class TextFeed:
     repeated: bytes = b""
     notes: list[str] = field(default_factory=list)
     dropped: int = 0  # rows that were left out so far
-    flow: Iterator[bytes] | None = None  # in place of what the pipe gives
-    digests: dict[int, str | None] = field(default_factory=dict)  # the last one, by its size
+    flow: Iterator[bytes] | None = None  # what comes next, in place of what the pipe gives
+    doubt: Doubt | None = None
 
     @property
     def regular(self) -> bool:
@@ -83,11 +94,17 @@ class TextFeed:
                 continue
             text = rest[:cut]
             found = self.parse(text, at, final=final)
-            yield from found.batches
+            view, done, trail = memoryview(text), 0, at.trail
+            for batch in found.batches:
+                begin = batch.at.offset - at.offset
+                trail, done = trail.followed_by(view[done:begin]), begin
+                batch.at = batch.at._replace(trail=trail)
+                yield batch
             if found.flaw is not None:
                 raise found.flaw
-            lines = text.count(b"\n", 0, found.used)
-            at = Mark(at.offset + found.used, at.line + lines, self.dropped)
+            trail = trail.followed_by(view[done : found.used])
+            lines = line_ends(text, found.used)
+            at = Mark(at.offset + found.used, at.line + lines, self.dropped, trail)
             rest = rest[found.used :]
             if not final and len(rest) > _LONGEST:
                 raise DataError(
@@ -95,43 +112,64 @@ class TextFeed:
                     "bytes; perhaps a quote is never closed."
                 )
 
-    def digest(self, offset: int) -> str | None:
-        """The SHA-256 of the beginning, as far as ``offset``; None for a pipe."""
-        size = min(offset, HEAD)
-        if size not in self.digests:
-            head = self.pipe.beginning(size)
-            self.digests = {size: None if head is None else hashlib.sha256(head).hexdigest()}
-        return self.digests[size]
+    def go_on(self, at: Mark, *, replay: bool) -> None:
+        """Make sure that what comes before a mark is what was learned, then or while reading on."""
+        if self.regular and not self.pipe.packed:
+            compare(self.source, at.line + 1, at.trail, Trail.found(at.offset, self.pipe.range))
+            last = self.pipe.range(at.offset - 1, at.offset) if at.offset else b""
+            self.flow = unbroken(self.pipe.pieces(at.offset), self.source, at.line, last)
+        elif self.regular or replay:
+            pieces = self.pipe.pieces()
+            self.flow = skipped(pieces, self.source, at.offset, at.line, at.trail)
 
     def close(self) -> None:
         """Stop reading."""
         self.pipe.close()
 
-    def skip(self, size: int) -> None:
-        """Read and forget the first bytes of a pipe, which were learned before."""
-        short = f"{self.source} is shorter than what was learned of it."
-        self.flow = skipped(self.pipe.pieces(), size, short)
+    def release(self) -> None:
+        """Give the file back, when nothing reads it any more."""
+        self.pipe.release()
 
     def _pieces(self, offset: int) -> Iterator[bytes]:
-        if self.regular:
+        flow, self.flow = self.flow, None
+        if flow is not None:
+            yield from flow
+        elif self.regular:
             yield from self.pipe.pieces(offset)
-            return
-        fresh = self.pipe.pieces() if self.flow is None else self.flow
-        if self.head:
+        elif self.repeated and not self.head:
+            yield from _without(self.repeated, self.pipe.pieces())
+        else:
             head, self.head = self.head, b""
             yield head
-        elif self.repeated and self.flow is None:
-            yield from _without(self.repeated, fresh)
-        yield from fresh
+            yield from self._doubted(self.pipe.pieces())
+
+    def _doubted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces; when there are lines enough, or no more, it is asked what they say."""
+        doubt, self.doubt = self.doubt, None
+        if doubt is not None:
+            seen = doubt.seen
+            for piece in pieces:
+                yield piece
+                seen += piece
+                if seen.count(b"\n") > LINES:
+                    break
+            doubt.settle(seen)
+        yield from pieces
 
 
 def _without(header: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The first pieces, without a first line that is the header."""
-    found = b""
+    """The pieces, without a header at their beginning; blank lines may come before it."""
+    found = rows = b""
     for piece in pieces:
         found += piece
-        line = found.partition(b"\n")[0].rstrip(b"\r")
-        if len(found) > len(line) or not header.startswith(line):
+        if len(found) < len(_BOM) and _BOM.startswith(found):
+            continue
+        rows = found.removeprefix(_BOM).lstrip(b"\r\n")
+        if len(rows) > len(header) + 1 or not header.startswith(rows[: len(header)]):
             break
-    line = found.partition(b"\n")[0].rstrip(b"\r")
-    yield found.partition(b"\n")[2] if line == header else found
+    rest = rows.removeprefix(header)
+    if len(rest) < len(rows) and rest[:1] in (b"", b"\r", b"\n"):
+        yield rest[2:] if rest[:2] == b"\r\n" else rest[1:]
+    else:
+        yield found.removeprefix(_BOM)
+    yield from pieces

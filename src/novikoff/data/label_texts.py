@@ -114,11 +114,12 @@ def label_notes(names: Sequence[str], path: Path) -> list[str]:
 def field(text: str, mark: str) -> str:
     """A field of delimited text, in quotes where it needs them (RFC 4180).
 
-    It needs them also for what might be taken for the delimiter elsewhere.
+    Between commas it needs them also for what a reader might take for the delimiter.
 
     >>> print(field("plain", ","), field('5" or so', ","), field("a;b", ","))
     plain "5"" or so" "a;b"
     """
-    if not any(c in text for c in (mark, *_DELIMITERS, '"', "\r", "\n")):
+    marks = _DELIMITERS if mark == "," else mark
+    if not any(c in text for c in (*marks, '"', "\r", "\n")):
         return text
     return '"' + text.replace('"', '""') + '"'

@@ -55,12 +55,13 @@ class Pipe:
         self._fd: int | None = None
         self._own = False
         self._flow: Iterator[bytes] | None = None
-        self._path = path
         if not isinstance(path, str | os.PathLike):
             name = getattr(path, "name", None)
             self.name = shown(name) if isinstance(name, str) else "the stream"
             self._file = path
         elif os.fspath(path) == "-":
+            if sys.stdin is None:
+                raise DataError("- cannot be read: the standard input is closed.")
             self.name, self._file = "-", sys.stdin.buffer
         else:
             self.name = shown(os.fspath(path))
@@ -90,26 +91,32 @@ class Pipe:
             if self._flow is None:
                 self._flow = self._unpacked()
             return self._flow
-        packed = os.pread(self._fd, 2, 0) == _GZIP
+        packed = self.packed
         os.lseek(self._fd, 0 if packed else start, os.SEEK_SET)
         if not packed and os.fstat(self._fd).st_size < start:
             raise DataError(self._short())
-        return skipped(self._unpacked(), start, self._short()) if packed else self._raw()
+        return _skipped(self._unpacked(), start, self._short()) if packed else self._raw()
+
+    @property
+    def packed(self) -> bool:
+        """Whether it is a plain file of gzip."""
+        return self.regular and self._fd is not None and os.pread(self._fd, 2, 0) == _GZIP
+
+    def range(self, begin: int, end: int) -> bytes:
+        """Some bytes of a plain file as they lie, whoever reads it meanwhile.
+
+        Raises
+        ------
+        DataError
+            If it is shorter.
+        """
+        found = b"" if self._fd is None else os.pread(self._fd, end - begin, begin)
+        if len(found) < end - begin:
+            raise DataError(self._short())
+        return found
 
     def _short(self) -> str:
         return f"{self.name} is shorter than what was learned of it."
-
-    def beginning(self, size: int) -> bytes | None:
-        """The first bytes of a plain file, whoever reads it meanwhile; None for a pipe."""
-        if not self.regular:
-            return None
-        other, found = Pipe(self._path), b""
-        for piece in other.pieces():
-            found += piece
-            if len(found) >= size:
-                break
-        other.release()
-        return found[:size]
 
     def close(self) -> None:
         """End `pieces`, from whatever thread it runs in."""
@@ -185,7 +192,7 @@ class Pipe:
             raise DataError(f"{self.name} is cut off: its gzip data ends too early.")
 
 
-def skipped(pieces: Iterator[bytes], start: int, short: str) -> Iterator[bytes]:
+def _skipped(pieces: Iterator[bytes], start: int, short: str) -> Iterator[bytes]:
     """Pieces without their first bytes; if there are not so many, that is said."""
     for piece in pieces:
         yield piece[start:]

@@ -54,6 +54,8 @@ class GivenBlocks:
         known: dict[Hashable, None] = {}
         for X, y in ahead(blocks):
             n, d = as_matrix(X).shape
+            if n == 0:
+                continue
             labels = labels_of(y)
             if self.n_features not in (-1, d):
                 raise ValueError(f"A block has {d} columns, but the first has {self.n_features}.")
@@ -71,13 +73,17 @@ class GivenBlocks:
 
     def coded(self) -> Iterator[Coded]:
         """The blocks with codes in place of labels."""
-        codes = {label: code for code, label in enumerate(self._labels)}
+        codes, first = {label: code for code, label in enumerate(self._labels)}, 0
         for X, y in self._blocks:
             labels = labels_of(y).tolist()
+            if not labels:
+                continue
             if not set(labels) <= codes.keys():
                 raise ValueError("The labels of the blocks are not those of the first pass.")
             rows = cast("Floats | SparseMatrix", as_matrix(X))
-            yield measured(rows, np.array([codes[label] for label in labels], dtype=np.int32))
+            found = np.array([codes[label] for label in labels], dtype=np.int32)
+            yield measured(rows, found, first=first)
+            first += len(labels)
 
 
 @dataclass(frozen=True)
@@ -138,7 +144,14 @@ class Table:
                 yield part.first + first, A
 
     def survey(self) -> None:
-        """The numbers that every bound needs, and the digest, in a pass of their own."""
+        """The numbers that every bound needs, and the digest, in a pass of their own.
+
+        Raises
+        ------
+        ValueError
+            If the rows are not those of the pass before, as far as that shows.
+        """
+        before, self.n, self.radius = self.sha256, 0, 0.0
         n_rows = self.source.n_rows or sum(len(block.codes) for block in self.source.coded())
         digest, signs = Digest(n_rows, self.d), list[Signs]()
         for part in self.parts(Limits()):
@@ -148,8 +161,10 @@ class Table:
             digest.add(part.data.table.matrix)
             signs.append(part.signs)
             self.n += part.data.n
-        every = np.concatenate(signs)
+        every = np.concatenate([np.empty(0, dtype=np.int8), *signs])
         self.sha256 = digest.hexdigest(every)
+        if self.n != n_rows or before not in ("", self.sha256):
+            raise ValueError("The blocks differ from pass to pass: they must begin anew each time.")
         self.one_sided = bool((every == every[0]).all())
 
     def _data(self, block: Coded, signs: Signs) -> Data:

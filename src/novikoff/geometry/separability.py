@@ -256,6 +256,8 @@ def decide_blocks(
     table = Table(blocks, signs, fit_intercept)
     table.survey()
     found = inquire_blocks(table, goal, tol, limits, progress)
+    if isinstance(blocks, GivenBlocks):  # nobody vouches for them
+        table.survey()
     facts = _Facts((table.n, table.d), fit_intercept, table.radius, table.sha256)
     return _report(facts, found, sides), found
 

@@ -29,7 +29,7 @@ def classes_of(blocks: Blocks) -> Labels:
     """The different labels, sorted; found in a pass of their own where the blocks do not say."""
     if isinstance(blocks, CodedBlocks):
         return blocks.classes
-    found = [np.unique(np.asarray(y)) for _, y in ahead(blocks)]
+    found = [np.unique(np.asarray(y)) for _, y in ahead(_filled(blocks))]
     if not found:
         raise ValueError("There are no blocks, and so no rows, to learn from.")
     return np.unique(np.concatenate(found))
@@ -48,8 +48,8 @@ def meet(blocks: Blocks, estimator: BaseEstimator) -> int:
         estimator.__dict__.pop("_feature_names", None)
         estimator.n_features_in_ = blocks.n_features
         return blocks.n_features
-    for given in blocks:
-        X, _ = check_rows_and_labels(estimator, *_pair(given), reset=True)
+    for given in _filled(blocks):
+        X, _ = check_rows_and_labels(estimator, *given, reset=True)
         return int(X.shape[1])
     raise ValueError("There are no blocks, and so no rows, to learn from.")
 
@@ -68,10 +68,12 @@ def coded(
         for block in blocks.coded():
             yield block if recode is None else block._replace(codes=recode[block.codes])
         return
-    for given in blocks:
-        X, y = check_rows_and_labels(estimator, *_pair(given), reset=False)
+    first = 0
+    for given in _filled(blocks):
+        X, y = check_rows_and_labels(estimator, *given, reset=False)
         check_classification_targets(y)
-        yield measured(X, code_labels(y, classes).astype(np.int32), threads)
+        yield measured(X, code_labels(y, classes).astype(np.int32), threads, first)
+        first += len(y)
 
 
 class Passes:
@@ -115,10 +117,14 @@ class Passes:
         return int(np.random.default_rng([self.plan.seed, self.begun, number]).integers(2**31))
 
 
-def _pair(given: object) -> tuple[MatrixLike, npt.ArrayLike]:
-    if isinstance(given, tuple | list) and len(given) == 2:
-        return given[0], given[1]
-    raise ValueError("Blocks are pairs (X, y) of rows and labels.")
+def _filled(blocks: Blocks) -> Iterator[tuple[MatrixLike, npt.ArrayLike]]:
+    """The blocks that have rows."""
+    for given in blocks:
+        if not isinstance(given, tuple | list) or len(given) != 2:
+            raise ValueError("Blocks are pairs (X, y) of rows and labels.")
+        X, y = given
+        if (X.shape[0] if hasattr(X, "shape") else len(X)) > 0:
+            yield X, y
 
 
 def _share(limits: Limits, rules: Rules) -> Limits:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 import numpy as np
@@ -23,8 +24,9 @@ from novikoff.learners.schemes import Binary, OneVsOne, Scheme
 # The rows that the recent error is about.
 WINDOW: Final = 1000
 
-_EPSILON = 2.0**-52
-_TINY = 5e-324
+_MOST_CLASSES = 1000  # of those that are refused
+_EPSILON = Fraction(1, 2**52)
+_TINY = Fraction(1, 2**1074)
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Progress:
     margin_bound : float or None
         No linear rule separates the rows seen so far by a margin γ above this: γ ≤ ‖w‖/(t·μ)
         after t updates (B3), rounded up. None where the theorem does not speak: for more than two
-        classes, a margin, weights of classes, or weights that did not start from zero.
+        classes, a margin, weights of classes, or weights that did not start from zero; and where
+        the bound is beyond float64.
     """
 
     rows: int
@@ -75,6 +78,9 @@ class Progressive:
     ----------
     width : int
         Columns that there are in any case, whatever the rows have.
+    wary : bool
+        Whether labels are refused that are as manifold as measurements are: more than 1,000, and
+        more than half of the rows so far, when a new one comes up.
 
     Examples
     --------
@@ -89,6 +95,7 @@ class Progressive:
         self.pupil = pupil
         self.classes = classes
         self.width = 0
+        self.wary = False
         self._from_zero = pupil.known is None
         self._window = np.zeros(WINDOW, dtype=np.uint8)
         self._counts = np.zeros(3, dtype=np.int64)  # rows, mistakes, those of them in the window
@@ -220,6 +227,12 @@ class Progressive:
                 f"Row {self.rows + 1} of the stream is of class {label!r}, which is not one of "
                 f"the classes {self.pupil.labels}."
             )
+        classes, rows = len(self.pupil.labels) + 1, self.rows + 1
+        if self.wary and classes > max(_MOST_CLASSES, rows / 2):
+            raise ValueError(
+                f"{classes:,} different labels in {rows:,} rows are hardly classes; choose the "
+                "label with --label."
+            )
         self.pupil.meet(label)
 
     def _advance(self, rows: Rows, codes: Indices, first: int, last: int, novel: bool) -> None:
@@ -239,10 +252,7 @@ class Progressive:
         scores, votes = np.empty(W.shape[1]), np.empty((2, len(rules.sides)))
         done = int(advance(rows, codes, state, record, first, last, novel, scores, votes))
         if done < last:
-            raise ValueError(
-                f"Row {self.rows + 1} of the stream has a score or an update beyond the range of "
-                "float64: scale the data down."
-            )
+            raise ValueError(f"Row {self.rows + 1} of the stream {_why(rows, done)}.")
 
     def _margin_bound(self, norm: float) -> float | None:
         """‖w‖/(t·μ), with all that rounding may have done to w on the way, rounded up."""
@@ -251,10 +261,15 @@ class Progressive:
         speaks = self._from_zero and pupil.margin == 0.0 and not pupil.class_weight
         if not speaks or not isinstance(rules.scheme, Binary) or t == 0:
             return None
-        lost = float(self._drift[0]) * _EPSILON + t * len(rules.held[0]) * _TINY
-        length = t * pupil.step
-        bound = (norm * (1.0 + (len(rules.held[0]) + 16) * _EPSILON) + lost) / length
-        return math.nextafter(bound * (1.0 + 8.0 * _EPSILON), math.inf)
+        drift, size = float(self._drift[0]), len(rules.held[0])
+        if not math.isfinite(norm + drift):
+            return None
+        lost = Fraction(drift) * _EPSILON + t * size * _TINY
+        length = Fraction(norm) * (1 + (size + 16) * _EPSILON) + lost
+        try:
+            return math.nextafter(float(length / (t * Fraction(pupil.step))), math.inf)
+        except OverflowError:
+            return None
 
 
 def _view(X: Floats | SparseMatrix, first: int, last: int) -> tuple[Rows, int]:
@@ -271,6 +286,16 @@ def _view(X: Floats | SparseMatrix, first: int, last: int) -> tuple[Rows, int]:
     values = np.ascontiguousarray(X.data[begin:end], dtype=np.float64)
     width = int(indices.max()) + 1 if len(indices) > 0 else 0
     return Rows(indptr - begin, indices, _read_only(values), False), width
+
+
+def _why(rows: Rows, row: int) -> str:
+    """What keeps a row from being learned."""
+    values = rows.values[rows.indptr[row] : rows.indptr[row + 1]]
+    if np.isnan(values).any():
+        return "has a missing value, NaN: leave it out, or fill it in"
+    if np.isinf(values).any():
+        return "has an infinite value"
+    return "has a score or an update beyond the range of float64: scale the data down"
 
 
 def _read_only(values: Vector) -> Vector:

@@ -77,6 +77,12 @@ def advance(
                 for j in range(begin, end):
                     if not abs(W[indices[j - shift], c] + tau * values[j]) < math.inf:
                         return i
+                    if len(lazy) > 0:
+                        late = tally[0, c] * tau * values[j]
+                        if not abs(lazy[indices[j - shift], c] + late) < math.inf:
+                            return i
+                if not abs(W[bottom, c] + tau * bias) < math.inf:
+                    return i
         mistake = novel or _mistaken(scores, code, sides, pairs, votes)
         novel = False
         at = counts[0] % len(window)
@@ -99,10 +105,10 @@ def advance(
             for j in range(begin, end):
                 column = indices[j - shift]
                 W[column, c] += tau * values[j]
-                rounded += (abs(W[column, c]) + abs(tau * values[j])) ** 2
+                rounded += abs(W[column, c]) + abs(tau * values[j])
             W[bottom, c] += tau * bias
             if c == 0:  # how far the weights may have drifted from the exact sum of the rows
-                drift[0] += math.sqrt(rounded) + abs(W[bottom, 0]) + abs(tau * bias)
+                drift[0] += rounded + abs(W[bottom, 0]) + abs(tau * bias)
             if len(lazy) > 0:
                 for j in range(begin, end):
                     lazy[indices[j - shift], c] += t * tau * values[j]

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from novikoff.core.blocks import Coded, CodedBlocks, ahead
 from novikoff.core.rows import Floats, Indices, SparseMatrix
 from novikoff.geometry.error_bound import ErrorBound
+from novikoff.geometry.margin import Interval
 from novikoff.geometry.recession import recession_of
 from novikoff.geometry.selection import Selection, Table, renumbered
 from novikoff.geometry.table import Digest, Label, Matrix, plain_label, signs_of
@@ -57,9 +58,10 @@ def study_blocks(
     The parameters are those of `novikoff.report.study.study`, with blocks in place of X and y.
     Identical rows with different labels are not looked for: that needs all rows at once.
     """
-    tell = progress or (lambda step, interval: None)
     check_width(blocks.n_features)
-    given = blocks
+    watched = _Watched(blocks, progress or (lambda step, interval: None))
+    tell = watched.tell
+    given = blocks = watched
     if options.positive is not None and len(blocks.classes) > 2:
         blocks = _OneAgainstRest(blocks, options.positive)
     classes: list[Label] = [plain_label(label) for label in blocks.classes.tolist()]
@@ -93,6 +95,37 @@ def study_blocks(
     )
 
 
+class _Watched:
+    """Blocks that tell of every pass how far it is."""
+
+    def __init__(self, blocks: CodedBlocks, progress: Progress) -> None:
+        self._blocks, self._progress = blocks, progress
+        self.n_rows, self.n_features = blocks.n_rows, blocks.n_features
+        self.classes = blocks.classes
+        self._step, self._passes = "", 0
+        self._interval: Interval | None = None
+
+    def tell(self, step: str, interval: Interval | None) -> None:
+        """What is being done, and the interval for the margin once there is one."""
+        if step != self._step:
+            self._step, self._passes = step, 0
+        self._interval = interval
+        self._progress(step, interval)
+
+    def __iter__(self) -> Iterator[tuple[Floats | SparseMatrix, Labels]]:
+        return iter(self._blocks)
+
+    def coded(self) -> Iterator[Coded]:
+        """The blocks with codes in place of labels."""
+        self._passes += 1
+        rows = 0
+        for block in self._blocks.coded():
+            rows += len(block.codes)
+            share = f", {rows / self.n_rows:.0%}" if self.n_rows else ""
+            self._progress(f"{self._step}: pass {self._passes}{share}", self._interval)
+            yield block
+
+
 class _OneAgainstRest:
     """Blocks of one class and all others."""
 
@@ -108,6 +141,7 @@ class _OneAgainstRest:
             yield block.X, self.classes[block.codes]
 
     def coded(self) -> Iterator[Coded]:
+        """The blocks with codes in place of labels."""
         for block in self._blocks.coded():
             yield block._replace(codes=self._codes[block.codes])
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Stop: TypeAlias = Callable[[int], int]
 
 _MOST_ROWS: Final = 1 << 16  # learned in one go: a wish to stop is heard after them
-_MOST_CLASSES: Final = 20
 
 
 @dataclass
@@ -52,12 +51,18 @@ class Course:
     def __post_init__(self) -> None:
         self._batch: Batch | None = None
         self._done = 0
-        self.record.width = self.feed.width
+        self._ended = False
+        self.record.width, self.record.wary = self.feed.width, True
 
     @property
     def mark(self) -> Mark:
         """The place after the last row that was learned."""
         return self.at if self._batch is None else self._batch.mark(self._done)
+
+    @property
+    def dropped(self) -> int:
+        """The rows left out up to there; at the end of the stream, up to the end."""
+        return self.feed.dropped if self._ended else self.mark.dropped
 
     def teach(self, learner: Perceptron) -> None:
         """Give a perceptron all that was learned, with the names of the features."""
@@ -82,26 +87,32 @@ class Course:
             If the rows cannot be read, or learned; those before have been learned.
         """
         while True:
-            ahead, self.begun = self.begun or Ahead(self.feed.batches(self.mark)), None
-            try:
-                for batch in ahead:
-                    if batch is None:
-                        yield
-                        continue
-                    self._batch, self._done = batch, 0
-                    while self._done < len(batch):
-                        rows = self.record.rows
-                        self._learn(batch, min(stop(rows) - rows, _MOST_ROWS))
-                        yield
-            except BaseException:
-                self.feed.close()
-                raise
-            finally:
-                ahead.close()
+            yield from self._lap(stop)
             if self.lap >= passes:
+                self._ended = True
+                self.feed.release()
                 return
             self.lap += 1
             self._batch, self.at = None, self.feed.start
+
+    def _lap(self, stop: Stop) -> Generator[None]:
+        ahead, self.begun = self.begun or Ahead(self.feed.batches(self.mark)), None
+        try:
+            for batch in ahead:
+                if batch is None:
+                    yield
+                    continue
+                self._batch, self._done = batch, 0
+                while self._done < len(batch):
+                    rows = self.record.rows
+                    self._learn(batch, min(stop(rows) - rows, _MOST_ROWS))
+                    yield
+        except BaseException:
+            self.feed.close()
+            ahead.close()
+            self.feed.release()
+            raise
+        ahead.close()
 
     def _learn(self, batch: Batch, most: int) -> None:
         record, first = self.record, self._done
@@ -112,12 +123,6 @@ class Course:
             raise DataError(f"{self.feed.source}: {error}") from None
         finally:
             self._done = first + record.rows - before
-        classes = len(record.pupil.labels)
-        if classes > max(_MOST_CLASSES, record.rows / 2):
-            raise DataError(
-                f"{self.feed.source} has {classes:,} different labels in {record.rows:,} rows: "
-                "they are hardly classes; choose the label with --label."
-            )
 
     def dump(self, asked: Mapping[str, object]) -> bytes:
         """The model file: all that is needed to go on from here."""
@@ -136,9 +141,8 @@ class Course:
         self.teach(learner)
         stream: dict[str, object] = {
             **self.record.to_json(),
-            **mark._asdict(),
+            "at": mark.to_json(),
             "pass": self.lap,
-            "beginning": self.feed.digest(mark.offset),
             "decided": self.feed.to_json(),
             "asked": dict(asked),
         }
@@ -186,22 +190,15 @@ def resume(
         raise DataError(f"{path} is a model, but not of a stream that could go on.")
     _check_asked(path, stream.get("asked"), asked)
     decided, lap = stream.get("decided"), stream.get("pass")
-    places = [stream.get(name) for name in Mark._fields]
     if not isinstance(decided, dict) or not isinstance(lap, int):
         raise DataError(f"{path} does not say how its stream was read.")
-    if not all(isinstance(place, int) and place >= 0 for place in places):
-        raise DataError(f"{path} does not say where its stream stopped.")
-    mark = Mark(*(int(str(place)) for place in places))
+    try:
+        mark = Mark.from_json(stream.get("at"))
+    except ValueError:
+        raise DataError(f"{path} does not say where its stream stopped.") from None
     names = getattr(saved.model, "feature_names_in_", None)
     feed = reopen_feed(source, decided, None if names is None else names.tolist(), wishes)
-    if feed.regular:
-        if feed.digest(mark.offset) != stream.get("beginning"):
-            raise DataError(
-                f"{source} is not what {path} has learned: its beginning has changed. --force "
-                "begins anew."
-            )
-    elif replay:
-        feed.skip(mark.offset)
+    feed.go_on(mark, replay=replay)
     record = Progressive.from_json(Pupil.of(saved.model), stream)
     return Course(feed, record, mark, lap)
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-import secrets
 import signal
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from novikoff.core.drafts import Draft, OutputError, check_writable, saying
 
-class OutputError(OSError):
-    """An output file cannot be written; the message is a sentence."""
+__all__ = [
+    "OutputError",
+    "check_folder",
+    "check_writable",
+    "make_folder",
+    "write_file",
+    "write_files",
+]
 
 
 def write_file(path: str | os.PathLike[str], content: bytes, *, force: bool = True) -> None:
@@ -49,36 +54,17 @@ def write_files(contents: Mapping[Path, bytes], *, force: bool) -> None:
 
     A full disk or a crash is thus known before a file that was there is replaced.
     """
-    drafts: dict[Path, Path] = {}
-    try:
+    with contextlib.ExitStack() as drafts:
+        made = []
         for path, content in contents.items():
-            check_writable(path, force=force)
-            drafts[path] = path.with_name(f".{secrets.token_hex(6)}.part")
-            with _saying(path):
-                _write_synced(drafts[path], content)
+            draft = drafts.enter_context(Draft(path, force=force))
+            with saying(path):
+                draft.file.write(content)
+            draft.sync()
+            made.append(draft)
         with _without_interrupts():
-            for path, draft in drafts.items():
-                with _saying(path):
-                    _give_name(draft, path, force=force)
-    finally:
-        for draft in drafts.values():
-            draft.unlink(missing_ok=True)
-
-
-def check_writable(path: Path, *, force: bool) -> None:
-    """Raise OutputError if the file is there and must not be replaced, or has no place."""
-    if path.is_dir():
-        raise OutputError(f"{path} is a directory, not a file that could be written.")
-    if not force and os.path.lexists(path):
-        raise OutputError(f"{path} already exists; --force replaces it.")
-    folder = path.parent
-    with _saying(path):
-        if not folder.exists():
-            raise FileNotFoundError(errno.ENOENT, "")
-        if not folder.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, "")
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, "")
+            for draft in made:
+                draft.seal()
 
 
 def check_folder(folder: Path) -> None:
@@ -91,7 +77,7 @@ def check_folder(folder: Path) -> None:
 
 def make_folder(folder: Path) -> None:
     """Make a directory and those above it, if need be."""
-    with _saying(folder):
+    with saying(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -106,46 +92,3 @@ def _without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _write_synced(draft: Path, content: bytes) -> None:
-    with open(draft, "xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _give_name(draft: Path, path: Path, *, force: bool) -> None:
-    if not force:  # a link is made only where there is no file, even now
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            check_writable(path, force=False)
-        except OSError:  # a file system without links
-            os.replace(draft, path)
-    else:
-        os.replace(draft, path)
-    with contextlib.suppress(OSError):  # the name itself is synced where the system can
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-@contextlib.contextmanager
-def _saying(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OutputError:
-        raise
-    except OSError as error:
-        reason = {
-            errno.ENOSPC: "the disk is full",
-            errno.EDQUOT: "the disk quota is used up",
-            errno.EACCES: "its directory may not be written to",
-            errno.EROFS: "the file system is read-only",
-            errno.ENOENT: f"the directory {path.parent} does not exist",
-            errno.ENOTDIR: f"{path.parent} is not a directory",
-        }.get(error.errno or 0, error.strerror or str(error))
-        raise OutputError(f"{path} cannot be written: {reason}.") from None
