@@ -314,6 +314,21 @@ def test_an_interrupt_saves_and_says_where(
     )
 
 
+def test_an_interrupt_that_ends_the_pipe_too_is_an_interrupt(rows: Path, tmp_path: Path) -> None:
+    """At a terminal Ctrl-C reaches both sides of a pipe."""
+    running = begin(["-", "--save", str(tmp_path / "m.novikoff")])
+    assert running.stdin is not None
+    assert running.stdout is not None
+    running.stdin.write(rows.read_bytes())
+    running.stdin.flush()
+    while not running.stdout.readline().strip().startswith(b"2,048"):
+        pass
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert b"holds what was learned" in err
+
+
 def rows_in(model: Path) -> object:
     data = model_file.read(model).data
     assert data is not None

@@ -61,6 +61,33 @@ def test_cancelling_updates_do_not_break_it() -> None:
         assert verdict.margin.lo <= record.margin_bound
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-150, 1e150])
+def test_the_bound_holds_at_every_scale(scale: float) -> None:
+    """Its squares are beyond float64 there; γ is the first entry of every row."""
+    X = np.array([[0.1, 1.0], [-0.1, -1.0], [0.1, -1.0], [-0.1, 1.0]] * 300) * scale
+    y = np.array([1, 0] * 600)
+    gamma = abs(float(X[0, 0]))
+    *_, last = records(X, y, 1.0, fit_intercept=False)
+    assert last.margin_bound is not None
+    assert gamma <= last.margin_bound <= gamma * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e300])
+def test_a_long_row_has_a_finite_bound(scale: float) -> None:
+    (record,) = records(np.array([[3.0, 4.0]]) * scale, np.array([1]), 1.0)
+    assert record.margin_bound is not None
+    assert 5 * scale <= record.margin_bound <= 5 * scale * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("step", [1e308, 1e-308])
+def test_the_bound_holds_for_every_step(step: float) -> None:
+    X, y = np.array([[3e-10, 1e-9], [-3e-10, 1e-9]] * 9), np.array([1, 0] * 9)
+    *_, last = records(X, y, step, fit_intercept=False)
+    assert last.updates > 1  # so that t·μ is beyond float64
+    assert last.margin_bound is not None
+    assert last.margin_bound >= 3e-10
+
+
 @pytest.mark.parametrize("move", [against_the_sign, forgets_the_past])
 def test_a_learner_that_is_wrong_is_caught(move: Move) -> None:
     case = planted(3, 60, 4)

@@ -120,6 +120,7 @@ def command(data: str, **values: object) -> None:
         try:
             with viewed(request.form, quiet=request.quiet, source=course.feed.source) as view:
                 _run(course, request, saver, signals, view)
+            _heed(signals, saver, course.record.rows)  # the end may come with the signal
         except ValueError as error:
             raise _with_what_is_saved(error, saver) from None
         saver.save()
@@ -228,6 +229,8 @@ def _noticing_signals(request: Request) -> Iterator[list[int]]:
 
 
 def _sum_up(course: Course, request: Request) -> None:
+    from novikoff.data.errors import counted
+
     progress, feed = course.record.progress(), course.feed
     dropped = course.dropped
     if request.form == "json":
@@ -242,15 +245,16 @@ def _sum_up(course: Course, request: Request) -> None:
         print_text(json.dumps(end, ensure_ascii=False, allow_nan=False) + "\n")
         return
     passes = f" in {course.lap} passes" if course.lap > 1 else ""
-    lines = [("data", f"{feed.source} · {progress.rows:,} rows{passes}{_shape(course)}")]
+    rows = counted(progress.rows, "row")
+    lines = [("data", f"{feed.source} · {rows}{passes}{_shape(course)}")]
     lines += [("", note) for note in feed.notes]
     if dropped:
-        lines.append(("", f"{dropped:,} rows with missing values left out"))
+        lines.append(("", f"{counted(dropped, 'row')} with missing values left out"))
     recent = min(progress.rows, 1000)
     lines.append(
         (
             "mistakes",
-            f"{progress.mistakes:,} of {progress.rows:,} rows ({share(progress.error)}); "
+            f"{progress.mistakes:,} of {rows} ({share(progress.error)}); "
             f"{share(progress.recent_error)} of the last {recent:,}",
         )
     )
@@ -259,7 +263,7 @@ def _sum_up(course: Course, request: Request) -> None:
             (
                 "margin",
                 f"γ ≤ {bound(progress)}: no linear rule separates these rows by more "
-                f"({progress.updates:,} updates, ‖w‖ = {progress.norm:.4g})",
+                f"({counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g})",
             )
         )
     if request.model is not None and progress.rows:
@@ -268,9 +272,12 @@ def _sum_up(course: Course, request: Request) -> None:
 
 
 def _shape(course: Course) -> str:
+    from novikoff.data.errors import counted
+
     if not course.record.rows:
         return ""
     pupil = course.record.pupil
     named = ", ".join(map(str, pupil.labels[:5])) + (", …" if len(pupil.labels) > 5 else "")
-    features = f"{pupil.rules.n_features:,} features"
-    return f" · {features} · {len(pupil.labels):,} classes: {named}"
+    features = counted(pupil.rules.n_features, "feature")
+    classes = f"{len(pupil.labels):,} {'class' if len(pupil.labels) == 1 else 'classes'}"
+    return f" · {features} · {classes}: {named}"

@@ -63,9 +63,10 @@ def keys_of(text: bytes) -> Literal["numbers", "names"]:
 
 
 def labels_of(text: bytes) -> list[str]:
-    """The different labels of some lines, but for missing ones and lists of several."""
+    """The different labels of some lines, but for missing or infinite ones and lists."""
     found = {pieces[0].decode(errors="replace"): None for _, pieces, _ in _rows(text)}
-    return [label for label in found if "," not in label and not is_missing(label)]
+    odd = (math.inf, -math.inf)
+    return [x for x in found if not ("," in x or is_missing(x) or number(x) in odd)]
 
 
 @dataclass

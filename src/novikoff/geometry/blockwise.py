@@ -21,17 +21,27 @@ from novikoff.geometry.checker import Dependence
 from novikoff.geometry.exact import Numbers, Signs
 from novikoff.geometry.hulls import Gap, half_gap, least_by_side, without_bias
 from novikoff.geometry.inquiry import Finding, inquire, spread
-from novikoff.geometry.margin import Interval, Weighing, exact_lower_bound, lower_bound, separates
+from novikoff.geometry.margin import (
+    Interval,
+    Weighing,
+    exact_lower_bound,
+    lower_bound,
+    separates,
+    weigh,
+)
 from novikoff.geometry.passes import Data, cores
 from novikoff.geometry.rational import OutOfTimeError, project_point
 from novikoff.geometry.selection import Part, Selection, Table, Worst, renumbered
 from novikoff.geometry.table import SignedRows, used_columns
 
-# Passes of the perceptron before the first selection.
-_EPOCHS: Final = 3
-# Rows that join at a time, at least; and the bytes that a selection may take up.
+# Passes of the perceptron before the first selection, and where it must do all by itself.
+_EPOCHS, _MANY_EPOCHS = 3, 200
+# Rows that join at a time, at least and in entries at most; the bytes of a selection.
 _BATCH: Final = 512
+_ENTRIES: Final = 1 << 20
 _MOST_BYTES: Final = 1 << 28
+# With more weights than this, geometry would take too much memory.
+_MOST_WEIGHTS: Final = 4000
 
 
 def inquire_blocks(
@@ -69,11 +79,14 @@ class _Rounds:
         self.progress = progress
         self.selection = Selection()
         self.found = Finding(Interval(0.0, math.inf))
-        self.batch = max(_BATCH, 2 * table.p)
+        self.batch = max(64, min(max(_BATCH, 2 * table.p), _ENTRIES // (table.p + 1)))
+        self.narrow = table.p <= _MOST_WEIGHTS
 
     def pursue(self) -> None:
-        self._train()
-        joined = 1
+        w = self._train()
+        if w is not None:
+            self._note_clean(w)
+        joined = int(self.narrow and (self.goal != "kind" or w is None))
         while joined > 0 and self.limits.reached() is None:
             found = self._decide()
             if found.kind is None:
@@ -82,13 +95,16 @@ class _Rounds:
             if self.selection.nbytes > _MOST_BYTES:
                 return
 
-    def _train(self) -> None:
-        """Run the perceptron; rows that it erred on, and those nearest to its w, are a start."""
+    def _train(self) -> Vector | None:
+        """Run the perceptron; rows that it erred on, and those nearest to its w, are a start.
+
+        The w of a clean pass is returned.
+        """
         table, limits = self.table, self.limits
         w = np.zeros((table.d + 1, 1))
         chance = np.random.default_rng(0)
-        erred = Worst(self.batch)
-        for _ in range(_EPOCHS):
+        erred, clean = Worst(self.batch), False
+        for _ in range(_EPOCHS if self.narrow else _MANY_EPOCHS):
             erred.move_to(self.selection)
             erred, clean = Worst(self.batch), True
             for part in table.parts(limits):
@@ -117,6 +133,19 @@ class _Rounds:
             nearest.note(part, np.arange(part.data.n), m)
         erred.move_to(self.selection)
         nearest.move_to(self.selection)
+        return np.ascontiguousarray(w[:, 0]) if clean else None
+
+    def _note_clean(self, w: Vector) -> None:
+        """Take a w into account that has made no mistake; γ is bounded by the selection."""
+        selection, intercept = self.selection, self.table.fit_intercept
+        rows = cast("Floats | SparseMatrix", selection.matrix)
+        problem = pose(rows, selection.signs, intercept)
+        data = Data(problem, SignedRows(selection.matrix, selection.signs, intercept))
+        n = min(data.n, self.batch)
+        bound = weigh(data, np.arange(n), np.ones(n), self.tol)
+        found = Finding(Interval(0.0, bound.bound), weighing=bound, support=bound.rows)
+        found.w = [Fraction(float(value)) for value in w[: self.table.p]]
+        self._try(found)
 
     def _decide(self) -> Finding:
         """The finding on the selection, its rows numbered as in the selection."""

@@ -166,11 +166,22 @@ def _learn(
     sample = _sample(blocks, _sample_size(blocks), options.seed)
     pocket = fill_pocket(sample.X, sample.y, options, clock)
     model = better_of_pairs(sample.X, sample.y, pocket, options, clock)
+    if run is not None and _errors(blocks, perceptron) < _errors(blocks, model):
+        return Learned(perceptron, "perceptron", run, cases)
     bounded = [
         replace(_for_all_rows(case, sample), errors=wrong)
         for case, wrong in zip(with_errors(cases, pocket), _wrong(blocks, pocket), strict=True)
     ]
     return Learned(model, "fewest mistakes", run, bounded)
+
+
+def _errors(blocks: CodedBlocks, model: Perceptron | Pocket) -> int:
+    """The rows to which a model gives another label."""
+    choose = model._rules.scheme.choose
+    return sum(
+        int((choose(model._scores_of(block.X)) != block.codes).sum())
+        for block in ahead(blocks.coded())
+    )
 
 
 def _wrong(blocks: CodedBlocks, pocket: Pocket) -> list[int]:
