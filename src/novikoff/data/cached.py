@@ -89,6 +89,8 @@ class CachedBlocks:
         Whether the blocks are CSR arrays.
     dtype : dtype
         Of the numbers: float32 or float64.
+    max_memory : int or None
+        The bytes that whoever works on them should keep to.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class CachedBlocks:
         self.n_features = footer.width
         self.classes: Labels = footer.classes
         self.recipe: Recipe = footer.recipe
+        self.max_memory: int | None = None
         self.label = footer.label
         self.notes = footer.notes
         self.key: Mapping[str, object] | None = footer.key

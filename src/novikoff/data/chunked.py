@@ -97,12 +97,14 @@ def blocks(
         raise DataError("The standard input can be read only once: blocks need a file.")
     if name.endswith(_SUFFIX):
         refuse_columns(shown(name), choices, "a block cache")
-        return open_cache(path, resident=_resident(max_memory))
+        found = open_cache(path, resident=_resident(max_memory))
+        found.max_memory = max_memory
+        return found
     if os.path.exists(name) and not (os.path.isfile(name) or os.path.isdir(name)):
         raise DataError(f"{shown(name)} is not a regular file: it can be read only once.")
     if cache is None:
         pieces = _pieces(name, choices, max_memory)
-        return _again_from_zero(lambda: _surveyed(pieces, name, choices, progress))
+        return _again_from_zero(lambda: _surveyed(pieces, name, choices, max_memory, progress))
     target, key = cache_path(cache, name, choices), _key(name, choices)
     found = _reusable(target, key, max_memory)
     if found is None:
@@ -113,7 +115,7 @@ def blocks(
             lambda: _fill_cache(target, lambda: _key(name, choices), pieces, most, progress)
         )
         found = open_cache(target, resident=_resident(max_memory))
-    found.source = shown(name)
+    found.source, found.max_memory = shown(name), max_memory
     return found
 
 
@@ -133,6 +135,8 @@ class FileBlocks:
         The number of rows.
     dropped : array of int64
         The rows of the file that are left out, counted from 1.
+    max_memory : int or None
+        The bytes that whoever works on them should keep to.
     """
 
     source: str
@@ -143,6 +147,7 @@ class FileBlocks:
     classes: Labels
     n_rows: int
     dropped: npt.NDArray[np.int64]
+    max_memory: int | None
     _pieces: Pieces
     _order: npt.NDArray[np.int32]
     _path: str
@@ -242,7 +247,11 @@ class _Survey:
 
 
 def _surveyed(
-    pieces: Pieces, path: str, choices: Choices, progress: Callable[[int], None] | None
+    pieces: Pieces,
+    path: str,
+    choices: Choices,
+    max_memory: int | None,
+    progress: Callable[[int], None] | None,
 ) -> FileBlocks:
     state, survey = _state(path), _Survey()
     known = pieces.n_rows if isinstance(pieces, BatchPieces) else None
@@ -265,6 +274,7 @@ def _surveyed(
         classes=classes,
         n_rows=survey.n_rows,
         dropped=survey.dropped,
+        max_memory=max_memory,
         _pieces=pieces,
         _order=order,
         _path=path,

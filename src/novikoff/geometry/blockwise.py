@@ -36,12 +36,12 @@ from novikoff.geometry.table import SignedRows, used_columns
 
 # Passes of the perceptron before the first selection, and where it must do all by itself.
 _EPOCHS, _MANY_EPOCHS = 3, 200
-# Rows that join at a time, at least and in entries at most; the bytes of a selection.
+# Rows that join at a time, at least; of dense rows so many entries, of sparse ones so many rows.
 _BATCH: Final = 512
-_ENTRIES: Final = 1 << 20
+_ENTRIES, _SPARSE_ROWS = 1 << 20, 1 << 12
+# The bytes of a selection; where memory is limited, also of geometry, a share of it.
 _MOST_BYTES: Final = 1 << 28
-# With more weights than this, geometry would take too much memory.
-_MOST_WEIGHTS: Final = 4000
+_SHARE: Final = 4
 
 
 def inquire_blocks(
@@ -79,8 +79,10 @@ class _Rounds:
         self.progress = progress
         self.selection = Selection()
         self.found = Finding(Interval(0.0, math.inf))
-        self.batch = max(64, min(max(_BATCH, 2 * table.p), _ENTRIES // (table.p + 1)))
-        self.narrow = table.p <= _MOST_WEIGHTS
+        most = _SPARSE_ROWS if table.sparse else _ENTRIES // (table.p + 1)
+        self.batch = max(64, min(max(_BATCH, 2 * table.p), most))
+        memory = getattr(table.source, "max_memory", None)
+        self.narrow = memory is None or 16 * table.p**2 <= memory // _SHARE
 
     def pursue(self) -> None:
         w = self._train()

@@ -105,7 +105,7 @@ class Table:
         self.n, self.radius = 0, 0.0
         self.used = np.zeros(source.n_features + int(fit_intercept), dtype=np.bool_)
         self.sha256 = ""
-        self.one_sided = False
+        self.one_sided = self.sparse = False
 
     @property
     def d(self) -> int:
@@ -156,6 +156,7 @@ class Table:
         digest, signs = Digest(n_rows, self.d), list[Signs]()
         for part in self.parts(Limits()):
             self.radius = max(self.radius, part.data.problem.radius)
+            self.sparse = not isinstance(part.X, np.ndarray)
             peaks = part.data.peaks[: self.p]
             self.used |= peaks > 0.0
             digest.add(part.data.table.matrix)

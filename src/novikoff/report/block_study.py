@@ -101,7 +101,7 @@ class _Watched:
     def __init__(self, blocks: CodedBlocks, progress: Progress) -> None:
         self._blocks, self._progress = blocks, progress
         self.n_rows, self.n_features = blocks.n_rows, blocks.n_features
-        self.classes = blocks.classes
+        self.classes, self.max_memory = blocks.classes, getattr(blocks, "max_memory", None)
         self._step, self._passes = "", 0
         self._interval: Interval | None = None
 
@@ -164,10 +164,13 @@ def _learn(
             return Learned(widest, "largest margin", run, cases)
     tell("pocket", None)
     sample = _sample(blocks, _sample_size(blocks), options.seed)
-    pocket = fill_pocket(sample.X, sample.y, options, clock)
+    decided = all(case.verdict.kind != "undecided" for case in cases)
+    pocket = fill_pocket(sample.X, sample.y, replace(options, proofs=decided), clock)
     model = better_of_pairs(sample.X, sample.y, pocket, options, clock)
     if run is not None and _errors(blocks, perceptron) < _errors(blocks, model):
         return Learned(perceptron, "perceptron", run, cases)
+    if not decided:
+        return Learned(model, "fewest mistakes", run, cases)
     bounded = [
         replace(_for_all_rows(case, sample), errors=wrong)
         for case, wrong in zip(with_errors(cases, pocket), _wrong(blocks, pocket), strict=True)
