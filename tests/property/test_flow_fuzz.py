@@ -31,6 +31,7 @@ from novikoff.data.chunked import blocks
 from novikoff.data.feed import Wishes
 from novikoff.data.feed_open import open_feed
 from novikoff.data.plain import LABEL, Plain, parse_plain
+from novikoff.data.values import is_number
 
 pytest.importorskip("pyarrow")
 
@@ -162,7 +163,7 @@ def in_blocks(case: Case, choices: Choices) -> Rows | str:
     path.write_bytes(case.text)
     with small(case.large):
         try:
-            found = blocks(path, choices, max_memory=32 * case.size)
+            found = blocks(path, choices, max_memory=64 * case.size)
             parts, labels = [], list[object]()
             for X, y in found:
                 parts.append(X)
@@ -244,8 +245,14 @@ def check_pipe(case: Case, rng: random.Random) -> bool:
     assert drops == flood, (drops, flood)
     whole = at_once(case.text, choices)
     if case.form == "csv" and isinstance(flood, Rows) and isinstance(whole, Rows):
-        assert flood == whole, (flood, whole)
+        assert as_numbers(flood) == as_numbers(whole), (flood, whole)
     return isinstance(flood, Rows)
+
+
+def as_numbers(rows: Rows) -> Rows:
+    """Labels that are numbers as such: a stream cannot know that 1.50 will be 1.5 elsewhere."""
+    labels = [float(str(label)) if is_number(str(label)) else label for label in rows.labels]
+    return rows._replace(labels=labels)
 
 
 def check_roads(case: Case, rng: random.Random) -> bool:

@@ -97,9 +97,9 @@ def blocks(
         raise DataError("The standard input can be read only once: blocks need a file.")
     if name.endswith(_SUFFIX):
         refuse_columns(shown(name), choices, "a block cache")
-        found = open_cache(path, resident=_resident(max_memory))
-        found.max_memory = max_memory
-        return found
+        given = open_cache(path, resident=_resident(max_memory))
+        given.max_memory = max_memory
+        return given
     if os.path.exists(name) and not (os.path.isfile(name) or os.path.isdir(name)):
         raise DataError(f"{shown(name)} is not a regular file: it can be read only once.")
     if cache is None:

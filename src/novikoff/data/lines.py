@@ -54,7 +54,7 @@ class Spans:
         With it, lines are records of fields between delimiters: a line's end in a field that
         begins with a quote is none.
     head : bytes
-        What is put before every span, but for the first if it ``has_head`` of its own.
+        What is put before every span that begins at the offset ``body`` or after it.
     skip : int
         Bytes at the beginning that are no text.
 
@@ -71,7 +71,7 @@ class Spans:
     def __init__(self, path: str, size: int) -> None:
         self.path, self.size, self.name = path, size, shown(path)
         self.delimiter: bytes | None = None
-        self.head, self.has_head, self.skip = b"", True, 0
+        self.head, self.body, self.skip = b"", 0, 0
 
     def __iter__(self) -> Iterator[Span]:
         with _saying(self.name), open(self.path, "rb") as raw:
@@ -102,7 +102,7 @@ class Spans:
                 buffer = buffer + bytes(len(buffer))
                 continue
             if end > _ROOM:
-                head = b"" if self.has_head and not lines else self.head
+                head = self.head if offset >= self.body else b""
                 buffer[_ROOM - len(head) : _ROOM] = head
                 text = memoryview(buffer)[_ROOM - len(head) : end].toreadonly()
                 yield Span(text, lines, offset)

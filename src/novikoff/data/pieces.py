@@ -140,9 +140,8 @@ class TextPieces:
         )
         self._spans.delimiter = look.delimiter.encode()
         self._spans.skip = facts.start
-        self._body = look.body - facts.start
+        self._spans.body = look.body if look.header else facts.start
         self._head_lines = look.line - 1 if look.header else 1
-        self._spans.has_head = look.header
         if look.header:
             self._spans.head = bytes(head[facts.start : look.body])
         else:  # every piece gets one, so that all have the columns of the file
@@ -152,8 +151,9 @@ class TextPieces:
     def __iter__(self) -> Iterator[Piece]:
         rows = 0
         for span in self._spans:
-            headed = bool(span.lines) or not self._spans.has_head
-            begin = len(self._spans.head) if headed else min(self._body, len(span.text))
+            before = self._spans.body - span.offset  # bytes of the header, and before it
+            headed = before <= 0
+            begin = len(self._spans.head) if headed else min(before, len(span.text))
             if _FILLED.search(span.text, begin) is None:  # blank lines, or a header alone
                 continue
             head = (self._head_lines, len(self._spans.head)) if headed else (0, 0)
