@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from novikoff.data import Choices, Dataset, read
-from novikoff.data.cache import open_cache
+from novikoff.data.chunks.cache import open_cache
 from tests.cli.conftest import COMMAND, environment, inside
 
 TABLE = 'size,"height, in m",kind\n1.5,-0.0,yes\n0,1e308,no\n5e-324,0.1,yes\n-2,0,no\n'

@@ -26,10 +26,12 @@ import pytest
 
 from novikoff.core import blocks as core_blocks
 from novikoff.core.rows import Floats, SparseMatrix
-from novikoff.data import Choices, DataError, chunked, lines, pieces, read, readers
-from novikoff.data.chunked import blocks
-from novikoff.data.feed import Wishes
-from novikoff.data.feed_open import open_feed
+from novikoff.data import Choices, DataError, read, readers
+from novikoff.data.chunks import blocks as chunked
+from novikoff.data.chunks import lines, pieces
+from novikoff.data.chunks.blocks import blocks
+from novikoff.data.feeds.feed import Wishes
+from novikoff.data.feeds.opening import open_feed
 from novikoff.data.plain import LABEL, Plain, parse_plain
 from novikoff.data.values import is_number
 

@@ -14,14 +14,14 @@ from hypothesis.extra import numpy as hnp
 
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data import Choices, DataError, read
-from novikoff.data.cache import open_cache
 from novikoff.data.choices import Dataset, Labels
-from novikoff.data.heading import restored
-from novikoff.data.label_texts import label_texts
+from novikoff.data.chunks.cache import open_cache
 from novikoff.data.labels import label_values
+from novikoff.data.output.heading import restored
+from novikoff.data.output.label_texts import label_texts
+from novikoff.data.output.whole import WholeBlocks
+from novikoff.data.output.writers import Rows, Target, write_rows
 from novikoff.data.recipe import Column, Recipe
-from novikoff.data.whole import WholeBlocks
-from novikoff.data.writers import Rows, Target, write_rows
 
 SUFFIXES = {
     "csv": ".csv",

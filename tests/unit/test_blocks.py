@@ -19,8 +19,10 @@ from sklearn.exceptions import ConvergenceWarning
 import novikoff as nv
 from novikoff.core.blocks import Blocks, CodedBlocks, ahead
 from novikoff.core.rows import Floats, SparseMatrix
-from novikoff.data import Choices, DataError, chunked, pieces, read
-from novikoff.data.chunked import blocks
+from novikoff.data import Choices, DataError, read
+from novikoff.data.chunks import blocks as chunked
+from novikoff.data.chunks import pieces
+from novikoff.data.chunks.blocks import blocks
 from novikoff.report.block_study import study_blocks
 from novikoff.report.steps import Options
 from novikoff.report.study import study
@@ -327,7 +329,7 @@ def table_of(n: int, kind: type = np.float64) -> Table:
 def test_typed_tables_are_read_as_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type, cached: bool
 ) -> None:
-    monkeypatch.setattr("novikoff.data.batches._ENTRIES", 1)
+    monkeypatch.setattr("novikoff.data.chunks.batches._ENTRIES", 1)
     table = table_of(5000, kind)
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=700)
     for name, opened in (("a.arrow", pa.ipc.new_file), ("s.arrow", pa.ipc.new_stream)):
@@ -360,7 +362,7 @@ def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
 def test_labels_of_numbers_are_one_type_over_all_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("novikoff.data.batches._ENTRIES", 1)
+    monkeypatch.setattr("novikoff.data.chunks.batches._ENTRIES", 1)
     y = np.array([0.0] * 2000 + [0.5] * 2000)  # whole numbers, until they are not
     pq.write_table(pa.table({"a": np.arange(4000.0), "y": y}), tmp_path / "a.parquet")
     check_same(tmp_path / "a.parquet", DEFAULT, 10**9, None)
@@ -381,7 +383,7 @@ TYPED = {
 
 @pytest.mark.parametrize("kind", TYPED)
 def test_labels_of_every_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    monkeypatch.setattr("novikoff.data.batches._ENTRIES", 1)
+    monkeypatch.setattr("novikoff.data.chunks.batches._ENTRIES", 1)
     labels = pa.concat_arrays([TYPED[kind]] * 10)
     table = pa.table({"a": np.arange(3000.0), "y": labels})
     file = pa.OSFile(str(tmp_path / "a.arrow"), "wb")
@@ -401,7 +403,7 @@ def test_labels_that_are_none_are_refused(tmp_path: Path, values: list[object]) 
 
 
 def test_a_row_of_a_damaged_batch_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("novikoff.data.batches._ENTRIES", 1)
+    monkeypatch.setattr("novikoff.data.chunks.batches._ENTRIES", 1)
     values = np.arange(4000.0)
     values[3210] = np.nan
     pq.write_table(pa.table({"a": values, "y": [0, 1] * 2000}), tmp_path / "a.parquet")

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from novikoff.core.blocks import CodedBlocks, ahead
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data import Choices, DataError
-from novikoff.data.cache import CachedBlocks, CacheWriter, cache_path, open_cache, source_key
 from novikoff.data.choices import Labels
+from novikoff.data.chunks.cache import CachedBlocks, CacheWriter, cache_path, open_cache, source_key
 from novikoff.data.recipe import Column, Recipe
 
 NAMES = ["a", "b", "c"]

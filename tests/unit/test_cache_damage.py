@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from novikoff.data import DataError
-from novikoff.data.cache import open_cache
-from novikoff.data.cache_footer import HEAD, TAIL
+from novikoff.data.chunks.cache import open_cache
+from novikoff.data.chunks.footer import HEAD, TAIL
 from tests.unit.test_cache import Blocks, dense_blocks, sparse_blocks, write
 
 

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.data import Choices, DataError
-from novikoff.data.feed import Batch, Feed, Wishes
-from novikoff.data.feed_open import open_feed
-from novikoff.data.feed_trail import BLOCK, Trail
+from novikoff.data.feeds.feed import Batch, Feed, Wishes
+from novikoff.data.feeds.opening import open_feed
+from novikoff.data.feeds.trail import BLOCK, Trail
 from novikoff.report.stream import StreamSource, stream
 
 ANY = Wishes()

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.data import Choices, DataError
-from novikoff.data.feed import Batch, Mark, Wishes
-from novikoff.data.feed_open import open_feed
+from novikoff.data.feeds.feed import Batch, Mark, Wishes
+from novikoff.data.feeds.opening import open_feed
 from novikoff.data.scanner import feature_hash
 from novikoff.learners.inputs import Example
 from novikoff.learners.progressive import WINDOW, Progressive

@@ -18,13 +18,13 @@ import scipy.sparse as sp
 from novikoff.core.drafts import Draft
 from novikoff.core.rows import Floats
 from novikoff.data import Choices, DataError, read
-from novikoff.data.cache import open_cache
 from novikoff.data.choices import Dataset, Labels
-from novikoff.data.heading import restored
+from novikoff.data.chunks.cache import open_cache
+from novikoff.data.output.heading import restored
+from novikoff.data.output.rendering import ENTRIES, Pairs, delimited, texts_of
+from novikoff.data.output.whole import WholeBlocks
+from novikoff.data.output.writers import Target, Written, write_rows
 from novikoff.data.recipe import Recipe
-from novikoff.data.rendering import ENTRIES, Pairs, delimited, texts_of
-from novikoff.data.whole import WholeBlocks
-from novikoff.data.writers import Target, Written, write_rows
 
 
 def rows_of(text: bytes, choices: Choices | None = None) -> WholeBlocks:

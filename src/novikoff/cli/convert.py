@@ -13,7 +13,7 @@ from novikoff.cli.screen import print_lines
 
 if TYPE_CHECKING:
     from novikoff.data import Choices
-    from novikoff.data.writers import Rows
+    from novikoff.data.output.writers import Rows
 
 _FORMATS = ["csv", "tsv", "svmlight", "parquet", "arrow", "blocks"]
 _MEMORY = 1 << 30  # bytes that the blocks of a source may take up
@@ -51,7 +51,7 @@ def command(source: str, target: str, **values: object) -> None:
     novikoff convert news.svm news.blocks
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
     from novikoff.data.errors import counted
-    from novikoff.data.writers import Target, write_rows
+    from novikoff.data.output.writers import Target, write_rows
     from novikoff.report.files import check_writable
 
     where = Path(target)
@@ -82,7 +82,7 @@ def command(source: str, target: str, **values: object) -> None:
 
 
 def _format(target: Path, chosen: object) -> str:
-    from novikoff.data.writers import TARGETS
+    from novikoff.data.output.writers import TARGETS
 
     if str(target) == "-":
         raise click.BadParameter("a file is needed, not standard output.", param_hint="TARGET")
@@ -102,8 +102,8 @@ def _format(target: Path, chosen: object) -> str:
 
 def _open(source: str, asked: Choices, show: Show) -> Rows:
     """The rows of a source: in blocks where that can be done, else all of them at once."""
-    from novikoff.data.chunked import blocks
-    from novikoff.data.heading import restored
+    from novikoff.data.chunks.blocks import blocks
+    from novikoff.data.output.heading import restored
     from novikoff.data.source import format_of
 
     def told(n: int) -> None:
@@ -116,7 +116,7 @@ def _open(source: str, asked: Choices, show: Show) -> Rows:
     form = "" if source == "-" else format_of(source, asked.format)
     if whole or form in ("npy", "npz"):
         from novikoff.data import read
-        from novikoff.data.whole import WholeBlocks
+        from novikoff.data.output.whole import WholeBlocks
 
         rows: Rows = WholeBlocks(read(source, asked))
     else:

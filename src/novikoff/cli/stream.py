@@ -193,7 +193,7 @@ def _heed(signals: list[int], saver: _Saver, rows: int) -> None:
 
 def _with_what_is_saved(error: ValueError, saver: _Saver) -> ValueError:
     """A stream that breaks off keeps what was learned before."""
-    from novikoff.data.feed_trail import ChangedError
+    from novikoff.data.feeds.trail import ChangedError
 
     if isinstance(error, ChangedError):  # it does not go on, and the model stays what it is
         return error

@@ -14,7 +14,7 @@ import click
 from novikoff.cli.options import choices
 
 if TYPE_CHECKING:
-    from novikoff.data.feed import Wishes
+    from novikoff.data.feeds.feed import Wishes
     from novikoff.report.course import Course, Stop
 
 # What decides how rows are read and learned: it must not change when a stream goes on.
@@ -44,7 +44,7 @@ class Request:
     @classmethod
     def of(cls, data: str, values: dict[str, object]) -> Request:
         """The options as they are used; what does not go together is refused."""
-        from novikoff.data.feed import Wishes
+        from novikoff.data.feeds.feed import Wishes
 
         save, bits = values["save"], values["hash"]
         for name in ("save_every", "save_on_signal", "resume", "force"):
@@ -106,8 +106,8 @@ class Request:
             )
 
     def _fresh(self) -> Course:
-        from novikoff.data.feed_open import open_feed
-        from novikoff.data.pipe import Ahead
+        from novikoff.data.feeds.opening import open_feed
+        from novikoff.data.feeds.pipe import Ahead
 
         feed = open_feed(self.data, self.wishes)
         begun = Ahead(feed.batches(feed.start))  # rows are read while the rest is imported

@@ -12,7 +12,7 @@ from novikoff.data.recipe import Recipe
 from novikoff.data.svmlight import Svmlight, read_svmlight
 
 if TYPE_CHECKING:
-    from novikoff.data.chunked import CachedBlocks, FileBlocks, blocks
+    from novikoff.data.chunks.blocks import CachedBlocks, FileBlocks, blocks
 
 __all__ = [
     "CachedBlocks",
@@ -32,6 +32,6 @@ def __getattr__(name: str) -> object:
     """Blocks need kernels, which take a while to load: not before they are asked for."""
     if name not in ("CachedBlocks", "FileBlocks", "blocks"):
         raise AttributeError(f"module 'novikoff.data' has no attribute {name!r}")
-    value: object = getattr(import_module("novikoff.data.chunked"), name)
+    value: object = getattr(import_module("novikoff.data.chunks.blocks"), name)
     globals()[name] = value
     return value

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from novikoff.data.errors import DataError
-from novikoff.data.feed import Batch, Feed, Mark, Wishes
-from novikoff.data.feed_open import reopen_feed
-from novikoff.data.pipe import Ahead
+from novikoff.data.feeds.feed import Batch, Feed, Mark, Wishes
+from novikoff.data.feeds.opening import reopen_feed
+from novikoff.data.feeds.pipe import Ahead
 from novikoff.learners.progressive import Progressive
 from novikoff.learners.pupil import Pupil
 

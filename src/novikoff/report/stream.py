@@ -15,8 +15,8 @@ from novikoff.core.blocks import Blocks
 from novikoff.core.rows import Floats, Indices, SparseMatrix
 from novikoff.data.choices import Choices
 from novikoff.data.errors import DataError
-from novikoff.data.feed import Wishes
-from novikoff.data.feed_open import open_feed
+from novikoff.data.feeds.feed import Wishes
+from novikoff.data.feeds.opening import open_feed
 from novikoff.learners.inputs import Example
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.progressive import Progress, Progressive

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from novikoff.data.choices import Choices
 from novikoff.data.errors import DataError, quoted
-from novikoff.data.feed_trail import Trail
+from novikoff.data.feeds.trail import Trail
 from novikoff.data.labels import label_values, written_labels
 from novikoff.data.values import is_number
 

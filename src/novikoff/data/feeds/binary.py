@@ -7,11 +7,11 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
-from novikoff.data.batches import BatchPieces
-from novikoff.data.feed import Batch, Mark, Wishes
-from novikoff.data.feed_trail import ChangedError, Trail
-from novikoff.data.pieces import Piece
-from novikoff.data.pipe import Pipe
+from novikoff.data.chunks.batches import BatchPieces
+from novikoff.data.chunks.pieces import Piece
+from novikoff.data.feeds.feed import Batch, Mark, Wishes
+from novikoff.data.feeds.pipe import Pipe
+from novikoff.data.feeds.trail import ChangedError, Trail
 from novikoff.data.readers import read
 from novikoff.data.recipe import Recipe
 

@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 from novikoff.core.drafts import Draft
 from novikoff.core.rows import Floats, SparseMatrix
-from novikoff.data.cache_footer import HEAD, LINE, VERSION, Block, Footer, padded, width_of
-from novikoff.data.cached import CachedBlocks, open_cache
 from novikoff.data.choices import Choices, Labels
+from novikoff.data.chunks.cached import CachedBlocks, open_cache
+from novikoff.data.chunks.footer import HEAD, LINE, VERSION, Block, Footer, padded, width_of
 from novikoff.data.errors import DataError
 from novikoff.data.recipe import Recipe
 

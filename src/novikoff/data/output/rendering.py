@@ -19,7 +19,7 @@ from numpy import uint64
 
 from novikoff.core.blocks import Coded
 from novikoff.core.rows import Floats, SparseMatrix
-from novikoff.data.decimal_text import LONGEST, Bytes, Words, powers_of_ten, put_number
+from novikoff.data.output.decimal_text import LONGEST, Bytes, Words, powers_of_ten, put_number
 
 if TYPE_CHECKING:
     import scipy.sparse as sp

@@ -15,8 +15,8 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from novikoff.data.errors import DataError, quoted
-from novikoff.data.feed import Batch, Indices, LabelReader, Mark, line_ends
-from novikoff.data.feed_text import Parsed, TextFeed
+from novikoff.data.feeds.feed import Batch, Indices, LabelReader, Mark, line_ends
+from novikoff.data.feeds.text import Parsed, TextFeed
 from novikoff.data.pairs import Stopped, parse_pairs
 from novikoff.data.recipe import Recipe
 from novikoff.data.scanner import MOST, feature_hash

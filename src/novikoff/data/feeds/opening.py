@@ -10,12 +10,12 @@ from typing import BinaryIO, Final
 
 from novikoff.data.delimited import plan_text
 from novikoff.data.errors import DataError
-from novikoff.data.feed import LABEL_KINDS, Feed, LabelReader, Mark, Wishes, text_reader
-from novikoff.data.feed_pairs import KEYS, Keys, PairFeed, is_named, keys_of, labels_of
-from novikoff.data.feed_table import Layout, TableFeed
-from novikoff.data.feed_text import LINES, Doubt
+from novikoff.data.feeds.feed import LABEL_KINDS, Feed, LabelReader, Mark, Wishes, text_reader
+from novikoff.data.feeds.pairs import KEYS, Keys, PairFeed, is_named, keys_of, labels_of
+from novikoff.data.feeds.pipe import PIECE, Pipe
+from novikoff.data.feeds.table import Layout, TableFeed
+from novikoff.data.feeds.text import LINES, Doubt
 from novikoff.data.matrices import refuse_columns
-from novikoff.data.pipe import PIECE, Pipe
 from novikoff.data.source import Source, open_source
 from novikoff.data.text import check_text
 from novikoff.data.values import is_missing, is_number, is_truth
@@ -271,7 +271,7 @@ def _pairs(pipe: Pipe, source: Source, wishes: Wishes) -> PairFeed:
 
 
 def _binary(path: str | os.PathLike[str] | BinaryIO, pipe: Pipe, form: str, wishes: Wishes) -> Feed:
-    from novikoff.data.feed_binary import BinaryFeed
+    from novikoff.data.feeds.binary import BinaryFeed
 
     if wishes.bits is not None:
         raise DataError(f"{pipe.name} is {form}: --hash is for streams of text.")

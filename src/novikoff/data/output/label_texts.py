@@ -15,7 +15,7 @@ from novikoff.data.labels import label_values, written_labels
 from novikoff.data.values import BLANKS, is_missing, is_number, is_truth
 
 if TYPE_CHECKING:
-    from novikoff.data.writers import Rows
+    from novikoff.data.output.writers import Rows
 
 _DELIMITERS = ",;|\t"
 _OTHERS = "write Parquet, Arrow or .blocks instead"

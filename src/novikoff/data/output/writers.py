@@ -15,13 +15,13 @@ import numpy.typing as npt
 from novikoff.core.blocks import CodedBlocks, ahead
 from novikoff.core.drafts import Draft
 from novikoff.data.arrow import Schema, Table, arrow
-from novikoff.data.cache import CacheWriter
 from novikoff.data.choices import Labels
+from novikoff.data.chunks.cache import CacheWriter
 from novikoff.data.errors import DataError, counted
-from novikoff.data.heading import heading_of
-from novikoff.data.label_texts import csv_texts, label_notes, svmlight_texts
+from novikoff.data.output.heading import heading_of
+from novikoff.data.output.label_texts import csv_texts, label_notes, svmlight_texts
+from novikoff.data.output.rendering import Pairs, delimited, filled, pieces, rendered, texts_of
 from novikoff.data.recipe import Recipe
-from novikoff.data.rendering import Pairs, delimited, filled, pieces, rendered, texts_of
 
 # From this many columns on, sparse rows do not become dense unless asked for.
 MOST_COLUMNS: Final = 10_000
@@ -158,7 +158,7 @@ def write_rows(
     --------
     >>> import io, tempfile
     >>> from novikoff.data import read
-    >>> from novikoff.data.whole import WholeBlocks
+    >>> from novikoff.data.output.whole import WholeBlocks
     >>> rows = WholeBlocks(read(io.BytesIO(b"size,kind\n1.50,-1\n0,4\n")))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     target = Target(Path(folder) / "rows.svm", "svmlight")

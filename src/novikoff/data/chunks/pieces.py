@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data.choices import Choices, Dataset, Labels
+from novikoff.data.chunks.lines import Spans
 from novikoff.data.delimited import plan_text, read_delimited
 from novikoff.data.errors import DataError
 from novikoff.data.labels import label_values
 from novikoff.data.large import read_large
-from novikoff.data.lines import Spans
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import Source
 from novikoff.data.table import assemble

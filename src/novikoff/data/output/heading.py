@@ -22,7 +22,7 @@ from novikoff.data.choices import Labels
 from novikoff.data.recipe import Column, Recipe
 
 if TYPE_CHECKING:
-    from novikoff.data.writers import Rows
+    from novikoff.data.output.writers import Rows
 
 _START: Final = b"# novikoff: "
 _LONGEST: Final = 1 << 28

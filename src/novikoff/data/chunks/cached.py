@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from novikoff.core.blocks import Coded
 from novikoff.core.rows import SparseMatrix
-from novikoff.data.cache_footer import Block, Footer, padded, read_footer
 from novikoff.data.choices import Floats, Labels, numbers_of
+from novikoff.data.chunks.footer import Block, Footer, padded, read_footer
 from novikoff.data.errors import DataError
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import shown

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from novikoff.data.choices import Choices, Labels
+from novikoff.data.chunks.lines import Span, Spans
+from novikoff.data.chunks.pieces import Numbering, Piece, refuse_whole, shifting
 from novikoff.data.errors import DataError
 from novikoff.data.labels import written_labels
-from novikoff.data.lines import Span, Spans
 from novikoff.data.matrices import refuse_columns
-from novikoff.data.pieces import Numbering, Piece, refuse_whole, shifting
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
 from novikoff.data.svmlight import File, matrix_of, notes_on, parsed

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from novikoff.data.arrow import Batch, Batches, Cells, Schema, arrow, is_numeric, is_text
 from novikoff.data.choices import Choices, Labels
+from novikoff.data.chunks.pieces import Piece, piece_of, refuse_whole, shifting
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.features import Frame, features_of
 from novikoff.data.fill import fill
 from novikoff.data.labels import labels_of, not_a_label
-from novikoff.data.pieces import Piece, piece_of, refuse_whole, shifting
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import shown
 from novikoff.data.table import finish

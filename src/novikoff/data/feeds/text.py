@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from novikoff.data.errors import DataError
-from novikoff.data.feed import Batch, Mark, line_ends
-from novikoff.data.feed_trail import Trail, compare, skipped, unbroken
-from novikoff.data.pipe import Pipe
+from novikoff.data.feeds.feed import Batch, Mark, line_ends
+from novikoff.data.feeds.pipe import Pipe
+from novikoff.data.feeds.trail import Trail, compare, skipped, unbroken
 
 LINES: Final = 100  # that are looked at
 

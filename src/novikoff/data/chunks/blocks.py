@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,21 +14,26 @@ import numpy.typing as npt
 from novikoff.core.blocks import Coded, ahead
 from novikoff.core.problem import measured
 from novikoff.core.rows import Floats, SparseMatrix
-from novikoff.data.batches import BatchPieces, parquet_files
-from novikoff.data.cache import CachedBlocks, CacheWriter, cache_path, open_cache, source_key
 from novikoff.data.choices import Choices, Labels, numbers_of
-from novikoff.data.errors import DataError, counted
-from novikoff.data.labels import check_count
-from novikoff.data.lines import state_of
+from novikoff.data.chunks.batches import BatchPieces, parquet_files
+from novikoff.data.chunks.cache import CachedBlocks, cache_path, open_cache, source_key
+from novikoff.data.chunks.lines import state_of
+from novikoff.data.chunks.pair_pieces import PairPieces
+from novikoff.data.chunks.pieces import Pieces, TextPieces
+from novikoff.data.chunks.survey import (
+    Survey,
+    again_from_zero,
+    changed,
+    classes_of,
+    drop_notes,
+    fill_cache,
+)
+from novikoff.data.errors import DataError
 from novikoff.data.matrices import refuse_columns
-from novikoff.data.pair_pieces import CountsFromZeroError, PairPieces
-from novikoff.data.pieces import Piece, Pieces, TextPieces
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import format_of, shown
 
 __all__ = ["CachedBlocks", "FileBlocks", "blocks"]
-
-Made = TypeVar("Made")
 
 _DEFAULT = Choices()
 # Bytes of text in a piece, by default and at least; and of the numbers in a block of a cache.
@@ -104,15 +109,15 @@ def blocks(
         raise DataError(f"{shown(name)} is not a regular file: it can be read only once.")
     if cache is None:
         pieces = _pieces(name, choices, max_memory)
-        return _again_from_zero(lambda: _surveyed(pieces, name, choices, max_memory, progress))
+        return again_from_zero(lambda: _surveyed(pieces, name, choices, max_memory, progress))
     target, key = cache_path(cache, name, choices), _key(name, choices)
     found = _reusable(target, key, max_memory)
     if found is None:
         _make_folder(Path(cache))
         pieces = _pieces(name, choices, max_memory)
         most = _BLOCK if max_memory is None else min(_BLOCK, max_memory // 32)
-        _again_from_zero(
-            lambda: _fill_cache(target, lambda: _key(name, choices), pieces, most, progress)
+        again_from_zero(
+            lambda: fill_cache(target, lambda: _key(name, choices), pieces, most, progress)
         )
         found = open_cache(target, resident=_resident(max_memory))
     found.source, found.max_memory = shown(name), max_memory
@@ -189,11 +194,7 @@ class FileBlocks:
 
     def _check_unchanged(self) -> None:
         if _state(self._path) != self._state:
-            raise _changed(self.source)
-
-
-def _changed(name: str) -> DataError:
-    return DataError(f"{name} has changed while it was being read.")
+            raise changed(self.source)
 
 
 def _pieces(path: str, choices: Choices, max_memory: int | None) -> Pieces:
@@ -213,39 +214,6 @@ def _pieces(path: str, choices: Choices, max_memory: int | None) -> Pieces:
     )
 
 
-def _again_from_zero(make: Callable[[], Made]) -> Made:
-    """Make a first pass, and another if svmlight's indices turn out to count from 0."""
-    try:
-        return make()
-    except CountsFromZeroError:
-        return make()
-
-
-class _Survey:
-    """What a pass over all pieces finds out."""
-
-    def __init__(self) -> None:
-        self.n_read = self.n_rows = 0
-        self.used: set[int] = set()  # numbers of labels that a row has which stays
-        self._dropped: list[npt.NDArray[np.int64]] = []
-
-    def note(self, piece: Piece) -> None:
-        if len(piece.dropped) > 0:
-            self._dropped.append(piece.dropped + self.n_read + 1)
-        self.n_read += piece.n_read
-        self.n_rows += len(piece.codes)
-        self.used.update(np.flatnonzero(np.bincount(piece.codes)).tolist())
-
-    @property
-    def dropped(self) -> npt.NDArray[np.int64]:
-        return np.concatenate([np.empty(0, np.int64), *self._dropped])
-
-    def check(self, name: str) -> None:
-        if self.n_rows == 0:
-            what = "no row without missing values" if self.n_read else "no rows"
-            raise DataError(f"{name} has {what}.")
-
-
 def _surveyed(
     pieces: Pieces,
     path: str,
@@ -253,7 +221,7 @@ def _surveyed(
     max_memory: int | None,
     progress: Callable[[int], None] | None,
 ) -> FileBlocks:
-    state, survey = _state(path), _Survey()
+    state, survey = _state(path), Survey()
     known = pieces.n_rows if isinstance(pieces, BatchPieces) else None
     if known and choices.missing == "refuse":  # the labels are all that is not known yet
         survey.n_rows = survey.n_read = known
@@ -263,14 +231,14 @@ def _surveyed(
             if progress is not None:
                 progress(survey.n_read)
     survey.check(pieces.name)
-    classes, order = _classes(pieces, survey)
+    classes, order = classes_of(pieces, survey)
     recipe = pieces.recipe()
     return FileBlocks(
         source=shown(path),
         names=recipe.names,
         recipe=recipe,
         label=pieces.label,
-        notes=[*pieces.notes, *_drop_notes(survey.dropped)],
+        notes=[*pieces.notes, *drop_notes(survey.dropped)],
         classes=classes,
         n_rows=survey.n_rows,
         dropped=survey.dropped,
@@ -280,77 +248,6 @@ def _surveyed(
         _path=path,
         _state=state,
     )
-
-
-def _classes(pieces: Pieces, survey: _Survey) -> tuple[Labels, npt.NDArray[np.int32]]:
-    """The labels, sorted, and the code of each number that a label was given.
-
-    What a label is follows from all of them; a class is one that a row has which stays.
-    """
-    values = pieces.labels()
-    used = np.array(sorted(survey.used or range(len(values))), dtype=np.int64)
-    check_count(len(used), survey.n_rows, pieces.name, pieces.label)
-    classes, order = np.unique(values[used], return_inverse=True)
-    codes = np.zeros(len(values), dtype=np.int32)
-    codes[used] = order
-    return cast(Labels, classes), codes
-
-
-def _fill_cache(
-    target: Path,
-    key_now: Callable[[], dict[str, object]],
-    pieces: Pieces,
-    most: int,
-    progress: Callable[[int], None] | None,
-) -> None:
-    """Go through all pieces, and write blocks of about so many bytes."""
-    key, survey = key_now(), _Survey()
-    with CacheWriter(target) as writer:
-        waiting: list[Piece] = []
-        size = 0
-        for piece in ahead(pieces):
-            survey.note(piece)
-            waiting.append(piece)
-            size += _nbytes(piece.X)
-            if size >= most:
-                _add(writer, waiting)
-                waiting, size = [], 0
-            if progress is not None:
-                progress(survey.n_read)
-        _add(writer, waiting)
-        survey.check(pieces.name)
-        classes, order = _classes(pieces, survey)
-        recipe = pieces.recipe()
-        if key_now() != key:
-            raise _changed(pieces.name)
-        writer.finish(
-            classes=classes,
-            names=recipe.names,
-            recipe=recipe,
-            label=pieces.label,
-            notes=[*pieces.notes, *_drop_notes(survey.dropped)],
-            source_key=key,
-            order=order,
-            dropped=survey.dropped,
-        )
-
-
-def _add(writer: CacheWriter, pieces: Sequence[Piece]) -> None:
-    """Several pieces as one block."""
-    pieces = [piece for piece in pieces if len(piece.codes) > 0]
-    if not pieces:
-        return
-    codes = np.concatenate([piece.codes for piece in pieces])
-    if isinstance(pieces[0].X, np.ndarray):
-        dense = [cast("npt.NDArray[np.float64]", piece.X) for piece in pieces]
-        writer.add(np.concatenate(dense), codes)
-        return
-    import scipy.sparse as sp
-
-    sparse = [cast("sp.csr_array", piece.X) for piece in pieces]
-    width = max(X.shape[1] for X in sparse)
-    wide = [sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width)) for X in sparse]
-    writer.add(sp.vstack(wide, format="csr"), codes)
 
 
 def _reusable(target: Path, key: dict[str, object], max_memory: int | None) -> CachedBlocks | None:
@@ -383,21 +280,9 @@ def _resident(max_memory: int | None) -> int | None:
     return None if max_memory is None else max_memory // 4
 
 
-def _nbytes(X: Floats | SparseMatrix) -> int:
-    if isinstance(X, np.ndarray):
-        return X.nbytes
-    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
-
-
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise DataError(f"The cache {folder} cannot be made: {reason}.") from None
-
-
-def _drop_notes(dropped: npt.NDArray[np.int64]) -> list[str]:
-    if len(dropped) == 0:
-        return []
-    return [f"{counted(len(dropped), 'row')} with missing values dropped"]

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from novikoff.data.errors import DataError, argument, counted, quoted
-from novikoff.data.feed import Batch, Indices, LabelReader, Mark, line_ends
-from novikoff.data.feed_text import Parsed, TextFeed
+from novikoff.data.feeds.feed import Batch, Indices, LabelReader, Mark, line_ends
+from novikoff.data.feeds.text import Parsed, TextFeed
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.scanner import feature_hash
 from novikoff.data.text import OpenQuoteError, Record, records
