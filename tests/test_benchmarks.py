@@ -13,6 +13,6 @@ from benchmarks.table import render
 
 @pytest.mark.parametrize("name", CASES)
 def test_case_runs_tiny(name: str) -> None:
-    rows = CASES[name](TINY, 2)
+    rows = CASES[name](TINY, 1)
     assert len(render(rows).splitlines()) == len(rows) + 1
-    assert json.loads(json.dumps(record(rows, 2), allow_nan=False))["rows"]
+    assert json.loads(json.dumps(record(rows, 1), allow_nan=False))["rows"]

@@ -54,7 +54,7 @@ def test_the_solver_is_not_imported(suffix: str, tmp_path: Path) -> None:
     assert "novikoff.geometry.checker" in modules
     foreign = {"numba", "llvmlite", "sklearn", "matplotlib"}
     assert not foreign & {name.split(".")[0] for name in modules}
-    checker = {"certificate", "checker", "error_bound", "exact", "sealed", "table"}
+    checker = {"certificate", "checker", "error_bound", "exact", "sealed", "streamed", "table"}
     geometry = {name.split(".")[2] for name in modules if name.startswith("novikoff.geometry.")}
     assert geometry <= checker
     assert not any(name.startswith(("novikoff.core", "novikoff.learners")) for name in modules)

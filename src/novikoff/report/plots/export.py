@@ -109,7 +109,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], force: bool = True
     >>> save_figure(blank_axes()[0].figure, "boundary.gif")
     Traceback (most recent call last):
         ...
-    novikoff.report.files.OutputError: A plot can be written as .svg or .png, not as '.gif'.
+    novikoff.core.drafts.OutputError: A plot can be written as .svg or .png, not as '.gif'.
     """
     write_file(path, render_figure(figure, Path(path).suffix), force=force)
 
