@@ -149,7 +149,8 @@ def study(
         raise ValueError(f"All rows have the label {classes[0]!r}: two classes are needed.")
     clock = Clock(options.budget)
     with ThreadPoolExecutor(1) as beside:
-        sha256 = beside.submit(fingerprint, X, codes) if options.proofs else None
+        wanted = options.proofs and options.verdict
+        sha256 = beside.submit(fingerprint, X, codes) if wanted else None
         every: list[Label] = [plain_label(label) for label in np.unique(given).tolist()]
         cases = decide(X, given, every, options, clock, tell) if options.verdict else []
         learned = _learn(X, y, cases, options, clock, tell)

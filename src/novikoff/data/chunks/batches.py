@@ -22,7 +22,7 @@ from novikoff.data.source import shown
 from novikoff.data.table import finish
 from novikoff.data.typed import damaged, plan_schema
 
-_ENTRIES: Final = 1 << 21  # of a batch: it stays in the cache while it is turned into rows
+_ENTRIES: Final = 1 << 22  # of a batch: it stays in the cache while it is turned into rows
 
 
 class BatchPieces:

@@ -39,7 +39,7 @@ _DEFAULT = Choices()
 # Bytes of text in a piece, by default and at least; and of the numbers in a block of a cache.
 _PIECE: Final = 1 << 24
 _LEAST: Final = 1 << 20
-_BLOCK: Final = 1 << 26
+_BLOCK: Final = 1 << 28
 _SUFFIX: Final = ".blocks"
 
 
