@@ -65,6 +65,25 @@ def plan_text(
     )
 
 
+def plan_bit_by_bit(source: Source, facts: Facts, choices: Choices) -> tuple[Look, Plan, int]:
+    """The same, and the column of the label, for rows that are never all there at once.
+
+    Raises
+    ------
+    DataError
+        Also if the first column has no name: whether it numbers the rows, all of them tell.
+    """
+    look, plan = plan_text(source, facts, choices, None, labelled=True)
+    if plan.row_names is not None:
+        raise DataError(
+            f"{source.name} has no name for column 1 in its header; give it one, or leave it out "
+            "with --drop 1."
+        )
+    if plan.label is None:
+        raise DataError(f"{source.name} has no label column.")
+    return look, plan, plan.label
+
+
 def _hint(look: Look) -> str:
     """What to say of a file that seems to have one column only."""
     lines = [row[0].strip(BLANKS) for row in look.sample if len(row) == 1]

@@ -10,6 +10,8 @@ import stat
 import struct
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import BinaryIO
@@ -89,6 +91,30 @@ def format_of(path: str, format: str | None) -> str:
     return format or _format_of(shown(path), _beginning(path))
 
 
+@contextmanager
+def saying(name: str) -> Iterator[None]:
+    """Turn the system's errors about a file that is read into sentences."""
+    try:
+        yield
+    except DataError:
+        raise
+    except EOFError:
+        raise DataError(f"{name} is cut off: its gzip data ends too early.") from None
+    except (zlib.error, gzip.BadGzipFile):
+        raise DataError(f"{name} is damaged: its gzip data cannot be unpacked.") from None
+    except FileNotFoundError:
+        raise DataError(f"{name} does not exist.") from None
+    except IsADirectoryError:
+        raise DataError(f"{name} is a directory, not a file of data.") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DataError(f"{name} cannot be read: {reason}.") from None
+    except ValueError as error:
+        if "null" not in str(error) and not isinstance(error, UnicodeEncodeError):
+            raise
+        raise DataError(f"{name} is not a possible name of a file.") from None
+
+
 def shown(name: str) -> str:
     r"""A file's name as it can be printed: bytes that are no UTF-8 are replaced.
 
@@ -117,21 +143,11 @@ def _format_of(name: str, view: memoryview) -> str:
 
 def _beginning(path: str) -> memoryview:
     """The first bytes of a file, unpacked."""
-    try:
+    with saying(shown(path)):
         with open(path, "rb") as file:
             start = file.read(1 << 20)
-    except FileNotFoundError:
-        raise DataError(f"{shown(path)} does not exist.") from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"{shown(path)} cannot be read: {reason}.") from None
-    if start[:2] == _GZIP:
-        try:
+        if start[:2] == _GZIP:
             start = zlib.decompressobj(wbits=31).decompress(start, 1 << 20)
-        except zlib.error:
-            raise DataError(
-                f"{shown(path)} is damaged: its gzip data cannot be unpacked."
-            ) from None
     if not start:
         raise DataError(f"{shown(path)} is empty.")
     return memoryview(start)
@@ -145,29 +161,16 @@ def _bytes_of(path: str | os.PathLike[str] | BinaryIO) -> tuple[str, memoryview]
     if true_name == "-":
         return _whole(sys.stdin.buffer, "-")
     name = shown(true_name)
-    try:
-        with open(true_name, "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or not status.st_size:
-                return _whole(file, name)
-            return name, memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except FileNotFoundError:
-        raise DataError(f"{name} does not exist.") from None
-    except IsADirectoryError:
-        raise DataError(f"{name} is a directory, not a file of data.") from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"{name} cannot be read: {reason}.") from None
-    except ValueError:  # a NUL in the name
-        raise DataError(f"{name} is not a possible name of a file.") from None
+    with saying(name), open(true_name, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or not status.st_size:
+            return _whole(file, name)
+        return name, memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _whole(file: BinaryIO, name: str) -> tuple[str, memoryview]:
-    try:
+    with saying(name):
         content = file.read()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"{name} cannot be read: {reason}.") from None
     if not isinstance(content, bytes | bytearray | memoryview):
         raise DataError(f"{name} was opened as text: open it in binary mode.")
     return name, memoryview(content)

@@ -20,7 +20,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.exact import Numbers, Signs
 from novikoff.geometry.hulls import Gap, half_gap, least_by_side, without_bias
-from novikoff.geometry.inquiry import Finding, inquire, spread
+from novikoff.geometry.inquiry import Finding, inquire, pursued, spread
 from novikoff.geometry.margin import (
     Interval,
     Weighing,
@@ -30,7 +30,7 @@ from novikoff.geometry.margin import (
     weigh,
 )
 from novikoff.geometry.passes import Data, cores
-from novikoff.geometry.rational import OutOfTimeError, project_point
+from novikoff.geometry.rational import project_point
 from novikoff.geometry.selection import Part, Selection, Table, Worst, renumbered
 from novikoff.geometry.table import SignedRows, used_columns
 
@@ -55,15 +55,7 @@ def inquire_blocks(
 
     What it finds is what `inquire` would, rows being numbered through all blocks.
     """
-    rounds = _Rounds(table, goal, tol, limits, progress)
-    try:
-        with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
-            rounds.pursue()
-    except KeyboardInterrupt:
-        limits.interrupted = True
-    except OutOfTimeError:
-        pass
-    return rounds.found
+    return pursued(_Rounds(table, goal, tol, limits, progress), limits)
 
 
 class _Rounds:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -85,7 +85,20 @@ def inquire(
 
     The goal "kind" asks for none, "gap" for the one with a free bias, "margin" for both.
     """
-    inquiry = _Inquiry(data, goal, tol, limits, progress)
+    return pursued(_Inquiry(data, goal, tol, limits, progress), limits)
+
+
+class Inquiry(Protocol):
+    """Something on its way to a finding."""
+
+    found: Finding
+
+    def pursue(self) -> None:
+        """Go all the way; what is found until then stands if it is cut short."""
+
+
+def pursued(inquiry: Inquiry, limits: Limits) -> Finding:
+    """What an inquiry finds, in the end or until its time is over."""
     try:
         with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
             inquiry.pursue()

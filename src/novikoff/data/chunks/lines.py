@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from typing import Final
 
 from novikoff.data.errors import DataError
-from novikoff.data.source import shown
+from novikoff.data.source import saying, shown
 
 # Before the lines of a span there is room for a header.
 _ROOM: Final = 1 << 20
@@ -74,7 +72,7 @@ class Spans:
         self.head, self.body, self.skip = b"", 0, 0
 
     def __iter__(self) -> Iterator[Span]:
-        with _saying(self.name), open(self.path, "rb") as raw:
+        with saying(self.name), open(self.path, "rb") as raw:
             packed = raw.read(2) == _GZIP
             raw.seek(0)
             if packed:
@@ -135,25 +133,6 @@ def _count_lines(buffer: bytearray, begin: int, end: int) -> int:
     if buffer.find(b"\r", begin, end) >= 0:
         lines += buffer.count(b"\r", begin, end) - buffer.count(b"\r\n", begin, end)
     return lines
-
-
-@contextmanager
-def _saying(name: str) -> Iterator[None]:
-    """Errors of the system as sentences about the file."""
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        what = "damaged: its gzip data cannot be unpacked"
-        if isinstance(error, EOFError):
-            what = "cut off: its gzip data ends too early"
-        raise DataError(f"{name} is {what}.") from None
-    except FileNotFoundError:
-        raise DataError(f"{name} does not exist.") from None
-    except IsADirectoryError:
-        raise DataError(f"{name} is a directory, not a file of data.") from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"{name} cannot be read: {reason}.") from None
 
 
 def state_of(path: str) -> tuple[int, int]:

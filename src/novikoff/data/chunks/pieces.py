@@ -14,7 +14,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data.choices import Choices, Dataset, Labels
 from novikoff.data.chunks.lines import Spans
-from novikoff.data.delimited import plan_text, read_delimited
+from novikoff.data.delimited import plan_bit_by_bit, read_delimited
 from novikoff.data.errors import DataError
 from novikoff.data.labels import label_values
 from novikoff.data.large import read_large
@@ -107,15 +107,8 @@ class TextPieces:
         head = _head(self._spans)
         source = Source(self.name, head, form)
         facts = check_text(source)
-        look, plan = plan_text(source, facts, choices, None, labelled=True)
-        if plan.row_names is not None:
-            raise DataError(
-                f"{self.name} has no name for column 1 in its header; give it one, or leave it "
-                "out with --drop 1."
-            )
-        if plan.label is None:
-            raise DataError(f"{self.name} has no label column.")
-        self.label = look.names[plan.label]
+        look, plan, label = plan_bit_by_bit(source, facts, choices)
+        self.label = look.names[label]
         self.notes = [*look.notes, *plan.notes]
         self._numbers = Numbering(self.name, self.label)
         self._recipe = Recipe(

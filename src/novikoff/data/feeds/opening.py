@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO, Final
 
-from novikoff.data.delimited import plan_text
+from novikoff.data.delimited import plan_bit_by_bit
 from novikoff.data.errors import DataError
 from novikoff.data.feeds.feed import LABEL_KINDS, Feed, LabelReader, Mark, Wishes, text_reader
 from novikoff.data.feeds.pairs import KEYS, Keys, PairFeed, is_named, keys_of, labels_of
@@ -192,15 +192,8 @@ def _head(pipe: Pipe) -> bytes:
 def _table(pipe: Pipe, source: Source, wishes: Wishes) -> TableFeed:
     choices = wishes.choices
     facts = check_text(source)
-    look, plan = plan_text(source, facts, choices, None, labelled=True)
-    if plan.row_names is not None:
-        raise DataError(
-            f"{source.name} has no name for column 1 in its header; give it one, or leave it out "
-            "with --drop 1."
-        )
-    if plan.label is None:
-        raise DataError(f"{source.name} has no label column.")
-    label, width = plan.label, len(look.names)
+    look, plan, label = plan_bit_by_bit(source, facts, choices)
+    width = len(look.names)
     rows = [row for row in look.sample if len(row) == width]
     texts = [row[label] for row in rows if not is_missing(row[label])]
     reader = LabelReader.settled(texts, source.name, numeric=False)

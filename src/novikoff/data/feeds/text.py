@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -35,7 +36,7 @@ class Doubt(NamedTuple):
 
 
 @dataclass
-class TextFeed:
+class TextFeed(ABC):
     """Lines of text, parsed as they come.
 
     Parameters
@@ -74,9 +75,9 @@ class TextFeed:
         """Where the first row begins."""
         return self.body
 
+    @abstractmethod
     def parse(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
         """Parse whole lines, of which the last may go on unless this is the end."""
-        raise NotImplementedError
 
     def batches(self, at: Mark) -> Iterator[Batch]:
         """The rows from a mark on; a pipe begins where it is."""
