@@ -23,6 +23,7 @@ from novikoff.data import Choices, DataError, read
 from novikoff.data.chunks import blocks as chunked
 from novikoff.data.chunks import pieces
 from novikoff.data.chunks.blocks import blocks
+from novikoff.geometry import blockwise
 from novikoff.report.block_study import study_blocks
 from novikoff.report.steps import Options
 from novikoff.report.study import study
@@ -608,6 +609,26 @@ def test_several_classes_are_decided_in_blocks() -> None:
     for verdict in parts.values():
         assert verdict.certificate is not None
         verdict.certificate.verify(X, y)
+
+
+@pytest.mark.parametrize("begin", [[0], [0, 1], [0, 1, 2], [2, 3]])
+def test_rows_outside_the_selection_are_heard(
+    monkeypatch: pytest.MonkeyPatch, begin: list[int]
+) -> None:
+    # Rows 0 to 2 are quasi-separable, by w = (1, 0); row 3 is on the wrong side of it.
+    X, y = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, -0.5]]), np.array([1, 0, 1, 0])
+
+    def select(rounds: blockwise._Rounds) -> None:
+        signs = np.where(y[begin] == 1, 1, -1).astype(np.int8)
+        rounds.selection.join(np.array(begin), X[begin], signs)
+
+    monkeypatch.setattr(blockwise._Rounds, "_train", select)
+    verdict = nv.separate(Given(X, y, 2), fit_intercept=False)
+    assert verdict.kind == nv.separate(X, y, fit_intercept=False).kind == "inseparable"
+    assert verdict.certificate is not None
+    nv.verify(verdict.certificate, X, y)
+    with pytest.raises(nv.CertificateError, match="it has 1 columns, not 2"):
+        nv.verify(verdict.certificate, Given(X[:, :1], y, 2))
 
 
 def test_names_of_the_protocol() -> None:
