@@ -16,6 +16,7 @@ from novikoff.cli.options import choices, open_blocks, reading, sparing
 from novikoff.cli.progress import Show, shown
 from novikoff.cli.request import Request
 from novikoff.cli.screen import print_lines, print_text
+from novikoff.cli.startup import importing_learners
 
 if TYPE_CHECKING:
     from novikoff.data import CachedBlocks, Dataset, FileBlocks
@@ -119,7 +120,8 @@ def command(data: str, **values: object) -> None:
     request.targets.check(request.force)
     began = time.perf_counter()
     with shown() as show:
-        rows = _read(request, show)
+        with importing_learners(beside=request.is_large):
+            rows = _read(request, show)
         found, estimate = _find(request, rows, show)
         show("writing", None)
         contents = _contents(request, rows, found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from novikoff.cli.screen import print_lines, print_text
+from novikoff.cli.startup import importing_learners
 
 if TYPE_CHECKING:
     from novikoff.report.model_file import Saved
@@ -31,7 +32,8 @@ _HEADER = ("program", "schema_version", "estimator", "parameters", "data", "prep
 )
 def command(model: str, everything: bool, form: str) -> None:
     """Say what MODEL is, from what data, and show its weights by feature."""  # fmt: skip
-    from novikoff.report import model_file
+    with importing_learners():
+        from novikoff.report import model_file
 
     saved = model_file.read(model)
     if form == "json":

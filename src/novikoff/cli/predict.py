@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from novikoff.cli.progress import shown
 from novikoff.cli.screen import print_text
+from novikoff.cli.startup import importing_learners
+
+if TYPE_CHECKING:
+    from novikoff.data import Recipe
+    from novikoff.report.model_file import Saved
 
 
 @click.command("predict")
@@ -34,30 +40,21 @@ def command(
     The columns are matched by name, whatever their order. Where DATA has the label column, the
     errors are counted on standard error.
     """  # fmt: skip
-    from novikoff.data import Choices, Recipe, read
-    from novikoff.report import model_file
     from novikoff.report.files import check_writable, write_file
-    from novikoff.report.predictions import as_csv, count_differing, predict_quietly
 
     if out != "-":
         check_writable(Path(out), force=force)
-    saved = model_file.read(model)
-    if saved.preprocessing is None and "stream" in (saved.data or {}):
-        raise ValueError(
-            f"{model} was learned from a stream whose features have names, or were hashed: "
-            "predict reads tables of numbers and svmlight; in Python novikoff.load() gives the "
-            "model, and its predict_one() takes kept names as a dict."
-        )
-    if saved.preprocessing is None:
-        raise ValueError(
-            f"{model} does not say how its data was read: it was saved from Python without "
-            "preprocessing, so load it there with novikoff.load()."
-        )
     with shown() as show:
-        show(f"reading {data}", None)
-        choices = Choices(missing="drop" if missing else "refuse")
-        recipe = Recipe.from_json(saved.preprocessing)
-        dataset = read(data, choices, recipe=recipe, labelled=False)
+        with importing_learners():
+            from novikoff.data import Choices, read
+            from novikoff.report import model_file
+            from novikoff.report.predictions import as_csv, count_differing, predict_quietly
+
+            saved = model_file.read(model)
+            recipe = _recipe(model, saved)
+            show(f"reading {data}", None)
+            choices = Choices(missing="drop" if missing else "refuse")
+            dataset = read(data, choices, recipe=recipe, labelled=False)
         show("predicting", None)
         labels, found = predict_quietly(saved.model, dataset.X, scores=scores)
         rows = dataset.rows.tolist() if dataset.ids is None else dataset.ids
@@ -72,3 +69,21 @@ def command(
         click.echo(f"novikoff: {wrong:,} of {len(labels):,} labels differ.", err=True)
     for note in dataset.notes:
         click.echo(f"novikoff: {note}", err=True)
+
+
+def _recipe(model: str, saved: Saved) -> Recipe:
+    """How the model's data was read."""
+    from novikoff.data import Recipe
+
+    if saved.preprocessing is not None:
+        return Recipe.from_json(saved.preprocessing)
+    if "stream" in (saved.data or {}):
+        raise ValueError(
+            f"{model} was learned from a stream whose features have names, or were hashed: "
+            "predict reads tables of numbers and svmlight; in Python novikoff.load() gives the "
+            "model, and its predict_one() takes kept names as a dict."
+        )
+    raise ValueError(
+        f"{model} does not say how its data was read: it was saved from Python without "
+        "preprocessing, so load it there with novikoff.load()."
+    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Hashable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from novikoff.data import CachedBlocks, Dataset, FileBlocks
     from novikoff.report.pictures import Picture
     from novikoff.report.steps import Options
+
+_LARGE: Final = 1 << 25  # bytes
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,14 @@ class Request:
     form: Literal["text", "json", "html"]
     force: bool
     require: str | None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether reading takes long enough to do something else beside it."""
+        try:
+            return os.stat(self.data).st_size > _LARGE
+        except (OSError, ValueError):
+            return False
 
     @classmethod
     def of(cls, data: str, values: dict[str, object]) -> Request:

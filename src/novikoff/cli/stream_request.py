@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from novikoff.cli.options import choices
+from novikoff.cli.startup import importing_learners
 
 if TYPE_CHECKING:
     from novikoff.data.feeds.feed import Wishes
@@ -86,7 +87,8 @@ class Request:
                 )
             check_writable(self.model, force=True)
         if self.model is not None and self.values["resume"] and self.model.exists():
-            from novikoff.report.course import resume
+            with importing_learners():
+                from novikoff.report.course import resume
 
             replay = bool(self.values["replay"])
             return resume(self.model, self.data, self.wishes, self.asked, replay=replay)
@@ -111,9 +113,10 @@ class Request:
 
         feed = open_feed(self.data, self.wishes)
         begun = Ahead(feed.batches(feed.start))  # rows are read while the rest is imported
-        from novikoff.learners.progressive import Progressive
-        from novikoff.learners.pupil import Pupil
-        from novikoff.report.course import Course
+        with importing_learners():
+            from novikoff.learners.progressive import Progressive
+            from novikoff.learners.pupil import Pupil
+            from novikoff.report.course import Course
 
         pupil = Pupil(
             margin=float(str(self.values["margin"])),

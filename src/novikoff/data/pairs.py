@@ -7,12 +7,11 @@ which are counted first and then written once. Where a line is not of the form, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import isfinite
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +20,10 @@ from novikoff.data.decimals import Bytes, powers_of_five
 from novikoff.data.errors import DataError
 from novikoff.data.pairs_kernel import DONE, FULL, fold, parse
 from novikoff.data.scanner import Pairs, feature_hash, fitting, is_finite, is_label, scan_rows
-from novikoff.data.stretches import as_bytes, cores, count, count_lines, edges
+from novikoff.data.stretches import as_bytes, cores, count, count_lines, each, edges
 
 __all__ = ["Pairs", "Stopped", "explain", "feature_hash", "parse_pairs"]
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 _LEAST = 1 << 15  # bytes that are worth a thread
 _LABELS, _UNSETTLED = 1 << 12, 1 << 15  # that a thread has room for at first
@@ -94,20 +91,20 @@ def parse_pairs(
     content = as_bytes(text)
     threads = threads or min(cores(), len(content) // _LEAST + 1)
     spans = list(pairwise(edges(content, len(content), threads)))
-    counts = _each(lambda span: _counts(content, span), spans)
+    counts = each(lambda span: _counts(content, span), spans)
     firsts = list(accumulate((pairs for _, pairs in counts), initial=0))
     indices, values = np.empty(firsts[-1], np.int32), np.empty(firsts[-1], np.float64)
     parts = [
         _Part(span, rows, indices[first : first + pairs], values[first : first + pairs])
         for span, (rows, pairs), first in zip(spans, counts, firsts, strict=False)
     ]
-    _each(lambda part: part.parse(content, bare=not labelled, bits=bits or 0), parts)
+    each(lambda part: part.parse(content, bare=not labelled, bits=bits or 0), parts)
     for part in parts:
         stop = part.settle(text, words=words)
         if stop is not None:
             return Stopped(stop, count_lines(content, stop))
     if bits is not None:
-        _each(lambda part: part.fold(), parts)
+        each(lambda part: part.fold(), parts)
     return _joined(parts, firsts, indices, values)
 
 
@@ -148,14 +145,6 @@ def explain(
         if stopped is not None:
             raise DataError(f"{name}, line {row.line} cannot be read, though it seems to be well.")
     raise DataError(f"{name} cannot be read, though all of its lines seem to be well.")
-
-
-def _each(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """What is made of each item, in threads if there are several."""
-    if len(items) == 1:
-        return [work(items[0])]
-    with ThreadPoolExecutor(len(items)) as pool:
-        return list(pool.map(work, items))
 
 
 def _counts(content: Bytes, span: tuple[int, int]) -> tuple[int, int]:

@@ -8,7 +8,6 @@ value, text or a line of another length, ends it at once, and the careful road b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -28,7 +27,7 @@ from novikoff.data.decimals import (
     number,
     powers_of_five,
 )
-from novikoff.data.stretches import as_bytes, cores, count, edges, same
+from novikoff.data.stretches import as_bytes, cores, count, each, edges, same
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
@@ -84,30 +83,29 @@ def parse_plain(
     spans = list(pairwise(edges(content, end, threads)))
     powers = powers_of_five()
     mark = ord(delimiter)
-    with ThreadPoolExecutor(threads) as pool:
-        counts = list(pool.map(lambda span: _count_lines(content, *span), spans))
-        firsts = np.cumsum([0, *counts])
-        X = np.empty((int(firsts[-1]), width))
-        codes = np.empty(len(X), dtype=np.int64)
-        target = np.array(places, dtype=np.int64)
+    counts = each(lambda span: _count_lines(content, *span), spans)
+    firsts = np.cumsum([0, *counts])
+    X = np.empty((int(firsts[-1]), width))
+    codes = np.empty(len(X), dtype=np.int64)
+    target = np.array(places, dtype=np.int64)
 
-        def parse(k: int) -> _Part:
-            part = _Part()
-            part.n_rows, part.n_labels, part.n_unsettled = _parse(
-                content,
-                *spans[k],
-                mark,
-                target,
-                powers,
-                X[firsts[k] : firsts[k + 1]],
-                X[firsts[k] : firsts[k + 1]].view(np.uint64),
-                codes[firsts[k] : firsts[k + 1]],
-                part.labels,
-                part.unsettled,
-            )
-            return part
+    def parse(k: int) -> _Part:
+        part = _Part()
+        part.n_rows, part.n_labels, part.n_unsettled = _parse(
+            content,
+            *spans[k],
+            mark,
+            target,
+            powers,
+            X[firsts[k] : firsts[k + 1]],
+            X[firsts[k] : firsts[k + 1]].view(np.uint64),
+            codes[firsts[k] : firsts[k + 1]],
+            part.labels,
+            part.unsettled,
+        )
+        return part
 
-        parts = list(pool.map(parse, range(len(spans))))
+    parts = each(parse, range(len(spans)))
     if any(part.n_rows != count for part, count in zip(parts, counts, strict=True)):
         return None
     for part, first in zip(parts, firsts.tolist(), strict=False):

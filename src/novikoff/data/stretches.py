@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from numpy import uint64
+from numpy import int64, uint64
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Word: TypeAlias = np.uint64
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _NEWLINE, _RETURN, _QUOTE = (np.uint8(ord(c)) for c in '\n\r"')
 _SIGHT = 1 << 24  # bytes in which a newline is looked for
-_STRIDE = 1 << 18  # bytes that are counted in one go: they stay in the cache
 _NOTHING, _ONE = np.uint64(0), np.uint64(1)
 
 
@@ -47,6 +50,14 @@ def edges(content: Bytes, end: int, threads: int) -> list[int]:
     return [*found, end]
 
 
+def each(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """What is made of each item, in threads if there are several."""
+    if len(items) == 1:
+        return [work(items[0])]
+    with ThreadPoolExecutor(len(items)) as pool:
+        return list(pool.map(work, items))
+
+
 def count(content: Bytes, begin: int, end: int, lowest: int, highest: int) -> int:
     r"""How many bytes of a stretch are in a range.
 
@@ -55,11 +66,15 @@ def count(content: Bytes, begin: int, end: int, lowest: int, highest: int) -> in
     >>> count(as_bytes(memoryview(b"1 1:5 2:3\n")), 0, 10, ord(":"), ord(":"))
     2
     """
-    total, least, width = 0, np.uint8(lowest), np.uint8(highest - lowest)
-    for first in range(begin, end, _STRIDE):
-        piece = content[first : min(first + _STRIDE, end)]
-        within = piece == least if width == 0 else piece - least <= width
-        total += int(np.count_nonzero(within))
+    end = min(end, len(content))
+    return int(_count(content, begin, end, np.uint8(lowest), np.uint8(highest - lowest)))
+
+
+@njit(cache=True, nogil=True)
+def _count(content: Bytes, begin: int, end: int, least: np.uint8, width: np.uint8) -> np.int64:
+    total = int64(0)
+    for i in range(uint64(begin), uint64(end)):
+        total += int64(np.uint8(content[i] - least) <= width)
     return total
 
 
@@ -71,13 +86,19 @@ def count_lines(content: Bytes, end: int) -> int:
     >>> count_lines(as_bytes(memoryview(b"a\nb\r\nc\r\n\rd")), 10)
     4
     """
-    total = count(content, 0, end, ord("\n"), ord("\n"))
-    for first in range(0, end, _STRIDE):
-        last = min(first + _STRIDE, end)
-        returns = content[first:last] == _RETURN
-        follows = content[first + 1 : last + 1] == _NEWLINE
-        total += int(np.count_nonzero(returns))
-        total -= int(np.count_nonzero(returns[: len(follows)] & follows))
+    return int(_count_lines(content, min(end, len(content))))
+
+
+@njit(cache=True, nogil=True)
+def _count_lines(content: Bytes, end: int) -> int:
+    total = 0
+    for i in range(uint64(1), uint64(end)):
+        c = content[i - _ONE]
+        total += (c == _NEWLINE) | ((c == _RETURN) & (content[i] != _NEWLINE))
+    if end > 0:
+        c = content[end - 1]
+        split = end < len(content) and content[end] == _NEWLINE
+        total += c == _NEWLINE or (c == _RETURN and not split)
     return total
 
 

@@ -242,6 +242,7 @@ def line_ends(text: bytes, end: int) -> int:
     >>> line_ends(b"a\r\nb\rc\nd", 7)
     3
     """
-    returns = text.count(b"\r", 0, end)
-    both = text.count(b"\r\n", 0, end) if returns else 0
-    return text.count(b"\n", 0, end) + returns - both
+    from novikoff.data.stretches import as_bytes, count_lines
+
+    before = as_bytes(memoryview(text)[:end])  # of binary data there is no text
+    return count_lines(before, len(before))

@@ -15,8 +15,8 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from novikoff.data.errors import DataError, quoted
-from novikoff.data.feeds.feed import Batch, Indices, LabelReader, Mark, line_ends
-from novikoff.data.feeds.text import Parsed, TextFeed
+from novikoff.data.feeds.feed import Batch, Indices, Mark, line_ends
+from novikoff.data.feeds.text import Parsed, Rows, TextFeed
 from novikoff.data.pairs import Stopped, parse_pairs
 from novikoff.data.recipe import Recipe
 from novikoff.data.scanner import MOST, feature_hash
@@ -25,7 +25,6 @@ from novikoff.data.values import is_missing, number
 Keys: TypeAlias = Literal["numbers", "names", "hashed"]
 KEYS: Final[tuple[Keys, ...]] = ("numbers", "names", "hashed")
 
-_FEW: Final = 32  # lines that are read one by one
 _QUERY: Final = re.compile(rb"qid:[0-9]+")
 # A row of features that have names; what separates columns of a table is not in it.
 _NAMED_ROW: Final = re.compile(
@@ -76,7 +75,6 @@ class PairFeed(TextFeed):
     keys: Keys = field(kw_only=True)
     bits: int | None = field(kw_only=True)
     missing: str = field(kw_only=True)
-    reader: LabelReader = field(kw_only=True)
     known: dict[str, int] = field(default_factory=dict)  # the columns of names, as they came
 
     def __post_init__(self) -> None:
@@ -106,53 +104,28 @@ class PairFeed(TextFeed):
             "body": self.body.to_json(),
         }
 
-    def parse(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
-        """Parse whole lines."""
-        return self._carefully(text, at) if self.keys == "names" else self._halves(text, at)
+    def are_apart(self, text: bytes) -> bool:
+        """Whether each line can be read for itself: names get their columns one after the other."""
+        return self.keys != "names"
 
-    def _halves(self, text: bytes, at: Mark) -> Parsed:
-        batch = self._quickly(text, at)
-        if batch is not None:
-            return Parsed([batch] if len(batch) else [], len(text))
-        middle = text.rfind(b"\n", 0, len(text) // 2) + 1
-        if middle == 0 or text.count(b"\n") <= _FEW:
-            return self._carefully(text, at)
-        first = self._halves(text[:middle], at)
-        if first.flaw is not None:
-            return first
-        then = Mark(at.offset + middle, at.line + line_ends(text, middle), self.dropped)
-        second = self._halves(text[middle:], then)
-        return Parsed([*first.batches, *second.batches], len(text), second.flaw)
-
-    def _quickly(self, text: bytes, at: Mark) -> Batch | None:
-        """The rows if all are as they should be, else None."""
+    def look(self, text: bytes) -> Rows | None:
+        """What the kernel for pairs finds."""
         import scipy.sparse as sp
 
         words = self.reader.kind == "texts"
-        found = parse_pairs(memoryview(text), bits=self.bits, words=words)
+        found = parse_pairs(memoryview(text), bits=self.bits, words=words, threads=1)
         if isinstance(found, Stopped) or found.odd_row >= 0:
             return None
-        try:
-            labels = [label.decode() for label in found.labels]
-            values = [self.reader.value(label, 0) for label in labels]
-        except (DataError, UnicodeDecodeError):
-            return None
-        if any(map(is_missing, labels)):
-            return None
-        known = {value: code for code, value in enumerate(dict.fromkeys(values))}
-        codes: Indices = np.array([known[value] for value in values], np.int64)
-        if len(found.codes):
-            codes = codes[found.codes]
         shape = (len(found.codes), max(self.width, found.highest + 1))
         X = sp.csr_array((found.values, found.indices, found.indptr), shape=shape)
         newlines = text.count(b"\n")
         lines = newlines + (not text.endswith(b"\n"))
-        if lines == len(codes) and newlines == line_ends(text, len(text)):
-            return Batch(X, codes, list(known), at, text)
-        ends = np.array([end for *_, end in _rows(text)], np.int64)
-        return Batch(X, codes, list(known), at, text, ends)
+        ends: Indices | None = None
+        if lines != len(found.codes) or newlines != line_ends(text, len(text)):
+            ends = np.array([end for *_, end in _rows(text)], np.int64)
+        return Rows(X, found.codes, found.labels, ends)
 
-    def _carefully(self, text: bytes, at: Mark) -> Parsed:
+    def read(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
         """Read line by line, up to what is wrong."""
         import scipy.sparse as sp
 

@@ -1,28 +1,19 @@
-"""CSV and its relatives as a stream: the kernel for plain numbers, a careful look at the rest.
-
-Text is parsed by the kernel for plain numbers. What it declines is halved, down to a few lines,
-which are read field by field: one odd row costs no more than itself, and changes no other.
-"""
+"""CSV and its relatives as a stream: the kernel for plain numbers, a careful look at the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
 
 from novikoff.data.errors import DataError, argument, counted, quoted
-from novikoff.data.feeds.feed import Batch, Indices, LabelReader, Mark, line_ends
-from novikoff.data.feeds.text import Parsed, TextFeed
+from novikoff.data.feeds.feed import Batch, Indices, Mark
+from novikoff.data.feeds.text import LONGEST_LABEL, Parsed, Rows, TextFeed
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.scanner import feature_hash
 from novikoff.data.text import OpenQuoteError, Record, records
 from novikoff.data.values import BLANKS, is_missing, is_truth, number
-
-_FEW: Final = 32  # lines that are read field by field
-_LARGE: Final = 1 << 18  # bytes that are worth a second thread
-_LONGEST_LABEL: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -75,7 +66,6 @@ class TableFeed(TextFeed):
     """The rows of delimited text."""
 
     layout: Layout = field(kw_only=True)
-    reader: LabelReader = field(kw_only=True)
     known: dict[str, int] = field(default_factory=dict)  # the columns of features, as they came
 
     def __post_init__(self) -> None:
@@ -118,28 +108,12 @@ class TableFeed(TextFeed):
             "header": self.repeated.decode(),
         }
 
-    def parse(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
-        """Parse whole lines."""
-        if self.layout.plain and b'"' not in text:
-            return self._halves(text, at)
-        return self._carefully(text, at, final=final)
+    def are_apart(self, text: bytes) -> bool:
+        """Whether each line can be read for itself: numbers only, and no quotes."""
+        return self.layout.plain and b'"' not in text
 
-    def _halves(self, text: bytes, at: Mark) -> Parsed:
-        batch = self._quickly(text, at)
-        if batch is not None:
-            return Parsed([batch], len(text))
-        middle = text.rfind(b"\n", 0, len(text) // 2) + 1
-        if middle == 0 or text.count(b"\n") <= _FEW:
-            return self._carefully(text, at, final=True)
-        first = self._halves(text[:middle], at)
-        if first.flaw is not None:
-            return first
-        then = Mark(at.offset + middle, at.line + line_ends(text, middle), self.dropped)
-        second = self._halves(text[middle:], then)
-        return Parsed([*first.batches, *second.batches], len(text), second.flaw)
-
-    def _quickly(self, text: bytes, at: Mark) -> Batch | None:
-        """The rows if all of them are plain, else None."""
+    def look(self, text: bytes) -> Rows | None:
+        """What the kernel for plain numbers finds."""
         from novikoff.data.plain import LABEL, SKIPPED, parse_plain
 
         layout = self.layout
@@ -147,27 +121,15 @@ class TableFeed(TextFeed):
         for column, position in enumerate(layout.features):
             places[position] = column
         places[layout.label] = LABEL
-        width, threads = len(layout.features), 1 if len(text) < _LARGE else None
-        found = parse_plain(memoryview(text), layout.delimiter, places, width, threads)
+        width = len(layout.features)
+        found = parse_plain(memoryview(text), layout.delimiter, places, width, threads=1)
         if found is None or not len(found.X) or not np.isfinite(found.X).all():
             return None
-        try:
-            labels = [label.decode() for label in found.labels]
-        except UnicodeDecodeError:
-            return None
-        if any(is_missing(label) or len(label) > _LONGEST_LABEL for label in labels):
-            return None
-        try:  # where a label does not fit, the careful road says where, and keeps what is before
-            values = [self.reader.value(label, 0) for label in labels]
-        except DataError:
-            return None
-        known = {value: code for code, value in enumerate(dict.fromkeys(values))}
-        codes: Indices = np.array([known[value] for value in values], np.int64)
-        return Batch(found.X, codes[found.codes], list(known), at, text)
+        return Rows(found.X, found.codes, found.labels)
 
-    def _carefully(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
+    def read(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
         """Read field by field, up to what is wrong."""
-        rows, flaw, used = _Rows(), None, 0
+        rows, flaw, used = _Fields(), None, 0
         try:
             for record in records(memoryview(text), 0, self.layout.delimiter, line=at.line + 1):
                 used = record.end
@@ -187,7 +149,7 @@ class TableFeed(TextFeed):
         batches = [rows.batch(self, text, at)] if rows.codes else []
         return Parsed(batches, used, flaw)
 
-    def _row(self, record: Record, rows: _Rows) -> bool:
+    def _row(self, record: Record, rows: _Fields) -> bool:
         """Add a row; False if it is left out."""
         layout, where = self.layout, f"{self.source}, line {record.line}"
         if len(record.fields) != len(layout.columns):
@@ -210,8 +172,8 @@ class TableFeed(TextFeed):
                     "drop leaves out such rows."
                 )
             return False
-        if len(label) > _LONGEST_LABEL:
-            raise DataError(f"{where} has a label of over {_LONGEST_LABEL} characters.")
+        if len(label) > LONGEST_LABEL:
+            raise DataError(f"{where} has a label of over {LONGEST_LABEL} characters.")
         code = self.reader.value(label, record.line)
         rows.add([self._entry(j, cells[j], where) for j in layout.features], code)
         return True
@@ -251,7 +213,7 @@ class TableFeed(TextFeed):
         return column
 
 
-class _Rows:
+class _Fields:
     """Rows that are added one by one."""
 
     def __init__(self) -> None:

@@ -1,0 +1,87 @@
+"""What a command imports before it can begin, and what it can do without.
+
+scikit-learn and pyarrow import pandas where it is installed, and scikit-learn scipy.stats, for
+functions that no command calls; that takes longer than all the rest. So pandas is not to be found
+while they are imported, and scipy.stats is there in name only until something of it is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from threading import Thread
+from types import ModuleType
+from typing import Final
+
+_LEARNERS: Final = "novikoff.learners.perceptron"
+
+
+@contextlib.contextmanager
+def importing_learners(*, beside: bool = False) -> Iterator[None]:
+    """Import the learners before what is done meanwhile, or in a thread beside it."""
+    with _hidden("pandas"), _put_off("scipy.stats"):
+        if not beside:
+            import_module(_LEARNERS)
+            yield
+            return
+        thread = Thread(target=import_module, args=(_LEARNERS,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+
+
+@contextlib.contextmanager
+def _hidden(name: str) -> Iterator[None]:
+    """Let a module seem not to be installed, unless it has been imported."""
+    finder = _Hidden(name)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _Hidden(MetaPathFinder):
+    """Does not let others look for a module."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == self._name:
+            raise ModuleNotFoundError(f"{fullname} is hidden", name=fullname)
+        return None
+
+
+@contextlib.contextmanager
+def _put_off(name: str) -> Iterator[None]:
+    """Let a module be imported in name only, as long as nothing in it is asked for."""
+    if name in sys.modules:
+        yield
+        return
+    later = sys.modules[name] = _Later(name)
+    try:
+        yield
+    finally:
+        later.step_aside()
+
+
+class _Later(ModuleType):
+    """Stands for a module; what is asked of it is asked of the module itself."""
+
+    def __getattr__(self, name: str) -> object:
+        self.step_aside()
+        return getattr(import_module(self.__name__), name)
+
+    def step_aside(self) -> None:
+        """From now on the module is imported as ever."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]

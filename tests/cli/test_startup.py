@@ -1,0 +1,62 @@
+"""What a command imports, and that nobody misses what it does not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from novikoff.cli.startup import importing_learners
+from tests.cli.conftest import Files, environment
+
+LATER = """
+import sys
+from novikoff.cli.startup import importing_learners
+with importing_learners(beside={beside}):
+    import pyarrow
+    pyarrow.scalar(0)  # this asks for pandas
+from novikoff.learners.perceptron import Perceptron
+assert "pandas" not in sys.modules and "scipy.stats" not in sys.modules
+model = Perceptron().fit([[0.0], [1.0]], ["a", "b"])
+import numpy, pandas, scipy.stats
+from sklearn.utils.fixes import _mode
+assert _mode(numpy.array([3, 3, 5])).mode == 3
+assert scipy.stats.norm.cdf(0.0) == 0.5
+frame = pandas.DataFrame({{"x": [0.0, 1.0]}})
+assert Perceptron().fit(frame, ["a", "b"]).feature_names_in_.tolist() == ["x"]
+assert pyarrow.table({{"x": [1]}}).to_pandas()["x"].tolist() == [1]
+"""
+
+
+def python(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 (our own arguments)
+        [sys.executable, *map(str, words)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_what_was_put_off_is_there_when_it_is_asked_for(beside: bool) -> None:
+    python("-c", LATER.format(beside=beside))
+
+
+def test_a_fit_imports_neither_pandas_nor_scipy_stats(files: Files, tmp_path: Path) -> None:
+    done = python("-X", "importtime", "-m", "novikoff", "fit", files.line, "--out", tmp_path)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "sklearn.base" in imported
+    assert not imported & {"pandas.core.api", "scipy.stats._stats_py"}
+
+
+def test_what_is_imported_already_stays() -> None:
+    import pandas as pd
+    import scipy.stats
+
+    with importing_learners():
+        assert sys.modules["pandas"] is pd
+        assert sys.modules["scipy.stats"] is scipy.stats
+    assert not any(type(finder).__name__ == "_Hidden" for finder in sys.meta_path)
