@@ -43,6 +43,12 @@ class Cells(Protocol):
 
     def __len__(self) -> int: ...
 
+    def slice(self, offset: int, length: int) -> Cells:
+        """Some of the values."""
+
+    def to_numpy(self) -> npt.NDArray[np.generic]:
+        """The values where they lie, if none is missing."""
+
     def to_pylist(self) -> list[object]:
         """All values."""
 
@@ -57,8 +63,8 @@ class Table(Protocol):
     def column(self, name: str) -> Cells:
         """One of them."""
 
-    def to_batches(self, max_chunksize: int) -> list[Batch]:
-        """Their rows in batches."""
+    def to_batches(self) -> list[Batch]:
+        """Their rows in batches, as they lie."""
 
 
 class Field(Protocol):
@@ -95,9 +101,6 @@ class Batch(Protocol):
     def columns(self) -> list[Cells]:
         """The columns."""
 
-    def to_tensor(self, *, null_to_nan: bool) -> Tensor:
-        """All of them in C order."""
-
     def select(self, columns: list[str]) -> Batch:
         """Some of them."""
 
@@ -129,13 +132,6 @@ class Metadata(Protocol):
     @property
     def num_rows(self) -> int:
         """How many rows it has."""
-
-
-class Tensor(Protocol):
-    """Numbers of one type."""
-
-    def to_numpy(self) -> npt.NDArray[np.float64]:
-        """The same as an array."""
 
 
 @cache

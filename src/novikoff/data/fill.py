@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from novikoff.data.arrow import Cells, Table, Type, arrow
 from novikoff.data.choices import Floats
@@ -51,16 +52,23 @@ def fill(features: Sequence[Feature], n_rows: int, source: str) -> Floats:
 def _copy_numbers(table: Table, X: Floats, positions: Sequence[int]) -> None:
     pa = arrow()
     kind = pa.float32() if X.dtype == np.float32 else pa.float64()
-    whole = len(positions) == X.shape[1]
     row = 0
-    for batch in table.to_batches(_BATCH):
-        part = X[row : row + batch.num_rows]
-        row += batch.num_rows
-        if whole and all(column.type == kind for column in batch.columns):
-            part[:] = batch.to_tensor(null_to_nan=True).to_numpy()
-            continue
-        for position, column in zip(positions, batch.columns, strict=True):
-            part[:, position] = to_floats(column, kind)
+    for batch in table.to_batches():
+        views = [_viewed(column, kind) for column in batch.columns]
+        for first in range(0, batch.num_rows, _BATCH):
+            n = min(_BATCH, batch.num_rows - first)
+            part = X[row : row + n]
+            row += n
+            for position, view in zip(positions, views, strict=True):
+                part[:, position] = view(first, n)
+
+
+def _viewed(column: Cells, kind: Type) -> Callable[[int, int], npt.NDArray[np.generic]]:
+    """A stretch of a column as floats: where it lies if it is of the kind already."""
+    if column.type == kind and column.null_count == 0:
+        values = column.to_numpy()
+        return lambda first, n: values[first : first + n]
+    return lambda first, n: to_floats(column.slice(first, n), kind)
 
 
 def to_floats(column: Cells, kind: Type) -> Floats:

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.blocks import ahead
 from novikoff.data.arrow import Batch, Batches, Cells, Schema, arrow, is_numeric, is_text
 from novikoff.data.choices import Choices, Labels
 from novikoff.data.chunks.pieces import Piece, piece_of, refuse_whole, shifting
@@ -66,7 +67,7 @@ class BatchPieces:
         known = self._distinct()
         for path in self._paths:
             name, rows = shown(path), 0
-            for batch in self._batches(path, self._used):
+            for batch in ahead(self._batches(path, self._used)):
                 columns = dict(zip(self._plan.used, batch.columns, strict=True))
                 with shifting(name, 0, rows):
                     piece = self._piece(name, columns, batch.num_rows, known)
