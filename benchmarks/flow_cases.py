@@ -24,7 +24,7 @@ from benchmarks.table import Row, figure
 from novikoff.data import CachedBlocks, FileBlocks, blocks, read_svmlight
 
 # Our programs from a file to a model; the average of all weights predicts better than the last.
-_FIT = ("fit", "--no-verdict", "--order", "cyclic", "--epochs")
+_FIT = ("fit", "--no-verdict", "--average", "--order", "cyclic", "--epochs")
 _STREAM = ("stream", "--quiet", "--average", "--passes")
 _UNSEEN = 10_000
 # A difference in test error that is never held against ours.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.data import Labels, Matrix
+from benchmarks.fresh import installed
 from novikoff.report.model_file import load
 
 _ROOT = Path(__file__).parent.parent
@@ -92,12 +94,16 @@ def _vowpal_wabbit(*arguments: str, pipe: Path | None = None) -> None:
 
 def _python(*arguments: str, pipe: Path | None = None) -> str:
     """What a Python process prints; a pipe comes from another process, ``cat``."""
-    command = [sys.executable, *arguments]
+    run = partial(
+        subprocess.run,
+        [sys.executable, *arguments],
+        cwd=_ROOT,
+        env=installed(),
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     if pipe is None:
-        return subprocess.run(  # noqa: S603 (our own arguments)
-            command, cwd=_ROOT, check=True, stdout=subprocess.PIPE, text=True
-        ).stdout
+        return str(run().stdout)
     with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as cat:  # noqa: S603, S607
-        return subprocess.run(  # noqa: S603
-            command, cwd=_ROOT, check=True, stdin=cat.stdout, stdout=subprocess.PIPE, text=True
-        ).stdout
+        return str(run(stdin=cat.stdout).stdout)

@@ -34,11 +34,14 @@ _STATUS = Path("/proc/self/status")
 _ORDERS = ("cyclic", "permuted", "blocks")
 
 
+def installed(**more: str) -> dict[str, str]:
+    """The variables of a process that keeps bytecode, as an installed package has it."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | more
+
+
 def in_new_process(*arguments: str, cache: str | None = None) -> list[float]:
     """What this module prints in a new process, with a Numba cache of its own if so asked."""
-    environment = dict(os.environ)
-    if cache is not None:
-        environment["NUMBA_CACHE_DIR"] = cache
+    environment = installed() if cache is None else installed(NUMBA_CACHE_DIR=cache)
     done = subprocess.run(  # noqa: S603 (our own module, our own arguments)
         [sys.executable, "-m", "benchmarks.fresh", *arguments],
         cwd=_ROOT,

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from benchmarks.data import dense
+from benchmarks.fresh import installed
 from benchmarks.measure import compare_answers, timed
 from benchmarks.peers import Vector
 from benchmarks.pocket_data import real_file
@@ -145,7 +146,11 @@ def _novikoff(*arguments: str) -> None:
 
 def _python(*arguments: str) -> None:
     subprocess.run(  # noqa: S603 (our own arguments)
-        [sys.executable, *arguments], cwd=_ROOT, check=True, stdout=subprocess.DEVNULL
+        [sys.executable, *arguments],
+        cwd=_ROOT,
+        env=installed(),
+        check=True,
+        stdout=subprocess.DEVNULL,
     )
 
 

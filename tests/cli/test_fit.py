@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from tests.cli.conftest import SHARED, Files, Result, inside, script
@@ -321,6 +322,21 @@ def test_without_a_verdict_there_is_no_certificate(files: Files, tmp_path: Path)
     assert at(body, "verdict") is None
     assert at(body, "files", "certificate") is None
     assert [path.name for path in tmp_path.iterdir()] == ["line.novikoff"]
+
+
+def test_the_average_of_all_weights(files: Files, tmp_path: Path) -> None:
+    words = ("--no-verdict", "--average", "--order", "cyclic", "--epochs", "3")
+    body = report(files.cancer, *words, "--out", tmp_path)
+    assert at(body, "model", "rule") == "average"
+    model = nv.load(tmp_path / "cancer.novikoff")
+    data = nv.data.read(files.cancer)
+    same = nv.Perceptron(order="cyclic", average="averaged", max_epochs=3)
+    with pytest.warns(ConvergenceWarning):
+        same.fit(data.X, data.y)
+    assert np.array_equal(model.coef_, same.coef_)
+    assert at(body, "model", "errors") == int((same.predict(data.X) != data.y).sum())
+    done = inside("fit", files.cancer, *words, "--out", tmp_path, "--force")
+    assert done.line("perceptron").endswith("the model is the average of its weights")
 
 
 def test_unseen_rows(files: Files, tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def test_version() -> None:
         (["fit", "x.csv", "--colour", "red"], "No such option '--colour'"),
         (["fit", "x.csv", "--holdout", "0.2", "--cv", "3"], "exclude each other"),
         (["fit", "x.csv", "--no-verdict", "--require", "separable"], "needs a verdict"),
+        (["fit", "x.csv", "--average"], "needs --no-verdict"),
         (["fit", "x.csv", "--holdout", "1"], "--holdout"),
         (["fit", "x.csv", "--cv", "1"], "--cv"),
         (["fit", "x.csv", "--budget", "0"], "--budget"),

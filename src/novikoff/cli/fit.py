@@ -69,6 +69,12 @@ _PLOTS = ["boundary", "margins", "mistakes", "proof"]
     "--no-verdict", is_flag=True, help="Only run the perceptron: no proof, no certificate."
 )
 @click.option(
+    "--average",
+    is_flag=True,
+    help="With --no-verdict: the model predicts with the average of all weights, which is often "
+    "better on unseen rows where no rule is perfect.",
+)
+@click.option(
     "--holdout",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="SHARE",

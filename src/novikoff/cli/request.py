@@ -72,6 +72,11 @@ class Request:
             raise click.UsageError("--holdout and --cv exclude each other.")
         if values["require"] is not None and values["no_verdict"]:
             raise click.UsageError("--require needs a verdict: it excludes --no-verdict.")
+        if values["average"] and not values["no_verdict"]:
+            raise click.UsageError(
+                "--average may err where the verdict says that no rule has to: it needs "
+                "--no-verdict."
+            )
         plot = None if values["plot"] is None else Path(str(values["plot"]))
         if plot is not None and plot.suffix.lower() not in (".svg", ".png"):
             raise click.BadParameter(f"{plot} is neither .svg nor .png.", param_hint="--plot")
@@ -125,6 +130,7 @@ class Request:
             seed=seed if isinstance(seed, int) else 0,
             budget=budget if isinstance(budget, float) else None,
             verdict=not values["no_verdict"],
+            average=bool(values["average"]),
         )
 
 

@@ -155,7 +155,7 @@ def _learn(
         tell("perceptron", None)
         perceptron, run = run_perceptron(blocks, None, options, clock.part(0.5))
         if run.clean or not cases:
-            return Learned(perceptron, "perceptron", run, cases)
+            return Learned(perceptron, options.rule, run, cases)
         if all(case.verdict.kind == "separable" for case in cases):
             # They separate all rows: a row of each class is enough to begin with.
             few = _sample(blocks, len(blocks.classes), 0)

@@ -57,6 +57,9 @@ class Options:
         Seconds for all of it.
     verdict : bool
         Whether to decide at all; without, only the perceptron runs.
+    average : bool
+        Whether the perceptron predicts with the average of its weights. It may err on data that
+        its last weights separate: so this is for studies without a verdict.
     proofs : bool
         Whether to go on for the margin, the lower bound on mistakes and the like; without, only
         the model is wanted.
@@ -69,7 +72,13 @@ class Options:
     seed: int = 0
     budget: float | None = None
     verdict: bool = True
+    average: bool = False
     proofs: bool = True
+
+    @property
+    def rule(self) -> str:
+        """What the perceptron predicts with."""
+        return "average" if self.average else "perceptron"
 
 
 @dataclass(frozen=True)
@@ -210,6 +219,7 @@ def _perceptron(options: Options, epochs: int, seconds: float | None) -> Percept
     return Perceptron(
         fit_intercept=options.fit_intercept,
         order=options.order,
+        average="averaged" if options.average else False,
         max_epochs=epochs,
         max_seconds=seconds,
         random_state=options.seed,

@@ -57,7 +57,7 @@ class Study:
     model : estimator
         The best rule found.
     rule : str
-        "perceptron", "largest margin" or "fewest mistakes".
+        "perceptron", "average", "largest margin" or "fewest mistakes".
     confusion : array of int
         Rows of each class (down) that the model gives to each class (across).
     clashes : list of arrays
@@ -194,7 +194,7 @@ def _learn(
         tell("perceptron", None)
         perceptron, run = run_perceptron(X, y, options, clock.part(0.5))
         if run.clean or not cases:
-            return Learned(perceptron, "perceptron", run, cases)
+            return Learned(perceptron, options.rule, run, cases)
         if all(case.verdict.kind == "separable" for case in cases):
             return Learned(from_verdicts(X, y, cases, options), "largest margin", run, cases)
     tell("pocket", None)

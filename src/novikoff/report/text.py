@@ -185,6 +185,8 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
     counts = (
         f"{counted(run.mistakes, 'mistake')}, {counted(run.epochs, 'epoch')}, {run.seconds:.2f} s"
     )
+    if report.model.rule == "average":
+        counts += ": the model is the average of its weights"
     if run.clean:
         yield "perceptron", f"clean after {counts}"
     elif report.model.rule == "largest margin":
