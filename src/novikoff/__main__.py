@@ -1,6 +1,6 @@
 """``python -m novikoff`` is the command ``novikoff``."""
 
-from novikoff.cli.main import main
+from novikoff.cli.main import run
 
 if __name__ == "__main__":
-    main()
+    run()

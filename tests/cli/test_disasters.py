@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -296,3 +297,14 @@ def test_standard_output_on_a_full_disk(files: Files, fitted: Path) -> None:
     code, said = into(full, "verify", fitted / "line.cert.json", files.line)
     assert code == 2
     assert said == "novikoff: standard output cannot be written: no space left on device.\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_without_standard_output_or_error(closed: str, files: Files, tmp_path: Path) -> None:
+    command = " ".join(map(shlex.quote, [*COMMAND, "fit", str(files.line), "--out", str(tmp_path)]))
+    done = subprocess.run(  # noqa: S602 (our own words)
+        f"{command} {closed}", shell=True, env=environment(), capture_output=True, check=False
+    )
+    assert done.returncode == 0
+    assert done.stderr == b""
+    assert is_whole(tmp_path, "line", files.line)
