@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from novikoff.cli.startup import importing_learners
+from novikoff.cli.startup import importing
 from tests.cli.conftest import Files, environment
 
 LATER = """
 import sys
-from novikoff.cli.startup import importing_learners
-with importing_learners(beside={beside}):
+from novikoff.cli.startup import importing
+with importing("novikoff.learners.perceptron", beside={beside}):
     import pyarrow
     pyarrow.scalar(0)  # this asks for pandas
 from novikoff.learners.perceptron import Perceptron
@@ -56,7 +56,7 @@ def test_what_is_imported_already_stays() -> None:
     import pandas as pd
     import scipy.stats
 
-    with importing_learners():
+    with importing("novikoff.learners.perceptron"):
         assert sys.modules["pandas"] is pd
         assert sys.modules["scipy.stats"] is scipy.stats
     assert not any(type(finder).__name__ == "_Hidden" for finder in sys.meta_path)

@@ -16,7 +16,7 @@ from novikoff.cli.options import choices, open_blocks, reading, sparing
 from novikoff.cli.progress import Show, shown
 from novikoff.cli.request import Request
 from novikoff.cli.screen import print_lines, print_text
-from novikoff.cli.startup import importing_learners
+from novikoff.cli.startup import importing
 
 if TYPE_CHECKING:
     from novikoff.data import CachedBlocks, Dataset, FileBlocks
@@ -126,7 +126,9 @@ def command(data: str, **values: object) -> None:
     request.targets.check(request.force)
     began = time.perf_counter()
     with shown() as show:
-        with importing_learners(beside=request.is_large):
+        with importing(
+            "novikoff.report.study", "novikoff.report.model_file", beside=request.is_large
+        ):
             rows = _read(request, show)
         found, estimate = _find(request, rows, show)
         show("writing", None)
@@ -155,10 +157,11 @@ def _read(request: Request, show: Show) -> Data:
 
 def _find(request: Request, data: Data, show: Show) -> tuple[Study, Estimate | None]:
     from novikoff.data import DataError, Dataset
-    from novikoff.report.block_study import study_blocks
 
     if isinstance(data, Dataset):
         return _find_in_memory(request, data, show)
+    from novikoff.report.block_study import study_blocks
+
     try:
         return study_blocks(data, request.options(data), show, _names(data)), None
     except ValueError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from novikoff.cli.screen import print_lines, print_text
-from novikoff.cli.startup import importing_learners
+from novikoff.cli.startup import importing
 
 if TYPE_CHECKING:
     from novikoff.report.model_file import Saved
@@ -32,7 +32,7 @@ _HEADER = ("program", "schema_version", "estimator", "parameters", "data", "prep
 )
 def command(model: str, everything: bool, form: str) -> None:
     """Say what MODEL is, from what data, and show its weights by feature."""  # fmt: skip
-    with importing_learners():
+    with importing("novikoff.report.model_file"):
         from novikoff.report import model_file
 
     saved = model_file.read(model)

@@ -9,7 +9,7 @@ import click
 
 from novikoff.cli.progress import shown
 from novikoff.cli.screen import print_text
-from novikoff.cli.startup import importing_learners
+from novikoff.cli.startup import importing
 
 if TYPE_CHECKING:
     from novikoff.data import Recipe
@@ -45,7 +45,7 @@ def command(
     if out != "-":
         check_writable(Path(out), force=force)
     with shown() as show:
-        with importing_learners():
+        with importing("novikoff.report.predictions"):
             from novikoff.data import Choices, read
             from novikoff.report import model_file
             from novikoff.report.predictions import as_csv, count_differing, predict_quietly

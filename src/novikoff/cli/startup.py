@@ -9,31 +9,33 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from threading import Thread
 from types import ModuleType
-from typing import Final
-
-_LEARNERS: Final = "novikoff.learners.perceptron"
 
 
 @contextlib.contextmanager
-def importing_learners(*, beside: bool = False) -> Iterator[None]:
-    """Import the learners before what is done meanwhile, or in a thread beside it."""
+def importing(*names: str, beside: bool = False) -> Iterator[None]:
+    """Import modules that need scikit-learn: before what is done meanwhile, or beside it."""
     with _hidden("pandas"), _put_off("scipy.stats"):
         if not beside:
-            import_module(_LEARNERS)
+            _import(names)
             yield
             return
-        thread = Thread(target=import_module, args=(_LEARNERS,), daemon=True)
+        thread = Thread(target=_import, args=(names,), daemon=True)
         thread.start()
         try:
             yield
         finally:
             thread.join()
+
+
+def _import(names: Iterable[str]) -> None:
+    for name in names:
+        import_module(name)
 
 
 @contextlib.contextmanager

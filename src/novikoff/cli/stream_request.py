@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from novikoff.cli.options import choices
-from novikoff.cli.startup import importing_learners
+from novikoff.cli.startup import importing
 
 if TYPE_CHECKING:
     from novikoff.data.feeds.feed import Wishes
@@ -87,7 +87,7 @@ class Request:
                 )
             check_writable(self.model, force=True)
         if self.model is not None and self.values["resume"] and self.model.exists():
-            with importing_learners():
+            with importing("novikoff.learners.perceptron"):
                 from novikoff.report.course import resume
 
             replay = bool(self.values["replay"])
@@ -113,7 +113,7 @@ class Request:
 
         feed = open_feed(self.data, self.wishes)
         begun = Ahead(feed.batches(feed.start))  # rows are read while the rest is imported
-        with importing_learners():
+        with importing("novikoff.learners.perceptron"):
             from novikoff.learners.progressive import Progressive
             from novikoff.learners.pupil import Pupil
             from novikoff.report.course import Course
