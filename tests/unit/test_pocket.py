@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
@@ -315,6 +315,49 @@ def test_a_line_search_on_reals(seed: int, n: int, spread: float) -> None:
     middles = np.concatenate([[breaks[0] - 1], (breaks[1:] + breaks[:-1]) / 2, [breaks[-1] + 1]])
     best = min(exact_cost(s, q, np.ones(n), Fraction(at)) for at in middles.tolist())
     assert exact_cost(s, q, np.ones(n), Fraction(t)) == found <= best
+
+
+@settings(max_examples=300)
+@given(
+    st.integers(0, 2**32),
+    st.integers(100, 3000),
+    st.floats(-0.5, 3.0),
+    st.sampled_from(["even", "few", "many"]),
+)
+def test_a_line_search_is_exact_where_it_looks_near_by_only(
+    seed: int, n: int, shift: float, kind: str
+) -> None:
+    """Against all breakpoints, sorted and summed; s in no order, and ordered by the breakpoints."""
+    rng = np.random.default_rng(seed)
+    s, q = rng.normal(size=n) + shift, rng.normal(size=n)
+    if seed % 2:
+        order = np.argsort(-s / q)
+        s, q = s[order], q[order]
+    prices = {
+        "even": np.ones(n),
+        "few": (rng.random(n) < 0.2).astype(np.float64),
+        "many": rng.integers(1, 5, n) / 4.0,
+    }[kind]
+    found, t = line_search(s, q, prices)
+    order = np.argsort(-s / q)
+    changes = np.where(q < 0.0, prices, -prices)[order]
+    best = float((prices[q > 0.0].sum() + np.concatenate([[0.0], np.cumsum(changes)])).min())
+    assert found == best
+    assert float(prices[s + t * q <= 0.0].sum()) == found
+
+
+@given(st.integers(0, 2**32), st.integers(2, 300), st.booleans())
+def test_a_line_search_looks_as_far_as_it_must(seed: int, wrong: int, mirrored: bool) -> None:
+    """One mistake less lies behind as many new ones as can be made up for, less one."""
+    rng = np.random.default_rng(seed)
+    before, after = rng.uniform(0.1, 0.9, wrong - 1), rng.uniform(2.0, 5.0, 2000)
+    s = np.concatenate([np.full(wrong, -1.0), before, after])
+    q = np.concatenate([np.ones(wrong), -np.ones(len(before) + len(after))])
+    order = rng.permutation(len(s))
+    s, q = s[order], q[order] * (-1.0 if mirrored else 1.0)
+    found, t = line_search(s, q, np.ones(len(s)))
+    assert found == wrong - 1
+    assert 1.0 < (-t if mirrored else t) < 2.1
 
 
 def test_the_widest_of_equal_stretches_is_taken() -> None:
