@@ -20,6 +20,8 @@ from novikoff.core.rows import Indices, Rows, Vector, dot, dot_in_order, dots
 
 # Products that underflow may each add a smallest number to the difference of two sums.
 UNDERFLOW: Final = 1e-300
+# Products below this are computed sooner than a thread is started.
+_WORTHWHILE: Final = 1 << 20
 
 
 @njit(cache=True, nogil=True)
@@ -78,6 +80,8 @@ def scores(problem: Problem, W: Vector, threads: int = 1) -> Vector:
     out = np.empty((problem.n, W.shape[1]))
     doubts = np.array([problem.rounding() * norm_bound(w) for w in W.T])
     W = np.ascontiguousarray(W)
+    if problem.n * problem.p * W.shape[1] < _WORTHWHILE:
+        threads = 1
     edges = np.linspace(0, problem.n, threads + 1).astype(np.int64).tolist()
 
     def fill(k: int) -> None:
