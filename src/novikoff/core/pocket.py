@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -162,7 +162,7 @@ class _Count:
     def anchor(self, w: Vector) -> float:
         """Count the mistakes of w on all rows, and remember the margins."""
         margins = scores(self.problem, w[:, None])[:, 0]
-        self.w = w.copy()
+        self.w, self.norm = w.copy(), norm_bound(w)
         distances = margins / self.lengths
         self.order = np.argsort(distances)
         self.distances = distances[self.order]
@@ -173,25 +173,21 @@ class _Count:
         """Whether the mistakes of w cost less than ``limit``."""
         if limit == math.inf:
             return True
-        reach = self._reach(w)
-        first = int(np.searchsorted(self.distances, -reach, side="left"))
-        last = int(np.searchsorted(self.distances, reach, side="right"))
         problem = self.problem
-        doubt = problem.rounding() * norm_bound(w)
-        found = count_wrong(
-            problem.rows, self.order[first:last], w, doubt, self.prices, self.wrong[first], limit
-        )
+        anchor = Anchored(self.w, self.norm, self.order, self.distances, self.wrong)
+        rounding = problem.rounding()
+        found = count_wrong(problem.rows, anchor, w, rounding, problem.longest, self.prices, limit)
         return bool(found < limit)
 
-    def _reach(self, w: Vector) -> float:
-        """‖v‖/α, rounded up generously; infinite where the anchor is of no help."""
-        square = float(self.w @ self.w)
-        alpha = float(w @ self.w) / square if square > 0.0 else 0.0
-        if not (alpha > 0.0 and 1e-200 < square < 1e200):
-            return math.inf
-        across = float(np.linalg.norm(w - alpha * self.w))
-        slip = 1e-12 * (norm_bound(w) / alpha + norm_bound(self.w)) * self.problem.longest
-        return across / alpha * (1.0 + 1e-9) + slip
+
+class Anchored(NamedTuple):
+    """Weights, a bound on their norm, and the rows in the order of their distances from them."""
+
+    w: Vector
+    norm: float
+    order: Indices
+    distances: Vector
+    wrong: Vector  # the price of all rows before, were they wrong
 
 
 @njit(cache=True, nogil=True)
@@ -233,10 +229,37 @@ def draw_until_longer(
 
 @njit(cache=True, nogil=True)
 def count_wrong(
-    rows: Rows, order: Indices, w: Vector, doubt: float, prices: Vector, errors: float, limit: float
+    rows: Rows,
+    anchor: Anchored,
+    w: Vector,
+    rounding: float,
+    longest: int,
+    prices: Vector,
+    limit: float,
 ) -> float:
-    """``errors`` and the price of all rows of the order with ⟨a_i, w⟩ ≤ 0, until the limit."""
-    for i in order:
+    """The price of all rows with ⟨a_i, w⟩ ≤ 0, or some number not below the limit."""
+    w_s, norm_s, order, distances, wrong = anchor
+    largest = square = across = inner = 0.0
+    for j in range(len(w)):
+        largest = max(largest, abs(w[j]))
+        square += w_s[j] * w_s[j]
+        inner += w[j] * w_s[j]
+    norm = 0.0
+    for j in range(len(w)):
+        norm += (w[j] / largest) ** 2 if largest > 0.0 else 0.0
+    norm = largest * math.sqrt(norm) * (1.0 + 1e-8)
+    reach = math.inf  # ‖v‖/α, rounded up generously; infinite where the anchor is of no help
+    alpha = inner / square if square > 0.0 else 0.0
+    if alpha > 0.0 and 1e-200 < square < 1e200:
+        for j in range(len(w)):
+            across += (w[j] - alpha * w_s[j]) ** 2
+        slip = 1e-12 * (norm / alpha + norm_s) * longest
+        reach = math.sqrt(across) / alpha * (1.0 + 1e-9) + slip
+    first = np.searchsorted(distances, -reach, side="left")
+    last = np.searchsorted(distances, reach, side="right")
+    doubt, errors = rounding * norm, wrong[first]
+    for k in range(first, last):
+        i = order[k]
         m = dot(rows, i, w)
         if not doubt + UNDERFLOW < abs(m) < np.inf:
             m = dot_in_order(rows, i, w)
