@@ -21,7 +21,6 @@ from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
 from novikoff.core import pocket, zero_one
-from novikoff.core.margins import norm_bound
 from novikoff.core.pocket import Pocketed, fill_pocket
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Vector
@@ -199,12 +198,13 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     """Ctrl-C is heard between two calls of the kernel."""
     calls = itertools.count(1)
 
-    def heard(w: Vector) -> float:
+    def heard(*arguments: object) -> int:
         if next(calls) == at:
             raise KeyboardInterrupt
-        return norm_bound(w)
+        return draw(*arguments)
 
-    monkeypatch.setattr(pocket, "norm_bound", heard)
+    draw: Callable[..., int] = pocket.draw_until_longer
+    monkeypatch.setattr(pocket, "draw_until_longer", heard)
 
 
 def test_an_interrupted_pocket_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
