@@ -299,9 +299,31 @@ def test_standard_output_on_a_full_disk(files: Files, fitted: Path) -> None:
     assert said == "novikoff: standard output cannot be written: no space left on device.\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "redirected", "code", "said"),
+    [
+        ("fit -", "<&-", 2, "novikoff: - cannot be read: the standard input is closed.\n"),
+        ("fit nowhere.csv", "2>/dev/full", 2, ""),
+        ("--help", ">/dev/full", 2, "standard input or output failed: no space left on device"),
+    ],
+)
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_standard_streams_that_fail(words: str, redirected: str, code: int, said: str) -> None:
+    done = subprocess.run(  # noqa: S602 (our own words)
+        f"{shlex.join(COMMAND)} {words} {redirected}",
+        shell=True,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert said in done.stderr
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_without_standard_output_or_error(closed: str, files: Files, tmp_path: Path) -> None:
-    command = " ".join(map(shlex.quote, [*COMMAND, "fit", str(files.line), "--out", str(tmp_path)]))
+    command = shlex.join([*COMMAND, "fit", str(files.line), "--out", str(tmp_path)])
     done = subprocess.run(  # noqa: S602 (our own words)
         f"{command} {closed}", shell=True, env=environment(), capture_output=True, check=False
     )

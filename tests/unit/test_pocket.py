@@ -604,6 +604,22 @@ def test_without_a_lower_bound() -> None:
     model.certificate_.verify(X, y)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e160, 1e300, 1e-170, 1e-300])
+@pytest.mark.parametrize("seed", range(5))
+def test_mistakes_are_counted_right_at_the_ends_of_float64(scale: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-3, 4, size=(12, 3)) * scale, rng.integers(0, 2, 12)
+    y[:2] = 0, 1
+    model = nv.Pocket(random_state=seed, max_updates=2000).fit(X, y)
+    w, b = [Fraction(v) for v in model.coef_[0].tolist()], Fraction(model.intercept_.tolist()[0])
+    exact = [sum(Fraction(v) * c for v, c in zip(x, w, strict=True)) + b for x in X.tolist()]
+    signs = (2 * y - 1).tolist()
+    wrong = sum(sign * score <= 0 for sign, score in zip(signs, exact, strict=True))
+    assert model.n_errors_ == wrong
+    assert model.errors_lower_bound_ <= wrong
+    model.predict(X)  # no score is beyond float64
+
+
 def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = labelled(12, 100, 3)
     interrupt(monkeypatch, 20)

@@ -120,8 +120,11 @@ def run() -> NoReturn:
 def _sentence(error: ValueError | OSError) -> str:
     if isinstance(error, OSError) and error.filename is not None:  # the system's own words
         return f"{error.filename} cannot be opened: {(error.strerror or str(error)).lower()}."
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"standard input or output failed: {error.strerror.lower()}."
     return str(error)
 
 
 def _say(sentence: str) -> None:
-    click.echo(f"novikoff: {' '.join(sentence.split())}", err=True)
+    with contextlib.suppress(OSError):  # nobody listens
+        click.echo(f"novikoff: {' '.join(sentence.split())}", err=True)

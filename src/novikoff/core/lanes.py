@@ -1,19 +1,18 @@
 """One row against sixteen vectors of weights at once, in single precision.
 
-``products(values, columns, first, last, bias, lines, start, bars, out)`` sums, for sixteen
-vectors side by side, bias·line_p + Σ value_j·line(column_j) over entries first, …, last − 1,
-where a line is sixteen neighbouring float32. The sums go to ``out``; returned is a word whose
-bit k is set unless out[k] < bars[k] is certain: NaN sets it. Lines are counted from ``start``,
-and the last of them, ``start`` + p, is the bias. Without ``columns`` (None) entry j meets line
-j − first.
+``products(values, columns, first, last, bias, lines, block, bars, out)`` is for use in kernels.
+A line is sixteen neighbouring float32, one for each vector; lines[block, j] has their
+weights of column j, the last line their biases. Entries first, …, last − 1 of ``values`` are a
+row, ``columns`` their columns; for a dense row it is None. Then out[k] is the product with
+vector k, and bit k of the word that is returned is set unless out[k] < bars[block, k].
 
-The compiler keeps the sums in registers, which it does not find out by itself; hence the
-code is spelled out here.
+The compiler does not find out by itself that the sums can stay in registers; so the
+instructions are spelled out here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -37,6 +36,7 @@ _LOOSE = ("reassoc", "contract")
 
 class _Array(Protocol):
     data: ir.Value
+    shape: ir.Value
 
 
 class _Context(Protocol):
@@ -57,18 +57,18 @@ class _Row:
         self.builder, self.values, self.columns, self.first = builder, values, columns, first
 
     def plus_term(self, total: ir.Value, j: ir.Value, lines: ir.Value) -> ir.Value:
-        """total + value_j·line(column_j)."""
+        """Total + value_j·line(column_j)."""
         build = self.builder
-        value = build.load(build.gep(self.values, [j]))
+        value = build.load(build.gep(self.values, [j]), align=4)
         column = build.sub(j, self.first)
         if self.columns is not None:
-            column = build.load(build.gep(self.columns, [j]))
+            column = build.load(build.gep(self.columns, [j]), align=4)
             if column.type != _WORD:
                 column = build.zext(column, _WORD)
         return self.plus(total, value, build.gep(lines, [column]))
 
     def plus(self, total: ir.Value, value: ir.Value, line: ir.Value) -> ir.Value:
-        """total + value·line."""
+        """Total + value·line."""
         build = self.builder
         if value.type != _FLOAT:
             value = build.fptrunc(value, _FLOAT)
@@ -80,9 +80,9 @@ class _Row:
         return build.fadd(total, product, flags=_LOOSE)
 
     def sum_up(
-        self, totals: list[ir.Value], begin: ir.Value, end: ir.Value, lines: ir.Value
-    ) -> list[ir.Value]:
-        """Add terms begin, …, end − 1 to the totals in turn; their number must divide evenly."""
+        self, totals: Sequence[ir.Value], begin: ir.Value, end: ir.Value, lines: ir.Value
+    ) -> Sequence[ir.Value]:
+        """Add terms begin, …, end − 1 to the totals in turn, as many to each as to the others."""
         build = self.builder
         before = build.block
         head, body = build.append_basic_block("head"), build.append_basic_block("body")
@@ -112,38 +112,42 @@ def _typed_products(
     last: types.Integer,
     bias: types.Float,
     lines: types.Array,
-    start: types.Integer,
-    p: types.Integer,
+    block: types.Integer,
     bars: types.Array,
     out: types.Array,
 ) -> tuple[Signature, _Code]:
+    """The code of `products`; NaN sets a bit, too."""
+
     def generate(
         context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
     ) -> ir.Value:
-        def address(k: int) -> ir.Value:
-            return context.make_array(signature.args[k])(context, builder, args[k]).data
+        def array(k: int) -> _Array:
+            return context.make_array(signature.args[k])(context, builder, args[k])
 
         def as_lines(k: int) -> ir.Value:
-            return builder.bitcast(address(k), _LINE.as_pointer())
+            return builder.bitcast(array(k).data, _LINE.as_pointer())
 
-        begin, end, block = args[2], args[3], builder.gep(as_lines(5), [args[6]])
+        begin, end, at = args[2], args[3], args[6]
+        height = builder.extract_value(array(5).shape, 1)
+        weights = builder.gep(as_lines(5), [builder.mul(at, height)])
         sparse = isinstance(signature.args[1], types.Array)
-        row = _Row(builder, address(0), address(1) if sparse else None, begin)
+        row = _Row(builder, array(0).data, array(1).data if sparse else None, begin)
         whole = builder.sub(end, builder.urem(builder.sub(end, begin), _WORD(_CHAINS)))
         zero = ir.Constant(_LINE, [0.0] * LANES)
-        bias_line = builder.gep(block, [builder.sub(args[7], _WORD(1))])
-        total = row.plus(zero, args[4], bias_line)
-        sums = row.sum_up([total] + [zero] * (_CHAINS - 1), begin, whole, block)
+        biases = builder.gep(weights, [builder.sub(height, _WORD(1))])
+        total = row.plus(zero, args[4], biases)
+        sums = row.sum_up([total] + [zero] * (_CHAINS - 1), begin, whole, weights)
         total = sums[0]
         for other in sums[1:]:
             total = builder.fadd(total, other, flags=_LOOSE)
-        (total,) = row.sum_up([total], whole, end, block)
-        builder.store(total, as_lines(9), align=4)
-        open_ = builder.fcmp_unordered(">=", total, builder.load(as_lines(8), align=4))
-        return builder.zext(builder.bitcast(open_, ir.IntType(LANES)), _WORD)
+        (total,) = row.sum_up([total], whole, end, weights)
+        builder.store(total, as_lines(8), align=4)
+        limits = builder.load(builder.gep(as_lines(7), [at]), align=4)
+        word = builder.bitcast(builder.fcmp_unordered(">=", total, limits), ir.IntType(LANES))
+        return builder.zext(word, _WORD)
 
     word = types.uint64
-    return word(values, columns, word, word, types.float64, lines, word, word, bars, out), generate
+    return word(values, columns, word, word, types.float64, lines, word, bars, out), generate
 
 
 products = cast(
@@ -155,7 +159,6 @@ products = cast(
             np.uint64,
             float,
             Singles,
-            np.uint64,
             np.uint64,
             Singles,
             Singles,

@@ -1,8 +1,10 @@
-"""Memory, where its speed matters: alignment, and four instructions for use in kernels.
+"""Memory, where its speed matters: alignment, and five instructions for use in kernels.
 
 ``load(array)`` and ``store(array, value)`` read and write array[0] in one piece, where
 another thread looks on; ``prefetch(array, offset)`` asks for a cache line before it is needed
-and changes nothing; ``eight_bytes(array, offset)`` reads eight bytes as one word.
+and changes nothing; ``eight_bytes(array, offset)`` reads eight bytes as one word;
+``number_at(address, k, like)`` reads the k-th number of the type of an array ``like`` from an
+address, so that a kernel can go through as many arrays as there are without a type of its own.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ class _Context(Protocol):
     def make_array(self, kind: types.Type) -> Callable[..., _Array]: ...
 
     def get_dummy_value(self) -> ir.Value: ...
+
+    def get_value_type(self, kind: types.Type) -> ir.Type: ...
 
 
 _Code: TypeAlias = Callable[[_Context, ir.IRBuilder, Signature, list[ir.Value]], ir.Value]
@@ -104,9 +108,26 @@ def _typed_eight_bytes(
     return types.uint64(array, types.uint64), generate
 
 
+def _typed_number_at(
+    _: object, address: types.Integer, offset: types.Integer, like: types.Array
+) -> tuple[Signature, _Code]:
+    """The number at an entry behind an address; there must be one."""
+
+    def generate(
+        context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
+    ) -> ir.Value:
+        kind = context.get_value_type(signature.return_type).as_pointer()
+        return builder.load(builder.gep(builder.inttoptr(args[0], kind), [args[1]]))
+
+    return like.dtype(types.uint64, types.uint64, like), generate
+
+
 load = cast(Callable[[npt.NDArray[np.int64]], int], intrinsic(_typed_load))
 store = cast(Callable[[npt.NDArray[np.int64], int], None], intrinsic(_typed_store))
 prefetch = cast(Callable[[npt.NDArray[np.generic], int], None], intrinsic(_typed_prefetch))
 eight_bytes = cast(
     Callable[[npt.NDArray[np.uint8], np.uint64], np.uint64], intrinsic(_typed_eight_bytes)
+)
+number_at = cast(
+    Callable[[np.uint64, np.uint64, npt.NDArray[np.floating]], float], intrinsic(_typed_number_at)
 )

@@ -103,7 +103,8 @@ def fill_pocket(
     most = limits.most_updates()
     picks = np.empty(0, dtype=np.int64)
     at = idle = seen = 0
-    doubt, step = np.zeros(1), problem.rounding() * problem.radius
+    size = _step_size(problem)
+    doubt, step = np.zeros(1), problem.rounding() * problem.radius * size
     try:
         while best.errors > 0.0:
             stop = limits.reached() or (Stop.UPDATES if state[2] >= most else None)
@@ -121,7 +122,7 @@ def fill_pocket(
                     raise ValueError(
                         "The weights grew beyond the range of float64: scale the data down."
                     )
-            at = draw_until_longer(problem.rows, picks, at, w, state, doubt, step, most)
+            at = draw_until_longer(problem.rows, picks, at, w, state, doubt, step, size, most)
             if state[0] > state[1] and state[3] == 0:
                 # Less by more than rounding: sums of prices depend on their order.
                 limit = best.errors * (1.0 - 1e-12) if strategy == "ratchet" else math.inf
@@ -138,6 +139,13 @@ def fill_pocket(
         best.stop = Stop.INTERRUPTED
     best.updates = int(state[2])
     return best
+
+
+def _step_size(problem: Problem) -> float:
+    """One; for rows so long or short that ⟨a_i, a_j⟩ is beyond float64, about 1/R."""
+    if 1e-100 < problem.radius < 1e100 or problem.radius == 0.0:
+        return 1.0
+    return math.ldexp(1.0, min(1000, -math.frexp(problem.radius)[1]))
 
 
 def _draw(rng: np.random.Generator, n: int, shares: Vector | None) -> Indices:
@@ -167,7 +175,7 @@ class _Count:
         self.order = np.argsort(distances)
         self.distances = distances[self.order]
         self.wrong = np.concatenate([[0.0], np.cumsum(self.prices[self.order])])
-        return float(self.prices[margins <= 0.0].sum())
+        return float(self.prices[~(margins > 0.0)].sum())
 
     def below(self, w: Vector, limit: float) -> bool:
         """Whether the mistakes of w cost less than ``limit``."""
@@ -199,11 +207,13 @@ def draw_until_longer(
     state: Indices,
     doubt: Vector,
     step: float,
+    size: float,
     most: int,
 ) -> int:
     """Learn from the rows drawn until a run is longer than the pocket's; return how far it went.
 
-    ``doubt`` bounds how far two sums of ⟨a_i, w⟩ may be apart; an update adds ``step`` to it.
+    ``doubt`` bounds how far two sums of ⟨a_i, w⟩ may be apart; an update of this size adds
+    ``step`` to it.
     """
     for k in range(first, len(picks)):
         i = picks[k]
@@ -218,7 +228,7 @@ def draw_until_longer(
                 if state[4] > 0:  # the pocket's own run goes on
                     state[1] = state[0]
         else:
-            axpy(1.0, rows, i, w)
+            axpy(size, rows, i, w)
             state[0] = state[3] = 0
             state[2] += 1
             doubt[0] += step
@@ -257,7 +267,8 @@ def count_wrong(
         reach = math.sqrt(across) / alpha * (1.0 + 1e-9) + slip
     first = np.searchsorted(distances, -reach, side="left")
     last = np.searchsorted(distances, reach, side="right")
-    doubt, errors = rounding * norm, wrong[first]
+    doubt = rounding * norm
+    errors: float = wrong[first]
     for k in range(first, last):
         i = order[k]
         m = dot(rows, i, w)

@@ -32,7 +32,7 @@ from novikoff.core.ledger import (
 from novikoff.core.margins import UNDERFLOW, first_mistake
 from novikoff.core.memory import aligned_zeros
 from novikoff.core.near import Anchor, still_near
-from novikoff.core.one_vs_rest import Codes, sweep_classes
+from novikoff.core.one_vs_rest import Codes, sweep_classes, sweep_screened
 from novikoff.core.orders import Cyclic, Deck, Fixed, Greedy, Order, check_epoch
 from novikoff.core.problem import Problem, relative_norms
 from novikoff.core.readahead import AHEAD, publish, reading_ahead
@@ -46,6 +46,7 @@ from novikoff.core.rows import (
     fetch,
     sqnorm,
 )
+from novikoff.core.screen import in_range, screen_of
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.trace import Recorder
 from novikoff.core.updates import Update, reads_margin, tau, threshold
@@ -228,6 +229,7 @@ class _Task:
         if codes is None:
             weights = state.ledger.weights if len(state.ledger.weights) > 0 else None
             self.anchor = Anchor(problem, threshold(update), weights, threads, steady)
+        self.screen = None if codes is None else screen_of(problem, state.W, threshold(update))
 
     def sweep_epoch(self, epoch: Indices) -> bool:
         """Sweep one epoch; False if it was not finished."""
@@ -287,9 +289,7 @@ class _Task:
                     reached = sweep(rows, epoch, first, last, self.update, W[:, 0], ledger)
                     sound = reached >= 0
                 else:
-                    sound = sweep_classes(
-                        rows, self.codes, epoch, first, last, self.update, W, ledger
-                    )
+                    sound = self._sweep_classes(self.codes, epoch, first, last)
                     reached = last
                 if recorder is not None:
                     recorder.take()
@@ -301,6 +301,14 @@ class _Task:
                 if reached < last or ledger.near.state[6] > 0.0:
                     return reached
         return len(epoch)
+
+    def _sweep_classes(self, codes: Codes, epoch: Indices, first: int, last: int) -> bool:
+        rows, W, ledger = self.problem.rows, self.state.W, self.state.ledger
+        if self.screen is not None and not in_range(ledger):
+            self.screen = None  # from now on: it would not follow what the plain loop does
+        if self.screen is None:
+            return sweep_classes(rows, codes, epoch, first, last, self.update, W, ledger)
+        return sweep_screened(rows, codes, epoch, first, last, self.update, W, self.screen, ledger)
 
 
 def _is_clean(

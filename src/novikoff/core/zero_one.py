@@ -63,10 +63,10 @@ def descend(
     w, errors
         The weights and what their mistakes cost; never more than at the start.
     """
-    best, s = w.copy(), _scores(problem, w)
-    errors = float(prices[s <= 0.0].sum())
+    w, _ = _rescaled(w, w)
+    s = _scores(problem, w)
+    best, errors = w, _price(s, prices)
     lowest = errors
-    w = w.copy()
     patience = _LEAST_PATIENCE + _PATIENCE * problem.p + min(_MOST_MORE, _MORE // problem.n)
     lines = min(_LINES, max(1, _ENTRIES // problem.n))
     turn = idle = moves = 0
@@ -83,10 +83,10 @@ def descend(
         w = w + t * v
         moves += 1
         s = _scores(problem, w) if moves % _RENEWED == 0 else s + t * q
-        errors = float(prices[s <= 0.0].sum())
+        errors = _price(s, prices)
         if errors < lowest:
             s = _scores(problem, w)
-            errors = float(prices[s <= 0.0].sum())
+            errors = _price(s, prices)
             if errors < lowest:
                 best, lowest, idle = w.copy(), errors, 0
         w, s = _rescaled(w, s)
@@ -120,7 +120,7 @@ def _crossings(s: Vector, q: Vector, prices: Vector) -> tuple[Vector, Vector, fl
     steepest, now, least = 0.0, 0.0, math.inf
     for i in range(n):
         steepest = max(steepest, abs(q[i]))
-        now += prices[i] * (s[i] <= 0.0)
+        now += prices[i] * (not s[i] > 0.0)
         least = min(least, prices[i] if prices[i] > 0.0 else math.inf)
     flat = 1e-14 * steepest
     points, falling, rising = np.empty(n), np.empty(n), np.empty(n)
@@ -140,7 +140,7 @@ def _crossings(s: Vector, q: Vector, prices: Vector) -> tuple[Vector, Vector, fl
         points[kept], changes[kept] = t, prices[i] if q[i] < 0.0 else -prices[i]
         kept += int(moves & (first <= t) & (t <= last))
         left = (q[i] > 0.0) == (t >= first)  # wrong where the sweep begins
-        errors += prices[i] * (left if moves else s[i] <= 0.0)
+        errors += prices[i] * (left if moves else not s[i] > 0.0)
     return (
         points[:kept],
         changes[:kept],
@@ -195,7 +195,7 @@ def _directions(
     V = np.zeros((problem.p, len(turns)))
     V[rng.integers(problem.p, size=len(single)), single] = 1.0
     V[:, free] = metric @ rng.standard_normal((metric.shape[1], len(free)))
-    wrong = np.flatnonzero(s <= 0.0)
+    wrong = np.flatnonzero(~(s > 0.0))
     pulls = np.zeros((len(towards), problem.p))
     for pull, i in zip(pulls, rng.integers(len(wrong), size=len(towards)), strict=True):
         axpy_row(problem.rows, int(wrong[i]), pull)
@@ -224,9 +224,14 @@ def _scores(problem: Problem, w: Vector) -> Vector:
     return scores(problem, w[:, None])[:, 0]
 
 
+def _price(s: Vector, prices: Vector) -> float:
+    """What the rows that are not right cost; a score that is no number is not right."""
+    return float(prices[~(s > 0.0)].sum())
+
+
 def _rescaled(w: Vector, s: Vector) -> tuple[Vector, Vector]:
     """The same weights at a size near one: only their direction counts."""
     exponent = math.frexp(float(np.abs(w).max()))[1]
-    if abs(exponent) < 100:
+    if abs(exponent) < 20:
         return w, s
     return np.ldexp(w, -exponent), np.ldexp(s, -exponent)

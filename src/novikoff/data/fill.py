@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,8 @@ from novikoff.data.choices import Floats
 from novikoff.data.errors import DataError
 from novikoff.data.features import Feature, Numbers
 
-_BATCH = 1 << 13  # rows at a time: what is read by columns is still in the cache when written
+_BATCH: Final = 1 << 13  # rows at a time, so that what they become is not all there at once
+_LARGE: Final = 1 << 18  # numbers that are worth a kernel
 
 
 def fill(features: Sequence[Feature], n_rows: int, source: str) -> Floats:
@@ -54,21 +56,29 @@ def _copy_numbers(table: Table, X: Floats, positions: Sequence[int]) -> None:
     kind = pa.float32() if X.dtype == np.float32 else pa.float64()
     row = 0
     for batch in table.to_batches():
-        views = [_viewed(column, kind) for column in batch.columns]
-        for first in range(0, batch.num_rows, _BATCH):
-            n = min(_BATCH, batch.num_rows - first)
-            part = X[row : row + n]
-            row += n
-            for position, view in zip(positions, views, strict=True):
-                part[:, position] = view(first, n)
+        part = X[row : row + batch.num_rows]
+        row += batch.num_rows
+        plain: dict[int, npt.NDArray[np.generic]] = {}
+        for position, column in zip(positions, batch.columns, strict=True):
+            if column.type == kind and column.null_count == 0:
+                plain[position] = column.to_numpy()
+                continue
+            for first in range(0, len(part), _BATCH):
+                some = column.slice(first, _BATCH)
+                part[first : first + _BATCH, position] = to_floats(some, kind)
+        _write(plain, part)
 
 
-def _viewed(column: Cells, kind: Type) -> Callable[[int, int], npt.NDArray[np.generic]]:
-    """A stretch of a column as floats: where it lies if it is of the kind already."""
-    if column.type == kind and column.null_count == 0:
-        values = column.to_numpy()
-        return lambda first, n: values[first : first + n]
-    return lambda first, n: to_floats(column.slice(first, n), kind)
+def _write(columns: dict[int, npt.NDArray[np.generic]], X: Floats) -> None:
+    """Write columns that are of the type of X to their places, where they lie."""
+    if len(X) * len(columns) >= _LARGE:
+        from novikoff.data.fill_kernel import interleave
+
+        addresses = [column.__array_interface__["data"][0] for column in columns.values()]
+        interleave(np.array(addresses, np.uint64), np.array(list(columns), np.uint64), X)
+        return
+    for position, column in columns.items():
+        X[:, position] = column
 
 
 def to_floats(column: Cells, kind: Type) -> Floats:

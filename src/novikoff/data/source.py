@@ -159,6 +159,8 @@ def _bytes_of(path: str | os.PathLike[str] | BinaryIO) -> tuple[str, memoryview]
         return _whole(path, shown(name) if isinstance(name, str) else "the stream")
     true_name = os.fspath(path)
     if true_name == "-":
+        if sys.stdin is None:
+            raise DataError("- cannot be read: the standard input is closed.")
         return _whole(sys.stdin.buffer, "-")
     name = shown(true_name)
     with saying(name), open(true_name, "rb") as file:

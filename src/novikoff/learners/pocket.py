@@ -335,7 +335,7 @@ class _Task:
 
     def _errors(self, w: Vector) -> float:
         margins = scores(self.problem, w[:, None], cores())[:, 0]
-        return float(self.prices[margins <= 0.0].sum())
+        return float(self.prices[~(margins > 0.0)].sum())
 
     def _least(self, claim: Dependence) -> Fraction:
         return Fraction(float(self.prices[list(claim.among or ())].min()))
