@@ -330,3 +330,20 @@ def test_without_standard_output_or_error(closed: str, files: Files, tmp_path: P
     assert done.returncode == 0
     assert done.stderr == b""
     assert is_whole(tmp_path, "line", files.line)
+
+
+@pytest.mark.parametrize("delay", [0.2, 0.5, 0.8, 1.1, 1.4])
+def test_an_interrupt_while_a_stream_begins(delay: float, tmp_path: Path) -> None:
+    """An exception inside an import could leave a lock behind, and the threads waiting for it."""
+    data = tmp_path / "rows.csv"
+    data.write_text("a,b,label\n" + "1.5,2,x\n-1,0.25,y\n" * 100_000, encoding="utf-8")
+    words = [*COMMAND, "stream", str(data), "--quiet", "--passes", "100000"]
+    with subprocess.Popen(  # noqa: S603
+        words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert "Traceback" not in said
+    assert process.returncode in (130, -signal.SIGINT)  # the latter before a line of ours has run
+    assert said.strip().startswith("novikoff: interrupted") or process.returncode < 0

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import novikoff as nv
-from tests.cli.conftest import Files, Result, inside, script
+from tests.cli.conftest import COMMAND, Files, Result, environment, inside, script
 
 
 def said(done: Result) -> list[str]:
@@ -145,3 +149,95 @@ def test_rows_without_a_label_are_predicted(files: Files, fitted: Path, tmp_path
         assert done.code == 0
         assert len(done.out.splitlines()) == len(lines)
         assert "labels are missing" in done.err
+
+
+def spam(tmp_path: Path) -> Path:
+    """A model whose features have names: rows are predicted as they come."""
+    data, model = tmp_path / "old.txt", tmp_path / "m.novikoff"
+    data.write_text("spam a:1\nham b:1\n", encoding="utf-8")
+    assert inside("stream", data, "--save", model, "--quiet").code == 0
+    return model
+
+
+def started(*words: str | Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603
+        [*COMMAND, "predict", *map(str, words)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+
+
+def test_lines_are_answered_as_they_come(tmp_path: Path) -> None:
+    """A reader of a pipe gets each answer before the next question."""
+    model = spam(tmp_path)
+    with started(model, "-") as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(b"b:1\n")
+        running.stdin.flush()
+        assert running.stdout.readline() == b"row,prediction\n"
+        assert running.stdout.readline() == b"1,ham\n"
+        running.stdin.write(b"a:1\n")
+        running.stdin.flush()
+        assert running.stdout.readline() == b"2,spam\n"
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+        assert running.stderr is not None
+        assert b"interrupted; what was printed is not the whole" in running.stderr.read()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_leaves_nothing(number: int, code: int, tmp_path: Path) -> None:
+    model = spam(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    with started(model, "-", "--out", tmp_path / "out.csv") as running:
+        assert running.stdin is not None
+        running.stdin.write(b"b:1\n")
+        running.stdin.flush()
+        until = time.monotonic() + 60
+        while sorted(tmp_path.iterdir()) == before and time.monotonic() < until:
+            time.sleep(0.05)
+        time.sleep(0.3)
+        running.send_signal(number)
+        assert running.wait(60) == code
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def flood(pipe: int) -> None:
+    for _ in range(1000):
+        os.write(pipe, b"a:1\n" * 1000)
+        time.sleep(0.05)
+
+
+def test_a_reader_who_has_had_enough_ends_it(tmp_path: Path) -> None:
+    """The pipe never ends, but nobody reads what is printed."""
+    model = spam(tmp_path)
+    with started(model, "-") as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(b"b:1\n")
+        running.stdin.flush()
+        running.stdout.readline()
+        running.stdout.close()
+        with pytest.raises(BrokenPipeError):
+            flood(running.stdin.fileno())
+        assert running.wait(60) == 0
+        assert running.stderr is not None
+        assert running.stderr.read() == b""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")
+def test_a_full_output_is_said(tmp_path: Path) -> None:
+    model = spam(tmp_path)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(  # noqa: S603
+            [*COMMAND, "predict", str(model), str(tmp_path / "old.txt")],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            check=False,
+        )
+    assert done.returncode == 2
+    assert b"standard output cannot be written: no space left on device." in done.stderr

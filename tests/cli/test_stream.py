@@ -125,8 +125,7 @@ def test_named_features_are_kept_or_hashed_and_go_on(words: list[str], tmp_path:
     if not words:
         assert saved.predict_one({"free": 1.0}) == "spam"
     told = inside("predict", whole, data)
-    assert told.code == 2
-    assert told.err.count("\n") == 1  # a sentence, no traceback
+    assert (told.code, told.err) == (0, "novikoff: 0 of 100 labels differ.\n")
 
 
 def test_text_cells_go_on_too(tmp_path: Path) -> None:

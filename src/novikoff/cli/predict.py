@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.progress import shown
+from novikoff.cli.main import Interrupted
+from novikoff.cli.progress import Show, shown
 from novikoff.cli.screen import print_text
 from novikoff.cli.startup import importing
 
 if TYPE_CHECKING:
     from novikoff.data import Recipe
+    from novikoff.report.fresh_predictions import FreshPredictions
     from novikoff.report.model_file import Saved
 
 
@@ -39,21 +43,42 @@ def command(
 
     The columns are matched by name, whatever their order. Where DATA has the label column, the
     errors are counted on standard error.
+
+    If stream learned the model from features that have names, or from text, DATA is read and
+    predicted row by row as it comes, and may be larger than memory; features that the model does
+    not know are left out.
     """  # fmt: skip
-    from novikoff.report.files import check_writable, write_file
+    from novikoff.report.files import check_writable
 
     if out != "-":
         check_writable(Path(out), force=force)
-    with shown() as show:
-        with importing("novikoff.report.predictions"):
-            from novikoff.data import Choices, read
-            from novikoff.report import model_file
-            from novikoff.report.predictions import as_csv, count_differing, predict_quietly
+    with importing("novikoff.report.fresh_predictions"):
+        from novikoff.report import model_file
+        from novikoff.report.fresh_predictions import open_predictions
 
-            saved = model_file.read(model)
-            recipe = _recipe(model, saved)
-            show(f"reading {data}", None)
-            choices = Choices(missing="drop" if missing else "refuse")
+        saved = model_file.read(model)
+    drop = missing is not None
+    fresh = open_predictions(saved, data, scores=scores, drop=drop)
+    if fresh is None:
+        notes = _at_once(saved, _recipe(model, saved), data, scores, drop, out, force)
+    else:
+        notes = _as_they_come(fresh, data, out, force)
+    for note in notes:
+        click.echo(f"novikoff: {note}", err=True)
+
+
+def _at_once(
+    saved: Saved, recipe: Recipe, data: str, scores: bool, drop: bool, out: str, force: bool
+) -> list[str]:
+    """Read all rows, predict them, and write the table as a whole."""
+    from novikoff.data import Choices, read
+    from novikoff.report.files import write_file
+    from novikoff.report.predictions import as_csv, count_differing, predict_quietly
+
+    with shown() as show:
+        show(f"reading {data}", None)
+        choices = Choices(missing="drop" if drop else "refuse")
+        with importing():
             dataset = read(data, choices, recipe=recipe, labelled=False)
         show("predicting", None)
         labels, found = predict_quietly(saved.model, dataset.X, scores=scores)
@@ -63,12 +88,54 @@ def command(
         print_text(text)
     else:
         write_file(out, text.encode(), force=force)
-    if dataset.y is not None:
-        rest = (saved.data or {}).get("rest")
-        wrong = count_differing(saved.model, labels, dataset.y, rest)
-        click.echo(f"novikoff: {wrong:,} of {len(labels):,} labels differ.", err=True)
-    for note in dataset.notes:
-        click.echo(f"novikoff: {note}", err=True)
+    if dataset.y is None:
+        return dataset.notes
+    wrong = count_differing(saved.model, labels, dataset.y, (saved.data or {}).get("rest"))
+    return [f"{wrong:,} of {len(labels):,} labels differ.", *dataset.notes]
+
+
+def _as_they_come(fresh: FreshPredictions, data: str, out: str, force: bool) -> list[str]:
+    """Predict rows and write their lines while more are read."""
+    from novikoff.core.drafts import Draft
+
+    if out == "-":
+        return _printed(fresh, data)
+    with Draft(out, force=force) as draft, shown() as show, closing(fresh.pieces()) as pieces:
+        for text in pieces:
+            show(f"{data}: {fresh.rows:,} rows predicted", None)
+            with draft.saying():
+                draft.file.write(text.encode())
+        draft.seal()
+    return fresh.notes()
+
+
+def _printed(fresh: FreshPredictions, data: str) -> list[str]:
+    """Print as it comes; a reader who has had enough (head -1) ends it, and nothing is noted."""
+    try:
+        with _beside_the_table() as show, closing(fresh.pieces()) as pieces:
+            for text in pieces:
+                if not _print(text):
+                    return []
+                show(f"{data}: {fresh.rows:,} rows predicted", None)
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted; what was printed is not the whole table.") from None
+    return fresh.notes()
+
+
+def _beside_the_table() -> AbstractContextManager[Show]:
+    """Progress, unless the table itself comes up on the terminal."""
+    return nullcontext(lambda step, interval: None) if sys.stdout.isatty() else shown()
+
+
+def _print(text: str) -> bool:
+    """Print at once; False if nobody reads it any more."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError:
+        print_text("")  # says what is wrong, unless it is only that
+        return False
+    return True
 
 
 def _recipe(model: str, saved: Saved) -> Recipe:
@@ -77,12 +144,6 @@ def _recipe(model: str, saved: Saved) -> Recipe:
 
     if saved.preprocessing is not None:
         return Recipe.from_json(saved.preprocessing)
-    if "stream" in (saved.data or {}):
-        raise ValueError(
-            f"{model} was learned from a stream whose features have names, or were hashed: "
-            "predict reads tables of numbers and svmlight; in Python novikoff.load() gives the "
-            "model, and its predict_one() takes kept names as a dict."
-        )
     raise ValueError(
         f"{model} does not say how its data was read: it was saved from Python without "
         "preprocessing, so load it there with novikoff.load()."

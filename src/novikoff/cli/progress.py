@@ -43,6 +43,8 @@ def _noticing_interrupts() -> Iterator[list[int]]:
     def note(number: int, frame: FrameType | None) -> None:
         if number != _AGAIN:
             pressed.append(number)
+        # Where an exception cannot be raised, in a destructor, Python would print it.
+        sys.unraisablehook = lambda unheard: None
         if _AGAIN is not None:  # a compiler may swallow an exception: it is raised until heard
             signal.setitimer(signal.ITIMER_REAL, 1.0)
         raise KeyboardInterrupt

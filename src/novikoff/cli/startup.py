@@ -8,24 +8,33 @@ while they are imported, and scipy.stats is there in name only until something o
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
-from threading import Thread
-from types import ModuleType
+from threading import Thread, current_thread, main_thread
+from types import FrameType, ModuleType
+from typing import Final
+
+_TIDY: Final = "\r\x1b[2K\x1b[?25h"  # an empty line, and the cursor back
 
 
 @contextlib.contextmanager
 def importing(*names: str, beside: bool = False) -> Iterator[None]:
-    """Import modules that need scikit-learn: before what is done meanwhile, or beside it."""
-    with _hidden("pandas"), _put_off("scipy.stats"):
+    """Import modules that need scikit-learn: before what is done meanwhile, or beside it.
+
+    Nothing is written meanwhile: a signal ends the process at once. An exception in the middle
+    of an import could leave a lock behind for which the other threads wait for ever.
+    """
+    with _leaving_on_signals(), _hidden("pandas"), _put_off("scipy.stats"):
         if not beside:
             _import(names)
             yield
             return
-        thread = Thread(target=_import, args=(names,), daemon=True)
+        thread = Thread(target=_try_to_import, args=(names,), daemon=True)
         thread.start()
         try:
             yield
@@ -36,6 +45,36 @@ def importing(*names: str, beside: bool = False) -> Iterator[None]:
 def _import(names: Iterable[str]) -> None:
     for name in names:
         import_module(name)
+
+
+def _try_to_import(names: Iterable[str]) -> None:
+    with contextlib.suppress(Exception):  # whoever needs them imports them, and says it
+        _import(names)
+
+
+@contextlib.contextmanager
+def _leaving_on_signals() -> Iterator[None]:
+    def leave(number: int, frame: FrameType | None) -> None:
+        tidy = _TIDY if sys.stderr.isatty() else ""
+        said = "novikoff: interrupted; nothing was written.\n" if number == signal.SIGINT else ""
+        with contextlib.suppress(OSError):
+            os.write(2, (tidy + said).encode())
+        os._exit(128 + number)
+
+    if current_thread() is not main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {
+        number: signal.signal(number, leave)
+        for number in numbers
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
 
 
 @contextlib.contextmanager

@@ -31,13 +31,16 @@ def as_csv(
     scores: npt.NDArray[np.float64],
     rows: Sequence[object],
     name: str,
+    *,
+    heading: bool = True,
 ) -> str:
-    """A line for each row: its name or number, its label, and its scores."""
+    """A line for each row: its name or number, its label, and its scores; a heading before."""
     classes = model.classes_.tolist()
     heads = [f"score_{label}" for label in classes[len(classes) - scores.shape[1] :]]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([name, "prediction", *(heads if scores.shape[1] else [])])
+    if heading:
+        writer.writerow([name, "prediction", *(heads if scores.shape[1] else [])])
     for row, label, values in zip(rows, labels.tolist(), scores.tolist(), strict=True):
         writer.writerow([row, label, *map(repr, values)])
     return out.getvalue()

@@ -21,12 +21,12 @@ from novikoff.data.text import check_text
 from novikoff.data.values import is_missing, is_number, is_truth
 
 _PAUSE: Final = 0.5  # seconds after which a pipe is judged by what has come
-_BINARY: Final = ("parquet", "arrow", "npy", "npz")
+BINARY: Final = ("parquet", "arrow", "npy", "npz")
 _DEFAULT: Final = Wishes()
 _NEVER: Final = "{name}: --missing mean needs all rows at once, and is not for a stream."
 
 
-class _Named(io.BytesIO):
+class Named(io.BytesIO):
     """Bytes that have a name, as a file has."""
 
     def __init__(self, content: bytes, name: str) -> None:
@@ -112,11 +112,11 @@ def reopen_feed(
 def _looked_at(path: str | os.PathLike[str] | BinaryIO, pipe: Pipe, wishes: Wishes) -> Feed:
     if wishes.choices.missing == "mean":
         raise DataError(_NEVER.format(name=pipe.name))
-    head = _head(pipe)
+    head = beginning(pipe)
     if not head:
         raise DataError(f"{pipe.name} is empty.")
-    form = open_source(_Named(head, pipe.name), wishes.choices.format).format
-    if form in _BINARY:
+    form = open_source(Named(head, pipe.name), wishes.choices.format).format
+    if form in BINARY:
         return _binary(path, pipe, form, wishes)
     feed = _judged(pipe, head, wishes)
     offset = feed.body.offset
@@ -132,7 +132,7 @@ def _judged(pipe: Pipe, head: bytes, wishes: Wishes) -> TableFeed | PairFeed:
     """What a stream of text is by its beginning."""
     choices, name = wishes.choices, pipe.name
     whole = head[: head.rfind(b"\n") + 1] or head  # the last line may not be all there
-    form = open_source(_Named(head, name), choices.format).format
+    form = open_source(Named(head, name), choices.format).format
     source = Source(name, memoryview(whole), form)
     named = choices.format is None and form == "csv" and is_named(whole)
     if form == "svmlight" or (named and not name.endswith((".csv", ".csv.gz"))):
@@ -175,8 +175,8 @@ def _decisions(feed: TableFeed | PairFeed) -> dict[str, object]:
     }
 
 
-def _head(pipe: Pipe) -> bytes:
-    """The first lines, or what has come of a pipe that pauses."""
+def beginning(pipe: Pipe, least: int = 2) -> bytes:
+    """The first lines, or what has come of a pipe that pauses after ``least`` of them."""
     head, since = b"", time.monotonic()
     for piece in pipe.pieces():
         head += piece
@@ -184,7 +184,7 @@ def _head(pipe: Pipe) -> bytes:
             since = time.monotonic()
             if len(head) >= PIECE or head.count(b"\n") > LINES:
                 break
-        elif head.count(b"\n") > 1 and time.monotonic() - since > _PAUSE:
+        elif head.count(b"\n") >= least and time.monotonic() - since > _PAUSE:
             break
     return head
 

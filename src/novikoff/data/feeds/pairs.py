@@ -110,10 +110,13 @@ class PairFeed(TextFeed):
 
     def look(self, text: bytes) -> Rows | None:
         """What the kernel for pairs finds."""
+        return self._parsed(text, labelled=True, words=self.reader.kind == "texts")
+
+    def _parsed(self, text: bytes, *, labelled: bool, words: bool) -> Rows | None:
         import scipy.sparse as sp
 
-        words = self.reader.kind == "texts"
-        found = parse_pairs(memoryview(text), bits=self.bits, words=words, threads=1)
+        view = memoryview(text)
+        found = parse_pairs(view, labelled=labelled, words=words, threads=1, bits=self.bits)
         if isinstance(found, Stopped) or found.odd_row >= 0:
             return None
         shape = (len(found.codes), max(self.width, found.highest + 1))
@@ -140,7 +143,7 @@ class PairFeed(TextFeed):
                 if entries is None:
                     self.dropped += 1
                     continue
-                label = self.reader.value(pieces[0].decode(), line)
+                label = self._label(where, pieces[0], line)
                 rows.append(self._row(where, entries))  # only now do names get columns
                 codes.append(labels.setdefault(label, len(labels)))
                 ends.append(end)
@@ -162,17 +165,22 @@ class PairFeed(TextFeed):
         """The features and values of a row; None if it is left out."""
         if b":" in pieces[0]:
             raise DataError(f"{where} has no label: it begins with {_shown(pieces[0])}.")
-        try:
-            label = pieces[0].decode()
-        except UnicodeDecodeError:
-            raise DataError(f"{where} is not UTF-8 text.") from None
+        label = decoded(where, pieces[0])
         if is_missing(label):
             self._miss(f"{where}: the label, {quoted(label)},")
             return None
         if self.reader.kind != "texts" and number(label) in (math.inf, -math.inf):
             raise DataError(f"{where}: the label, {quoted(label)}, is infinite.")
+        return self._values(where, pieces[1:])
+
+    def _label(self, where: str, piece: bytes, line: int) -> Hashable:
+        """The label of a row, by its first piece."""
+        return self.reader.value(decoded(where, piece), line)
+
+    def _values(self, where: str, pieces: list[bytes]) -> list[tuple[bytes, float]] | None:
+        """The features and values of pairs; None if one is missing and the row is left out."""
         found = []
-        for position, piece in enumerate(pieces[1:]):
+        for position, piece in enumerate(pieces):
             if position == 0 and _QUERY.fullmatch(piece):
                 continue
             key, colon, text = piece.rpartition(b":")
@@ -220,10 +228,15 @@ class PairFeed(TextFeed):
             if int(key) > MOST:
                 raise DataError(f"{where} has the index {int(key)}, which is above {MOST}.")
             return int(key)
-        try:
-            return self.known.setdefault(key.decode(), len(self.known))
-        except UnicodeDecodeError:
-            raise DataError(f"{where} is not UTF-8 text.") from None
+        return self.known.setdefault(decoded(where, key), len(self.known))
+
+
+def decoded(where: str, piece: bytes) -> str:
+    """A piece of a line as text."""
+    try:
+        return piece.decode()
+    except UnicodeDecodeError:
+        raise DataError(f"{where} is not UTF-8 text.") from None
 
 
 def _rows(text: bytes, line: int = 0) -> Iterator[tuple[int, list[bytes], int]]:

@@ -26,7 +26,7 @@ class Layout:
     """
 
     columns: list[str]
-    label: int
+    label: int | None  # None in a file of rows that are to be predicted, at most
     features: list[int]
     texts: frozenset[int]
     spread: bool
@@ -47,7 +47,7 @@ class Layout:
         layout = cls(**{**body, "texts": frozenset(body["texts"])})
         width = len(layout.columns)
         for position in (layout.label, *layout.features, *layout.texts):
-            if not 0 <= position < width:
+            if position is None or not 0 <= position < width:
                 raise TypeError("a column that is not there")
         return layout
 
@@ -89,7 +89,7 @@ class TableFeed(TextFeed):
         return Recipe(
             family="table",
             columns=tuple(Column(layout.columns[j]) for j in layout.features),
-            label=layout.columns[layout.label],
+            label=None if layout.label is None else layout.columns[layout.label],
             id=None if layout.id is None else layout.columns[layout.id],
             missing="drop" if layout.missing == "drop" else "refuse",
             width=len(layout.columns),
@@ -120,7 +120,8 @@ class TableFeed(TextFeed):
         places = [SKIPPED] * len(layout.columns)
         for column, position in enumerate(layout.features):
             places[position] = column
-        places[layout.label] = LABEL
+        if layout.label is not None:
+            places[layout.label] = LABEL
         width = len(layout.features)
         found = parse_plain(memoryview(text), layout.delimiter, places, width, threads=1)
         if found is None or not len(found.X) or not np.isfinite(found.X).all():
@@ -129,9 +130,11 @@ class TableFeed(TextFeed):
 
     def read(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
         """Read field by field, up to what is wrong."""
-        rows, flaw, used = _Fields(), None, 0
+        rows, flaw, used = Fields(), None, 0
+        view, delimiter, line = memoryview(text), self.layout.delimiter, at.line + 1
+        alone = len(self.layout.columns) == 1  # then a blank line is a row where it is missing
         try:
-            for record in records(memoryview(text), 0, self.layout.delimiter, line=at.line + 1):
+            for record in records(view, 0, delimiter, line=line, blank=alone):
                 used = record.end
                 if self._row(record, rows):
                     rows.ends.append(record.end)
@@ -149,34 +152,52 @@ class TableFeed(TextFeed):
         batches = [rows.batch(self, text, at)] if rows.codes else []
         return Parsed(batches, used, flaw)
 
-    def _row(self, record: Record, rows: _Fields) -> bool:
+    def _row(self, record: Record, rows: Fields) -> bool:
         """Add a row; False if it is left out."""
-        layout, where = self.layout, f"{self.source}, line {record.line}"
-        if len(record.fields) != len(layout.columns):
-            raise DataError(
-                f"{where} has {counted(len(record.fields), 'field')} where "
-                f"{len(layout.columns)} are expected."
-            )
-        try:
-            cells = [content.decode() for content in record.fields]
-        except UnicodeDecodeError:
-            raise DataError(f"{where} is not UTF-8 text.") from None
-        label = cells[layout.label]
-        used = [layout.label, *layout.features]
-        gap = next((j for j in used if is_missing(cells[j])), None)
-        if gap is not None:
-            if layout.missing != "drop":
-                what = ": the label" if gap == layout.label else ""
-                raise DataError(
-                    f"{where}, column {quoted(layout.columns[gap])}{what} is missing; --missing "
-                    "drop leaves out such rows."
-                )
+        where = f"{self.source}, line {record.line}"
+        cells = self._cells_of(record, where)
+        if self._has_gap(cells, self._needed(), where):
             return False
+        label = self._label(cells, where, record.line)
+        rows.add([self._entry(j, cells[j], where) for j in self.layout.features], label)
+        return True
+
+    def _needed(self) -> list[int]:
+        """The columns in which nothing may be missing."""
+        label = self.layout.label
+        return [*([] if label is None else [label]), *self.layout.features]
+
+    def _label(self, cells: Sequence[str], where: str, line: int) -> Hashable:
+        """The label of a row."""
+        label = "" if self.layout.label is None else cells[self.layout.label]
         if len(label) > LONGEST_LABEL:
             raise DataError(f"{where} has a label of over {LONGEST_LABEL} characters.")
-        code = self.reader.value(label, record.line)
-        rows.add([self._entry(j, cells[j], where) for j in layout.features], code)
-        return True
+        return self.reader.value(label, line)
+
+    def _cells_of(self, record: Record, where: str) -> list[str]:
+        """The fields of a record as text."""
+        width = len(self.layout.columns)
+        if len(record.fields) != width:
+            raise DataError(
+                f"{where} has {counted(len(record.fields), 'field')} where "
+                f"{width} {'is' if width == 1 else 'are'} expected."
+            )
+        try:
+            return [content.decode() for content in record.fields]
+        except UnicodeDecodeError:
+            raise DataError(f"{where} is not UTF-8 text.") from None
+
+    def _has_gap(self, cells: Sequence[str], used: Sequence[int], where: str) -> bool:
+        """Whether a cell that is used is missing; DataError, unless such rows are left out."""
+        layout = self.layout
+        gap = next((j for j in used if is_missing(cells[j])), None)
+        if gap is not None and layout.missing != "drop":
+            what = ": the label" if gap == layout.label else ""
+            raise DataError(
+                f"{where}, column {quoted(layout.columns[gap])}{what} is missing; --missing "
+                "drop leaves out such rows."
+            )
+        return gap is not None
 
     def _entry(self, position: int, cell: str, where: str) -> tuple[int, float]:
         """The column of a cell's feature, and its value."""
@@ -195,11 +216,17 @@ class TableFeed(TextFeed):
                 return self._column(name), value
         if layout.bits is None and position not in layout.texts:
             raise DataError(
-                f"{where}, column {quoted(name)} holds {quoted(cell)}, which is not a number; "
-                f"--one-hot {argument(name)} or --hash 18 make text a feature, --drop "
-                f"{argument(name)} leaves it out."
+                f"{where}, column {quoted(name)} holds {quoted(cell)}, which is not a "
+                f"number{self._advice(name)}."
             )
         return self._column(f"{name}={cell.strip(BLANKS)}"), 1.0
+
+    def _advice(self, name: str) -> str:
+        """What to do with a column that holds text."""
+        return (
+            f"; --one-hot {argument(name)} or --hash 18 make text a feature, --drop "
+            f"{argument(name)} leaves it out"
+        )
 
     def _column(self, name: str) -> int:
         bits = self.layout.bits
@@ -213,7 +240,7 @@ class TableFeed(TextFeed):
         return column
 
 
-class _Fields:
+class Fields:
     """Rows that are added one by one."""
 
     def __init__(self) -> None:
