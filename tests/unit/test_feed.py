@@ -273,3 +273,33 @@ def test_a_closed_standard_input_is_a_sentence(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(DataError, match="standard input is closed"):
         open_feed("-")
+
+
+def test_a_pipe_that_pauses_within_a_quote_is_waited_for() -> None:
+    reader, writer = os.pipe()
+
+    def write() -> None:
+        with os.fdopen(writer, "wb", buffering=0) as pipe:
+            pipe.write(b'a,n,y\n1,"x\n')
+            time.sleep(1.0)  # longer than a pause that is taken for the beginning
+            pipe.write(b'y",yes\n2,"z",no\n')
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    with os.fdopen(reader, "rb", buffering=0) as pipe:
+        feed = open_feed(pipe, Wishes(Choices(drop=("n",))))
+        batches = list(feed.batches(feed.start))
+    thread.join()
+    rows = [cast("np.ndarray", batch.X) for batch in batches]
+    assert np.vstack(rows).tolist() == [[1.0], [2.0]]
+    assert [batch.labels[c] for batch in batches for c in batch.codes] == ["yes", "no"]
+
+
+def test_rows_of_more_than_a_megabyte(tmp_path: Path) -> None:
+    width, path = 60_000, tmp_path / "wide.csv"
+    row = ",".join(["0.12345678901234567"] * width)
+    header = ",".join(f"c{j}" for j in range(width))
+    path.write_text(f"{header},y\n{row},p\n{row},n\n", encoding="utf-8")
+    feed = open_feed(path)
+    assert sum(len(batch) for batch in feed.batches(feed.start)) == 2
+    assert feed.width == width

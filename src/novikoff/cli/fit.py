@@ -28,6 +28,7 @@ Data: TypeAlias = "Dataset | FileBlocks | CachedBlocks"
 
 _KINDS = ["separable", "quasi-separable", "inseparable"]
 _ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
+_NEEDED = ("novikoff.report.study", "novikoff.report.model_file")
 _PLOTS = ["boundary", "margins", "mistakes", "proof"]
 
 
@@ -126,10 +127,7 @@ def command(data: str, **values: object) -> None:
     request.targets.check(request.force)
     began = time.perf_counter()
     with shown() as show:
-        with importing(
-            "novikoff.report.study", "novikoff.report.model_file", beside=request.is_large
-        ):
-            rows = _read(request, show)
+        rows = _begin(request, show)
         found, estimate = _find(request, rows, show)
         show("writing", None)
         contents = _contents(request, rows, found)
@@ -143,6 +141,16 @@ def command(data: str, **values: object) -> None:
     except KeyboardInterrupt:
         raise Interrupted("interrupted; the model and the certificate are written.") from None
     sys.exit(_code(report, request.require))
+
+
+def _begin(request: Request, show: Show) -> Data:
+    """Import what is needed and read the data, at the same time if that is worth it."""
+    if request.in_blocks:  # a cache may be written, which must come to its end
+        with importing(*_NEEDED):
+            pass
+        return _read(request, show)
+    with importing(*_NEEDED, beside=request.is_large):
+        return _read(request, show)
 
 
 def _read(request: Request, show: Show) -> Data:

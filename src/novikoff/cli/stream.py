@@ -176,6 +176,8 @@ def _run(course: Course, request: Request, saver: _Saver, signals: list[int], vi
 
 def _heed(signals: list[int], saver: _Saver, rows: int) -> None:
     """Save or stop, if a signal said so."""
+    from novikoff.data.errors import counted
+
     while signals:
         number = signals.pop(0)
         saver.save()
@@ -184,7 +186,7 @@ def _heed(signals: list[int], saver: _Saver, rows: int) -> None:
         kept = f"{saver.model} holds what was learned, and --resume goes on from it."
         if saver.model is None:
             kept = "nothing was written."
-        sentence = f"interrupted after {rows:,} rows; {kept}"
+        sentence = f"interrupted after {counted(rows, 'row')}; {kept}"
         if number == signal.SIGINT:
             raise Interrupted(sentence)
         click.echo(f"novikoff: {sentence}", err=True)

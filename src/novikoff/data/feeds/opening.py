@@ -17,9 +17,12 @@ from novikoff.data.feeds.table import Layout, TableFeed
 from novikoff.data.feeds.text import LINES, Doubt
 from novikoff.data.matrices import refuse_columns
 from novikoff.data.source import Source, open_source
+from novikoff.data.stretches import as_bytes, last_record
 from novikoff.data.text import check_text
 from novikoff.data.values import is_missing, is_number, is_truth
 
+_MARKS: Final = b",;\t|"
+_MOST: Final = 1 << 25  # bytes to look at, however long the lines are
 _PAUSE: Final = 0.5  # seconds after which a pipe is judged by what has come
 BINARY: Final = ("parquet", "arrow", "npy", "npz")
 _DEFAULT: Final = Wishes()
@@ -131,7 +134,7 @@ def _looked_at(path: str | os.PathLike[str] | BinaryIO, pipe: Pipe, wishes: Wish
 def _judged(pipe: Pipe, head: bytes, wishes: Wishes) -> TableFeed | PairFeed:
     """What a stream of text is by its beginning."""
     choices, name = wishes.choices, pipe.name
-    whole = head[: head.rfind(b"\n") + 1] or head  # the last line may not be all there
+    whole = _whole(head) or head
     form = open_source(Named(head, name), choices.format).format
     source = Source(name, memoryview(whole), form)
     named = choices.format is None and form == "csv" and is_named(whole)
@@ -180,13 +183,27 @@ def beginning(pipe: Pipe, least: int = 2) -> bytes:
     head, since = b"", time.monotonic()
     for piece in pipe.pieces():
         head += piece
+        lines = _whole(head).count(b"\n")
         if piece:
             since = time.monotonic()
-            if len(head) >= PIECE or head.count(b"\n") > LINES:
+            if (len(head) >= PIECE and lines >= least) or lines > LINES or len(head) > _MOST:
                 break
-        elif head.count(b"\n") >= least and time.monotonic() - since > _PAUSE:
+        elif lines >= least and time.monotonic() - since > _PAUSE:
             break
     return head
+
+
+def _whole(head: bytes) -> bytes:
+    r"""The lines that are all there; of a table, the rows, over lines that are quoted too.
+
+    >>> _whole(b'a,b\n1,"2\n3"\n4,"5\n')
+    b'a,b\n1,"2\n3"\n'
+    """
+    if b'"' not in head:
+        return head[: head.rfind(b"\n") + 1]
+    first = head[: head.find(b"\n") + 1]
+    mark = max(_MARKS, key=first.count)
+    return head[: last_record(as_bytes(memoryview(head)), mark)]
 
 
 def _table(pipe: Pipe, source: Source, wishes: Wishes) -> TableFeed:
