@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, TypeAlias
 
+from novikoff.cli.signals import handling
+
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
 
@@ -49,21 +51,17 @@ def _noticing_interrupts() -> Iterator[list[int]]:
             signal.setitimer(signal.ITIMER_REAL, 1.0)
         raise KeyboardInterrupt
 
-    before = {}
-    for number in (signal.SIGINT, signal.SIGTERM, *([] if _AGAIN is None else [_AGAIN])):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            before[number] = signal.signal(number, note)
-    try:
-        yield pressed
-    except KeyboardInterrupt:
-        if signal.SIGTERM in pressed:  # stopped as by Ctrl-C, but with its own exit code
-            sys.exit(128 + signal.SIGTERM)
-        raise
-    finally:
-        if _AGAIN is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-        for number, former in before.items():
-            signal.signal(number, former)
+    again = () if _AGAIN is None else (_AGAIN,)
+    with handling(note, signal.SIGINT, signal.SIGTERM, *again):
+        try:
+            yield pressed
+        except KeyboardInterrupt:
+            if signal.SIGTERM in pressed:  # stopped as by Ctrl-C, but with its own exit code
+                sys.exit(128 + signal.SIGTERM)
+            raise
+        finally:
+            if _AGAIN is not None:
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 @contextlib.contextmanager

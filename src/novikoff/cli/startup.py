@@ -19,6 +19,8 @@ from threading import Thread, current_thread, main_thread
 from types import FrameType, ModuleType
 from typing import Final
 
+from novikoff.cli.signals import handling
+
 _TIDY: Final = "\r\x1b[2K\x1b[?25h"  # an empty line, and the cursor back
 
 
@@ -64,17 +66,8 @@ def _leaving_on_signals() -> Iterator[None]:
     if current_thread() is not main_thread():
         yield
         return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {
-        number: signal.signal(number, leave)
-        for number in numbers
-        if signal.getsignal(number) is not signal.SIG_IGN
-    }
-    try:
+    with handling(leave, signal.SIGINT, signal.SIGTERM):
         yield
-    finally:
-        for number, former in before.items():
-            signal.signal(number, former)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ from novikoff.cli.live import as_json, bound, share, viewed
 from novikoff.cli.main import Interrupted
 from novikoff.cli.options import reading
 from novikoff.cli.screen import print_lines, print_text
+from novikoff.cli.signals import handling
 from novikoff.cli.stream_request import Request
 
 if TYPE_CHECKING:
@@ -218,16 +219,8 @@ def _noticing_signals(request: Request) -> Iterator[list[int]]:
     numbers = [signal.SIGINT, signal.SIGTERM]
     if request.values["save_on_signal"]:
         numbers.append(signal.SIGUSR1)
-    before = {
-        number: signal.signal(number, note)
-        for number in numbers
-        if signal.getsignal(number) is not signal.SIG_IGN
-    }
-    try:
+    with handling(note, *numbers):
         yield noted
-    finally:
-        for number, former in before.items():
-            signal.signal(number, former)
 
 
 def _sum_up(course: Course, request: Request) -> None:

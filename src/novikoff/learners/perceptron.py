@@ -279,7 +279,7 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         before: Rules | None = self.__dict__.get("_rules") if self.warm_start else None
         old_classes = self.classes_ if before is not None else None
         X, classes, codes = check_classes(self, X, y)
-        y = classes[codes]
+        y = np.asarray(y)
         scheme = scheme_for(len(classes), self.multi_class)
         rules = Rules(scheme, X.shape[1], self.average == "averaged", self.fit_intercept)
         start = check_start(coef_init, intercept_init, *rules.shape, self.fit_intercept)
