@@ -169,18 +169,21 @@ def started(*words: str | Path) -> subprocess.Popen[bytes]:
     )
 
 
+def ask(running: subprocess.Popen[bytes], line: bytes) -> None:
+    assert running.stdin is not None
+    running.stdin.write(line)
+    running.stdin.flush()
+
+
 def test_lines_are_answered_as_they_come(tmp_path: Path) -> None:
     """A reader of a pipe gets each answer before the next question."""
     model = spam(tmp_path)
     with started(model, "-") as running:
-        assert running.stdin is not None
         assert running.stdout is not None
-        running.stdin.write(b"b:1\n")
-        running.stdin.flush()
+        ask(running, b"b:1\n")
         assert running.stdout.readline() == b"row,prediction\n"
         assert running.stdout.readline() == b"1,ham\n"
-        running.stdin.write(b"a:1\n")
-        running.stdin.flush()
+        ask(running, b"a:1\n")
         assert running.stdout.readline() == b"2,spam\n"
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130
@@ -193,9 +196,7 @@ def test_an_interrupted_run_leaves_nothing(number: int, code: int, tmp_path: Pat
     model = spam(tmp_path)
     before = sorted(tmp_path.iterdir())
     with started(model, "-", "--out", tmp_path / "out.csv") as running:
-        assert running.stdin is not None
-        running.stdin.write(b"b:1\n")
-        running.stdin.flush()
+        ask(running, b"b:1\n")
         until = time.monotonic() + 60
         while sorted(tmp_path.iterdir()) == before and time.monotonic() < until:
             time.sleep(0.05)
@@ -217,8 +218,7 @@ def test_a_reader_who_has_had_enough_ends_it(tmp_path: Path) -> None:
     with started(model, "-") as running:
         assert running.stdin is not None
         assert running.stdout is not None
-        running.stdin.write(b"b:1\n")
-        running.stdin.flush()
+        ask(running, b"b:1\n")
         running.stdout.readline()
         running.stdout.close()
         with pytest.raises(BrokenPipeError):

@@ -303,3 +303,16 @@ def test_rows_of_more_than_a_megabyte(tmp_path: Path) -> None:
     feed = open_feed(path)
     assert sum(len(batch) for batch in feed.batches(feed.start)) == 2
     assert feed.width == width
+
+
+def test_a_quoted_label_over_lines_that_look_like_rows() -> None:
+    """The lines in the middle of the label could be read for themselves, and must not be."""
+    first = b"a,b,y\n" + b"0,1,u\n" * 150  # more than is looked at to find out what it is
+    content = first + b'1,2,"x\n3,4,z\n5,6,z\nw"\n7,8,u\n'
+    for size in range(1, 60):
+        feed = open_feed(dropwise(content, size))
+        batches = list(feed.batches(feed.start))
+        rows = [row for batch in batches for row in cast("np.ndarray", batch.X).tolist()]
+        assert rows == [[0.0, 1.0]] * 150 + [[1.0, 2.0], [7.0, 8.0]]
+        labels = [batch.labels[c] for batch in batches for c in batch.codes]
+        assert labels == ["u"] * 150 + ["x\n3,4,z\n5,6,z\nw", "u"]

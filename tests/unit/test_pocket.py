@@ -605,12 +605,15 @@ def test_without_a_lower_bound() -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e160, 1e300, 1e-170, 1e-300])
+@pytest.mark.parametrize("refine", [True, False])
 @pytest.mark.parametrize("seed", range(5))
-def test_mistakes_are_counted_right_at_the_ends_of_float64(scale: float, seed: int) -> None:
+def test_mistakes_are_counted_right_at_the_ends_of_float64(
+    scale: float, refine: bool, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, size=(12, 3)) * scale, rng.integers(0, 2, 12)
     y[:2] = 0, 1
-    model = nv.Pocket(random_state=seed, max_updates=2000).fit(X, y)
+    model = nv.Pocket(random_state=seed, max_updates=2000, refine=refine).fit(X, y)
     w, b = [Fraction(v) for v in model.coef_[0].tolist()], Fraction(model.intercept_.tolist()[0])
     exact = [sum(Fraction(v) * c for v, c in zip(x, w, strict=True)) + b for x in X.tolist()]
     signs = (2 * y - 1).tolist()

@@ -97,7 +97,7 @@ def glance(
     rows: Rows, i: int, block: int, lines: Singles, bars: Singles, out: Singles
 ) -> np.uint64:
     """``out[k]`` ≈ ⟨a_i, w⟩ for class k of a block; bit k is set unless out[k] < bars[block, k]."""
-    raise NotImplementedError("for kernels only")
+    raise TypeError("A glance is for kernels: outside of them there are no lanes.")
 
 
 def move(step: float, rows: Rows, i: int, W: Vector, c: int, lines: Singles) -> None:
