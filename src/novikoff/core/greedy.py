@@ -164,8 +164,8 @@ def _climb(
             ledger.mistakes[0] += m <= 0.0
             ledger.norm[0] = grown(ledger.norm[0], ledger.radius, step, m)
             ledger.counts[i, 0] += 1
-            if ledger.annotated:
-                annotate(ledger, 0, t, rows, i, m, step, w)
+            if ledger.notes is not None:
+                annotate(ledger.notes, ledger.near.names, 0, t, rows, i, m, step, w)
             if ledger.updates[0] >= ledger.limit:
                 return _GO_ON
         else:

@@ -25,11 +25,19 @@ ENTRIES_PER_CALL: Final = 1 << 24
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
+class Notes(NamedTuple):
+    """What is entered at every update, beyond the counts. Arrays nobody asked for are empty."""
+
+    lazy: Vector  # (K, p) Σ (step number)·τ·a_i, from which the average follows
+    tape: Tape
+
+
 class Ledger(NamedTuple):
     """The books of K binary problems that are run side by side.
 
     Kernels write into the arrays, so that the books agree with the weights whenever a run
-    is interrupted. Arrays that nobody asked for are empty.
+    is interrupted. Arrays that nobody asked for are empty. Most runs keep no notes: that is
+    said by the type, so that their kernels are compiled without them, in two thirds of the time.
     """
 
     active: Flags  # (K,) still running
@@ -39,15 +47,20 @@ class Ledger(NamedTuple):
     norm: Vector  # (K,) an upper bound on ‖w‖
     weights: Vector  # (n,) a factor on the steps of each row
     counts: npt.NDArray[np.int32]  # (n, K) updates on each row: the dual variables (A8)
-    lazy: Vector  # (p, K) Σ (step number)·τ·a_i, from which the average follows
-    tape: Tape
-    annotated: bool  # whether the average or the tape is kept
+    notes: Notes | None
     far: bool  # whether rows come from memory, and are asked for in advance
     progress: Indices  # (1,) position in the epoch, for the reader ahead
     limit: int  # updates allowed to each problem
     radius: float  # R
     rounding: float  # two sums of ⟨a_i, w⟩ differ by at most rounding·‖w‖
     near: Near  # the rows that can be mistakes, where only those are swept
+
+    @property
+    def lazy(self) -> Vector:
+        """(p, K): what the average follows from, or empty."""
+        if self.notes is None:
+            return np.empty((0, len(self.active)))
+        return np.ascontiguousarray(self.notes.lazy.T)
 
     def tally(self) -> Indices:
         """(3, K): steps, updates and mistakes."""
@@ -113,6 +126,9 @@ def open_ledger(
 ) -> Ledger:
     """Blank books for a run that starts from the weights W."""
     p, K = W.shape
+    notes = None
+    if average or tape is not None:
+        notes = Notes(np.zeros((K, p if average else 0)), tape or blank_tape())
     return Ledger(
         active=np.ones(K, dtype=np.bool_),
         steps=np.zeros(K, dtype=np.int64),
@@ -121,9 +137,7 @@ def open_ledger(
         norm=np.array([norm_bound(w) for w in W.T]),
         weights=np.empty(0) if weights is None else np.ascontiguousarray(weights, np.float64),
         counts=np.zeros((problem.n if counts else 0, K), dtype=np.int32),
-        lazy=np.zeros((p if average else 0, K)),
-        tape=blank_tape() if tape is None else tape,
-        annotated=average or tape is not None,
+        notes=notes,
         far=out_of_cache(problem.rows),
         progress=np.zeros(1, dtype=np.int64),
         limit=limit,
@@ -171,11 +185,19 @@ def grown(norm: float, radius: float, step: float, m: float) -> float:
 
 @njit(cache=True, nogil=True)
 def annotate(
-    ledger: Ledger, c: int, t: int, rows: Rows, i: int, m: float, step: float, w: Vector
+    notes: Notes | None,
+    names: Indices,
+    c: int,
+    t: int,
+    rows: Rows,
+    i: int,
+    m: float,
+    step: float,
+    w: Vector,
 ) -> None:
     """Enter an update of problem c, at step t on row i, in the average and on the tape."""
-    if len(ledger.lazy) > 0:
-        _rows.axpy(t * step, rows, i, ledger.lazy[:, c])
-    if len(ledger.tape.row) > 0:
-        names = ledger.near.names
-        record(ledger.tape, t, names[i] if len(names) > 0 else i, m, step, w)
+    if notes is not None:
+        if notes.lazy.shape[1] > 0:
+            _rows.axpy(t * step, rows, i, notes.lazy[c])
+        if len(notes.tape.row) > 0:
+            record(notes.tape, t, names[i] if len(names) > 0 else i, m, step, w)

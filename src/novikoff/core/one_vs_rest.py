@@ -48,7 +48,7 @@ def sweep_classes(
     all its weights on neighbouring addresses. Each problem runs exactly as it would alone.
     """
     delta = threshold(update)
-    exact = reads_margin(update) or ledger.annotated
+    exact = reads_margin(update) or ledger.notes is not None
     products = np.empty(W.shape[1])
     for k in range(first, last):
         if k % 64 == 0:
@@ -83,8 +83,10 @@ def sweep_classes(
                 ledger.norm[c] = grown(ledger.norm[c], ledger.radius, step, m + doubt)
                 if len(ledger.counts) > 0:
                     ledger.counts[i, c] += 1
-                if ledger.annotated:
-                    annotate(ledger, c, t, rows, i, m, sign * step, W[:, c])
+                if ledger.notes is not None:
+                    annotate(
+                        ledger.notes, ledger.near.names, c, t, rows, i, m, sign * step, W[:, c]
+                    )
                 if ledger.updates[c] >= ledger.limit:
                     ledger.active[c] = False
     return True
@@ -105,7 +107,7 @@ def sweep_screened(
     """`sweep_classes`, with a look at the screen of W before the classes are gone through."""
     delta, K = threshold(update), W.shape[1]
     lines, rounding, tiny = screen.lines, screen.rounding, screen.tiny
-    exact = reads_margin(update) or ledger.annotated
+    exact = reads_margin(update) or ledger.notes is not None
     bars = np.full((len(lines), LANES), np.inf, dtype=np.float32)
     doubts = np.empty(K)
     running = np.zeros(len(lines), dtype=np.uint64)  # a bit for each class
@@ -161,9 +163,11 @@ def sweep_screened(
                     bars[block, lane] = bar(delta, doubts[c])
                     if len(ledger.counts) > 0:
                         ledger.counts[i, c] += 1
-                    if ledger.annotated:
+                    if ledger.notes is not None:
                         t = ledger.steps[c] + seen
-                        annotate(ledger, c, t, rows, i, m, sign * step, W[:, c])
+                        annotate(
+                            ledger.notes, ledger.near.names, c, t, rows, i, m, sign * step, W[:, c]
+                        )
                     if ledger.updates[c] >= ledger.limit:
                         ledger.active[c] = False
                         ledger.steps[c] += seen + 1

@@ -70,11 +70,13 @@ def _read(rows: Rows, epoch: Indices, progress: Indices, lead: int, reach: int) 
         at = max(at, position + lead - lead % 64)
         if at >= position + reach or at >= len(epoch):
             continue
-        group = epoch[at : at + 64]
-        low, high = group.min(), group.max()
+        end = min(at + 64, len(epoch))
+        low = high = epoch[at]
+        for k in range(at, end):
+            low, high = min(low, epoch[k]), max(high, epoch[k])
         if high - low < 64:  # neighbours: one stretch, front to back, as memory likes it
             total += _rows.touch(rows, low, high + 1)
         else:
-            for i in group:
-                total += _rows.touch(rows, i, i + 1)
-        at += 64
+            for k in range(at, end):
+                total += _rows.touch(rows, epoch[k], epoch[k] + 1)
+        at = end

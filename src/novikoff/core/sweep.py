@@ -66,7 +66,7 @@ def sweep(
     all on separable data, in whatever order (A2, B1; Novikoff 1962).
     """
     delta, near = threshold(update), ledger.near
-    exact = reads_margin(update) or ledger.annotated or near.guarding
+    exact = reads_margin(update) or ledger.notes is not None or near.guarding
     doubt = ledger.rounding * ledger.norm[0] + UNDERFLOW
     t = ledger.steps[0]
     for k in range(first, last):
@@ -95,8 +95,8 @@ def sweep(
             doubt = ledger.rounding * ledger.norm[0] + UNDERFLOW
             if len(ledger.counts) > 0:
                 ledger.counts[i, 0] += 1
-            if ledger.annotated:
-                annotate(ledger, 0, t, rows, i, m, step, w)
+            if ledger.notes is not None:
+                annotate(ledger.notes, ledger.near.names, 0, t, rows, i, m, step, w)
             spent = ledger.updates[0] >= ledger.limit
             if spent or (near.guarding and not still_near(near, i, step, m, doubt)):
                 ledger.steps[0] = t + 1
