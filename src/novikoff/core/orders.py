@@ -20,6 +20,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from numpy import uint64
 
 from novikoff.core.rows import Indices, Vector
 
@@ -222,20 +223,23 @@ def check_epoch(order: Sequence, epoch: Indices, n: int) -> Indices:
 def _deal_blocks(rows: Indices, blocks: Indices, size: int, seed: np.uint64) -> Indices:
     """Fisher–Yates inside every block, with a splitmix64 stream (Steele et al. 2014)."""
     out = np.empty_like(rows)
-    state = seed
-    at = 0
+    state, at = seed, uint64(0)
     for block in blocks:
-        first = block * size
-        length = min(size, len(rows) - first)
+        first = uint64(block) * uint64(size)
+        length = min(uint64(size), uint64(len(rows)) - first)
+        z = uint64(0)
         for k in range(length):
-            state += np.uint64(0x9E3779B97F4A7C15)
-            z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            z ^= z >> np.uint64(31)
+            if k % uint64(2) == uint64(0):  # a number of 64 bits is two of 32
+                state += uint64(0x9E3779B97F4A7C15)
+                z = (state ^ (state >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+                z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
+                z ^= z >> uint64(31)
+            else:
+                z <<= uint64(32)
             # The high 32 bits, scaled to 0..k: uniform up to one part in 2³²/k.
-            other = np.int64(((z >> np.uint64(32)) * np.uint64(k + 1)) >> np.uint64(32))
-            out[at + k] = out[at + other]
-            out[at + other] = rows[first + k]
+            other = at + (((z >> uint64(32)) * (k + uint64(1))) >> uint64(32))
+            out[at + k] = out[other]
+            out[other] = rows[first + k]
         at += length
     return out
 
