@@ -149,8 +149,17 @@ def _begin(request: Request, show: Show) -> Data:
         with importing(*_NEEDED):
             pass
         return _read(request, show)
+    if request.is_large:
+        _wake_kernels()
     with importing(*_NEEDED, beside=request.is_large):
         return _read(request, show)
+
+
+def _wake_kernels() -> None:
+    """Call a kernel: before its first, Numba takes long, and much longer beside other imports."""
+    from novikoff.data.stretches import as_bytes, count_lines
+
+    count_lines(as_bytes(memoryview(b"\n")), 1)
 
 
 def _read(request: Request, show: Show) -> Data:
