@@ -45,6 +45,18 @@ def offsets(content: bytes, size: int) -> list[int]:
     return [b.mark(k + 1).offset for b in feed.batches(feed.start) for k in range(len(b))]
 
 
+@pytest.mark.parametrize("size", [1, 5, 1 << 20])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_last_line_counts_with_or_without_its_end(tmp_path: Path, size: int, end: bytes) -> None:
+    content = b"1,.5,y\n2,7,1" + end  # only the second row tells that the first is a header
+    path = tmp_path / "two.csv"
+    path.write_bytes(content)
+    for feed in (open_feed(dropwise(content, size)), open_feed(path)):
+        (batch,) = feed.batches(feed.start)
+        assert (feed.names, batch.X.tolist(), batch.labels) == (["1", ".5"], [[2.0, 7.0]], [1])
+        feed.release()
+
+
 @given(st.data())
 def test_a_trail_is_the_same_however_its_bytes_are_cut(data: st.DataObject) -> None:
     content = bytes(range(256)) * (5 * BLOCK // 256)

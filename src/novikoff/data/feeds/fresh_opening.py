@@ -12,7 +12,7 @@ from novikoff.data.delimited import plan_text
 from novikoff.data.errors import DataError
 from novikoff.data.feeds.feed import LABEL_KINDS, LabelKind, LabelReader, Mark
 from novikoff.data.feeds.fresh import FreshFeed, FreshPairs, FreshTable
-from novikoff.data.feeds.opening import BINARY, Named, beginning
+from novikoff.data.feeds.opening import BINARY, Named, beginning, whole
 from novikoff.data.feeds.pairs import KEYS, Keys, is_named
 from novikoff.data.feeds.pipe import Pipe
 from novikoff.data.feeds.table import Layout
@@ -125,16 +125,16 @@ def open_fresh(
     """
     pipe = Pipe(path)
     try:
-        head = beginning(pipe, 1 if lesson.layout is None else 2)
+        head, ended = beginning(pipe, 1 if lesson.layout is None else 2)
         if not head:
             raise DataError(f"{pipe.name} is empty.")
-        source = _text(pipe.name, head)
+        source = _text(pipe.name, head, ended=ended)
         feed: FreshFeed
         if lesson.layout is None:
             feed = _pairs(pipe, source, lesson, drop=drop, classes=classes)
         else:
             feed = _table(pipe, source, lesson, lesson.layout, drop=drop)
-            if not pipe.regular and head.count(b"\n") <= LINES:
+            if not (pipe.regular or ended) and head.count(b"\n") <= LINES:
                 feed.doubt = Doubt(head, _settler(feed, head, lesson, lesson.layout))
         feed.head = b"" if pipe.regular else head[feed.body.offset :]
         return feed
@@ -143,7 +143,7 @@ def open_fresh(
         raise
 
 
-def _text(name: str, head: bytes) -> Source:
+def _text(name: str, head: bytes, *, ended: bool) -> Source:
     """The whole lines of a beginning, if they are text."""
     form = open_source(Named(head, name), None).format
     refuse_foreign(Source(name, memoryview(head), form))
@@ -152,7 +152,7 @@ def _text(name: str, head: bytes) -> Source:
             f"{name} is {form}, but the model was learned from a stream of text: novikoff convert "
             "turns it into CSV."
         )
-    return Source(name, memoryview(head[: head.rfind(b"\n") + 1] or head), form)
+    return Source(name, memoryview(head if ended else whole(head) or head), form)
 
 
 def _pairs(
@@ -241,12 +241,13 @@ def _has_pairs(text: bytes, labels: Collection[bytes]) -> bool:
 
 def _settler(
     feed: FreshTable, head: bytes, lesson: Lesson, learned: Layout
-) -> Callable[[bytes], None]:
+) -> Callable[[bytes, bool], None]:
     """Refuse a pipe that was judged by its first lines if more of them say something else."""
 
-    def settle(seen: bytes) -> None:
+    def settle(seen: bytes, ended: bool) -> None:
         try:
-            again = _table(feed.pipe, _text(feed.source, seen), lesson, learned, drop=False)
+            source = _text(feed.source, seen, ended=ended)
+            again = _table(feed.pipe, source, lesson, learned, drop=False)
         except DataError:  # whoever reads the rows says what is wrong
             return
         now, before = again.layout, feed.layout

@@ -115,40 +115,42 @@ def reopen_feed(
 def _looked_at(path: str | os.PathLike[str] | BinaryIO, pipe: Pipe, wishes: Wishes) -> Feed:
     if wishes.choices.missing == "mean":
         raise DataError(_NEVER.format(name=pipe.name))
-    head = beginning(pipe)
+    head, ended = beginning(pipe)
     if not head:
         raise DataError(f"{pipe.name} is empty.")
     form = open_source(Named(head, pipe.name), wishes.choices.format).format
     if form in BINARY:
         return _binary(path, pipe, form, wishes)
-    feed = _judged(pipe, head, wishes)
+    feed = _judged(pipe, head, wishes, ended=ended)
     offset = feed.body.offset
     feed.body = feed.body._replace(trail=feed.body.trail.followed_by(head[:offset]))
     if not pipe.regular:
         feed.head = head[offset:]
-        if head.count(b"\n") <= LINES:
+        if not ended and head.count(b"\n") <= LINES:
             feed.doubt = Doubt(head, _settler(feed, head, wishes))
     return feed
 
 
-def _judged(pipe: Pipe, head: bytes, wishes: Wishes) -> TableFeed | PairFeed:
-    """What a stream of text is by its beginning."""
+def _judged(pipe: Pipe, head: bytes, wishes: Wishes, *, ended: bool) -> TableFeed | PairFeed:
+    """What a stream of text is by its beginning, or by all of it."""
     choices, name = wishes.choices, pipe.name
-    whole = _whole(head) or head
+    text = head if ended else whole(head) or head
     form = open_source(Named(head, name), choices.format).format
-    source = Source(name, memoryview(whole), form)
-    named = choices.format is None and form == "csv" and is_named(whole)
+    source = Source(name, memoryview(text), form)
+    named = choices.format is None and form == "csv" and is_named(text)
     if form == "svmlight" or (named and not name.endswith((".csv", ".csv.gz"))):
         return _pairs(pipe, source, wishes)
     return _table(pipe, source, wishes)
 
 
-def _settler(feed: TableFeed | PairFeed, head: bytes, wishes: Wishes) -> Callable[[bytes], None]:
+def _settler(
+    feed: TableFeed | PairFeed, head: bytes, wishes: Wishes
+) -> Callable[[bytes, bool], None]:
     """Refuse a pipe that was judged by its first lines if more of them say something else."""
 
-    def settle(seen: bytes) -> None:
+    def settle(seen: bytes, ended: bool) -> None:
         try:
-            again = _judged(feed.pipe, seen, wishes)
+            again = _judged(feed.pipe, seen, wishes, ended=ended)
         except DataError:  # whoever reads the rows says what is wrong
             return
         now = _decisions(again)
@@ -178,25 +180,28 @@ def _decisions(feed: TableFeed | PairFeed) -> dict[str, object]:
     }
 
 
-def beginning(pipe: Pipe, least: int = 2) -> bytes:
-    """The first lines, or what has come of a pipe that pauses after ``least`` of them."""
+def beginning(pipe: Pipe, least: int = 2) -> tuple[bytes, bool]:
+    """The first lines, or what has come of a pipe that pauses after ``least`` of them.
+
+    And whether that is all there is: then the last line needs no end.
+    """
     head, since = b"", time.monotonic()
     for piece in pipe.pieces():
         head += piece
-        lines = _whole(head).count(b"\n")
+        lines = whole(head).count(b"\n")
         if piece:
             since = time.monotonic()
             if (len(head) >= PIECE and lines >= least) or lines > LINES or len(head) > _MOST:
-                break
+                return head, False
         elif lines >= least and time.monotonic() - since > _PAUSE:
-            break
-    return head
+            return head, False
+    return head, True
 
 
-def _whole(head: bytes) -> bytes:
+def whole(head: bytes) -> bytes:
     r"""The lines that are all there; of a table, the rows, over lines that are quoted too.
 
-    >>> _whole(b'a,b\n1,"2\n3"\n4,"5\n')
+    >>> whole(b'a,b\n1,"2\n3"\n4,"5\n')
     b'a,b\n1,"2\n3"\n'
     """
     if b'"' not in head:

@@ -66,7 +66,7 @@ class Doubt(NamedTuple):
     """A pipe was judged by the few lines that had come: what to ask when there are more."""
 
     seen: bytes
-    settle: Callable[[bytes], None]
+    settle: Callable[[bytes, bool], None]  # what was seen, and whether that is all
 
 
 @dataclass
@@ -243,13 +243,14 @@ class TextFeed(ABC):
         """The pieces; when there are lines enough, or no more, it is asked what they say."""
         doubt, self.doubt = self.doubt, None
         if doubt is not None:
-            seen = doubt.seen
+            seen, ended = doubt.seen, True
             for piece in pieces:
                 yield piece
                 seen += piece
                 if seen.count(b"\n") > LINES:
+                    ended = False
                     break
-            doubt.settle(seen)
+            doubt.settle(seen, ended)
         yield from pieces
 
 
