@@ -65,7 +65,7 @@ def parse(
                 while not (_ends(content, i, stop) or _is_blank(content[i])):
                     h = (h ^ content[i]) * PRIME
                     i += ONE
-                code = _find(content, place, i, h, labels, table, n_labels)
+                code = find_label(content, place, i, h, labels, table, n_labels)
                 if code == n_labels:
                     if n_labels == len(labels):
                         why = FULL
@@ -248,7 +248,7 @@ def _hashed(content: Bytes, i: Word, end: Word, fold: Word) -> tuple[Word, Word]
 
 
 @njit(cache=True, nogil=True)
-def _find(
+def find_label(
     content: Bytes,
     begin: Word,
     end: Word,

@@ -148,3 +148,33 @@ def last_record(content: Bytes, mark: int) -> int:
             begins = c == mark
         i += 1
     return found
+
+
+@njit(cache=True, nogil=True)
+def lines_are_records(content: Bytes, mark: int) -> bool:
+    r"""Whether no field goes on over the end of a line, as one in quotes may.
+
+    Examples
+    --------
+    >>> lines_are_records(as_bytes(memoryview(b'a,"b "",c",d"\n"1",2\n')), ord(","))
+    True
+    >>> lines_are_records(as_bytes(memoryview(b'a,"b\nc"\n')), ord(","))
+    False
+    """
+    begins, quoted = True, False
+    i, size = _NOTHING, uint64(len(content))
+    while i < size:
+        c = content[i]
+        ends = (c == _NEWLINE) | (c == _RETURN)
+        if quoted:
+            if ends:
+                return False
+            if c == _QUOTE:
+                quoted = bool(i + _ONE < size and content[i + _ONE] == _QUOTE)
+                i += uint64(quoted)
+        elif c == _QUOTE and begins:
+            quoted, begins = True, False
+        else:
+            begins = ends or c == mark
+        i += _ONE
+    return not quoted

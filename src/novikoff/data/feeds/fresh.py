@@ -88,11 +88,7 @@ class FreshPairs(PairFeed):
         return self._parsed(text, labelled=not bare, words=True)
 
     def _batch(self, rows: Rows, text: bytes, at: Mark) -> Batch | None:
-        try:
-            labels = [_present(label.decode()) for label in rows.labels]
-        except UnicodeDecodeError:  # the careful road says where
-            return None
-        return Batch(rows.X, rows.codes.astype(np.int64), labels or [None], at, text, rows.ends)
+        return _written(rows, text, at)
 
     def _entries(self, where: str, pieces: list[bytes]) -> list[tuple[bytes, float]] | None:
         return self._values(where, pieces if b":" in pieces[0] else pieces[1:])
@@ -128,6 +124,13 @@ class FreshTable(TableFeed):
         super().__post_init__()
         self.width = self.n_features
         self._ids: list[str] = []
+
+    def are_apart(self, text: bytes) -> bool:
+        """Whether each line can be read for itself, and no row has a name to be kept."""
+        return self.layout.id is None and super().are_apart(text)
+
+    def _batch(self, rows: Rows, text: bytes, at: Mark) -> Batch | None:
+        return _written(rows, text, at)
 
     def read(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
         """Read field by field, up to what is wrong; the batches have ids if the table has."""
@@ -165,6 +168,15 @@ class FreshTable(TableFeed):
 
 
 FreshFeed: TypeAlias = FreshPairs | FreshTable
+
+
+def _written(rows: Rows, text: bytes, at: Mark) -> Batch | None:
+    """The rows with their labels as they are written, whatever they are."""
+    try:
+        labels = [_present(label.decode().strip(BLANKS)) for label in rows.labels]
+    except UnicodeDecodeError:  # the careful road says where
+        return None
+    return Batch(rows.X, rows.codes.astype(np.int64), labels or [None], at, text, rows.ends)
 
 
 @dataclass

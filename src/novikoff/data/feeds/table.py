@@ -12,6 +12,7 @@ from novikoff.data.feeds.feed import Batch, Indices, Mark
 from novikoff.data.feeds.text import LONGEST_LABEL, Parsed, Rows, TextFeed
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.scanner import feature_hash
+from novikoff.data.stretches import as_bytes, lines_are_records
 from novikoff.data.text import OpenQuoteError, Record, records
 from novikoff.data.values import BLANKS, is_missing, is_truth, number
 
@@ -54,11 +55,6 @@ class Layout:
     def to_json(self) -> dict[str, object]:
         """All of it as JSON values."""
         return {**self.__dict__, "texts": sorted(self.texts)}
-
-    @property
-    def plain(self) -> bool:
-        """Whether all features are numbers, for the kernel."""
-        return not self.spread and self.decimal == "."
 
 
 @dataclass
@@ -109,24 +105,49 @@ class TableFeed(TextFeed):
         }
 
     def are_apart(self, text: bytes) -> bool:
-        """Whether each line can be read for itself: numbers only, and no quotes."""
-        return self.layout.plain and b'"' not in text
+        """Whether each line can be read for itself: numbers only, or hashed, and no open quotes."""
+        if self.layout.decimal != "." or (self.layout.spread and self.layout.bits is None):
+            return False
+        if b'"' not in text:
+            return True
+        content, mark = as_bytes(memoryview(text)), ord(self.layout.delimiter)
+        return self.layout.spread and bool(lines_are_records(content, mark))
 
     def look(self, text: bytes) -> Rows | None:
-        """What the kernel for plain numbers finds."""
-        from novikoff.data.plain import LABEL, SKIPPED, parse_plain
+        """What a kernel finds: that for plain numbers, or the one that hashes cells."""
+        rows = self._hashed(text) if self.layout.spread else self._plain(text)
+        return rows if rows is not None and len(rows.codes) > 0 else None
+
+    def _hashed(self, text: bytes) -> Rows | None:
+        from novikoff.data.cells import Field, parse_cells
 
         layout = self.layout
-        places = [SKIPPED] * len(layout.columns)
-        for column, position in enumerate(layout.features):
-            places[position] = column
-        if layout.label is not None:
-            places[layout.label] = LABEL
-        width = len(layout.features)
+        if layout.bits is None:
+            return None
+        fields = [Field(layout.columns[j], j in layout.texts) for j in layout.features]
+        found = parse_cells(memoryview(text), layout.delimiter, self._places(), fields, layout.bits)
+        return None if found is None else Rows(found.X, found.codes, found.labels)
+
+    def _plain(self, text: bytes) -> Rows | None:
+        from novikoff.data.plain import parse_plain
+
+        layout = self.layout
+        places, width = self._places(), len(layout.features)
         found = parse_plain(memoryview(text), layout.delimiter, places, width, threads=1)
-        if found is None or not len(found.X) or not np.isfinite(found.X).all():
+        if found is None or not np.isfinite(found.X).all():
             return None
         return Rows(found.X, found.codes, found.labels)
+
+    def _places(self) -> list[int]:
+        """What becomes of each field, for the kernels."""
+        from novikoff.data.plain import LABEL, SKIPPED
+
+        places = [SKIPPED] * len(self.layout.columns)
+        for feature, position in enumerate(self.layout.features):
+            places[position] = feature
+        if self.layout.label is not None:
+            places[self.layout.label] = LABEL
+        return places
 
     def read(self, text: bytes, at: Mark, *, final: bool) -> Parsed:
         """Read field by field, up to what is wrong."""
