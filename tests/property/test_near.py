@@ -47,21 +47,27 @@ class Use:
     casts: int = 0
     visits: int = 0
     gathered: int = 0
+    nested: int = 0  # casts from the rows within a wide turn
+    closer: int = 0  # casts of an anchor that still held
 
 
 class Mode(NamedTuple):
     """How eager the mechanism is, and whether near rows are copied."""
 
-    gain: float = 1.0  # at 1 and more a turn would pay that no row is safe from
+    gain: float = 0.999  # at 1 an anchor would pay that no row is safe from
     anchor: float = 0.2
     copied: float = 1.0
+    begin: float = 1.0  # the first turn, in turns of an epoch
+    room: float = 1.25  # the next, in the widest seen
+    wider: float = 4.0
 
 
 MODES = {
     "copied": Mode(),
     "in place": Mode(copied=0.0),
-    "cast anew at every turn": Mode(anchor=0.0),
-    "cast where it pays": Mode(gain=0.7, anchor=2.0),
+    "cast anew at every turn": Mode(anchor=0.0, begin=0.5, room=0.5),
+    "cast where it pays": Mode(gain=0.7, anchor=2.0, begin=2.5),
+    "closer and closer": Mode(anchor=0.01, begin=0.5, room=0.7, wider=2.0),
 }
 
 
@@ -72,8 +78,11 @@ def skipping(mode: Mode) -> Iterator[Use]:
     cast, visits = Anchor.cast, Anchor.visits
 
     def watched_cast(self: Anchor, w: Vector) -> bool:
+        wide, held_before = self.wide, self.holds and not self.broken
         held = cast(self, w)
         use.casts += held
+        use.nested += held and self.wide is wide
+        use.closer += held and held_before
         use.gathered += held and len(self.names) > 0
         return held
 
@@ -84,7 +93,8 @@ def skipping(mode: Mode) -> Iterator[Use]:
 
     with (
         mock.patch.multiple(near, _WORTHWHILE=0, _FIRST_TRY=1, _PAUSE=1, _GAIN=mode.gain),
-        mock.patch.multiple(near, _ANCHOR=mode.anchor, _COPIED=mode.copied),
+        mock.patch.multiple(near, _ANCHOR=mode.anchor, _CALLS=0, _COPIED=mode.copied),
+        mock.patch.multiple(near, _BEGIN=mode.begin, _ROOM=mode.room, _WIDER=mode.wider),
         mock.patch.multiple(Anchor, cast=watched_cast, visits=watched_visits),
     ):
         yield use

@@ -7,24 +7,26 @@ and swept in their usual order, until w has turned too far and a new anchor is c
 ‖v‖ follow from numbers that an update has at hand.
 
 Every bound has an allowance for rounding, so that the mistakes are those of the plain loop,
-one for one (`Problem.rounding`). Whether it pays is found out on the way: an anchor costs a
-pass or two, and is cast only where many passes over few rows should follow.
+one for one (`Problem.rounding`). Whether it pays is found out on the way. The perceptron of a
+hard problem turns to and fro within bounds, while w grows: ρ follows the turns that were
+seen, and new near rows are picked from the rows within a wider turn (`wide`), not from all.
 """
 
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
+from numpy import uint64
 
 from novikoff.core import rows as _rows
-from novikoff.core.margins import UNDERFLOW, norm_bound
 from novikoff.core.problem import Problem
 from novikoff.core.readahead import out_of_cache
-from novikoff.core.rows import Csr, Dense, Indices, Rows, Unsigned, Vector, dot, sqnorm
+from novikoff.core.rows import Indices, Rows, Vector, dot, sqnorm
+from novikoff.core.wide import Wide, distances, doubt_at, gathered
 
 if TYPE_CHECKING:
     from novikoff.core.ledger import Ledger
@@ -33,14 +35,21 @@ if TYPE_CHECKING:
 _FIRST_TRY, _PAUSE = 40, 1.25
 # Problems smaller than this are done before it could pay, in entries.
 _WORTHWHILE = 1 << 17
-# What an anchor costs, and what an epoch costs however few rows are near, in epochs.
-_ANCHOR, _OVERHEAD = 2.0, 0.05
+# What an anchor costs, in passes over the rows it is cast from; and what it and an epoch near
+# it cost however few rows there are, in entries of a plain pass.
+_ANCHOR, _CALLS = 2.0, 1 << 16
 # The cost of an epoch, in plain ones, below which it is worth while.
 _GAIN = 0.7
 # So many rows tell what would pay.
 _SAMPLE = 2048
 # Near rows are copied if they are at most this share of the data.
 _COPIED = 1 / 8
+# ρ to begin with, in turns of one epoch; in the widest turn seen; after one that was too short.
+_BEGIN, _ROOM, _MORE = 2.5, 1.25, 1.3
+# For so many epochs it is seen how far w turns; later it has also gone elsewhere.
+_FRESH = 32
+# The wide turn, in narrow ones.
+_WIDER = 4.0
 
 
 class Near(NamedTuple):
@@ -51,13 +60,13 @@ class Near(NamedTuple):
     clock: Indices  # the step of each visit, or empty
     margins: Vector  # g_i
     squares: Vector  # ‖a_i‖²
-    state: Vector  # ‖w‖², ⟨w, w_s⟩, ‖w_s‖², doubt in the former, ρ, least α, whether broken
+    state: Vector  # ‖w‖², ⟨w, w_s⟩, ‖w_s‖², doubt in them, ρ, least α, whether broken, max ‖v‖²
 
 
 def everywhere() -> Near:
     """No anchor: every row is looked at."""
     none, empty = np.empty(0, dtype=np.int64), np.empty(0)
-    return Near(False, none, none, empty, empty, np.zeros(7))
+    return Near(False, none, none, empty, empty, np.zeros(8))
 
 
 @njit(cache=True, nogil=True)
@@ -69,6 +78,7 @@ def still_near(near: Near, i: int, step: float, m: float, doubt: float) -> bool:
     state[3] += 16.0 * step * doubt + 8e-15 * state[0]
     alpha = state[1] / state[2]
     across = max(state[0] - state[1] * alpha, 0.0) + state[3]
+    state[7] = max(state[7], across)
     reach = alpha * state[4]
     holds = alpha >= state[5] and state[0] <= 4.0 * state[2] and across <= reach * reach
     if not holds:
@@ -77,7 +87,7 @@ def still_near(near: Near, i: int, step: float, m: float, doubt: float) -> bool:
 
 
 class Anchor:
-    """Near rows, cast anew whenever w has turned too far.
+    """Near rows, cast anew whenever w has turned too far, or less far than was thought.
 
     ``problem``, ``w`` and δ as in the loop; ``weights`` are its factors on the steps.
     """
@@ -92,60 +102,67 @@ class Anchor:
     ) -> None:
         self.problem, self.delta, self.threads = problem, delta, threads
         self.steady = steady  # whether every epoch is the same
-        entries = _rows.nbytes(problem.rows) // 8
-        fits = entries >= _WORTHWHILE and 1e-100 < problem.radius < 1e100
+        self.entries = _rows.nbytes(problem.rows) // 8
+        fits = self.entries >= _WORTHWHILE and 1e-100 < problem.radius < 1e100
         self.possible = fits and (weights is None or bool((weights > 0.0).all()))
         self.holds = False
-        self._sample: Rows | None = None
-        # In E epochs w turns by about swing + drift·√E, as ρ: to and fro, and away.
-        self.swing = self.drift = 0.0
-        self._next_try, self._epochs, self._since = _FIRST_TRY, 0, 0.0
-        self._looked, self._passed = 0.0, 0.0
+        self.rho = 0.0  # for the next cast
+        self.wide: Wide | None = None
+        self.place = np.empty(0, dtype=np.int32)
+        self._chosen = np.empty(0, dtype=np.int64)
+        self._sample = np.empty(0, dtype=np.int64)
+        self._next_try, self._epochs, self._since, self._seen = _FIRST_TRY, 0, 0.0, 0.0
+        self._cost, self._paid, self._passed = 0.0, 0.0, 0.0
         self._visits: tuple[Indices, Indices] | None = None
 
+    @property
+    def due(self) -> bool:
+        """Whether the epoch to come, without anchor, may be followed by a cast."""
+        return self._epochs + 1 >= self._next_try
+
     def note_epoch(self, before: Vector, w: Vector) -> None:
-        """An epoch without anchor went by; cast one if it should pay."""
+        """An epoch without anchor went by, from ``before`` if it was due; cast if it should pay."""
         self._epochs += 1
-        if not self.possible or self._epochs < self._next_try:
+        if self._epochs < self._next_try:
             return
-        self.drift = _turn(before, w)
-        if self.drift <= 0.0 or not self.cast(w):
+        self.rho = _BEGIN * _turn(before, w)
+        if self.rho <= 0.0 or not self.cast(w):
             self._next_try = int(self._epochs * _PAUSE) + 1
 
     def cast(self, w: Vector) -> bool:
-        """Find the rows near w, for the turn that pays best; False if none does."""
-        problem = self.problem
-        size = norm_bound(w)
+        """Find the rows within ρ of w; False if they are too many to be worth while."""
+        problem, rho = self.problem, self.rho
         square = float(w @ w)
-        doubt = 2.0 * problem.rounding() * size + UNDERFLOW
         self.holds = False
         if not 1e-150 < square < 1e150:
             return False
-        least_margin = self.delta + 4.0 * doubt
-        if self._sample is None:  # it tells which turn would pay
-            step = max(1, problem.n // _SAMPLE)
-            self._sample = _gathered(problem.rows, np.arange(0, problem.n, step))
-        distances = np.empty(len(self._sample.signs))
-        _distances(self._sample, 0, len(distances), w, least_margin, distances)
-        rho = _best_turn(np.sort(distances), self.swing, self.drift)
-        if rho <= 0.0:
-            return False
-        distances = np.empty(problem.n)
-        self._measure(w, least_margin, distances)
-        chosen = np.flatnonzero(distances <= rho)
+        if self.wide is None or not self.wide.covers(w, rho):
+            if self._share_within(w, rho) + self._calls > _GAIN:
+                return False
+            self.wide = Wide(problem, self.delta, w, _WIDER * rho, self.threads)
+            self._cost += _ANCHOR
+            if not self.wide.covers(w, rho):  # at the ends of float64
+                return False
+        self._cost += self._recast_cost
+        chosen = self.wide.within(w, rho)
         self.gathered = len(chosen) <= _COPIED * problem.n
-        self.rows = _gathered(problem.rows, chosen) if self.gathered else problem.rows
+        self.rows = gathered(problem.rows, chosen) if self.gathered else problem.rows
         self.names = chosen if self.gathered else np.empty(0, dtype=np.int64)
-        margins = np.empty(_rows.count(self.rows))
-        squares = np.empty_like(margins)
-        _fill(self.rows, w, margins, squares)
-        self.place = np.full(problem.n, -1, dtype=np.int32)
-        self.place[chosen] = np.arange(len(chosen)) if self.gathered else chosen
+        local = np.arange(len(chosen)) if self.gathered else chosen
+        margins, squares = np.empty((2, _rows.count(self.rows)))
+        _fill(self.rows, local, w, margins, squares)
+        if len(self.place) == 0:
+            self.place = np.full(problem.n, -1, dtype=np.int32)
+        self.place[self._chosen] = -1
+        self.place[chosen] = local
+        self._chosen = chosen
         # With δ > 0 a shrinking α would eat into the margins: (αg − δ) < α(g − δ).
         least = 1.0 if self.delta > 0.0 else 0.5
-        state = np.array([square, square, square, 1e-13 * square, rho, least, 0.0])
+        state = np.array([square, square, square, 1e-13 * square, rho, least, 0.0, 0.0])
         none = np.empty(0, dtype=np.int64)
         self.near = Near(True, self.names, none, margins, squares, state)
+        self._counts = np.zeros((len(self.names), 1), dtype=np.int32)
+        self._far = out_of_cache(self.rows)
         self.holds, self._since = True, 0.0
         self._visits = None
         return True
@@ -154,38 +171,48 @@ class Anchor:
         """Where in the epoch, from ``first`` on, a near row is visited, and as which."""
         if first == 0 and self.steady and self._visits is not None:
             return self._visits
-        places = self.place[epoch[first:]]
-        at = np.flatnonzero(places >= 0)
-        found = at + first, places[at].astype(np.int64)
+        found = _visits(epoch, first, self.place)
         if first == 0:
             self._visits = found
         return found
 
     def books(self, ledger: Ledger, near: Near) -> Ledger:
         """The run's ledger, for the near rows."""
-        self._counts = ledger.counts
-        weights = ledger.weights
+        counts, weights = ledger.counts, ledger.weights
         if self.gathered:
-            self._counts = np.zeros((len(self.names) if len(ledger.counts) > 0 else 0, 1), np.int32)
+            counts = self._counts if len(counts) > 0 else counts
             weights = weights[self.names] if len(weights) > 0 else weights
-        return ledger._replace(
-            weights=weights, counts=self._counts, near=near, far=out_of_cache(self.rows)
-        )
+        return ledger._replace(weights=weights, counts=counts, near=near, far=self._far)
 
     def settle(self, ledger: Ledger) -> None:
         """Enter the near rows' updates in the run's own ledger."""
         if self.gathered and len(ledger.counts) > 0:
-            ledger.counts[self.names] += self._counts
+            _settle(self._counts, self.names, ledger.counts)
 
-    def give_up_if_vain(self, share: float, passes: float) -> None:
-        """Note what an epoch has cost; if it is not less than a plain one, stop for a while."""
+    def note_near_epoch(self, w: Vector, share: float) -> None:
+        """An epoch near the anchor went by, which looked at this share of the rows.
+
+        If such epochs cost no less than plain ones, stop for a while. If w turned much less than
+        it might have, for so long that fewer rows pay, cast a closer anchor.
+        """
         self._epochs += 1
         self._since += 1.0
-        self._looked = 0.8 * self._looked + share + _OVERHEAD + _ANCHOR * passes
+        self._paid = 0.8 * self._paid + share + self._calls + self._cost
         self._passed = 0.8 * self._passed + 1.0
-        if self._passed > 3.0 and self._looked > 0.9 * self._passed:
-            self.holds, self._looked, self._passed = False, 0.0, 0.0
+        self._cost = 0.0
+        if self._passed > 3.0 and self._paid > 0.9 * self._passed:
+            self.holds, self._paid, self._passed = False, 0.0, 0.0
             self._next_try = int(self._epochs * _PAUSE) + 1
+        if not self.holds:
+            return
+        if self._since <= _FRESH:
+            self._seen = math.sqrt(self.near.state[7])
+        rho = _ROOM * self._seen
+        spared = (1.0 - rho / self._reach) * share * self._since
+        if rho > 0.0 and rho < 0.8 * self._reach and spared > 2.0 * self._recast_cost:
+            self.rho = rho
+            if spared > 2.0 * _ANCHOR or (self.wide is not None and self.wide.covers(w, rho)):
+                self.cast(w)
 
     @property
     def broken(self) -> bool:
@@ -194,22 +221,34 @@ class Anchor:
 
     def recast(self, w: Vector, share: float) -> None:
         """Cast anew: w turned by ρ in the epochs since the last time, and this share of one."""
-        rho, epochs = float(self.near.state[4]), self._since + share
-        if epochs < 1.0:
-            self.swing = rho
-        else:
-            self.drift = max(rho - self.swing, 0.5 * rho) / math.sqrt(epochs)
-            self.swing *= 0.9
+        looked = len(self._chosen) / self.problem.n * (self._since + share)
+        self.rho = self._reach * (_MORE if looked < 4.0 * self._recast_cost else 1.0)
         self.cast(w)
 
-    def _measure(self, w: Vector, least: float, out: Vector) -> None:
-        edges = np.linspace(0, len(out), self.threads + 1).astype(np.int64).tolist()
+    @property
+    def _reach(self) -> float:
+        """The ‖v‖ up to which the anchor holds: α·ρ."""
+        state = self.near.state
+        return float(state[4] * max(state[1] / state[2], 0.5))
 
-        def part(k: int) -> None:
-            _distances(self.problem.rows, edges[k], edges[k + 1], w, least, out)
+    @property
+    def _calls(self) -> float:
+        """What an epoch costs without a row, in plain ones."""
+        return _CALLS / (self.entries + 1.0)
 
-        with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(part, range(self.threads)))
+    @property
+    def _recast_cost(self) -> float:
+        """What it costs to cast from the rows within a wide turn, in plain epochs."""
+        share = 1.0 if self.wide is None else len(self.wide.chosen) / self.problem.n
+        return _ANCHOR * (share + self._calls)
+
+    def _share_within(self, w: Vector, rho: float) -> float:
+        """The share of the rows within ρ of w, by a sample."""
+        n = self.problem.n
+        if len(self._sample) == 0:
+            self._sample = np.arange(0, n, max(1, n // _SAMPLE))
+        least = self.delta + 4.0 * doubt_at(self.problem, w)
+        return float((distances(self.problem.rows, self._sample, w, least) <= rho).mean())
 
 
 def _turn(before: Vector, w: Vector) -> float:
@@ -221,49 +260,31 @@ def _turn(before: Vector, w: Vector) -> float:
     return math.sqrt(float(np.square(w - alpha * before).sum())) / alpha
 
 
-def _best_turn(sample: Vector, swing: float, drift: float) -> float:
-    """The ρ with the least cost of an epoch, or 0 if that is not well below a plain one."""
-    steps = 2.0 ** np.arange(-1, 7)
-    turns = swing + drift * steps
-    shares = np.searchsorted(sample, turns, side="right") / len(sample)
-    costs = shares + _OVERHEAD + _ANCHOR / np.square(steps)
-    best = int(np.argmin(costs))
-    return float(turns[best]) if costs[best] < _GAIN else 0.0
-
-
-def _gathered(rows: Rows, chosen: Indices) -> Rows:
-    """The chosen rows side by side."""
-    signs = rows.signs[chosen]
-    if isinstance(rows, Dense):
-        return Dense(_rows.frozen(rows.X[chosen]), _rows.frozen(signs), rows.bias)
-    starts = rows.indptr[:-1][chosen].astype(np.int64)
-    lengths = (rows.indptr[1:][chosen] - rows.indptr[:-1][chosen]).astype(np.int64)
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    edges: Unsigned = ends.astype(np.uint64)
-    if rows.indptr.dtype == np.uint32:
-        edges = ends.astype(np.uint32)
-    at = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
-    return Csr(
-        _rows.frozen(rows.data[at]),
-        _rows.frozen(rows.indices[at]),
-        _rows.frozen(edges),
-        _rows.frozen(signs),
-        rows.bias,
-        rows.d,
-    )
+@njit(cache=True, nogil=True)
+def _visits(epoch: Indices, first: int, place: npt.NDArray[np.int32]) -> tuple[Indices, Indices]:
+    """Where the epoch, from ``first`` on, visits a row that has a place, and that place."""
+    at = np.empty(len(epoch) - first + 1, dtype=np.int64)
+    found = uint64(0)
+    for k in range(uint64(first), uint64(len(epoch))):
+        at[found] = k  # kept if its row is near; a branch would go by chance
+        found += uint64(place[uint64(epoch[k])] >= 0)
+    places = np.empty(found, dtype=np.int64)
+    for k in range(found):
+        places[k] = place[epoch[at[k]]]
+    return at[:found].copy(), places
 
 
 @njit(cache=True, nogil=True)
-def _distances(rows: Rows, first: int, last: int, w: Vector, least: float, out: Vector) -> None:
-    """(⟨a_i, w⟩ − least)/‖a_i‖, rounded down a little; −∞ for rows without length."""
-    for i in range(first, last):
-        length = math.sqrt(sqnorm(rows, i)) * (1.0 + 1e-12)
-        found = (dot(rows, i, w) - least) / length if length > 1e-150 else -np.inf
-        out[i] = found * (1.0 - 1e-12) if abs(found) < np.inf else -np.inf
+def _settle(counts: npt.NDArray[np.int32], names: Indices, whole: npt.NDArray[np.int32]) -> None:
+    """Move the counts of the named rows to those of all rows."""
+    for k in range(len(counts)):
+        if counts[k, 0] != 0:
+            whole[names[k], 0] += counts[k, 0]
+            counts[k, 0] = 0
 
 
 @njit(cache=True, nogil=True)
-def _fill(rows: Rows, w: Vector, margins: Vector, squares: Vector) -> None:
-    for i in range(len(margins)):
+def _fill(rows: Rows, which: Indices, w: Vector, margins: Vector, squares: Vector) -> None:
+    for i in which:
         margins[i] = dot(rows, i, w)
         squares[i] = max(sqnorm(rows, i), 1e-290)  # squares that vanish must not go unseen

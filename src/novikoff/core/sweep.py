@@ -238,7 +238,7 @@ class _Task:
         if self.anchor.holds:
             return self._sweep_near(self.anchor, epoch)
         w = self.state.W[:, 0]
-        before = w.copy()
+        before = w.copy() if self.anchor.due else w
         finished = self._sweep(self.problem.rows, epoch, self.state.ledger) == len(epoch)
         if finished:
             self.anchor.note_epoch(before, w)
@@ -248,7 +248,7 @@ class _Task:
         """The same epoch, but looking only at rows that can be mistakes."""
         ledger, n = self.state.ledger, len(epoch)
         began = int(ledger.steps[0])
-        done = looked = casts = 0
+        done = looked = 0
         while done < n:
             if not anchor.holds:  # w has turned too far, and no anchor would pay here
                 finished = self._sweep(self.problem.rows, epoch[done:], ledger) == n - done
@@ -270,9 +270,8 @@ class _Task:
                 return False
             else:
                 done = int(at[reached - 1]) + 1
-                casts += 1
                 anchor.recast(self.state.W[:, 0], done / n)
-        anchor.give_up_if_vain(looked / n, casts)
+        anchor.note_near_epoch(self.state.W[:, 0], looked / n)
         return True
 
     def _sweep(self, rows: Rows, epoch: Indices, ledger: Ledger) -> int:
