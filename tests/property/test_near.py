@@ -303,6 +303,9 @@ def test_hard_separable_sets(order: str, mode: str) -> None:
     )
     use = same(task, MODES[mode])
     assert use.casts >= 1
+    if mode == "closer and closer":
+        assert use.nested >= 3
+        assert use.closer >= 1
     with skipping(MODES[mode]) as use:
         ran = task.run()
     assert ran.ledger.updates[0] >= 200
@@ -430,15 +433,17 @@ def test_an_interruption_after_an_epoch(mode: str) -> None:
 def test_an_interruption_in_the_middle_of_an_epoch(mode: str, at: int) -> None:
     """Ctrl-C is heard between two calls of the kernel; the rows it has moved by count."""
     task = inseparable_integers()
-    calls = 0
+    calls, kernel = 0, sweep.sweep
 
-    def interrupted(*args: object) -> None:
+    def interrupted(*args: object) -> int:
         nonlocal calls
         calls += 1
+        reached = kernel(*args)
         if calls == at:
             raise KeyboardInterrupt
+        return reached
 
-    with skipping(MODES[mode]), mock.patch.object(sweep, "check_range", interrupted):
+    with skipping(MODES[mode]), mock.patch.object(sweep, "sweep", interrupted):
         ran = task.run()
     assert calls == at
     assert ran.stops == [Stop.INTERRUPTED]

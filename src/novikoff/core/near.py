@@ -37,7 +37,7 @@ _FIRST_TRY, _PAUSE = 40, 1.25
 _WORTHWHILE = 1 << 17
 # What an anchor costs, in passes over the rows it is cast from; and what it and an epoch near
 # it cost however few rows there are, in entries of a plain pass.
-_ANCHOR, _CALLS = 2.0, 1 << 16
+_ANCHOR, _CALLS = 1.5, 1 << 16
 # The cost of an epoch, in plain ones, below which it is worth while.
 _GAIN = 0.7
 # So many rows tell what would pay.
@@ -45,11 +45,11 @@ _SAMPLE = 2048
 # Near rows are copied if they are at most this share of the data.
 _COPIED = 1 / 8
 # ρ to begin with, in turns of one epoch; in the widest turn seen; after one that was too short.
-_BEGIN, _ROOM, _MORE = 2.5, 1.25, 1.3
+_BEGIN, _ROOM, _MORE = 2.0, 1.1, 1.3
 # For so many epochs it is seen how far w turns; later it has also gone elsewhere.
-_FRESH = 32
+_FRESH = 16
 # The wide turn, in narrow ones.
-_WIDER = 4.0
+_WIDER = 3.0
 
 
 class Near(NamedTuple):

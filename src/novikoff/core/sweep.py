@@ -229,6 +229,10 @@ class _Task:
         if codes is None:
             weights = state.ledger.weights if len(state.ledger.weights) > 0 else None
             self.anchor = Anchor(problem, threshold(update), weights, threads, steady)
+        entries = _rows.nbytes(problem.rows) // 8 // max(1, problem.n) + 1
+        self.stride = max(1, ENTRIES_PER_CALL // (entries * state.W.shape[1]))
+        if recorder is not None:
+            self.stride = min(self.stride, len(recorder.tape.row))
         self.screen = None if codes is None else screen_of(problem, state.W, threshold(update))
 
     def sweep_epoch(self, epoch: Indices) -> bool:
@@ -276,14 +280,10 @@ class _Task:
 
     def _sweep(self, rows: Rows, epoch: Indices, ledger: Ledger) -> int:
         """Sweep rows in turn; return how far it went: less than all at a limit or beyond reach."""
-        W, recorder = self.state.W, self.recorder
-        entries = _rows.nbytes(self.problem.rows) // 8 // self.problem.n + 1
-        stride = max(1, ENTRIES_PER_CALL // (entries * W.shape[1]))
-        if recorder is not None:
-            stride = min(stride, len(recorder.tape.row))
+        W, recorder, near = self.state.W, self.recorder, ledger.near
         with reading_ahead(rows, epoch, ledger.progress, self.threads):
-            for first in range(0, len(epoch), stride):
-                last = min(first + stride, len(epoch))
+            for first in range(0, len(epoch), self.stride):
+                last = min(first + self.stride, len(epoch))
                 if self.codes is None:
                     reached = sweep(rows, epoch, first, last, self.update, W[:, 0], ledger)
                     sound = reached >= 0
@@ -292,12 +292,13 @@ class _Task:
                     reached = last
                 if recorder is not None:
                     recorder.take()
-                check_range(sound, ledger, W, self.problem.longest)
+                if not sound or not near.guarding or ledger.norm[0] ** 2 > 1.5 * near.state[0]:
+                    check_range(sound, ledger, W, self.problem.longest)
                 for c in np.flatnonzero(ledger.updates >= ledger.limit):
                     self.state.end(int(c), Stop.UPDATES)
                 if not ledger.active.any() or self.limits.reached() is not None:
                     return min(reached, len(epoch) - 1)
-                if reached < last or ledger.near.state[6] > 0.0:
+                if reached < last or near.state[6] > 0.0:
                     return reached
         return len(epoch)
 
