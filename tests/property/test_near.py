@@ -433,7 +433,8 @@ def test_an_interruption_after_an_epoch(mode: str) -> None:
 def test_an_interruption_in_the_middle_of_an_epoch(mode: str, at: int) -> None:
     """Ctrl-C is heard between two calls of the kernel; the rows it has moved by count."""
     task = inseparable_integers()
-    calls, kernel = 0, sweep.sweep
+    kernel: Callable[..., int] = sweep.sweep
+    calls = 0
 
     def interrupted(*args: object) -> int:
         nonlocal calls

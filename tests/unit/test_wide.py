@@ -55,8 +55,7 @@ def test_what_is_covered_holds_every_row_that_is_near(
     w = growth * before + angle * np.append(rng.normal(size=4), 0.0)
     delta *= 2.0**exponent
     wide = Wide(problem, delta, before, 0.7)
-    tau = float(np.linalg.norm(w - growth * before))
-    rho = share * max(growth * wide.rho - tau, 0.1)
+    rho = share * growth * wide.rho
     if wide.covers(w, rho):
         assert wide.within(w, rho).tolist() == within(problem, delta, w, rho).tolist()
 
