@@ -21,12 +21,13 @@ from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
 from novikoff.core import pocket, zero_one
+from novikoff.core.lines import line_search
 from novikoff.core.pocket import Pocketed, fill_pocket
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Vector
 from novikoff.core.smooth import smooth_starts
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.zero_one import descend, line_search
+from novikoff.core.zero_one import descend
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.packing import Packing
 from novikoff.geometry.passes import Data

@@ -14,8 +14,10 @@ import math
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
+from novikoff.core.lines import cheapest, desk_for, follow_lines
 from novikoff.core.margins import scores
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Dense, Indices, Rows, Vector, axpy
@@ -29,12 +31,12 @@ _MOST_MORE: Final = 3000
 _MORE: Final = 400_000
 # After so many moves the scores are computed anew, so that rounding cannot build up.
 _RENEWED: Final = 50
-# Lines drawn at once, and at most so many numbers ⟨a_i, v⟩ of them: rows are read once for all.
-_LINES: Final = 8
-_ENTRIES: Final = 1 << 22
-# How far to look along a line is guessed by so many rows, and a few more for safety.
-_SAMPLE: Final = 128
-_SPARE: Final = 8.0
+# Lines of each kind drawn at once, and at most so many numbers ⟨a_i, v⟩ of them: rows are read
+# once for all.
+_LINES: Final = 5
+_ENTRIES: Final = 1 << 21
+# Rows per call of the kernel, over all lines: a few milliseconds.
+_PER_CALL: Final = 1 << 18
 
 
 def descend(
@@ -63,143 +65,41 @@ def descend(
     w, errors
         The weights and what their mistakes cost; never more than at the start.
     """
-    w, _ = _rescaled(w, w)
+    w, _ = _rescaled(w.copy(), w)
     s = _scores(problem, w)
-    best, errors = w, _price(s, prices)
-    lowest = errors
+    best, lowest = w.copy(), _price(s, prices)
+    # What the mistakes cost, the lines without a gain, and the moves since the scores were new.
+    state = np.array([lowest, 0.0, 0.0])
     patience = _LEAST_PATIENCE + _PATIENCE * problem.p + min(_MOST_MORE, _MORE // problem.n)
-    lines = min(_LINES, max(1, _ENTRIES // problem.n))
-    turn = idle = moves = 0
-    while lowest > 0.0 and idle < patience and limits.reached() is None:
-        if turn % lines == 0:
-            V = _directions(problem, metric, s, np.arange(turn, turn + lines), rng)
-            Q = _slopes(problem, V)
-        v, q = V[:, turn % lines], Q[turn % lines]
-        turn += 1
-        found, t = line_search(s, q, prices)
-        idle += 1
-        if found > errors or t == 0.0 or not np.isfinite(t):
-            continue
-        w = w + t * v
-        moves += 1
-        s = _scores(problem, w) if moves % _RENEWED == 0 else s + t * q
-        errors = _price(s, prices)
-        if errors < lowest:
-            s = _scores(problem, w)
-            errors = _price(s, prices)
-            if errors < lowest:
-                best, lowest, idle = w.copy(), errors, 0
+    lines = 3 * min(_LINES, max(1, _ENTRIES // problem.n))
+    least, desk, at = cheapest(prices), desk_for(problem.n), lines
+    while lowest > 0.0 and state[1] < patience and limits.reached() is None:
+        if at == lines:
+            V = _directions(problem, metric, s, lines, rng)
+            Q, at = _slopes(problem, V), 0
+        until = min(lines, at + max(1, _PER_CALL // problem.n), at + int(patience - state[1]))
+        at = follow_lines(Q, V, at, until, w, s, prices, least, lowest, state, desk)
+        if state[0] < lowest or state[2] >= _RENEWED:
+            s, state[2] = _scores(problem, w), 0.0
+            state[0] = _price(s, prices)
+            if state[0] < lowest:
+                best, lowest, state[1] = w.copy(), state[0], 0.0
         w, s = _rescaled(w, s)
-    return best, lowest
-
-
-def line_search(s: Vector, q: Vector, prices: Vector) -> tuple[float, float]:
-    """The least price of the rows with s_i + t·q_i ≤ 0 over all t, and a t that attains it.
-
-    Among equally good stretches of t the middle of the widest is taken.
-
-    Examples
-    --------
-    >>> line_search(np.array([-1.0, 2.0]), np.array([1.0, -1.0]), np.ones(2))
-    (0.0, 1.5)
-    """
-    crossings, changes, errors, ends = _crossings(s, q, prices)
-    if len(crossings) == 0:
-        return float(errors), 0.0
-    order = np.argsort(crossings)
-    return _sweep_line(crossings[order], changes[order], errors, ends)
-
-
-@njit(cache=True, nogil=True)
-def _crossings(s: Vector, q: Vector, prices: Vector) -> tuple[Vector, Vector, float, int]:
-    """Where rows change sides, as far as it matters, and by what the price changes there.
-
-    And the price left of them all, and which ends are open: 1 for the left, 2 for the right one.
-    """
-    n = len(s)
-    steepest, now, least = 0.0, 0.0, math.inf
-    for i in range(n):
-        steepest = max(steepest, abs(q[i]))
-        now += prices[i] * (not s[i] > 0.0)
-        least = min(least, prices[i] if prices[i] > 0.0 else math.inf)
-    flat = 1e-14 * steepest
-    points, falling, rising = np.empty(n), np.empty(n), np.empty(n)
-    n_falling = n_rising = 0
-    for i in range(n):  # without branches, which could not be foreseen
-        points[i] = -s[i] / q[i] if abs(q[i]) > flat else math.inf
-        falling[n_falling], rising[n_rising] = points[i], -points[i]
-        costs = (s[i] > 0.0) & (prices[i] > 0.0) & (abs(q[i]) > flat)
-        n_falling += int(costs & (q[i] < 0.0))
-        n_rising += int(costs & (q[i] > 0.0))
-    # So many right rows, become wrong, cost more than all that are wrong now.
-    most = now / least if least < math.inf else math.inf
-    last, first = _beyond(falling[:n_falling], most), -_beyond(rising[:n_rising], most)
-    changes, errors, kept = falling, 0.0, 0  # what falls is used no more
-    for i in range(n):
-        t, moves = points[i], abs(q[i]) > flat
-        points[kept], changes[kept] = t, prices[i] if q[i] < 0.0 else -prices[i]
-        kept += int(moves & (first <= t) & (t <= last))
-        left = (q[i] > 0.0) == (t >= first)  # wrong where the sweep begins
-        errors += prices[i] * (left if moves else not s[i] > 0.0)
-    return (
-        points[:kept],
-        changes[:kept],
-        errors,
-        int(first == -math.inf) + 2 * int(last == math.inf),
-    )
-
-
-@njit(cache=True, nogil=True)
-def _beyond(points: Vector, most: float) -> float:
-    """A number that more than so many points do not exceed, but not many more; or infinity."""
-    size = min(len(points), _SAMPLE)
-    if not 1.5 * most + _SPARE < 0.7 * len(points):
-        return math.inf
-    sample = np.empty(size)
-    for k in range(size):
-        sample[k] = points[k * len(points) // size]
-    sample.sort()
-    guess = sample[int((1.2 * most + _SPARE) * size / len(points)) + 3]
-    within = 0
-    for k in range(len(points)):
-        within += int(points[k] <= guess)
-    return guess if within > most else math.inf
-
-
-@njit(cache=True, nogil=True)
-def _sweep_line(
-    crossings: Vector, changes: Vector, errors: float, ends: int
-) -> tuple[float, float]:
-    n = len(crossings)
-    best, at, widest = math.inf, 0.0, -1.0
-    for k in range(n + 1):
-        if (k == 0 and ends & 1 == 0) or (k == n and ends & 2 == 0):
-            lo = hi = 0.0  # too many rows are wrong beyond
-        else:
-            lo = crossings[k - 1] if k > 0 else crossings[0] - 2.0 * abs(crossings[0]) - 1.0
-            hi = crossings[k] if k < n else crossings[n - 1] + 2.0 * abs(crossings[n - 1]) + 1.0
-        middle = lo + 0.5 * (hi - lo)
-        if lo < middle < hi and (errors < best or (errors == best and hi - lo > widest)):
-            best, at, widest = errors, middle, hi - lo
-        if k < n:
-            errors += changes[k]
-    return best, at
+    return best, float(lowest)
 
 
 def _directions(
-    problem: Problem, metric: Vector, s: Vector, turns: Indices, rng: np.random.Generator
+    problem: Problem, metric: Vector, s: Vector, lines: int, rng: np.random.Generator
 ) -> Vector:
     """Single weights, something random, or towards rows that are wrong, by turns."""
-    kinds = turns % 3
-    single, free, towards = (np.flatnonzero(kinds == kind) for kind in range(3))
-    V = np.zeros((problem.p, len(turns)))
-    V[rng.integers(problem.p, size=len(single)), single] = 1.0
-    V[:, free] = metric @ rng.standard_normal((metric.shape[1], len(free)))
+    each = lines // 3
+    V = np.zeros((problem.p, lines))
+    V[rng.integers(problem.p, size=each), np.arange(0, lines, 3)] = 1.0
+    V[:, 1::3] = metric @ rng.standard_normal((metric.shape[1], each))
     wrong = np.flatnonzero(~(s > 0.0))
-    pulls = np.zeros((len(towards), problem.p))
-    for pull, i in zip(pulls, rng.integers(len(wrong), size=len(towards)), strict=True):
-        axpy_row(problem.rows, int(wrong[i]), pull)
-    V[:, towards] = metric @ (metric.T @ pulls.T)
+    pulls = np.zeros((each, problem.p))
+    add_rows(problem.rows, wrong[rng.integers(len(wrong), size=each)], pulls)
+    V[:, 2::3] = metric @ (metric.T @ pulls.T)
     return V
 
 
@@ -209,15 +109,22 @@ def _slopes(problem: Problem, V: Vector) -> Vector:
     if not isinstance(rows, Dense) or rows.X.dtype != np.float64:
         return np.ascontiguousarray(scores(problem, V).T)
     Q: Vector = V[:-1].T @ rows.X.T
-    Q += rows.bias * V[-1][:, None]
-    Q *= rows.signs
+    _sign(Q, rows.bias * V[-1], rows.signs)
     return Q
 
 
 @njit(cache=True, nogil=True)
-def axpy_row(rows: Rows, i: int, out: Vector) -> None:
-    """Out ← out + a_i."""
-    axpy(1.0, rows, i, out)
+def _sign(Q: Vector, shifts: Vector, signs: npt.NDArray[np.int8]) -> None:
+    for k in range(len(Q)):
+        for i in range(len(signs)):
+            Q[k, i] = (Q[k, i] + shifts[k]) * signs[i]
+
+
+@njit(cache=True, nogil=True)
+def add_rows(rows: Rows, at: Indices, out: Vector) -> None:
+    """Out[k] ← out[k] + a_i for the k-th of the rows given."""
+    for k in range(len(at)):
+        axpy(1.0, rows, at[k], out[k])
 
 
 def _scores(problem: Problem, w: Vector) -> Vector:
