@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from novikoff.core.problem import Problem
+from novikoff.core.products import times, transposed_times, weighted_gram
 from novikoff.core.rows import Rows, Vector, axpy
 from novikoff.core.stops import Limits
 
@@ -53,7 +54,7 @@ def smooth_starts(problem: Problem, prices: Vector, limits: Limits) -> Start:
             break
         u = _logistic(A, prices / prices.mean(), penalty, u, limits)
         weights.append(change @ u)
-    spread = A.T @ A / len(A) + 1e-6 * np.eye(p)
+    spread = weighted_gram(A, np.full(len(A), 1.0 / len(A))) + 1e-6 * np.eye(p)
     metric = change @ np.linalg.cholesky(np.linalg.inv(spread))
     if not bias:  # the padding is not to be moved
         metric[-1] = 0.0
@@ -87,15 +88,17 @@ def _logistic(A: Vector, prices: Vector, penalty: float, u: Vector, limits: Limi
     """Minimise Σ c_i·log(1 + exp(−⟨a_i, u⟩)) + penalty/2·‖u‖² by damped Newton steps."""
 
     def loss(u: Vector) -> float:
-        return float(np.logaddexp(0.0, -(A @ u)) @ prices + penalty / 2.0 * (u @ u))
+        return float(
+            (np.logaddexp(0.0, -times(A, u)) * prices).sum() + penalty / 2.0 * (u * u).sum()
+        )
 
     value = loss(u)
     for _ in range(_MOST_STEPS):
         if limits.reached() is not None:
             break
-        wrong = 0.5 - 0.5 * np.tanh(0.5 * (A @ u))  # 1/(1 + exp(margin))
-        slope = penalty * u - A.T @ (wrong * prices)
-        bend = A.T @ (A * (wrong * (1.0 - wrong) * prices)[:, None])
+        wrong = 0.5 - 0.5 * np.tanh(0.5 * times(A, u))  # 1/(1 + exp(margin))
+        slope = penalty * u - transposed_times(A, wrong * prices)
+        bend = weighted_gram(A, wrong * (1.0 - wrong) * prices)
         bend[np.diag_indices(len(u))] += penalty + 1e-9
         step = -np.linalg.solve(bend, slope)
         size = 1.0

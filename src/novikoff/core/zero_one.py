@@ -4,8 +4,8 @@ Along a line w + t·v the mistakes change only where a row changes sides, at t_i
 s_i = ⟨a_i, w⟩ and q_i = ⟨a_i, v⟩. Sorting these points and sweeping once finds the best t there
 is, exactly; beyond the point where more rows have become wrong than are wrong at w, nothing can
 be better, and nothing is sorted. Lines go along single weights, towards rows that are wrong, and
-at random, in coordinates in which the rows are spread evenly. Moves that change nothing are
-welcome: they lead across plateaus.
+down the slope of a smoothed count, in coordinates in which the rows are spread evenly. Moves
+that change nothing are welcome: they lead across plateaus.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from numba import njit
 from novikoff.core.lines import cheapest, desk_for, follow_lines
 from novikoff.core.margins import scores
 from novikoff.core.problem import Problem
+from novikoff.core.products import times_transposed
 from novikoff.core.rows import Dense, Indices, Rows, Vector, axpy
 from novikoff.core.stops import Limits
 
@@ -29,6 +30,8 @@ _LEAST_PATIENCE: Final = 100
 # More lines where they are short: so many, or so many rows' worth of them.
 _MOST_MORE: Final = 3000
 _MORE: Final = 400_000
+# How far a smooth slope reaches, as powers of two times the median distance of the wrong rows.
+_WIDTHS: Final = (-5.0, 2.0)
 # After so many moves the scores are computed anew, so that rounding cannot build up.
 _RENEWED: Final = 50
 # Lines of each kind drawn at once, and at most so many numbers ⟨a_i, v⟩ of them: rows are read
@@ -91,15 +94,21 @@ def descend(
 def _directions(
     problem: Problem, metric: Vector, s: Vector, lines: int, rng: np.random.Generator
 ) -> Vector:
-    """Single weights, something random, or towards rows that are wrong, by turns."""
+    """Single weights, down a smooth slope, or towards rows that are wrong, by turns.
+
+    The slope is that of a loss which falls from 1 to 0 within some distance of the hyperplane,
+    about as far as rows are wrong.
+    """
     each = lines // 3
     V = np.zeros((problem.p, lines))
     V[rng.integers(problem.p, size=each), np.arange(0, lines, 3)] = 1.0
-    V[:, 1::3] = metric @ rng.standard_normal((metric.shape[1], each))
     wrong = np.flatnonzero(~(s > 0.0))
-    pulls = np.zeros((each, problem.p))
-    add_rows(problem.rows, wrong[rng.integers(len(wrong), size=each)], pulls)
-    V[:, 2::3] = metric @ (metric.T @ pulls.T)
+    pulls = np.zeros((2 * each, problem.p))
+    widths = np.median(np.abs(s[wrong])) * 2.0 ** rng.uniform(*_WIDTHS, size=each)
+    add_near_rows(problem.rows, s, widths, pulls[:each])
+    add_rows(problem.rows, wrong[rng.integers(len(wrong), size=each)], pulls[each:])
+    downhill = metric @ (metric.T @ pulls.T)
+    V[:, 1::3], V[:, 2::3] = downhill[:, :each], downhill[:, each:]
     return V
 
 
@@ -108,7 +117,7 @@ def _slopes(problem: Problem, V: Vector) -> Vector:
     rows = problem.rows
     if not isinstance(rows, Dense) or rows.X.dtype != np.float64:
         return np.ascontiguousarray(scores(problem, V).T)
-    Q: Vector = V[:-1].T @ rows.X.T
+    Q = times_transposed(np.ascontiguousarray(V[:-1].T), rows.X)
     _sign(Q, rows.bias * V[-1], rows.signs)
     return Q
 
@@ -125,6 +134,15 @@ def add_rows(rows: Rows, at: Indices, out: Vector) -> None:
     """Out[k] ← out[k] + a_i for the k-th of the rows given."""
     for k in range(len(at)):
         axpy(1.0, rows, at[k], out[k])
+
+
+@njit(cache=True, nogil=True)
+def add_near_rows(rows: Rows, s: Vector, widths: Vector, out: Vector) -> None:
+    """Out[k] ← out[k] + Σ (1 − |s_i|/h)·a_i over the rows with |s_i| < h, h the k-th width."""
+    for i in range(len(s)):
+        for k in range(len(widths)):
+            if abs(s[i]) < widths[k]:
+                axpy(1.0 - abs(s[i]) / widths[k], rows, i, out[k])
 
 
 def _scores(problem: Problem, w: Vector) -> Vector:

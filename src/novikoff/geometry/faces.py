@@ -26,7 +26,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.min_norm import Question, View, search
 from novikoff.geometry.passes import Data
-from novikoff.geometry.rational import project
+from novikoff.geometry.rational import balance, project
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
 _TRIES = 64
@@ -51,6 +51,8 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
     firm = weights > _FIRM * weights.max()
     used = np.flatnonzero(view.data.table.at(rows[firm]).any(axis=0))
     claim = _in_simplex(view.data, rows[firm], weights[firm], used)
+    if claim is None:
+        claim = _in_balance(view.data, rows[firm], weights[firm], limits)
     if claim is not None:
         return claim
     found = partition(view, np.unique(rows), limits)
@@ -89,6 +91,17 @@ def _in_simplex(data: Data, rows: Indices, weights: Vector, used: Indices) -> De
         return None
     multipliers = tuple(Fraction(float(value)) for value in mu)
     return Dependence(tuple(basis.tolist()), multipliers, False, tuple(rows.tolist()))
+
+
+def _in_balance(data: Data, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
+    """Prove, exactly, that rows with dependent columns have the origin inside their simplex."""
+    last = int(np.argmax(weights))
+    basis = np.delete(rows, last)
+    factors = balance(data.table, basis, int(rows[last]), limits)
+    if factors is None or not all(value > 0 for value in factors):
+        return None
+    multipliers = tuple(value - 1 for value in factors)
+    return Dependence(tuple(basis.tolist()), multipliers, True, tuple(rows.tolist()))
 
 
 def short_contradiction(view: View, rows: Indices, limits: Limits) -> Dependence | None:

@@ -20,6 +20,9 @@ from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers, Numbers
 from novikoff.geometry.table import SignedRows
 
+# Columns are chosen where that takes no more multiplications than these.
+_MOST_CHOSEN_FROM = 1 << 26
+
 
 class OutOfTimeError(Exception):
     """A limit was reached before the answer was known."""
@@ -83,6 +86,51 @@ def project_point(
         if worst < 0:
             return Projection(used, mu, [value * normal.unit for value in normal.whole], signs)
         used, mu = _admit(cone, used, mu, int(among[worst]), limits)
+
+
+def balance(table: SignedRows, rows: Indices, target: int, limits: Limits) -> list[Fraction] | None:
+    """Λ with a_target + Σ λ_i a_i = 0 over the rows, exactly; None where they do not tell.
+
+    The rows are to be independent. Floats choose as many columns as there are rows, one solve
+    gives λ, and all columns are looked at to confirm it.
+
+    Raises
+    ------
+    OutOfTimeError
+        If a limit is reached first.
+    """
+    import flint
+
+    A = table.at(np.append(rows, target))
+    columns = _independent_columns(A[:-1]) if len(A) * A.size < _MOST_CHOSEN_FROM else None
+    if columns is None:
+        return None
+    whole, _ = exact.integers(A)
+    _check(limits, _solve_seconds(whole[:, columns]))
+    square = flint.fmpz_mat(whole[:-1, columns].T.tolist())
+    right = flint.fmpz_mat([[-int(value)] for value in whole[-1, columns]])
+    try:
+        found = square.solve(right)
+    except ZeroDivisionError:  # floats were wrong
+        return None
+    factors = [Fraction(int(found[i, 0].p), int(found[i, 0].q)) for i in range(len(rows))]
+    sums, _ = exact.combine(A, exact.numbers([*factors, Fraction(1)]))
+    return None if any(sums) else factors
+
+
+def _independent_columns(A: Vector) -> Indices | None:
+    """As many columns as there are rows, the most independent first; None if there are fewer."""
+    R = A / np.maximum(np.abs(A).max(axis=0), 1e-300)
+    chosen = []
+    for _ in range(len(A)):
+        lengths = np.square(R).sum(axis=0)
+        j = int(np.argmax(lengths))
+        if not lengths[j] > 1e-20:
+            return None
+        chosen.append(j)
+        direction = R[:, j] / np.sqrt(lengths[j])
+        R = R - direction[:, None] * (direction[:, None] * R).sum(axis=0)
+    return np.array(chosen, dtype=np.int64)
 
 
 class _Cone:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral, Real
@@ -284,11 +286,8 @@ class _Task:
             if packing.w is not None:
                 w, history, updates = packing.w, [(0, 0.0)], 0
             else:
-                w, history, updates = self._search()
-            if self.options.lower_bound and packing.w is None:
-                for _ in range(_MOST_SEARCHES):
-                    if not packing.take_next(self.limits):
-                        break
+                with self._proving(packing):
+                    w, history, updates = self._search()
         finally:
             self.data.close()
         errors = self._errors(w)
@@ -302,6 +301,29 @@ class _Task:
             history=np.array(history, dtype=np.float64),
             updates=updates,
         )
+
+    @contextmanager
+    def _proving(self, packing: Packing) -> Iterator[None]:
+        """Prove the lower bound on another core meanwhile; where time is short, afterwards."""
+        if not self.options.lower_bound:
+            yield
+        elif self.limits.seconds is not None or cores() == 1:
+            yield
+            self._prove(packing)
+        else:
+            with ThreadPoolExecutor(1) as pool:
+                proved = pool.submit(self._prove, packing)
+                try:
+                    yield
+                    proved.result()
+                except BaseException:
+                    self.limits.interrupted = True  # the other thread comes to an end
+                    raise
+
+    def _prove(self, packing: Packing) -> None:
+        for _ in range(_MOST_SEARCHES):
+            if not packing.take_next(self.limits):
+                break
 
     def _search(self) -> tuple[Vector, list[tuple[int, float]], int]:
         """The pocket, then the descent."""
