@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from novikoff.core.problem import Problem
-from novikoff.core.products import times, transposed_times, weighted_gram
+from novikoff.core.products import logistic_loss, logistic_slope, weighted_gram
 from novikoff.core.rows import Rows, Vector, axpy
 from novikoff.core.stops import Limits
 
@@ -88,17 +88,14 @@ def _logistic(A: Vector, prices: Vector, penalty: float, u: Vector, limits: Limi
     """Minimise Σ c_i·log(1 + exp(−⟨a_i, u⟩)) + penalty/2·‖u‖² by damped Newton steps."""
 
     def loss(u: Vector) -> float:
-        return float(
-            (np.logaddexp(0.0, -times(A, u)) * prices).sum() + penalty / 2.0 * (u * u).sum()
-        )
+        return float(logistic_loss(A, u, prices) + penalty / 2.0 * np.square(u).sum())
 
-    value = loss(u)
+    value, bends = loss(u), np.empty(len(A))
     for _ in range(_MOST_STEPS):
         if limits.reached() is not None:
             break
-        wrong = 0.5 - 0.5 * np.tanh(0.5 * times(A, u))  # 1/(1 + exp(margin))
-        slope = penalty * u - transposed_times(A, wrong * prices)
-        bend = weighted_gram(A, wrong * (1.0 - wrong) * prices)
+        slope = penalty * u + logistic_slope(A, u, prices, bends)
+        bend = weighted_gram(A, bends)
         bend[np.diag_indices(len(u))] += penalty + 1e-9
         step = -np.linalg.solve(bend, slope)
         size = 1.0

@@ -14,13 +14,12 @@ import math
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from novikoff.core.lines import cheapest, desk_for, follow_lines
 from novikoff.core.margins import scores
 from novikoff.core.problem import Problem
-from novikoff.core.products import times_transposed
+from novikoff.core.products import dense_slopes
 from novikoff.core.rows import Dense, Indices, Rows, Vector, axpy
 from novikoff.core.stops import Limits
 
@@ -117,16 +116,7 @@ def _slopes(problem: Problem, V: Vector) -> Vector:
     rows = problem.rows
     if not isinstance(rows, Dense) or rows.X.dtype != np.float64:
         return np.ascontiguousarray(scores(problem, V).T)
-    Q = times_transposed(np.ascontiguousarray(V[:-1].T), rows.X)
-    _sign(Q, rows.bias * V[-1], rows.signs)
-    return Q
-
-
-@njit(cache=True, nogil=True)
-def _sign(Q: Vector, shifts: Vector, signs: npt.NDArray[np.int8]) -> None:
-    for k in range(len(Q)):
-        for i in range(len(signs)):
-            Q[k, i] = (Q[k, i] + shifts[k]) * signs[i]
+    return dense_slopes(rows, V)
 
 
 @njit(cache=True, nogil=True)
