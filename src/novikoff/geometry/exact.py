@@ -249,8 +249,9 @@ def write(value: Fraction | float) -> str:
     """
     value = Fraction(value)
     try:
-        if Fraction(float(value)) == value:
-            return float(value).hex()
+        near = float(value)
+        if near.as_integer_ratio() == (value.numerator, value.denominator):
+            return near.hex()
     except OverflowError:
         pass
     return f"{value.numerator:#x}/{value.denominator:#x}"

@@ -149,10 +149,12 @@ def study(
         raise ValueError(f"All rows have the label {classes[0]!r}: two classes are needed.")
     clock = Clock(options.budget)
     with ThreadPoolExecutor(1) as beside:
-        wanted = options.proofs and options.verdict
-        sha256 = beside.submit(fingerprint, X, codes) if wanted else None
+        hashed = options.proofs and options.verdict
+        sha256 = beside.submit(fingerprint, X, codes) if hashed else None
         every: list[Label] = [plain_label(label) for label in np.unique(given).tolist()]
         cases = decide(X, given, every, options, clock, tell) if options.verdict else []
+        wanted = options.proofs and imperfect(cases)
+        clashes = beside.submit(find_clashes, X, codes) if wanted else None
         learned = _learn(X, y, cases, options, clock, tell)
         tell("report", None)
         predicted = np.searchsorted(labels, learned.model.predict(X))
@@ -168,7 +170,7 @@ def study(
             model=learned.model,
             rule=learned.rule,
             confusion=pairs.reshape(len(labels), len(labels)),
-            clashes=find_clashes(X, codes) if options.proofs and imperfect(cases) else [],
+            clashes=[] if clashes is None else clashes.result(),
             sha256="" if sha256 is None else sha256.result(),
             y=y,
             options=options,
