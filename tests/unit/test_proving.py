@@ -9,8 +9,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import novikoff as nv
-from novikoff.core.problem import pose
+from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Vector
+from novikoff.core.smooth import Start, smooth_starts
 from novikoff.core.stops import Limits
 from novikoff.geometry import faces
 from novikoff.geometry.checker import check_contradiction
@@ -42,6 +43,19 @@ def test_beside_or_afterwards_is_the_same(monkeypatch: pytest.MonkeyPatch, seed:
     assert isinstance(beside.errors_lower_bound_, int)
     assert beside.errors_lower_bound_ > 1
     nv.verify(beside.certificate_, X, y)
+
+
+def test_the_descent_has_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = noisy(0)
+    shares: list[float] = []
+
+    def look(problem: Problem, prices: Vector, limits: Limits) -> Start:
+        shares.append(limits.seconds or 0.0)
+        return smooth_starts(problem, prices, limits)
+
+    monkeypatch.setattr(learner, "smooth_starts", look)
+    nv.Pocket(random_state=0, max_updates=100, max_seconds=1000.0).fit(X, y)
+    assert 400.0 < shares[0] <= 500.0
 
 
 class SearchError(Exception):

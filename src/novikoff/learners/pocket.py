@@ -342,7 +342,12 @@ class _Task:
         self.limits.interrupted = brief.interrupted
         w, history = kept.w, kept.history
         if self.options.refine:
-            smooth = smooth_starts(self.problem, self.prices, self.limits)
+            left = self.limits.left()
+            brief = Limits(
+                seconds=None if left is None else left / 2.0
+            )  # the descent's half is safe
+            brief.interrupted = self.limits.interrupted
+            smooth = smooth_starts(self.problem, self.prices, brief)
             starts = [w, *smooth.weights, *([] if self.start is None else [self.start])]
             w = min(starts, key=self._errors)
             left = self.limits.left()
