@@ -15,6 +15,7 @@ from novikoff.core.smooth import Start, smooth_starts
 from novikoff.core.stops import Limits
 from novikoff.geometry import faces
 from novikoff.geometry.checker import check_contradiction
+from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.min_norm import View, plain_view
 from novikoff.geometry.passes import Data
 from novikoff.geometry.rational import OutOfTimeError, balance
@@ -42,6 +43,7 @@ def test_beside_or_afterwards_is_the_same(monkeypatch: pytest.MonkeyPatch, seed:
     assert beside.coef_.tolist() == after.coef_.tolist() == patient.coef_.tolist()
     assert isinstance(beside.errors_lower_bound_, int)
     assert beside.errors_lower_bound_ > 1
+    assert isinstance(beside.certificate_, ErrorBound)
     nv.verify(beside.certificate_, X, y)
 
 
@@ -140,6 +142,8 @@ def test_the_bound_on_real_rows_verifies() -> None:
     doubled = np.column_stack([X[:, :4], X[:, 0]])  # a column twice
     model = nv.Pocket(random_state=0, max_updates=100).fit(doubled, y)
     assert isinstance(model.errors_lower_bound_, int)
+    assert isinstance(model.n_errors_, int)
+    assert isinstance(model.certificate_, ErrorBound)
     assert 5 < model.errors_lower_bound_ <= model.n_errors_
     assert model.n_errors_ == (model.predict(doubled) != y).sum()
     nv.verify(model.certificate_, doubled, y)
