@@ -8,7 +8,7 @@ not suffice, in integers. Nothing here is compiled or shares code with the solve
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
@@ -22,6 +22,8 @@ Signs: TypeAlias = npt.NDArray[np.int8]
 _U = 2.0**-53
 _TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times over
 _MOST_COLUMNS = 1024  # are summed at a time
+_MOST_ENTRIES = 1 << 18  # are integers at a time: each is an object of its own
+_STRIPE = 512  # rows of a product of matrices at a time
 _LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
 
 
@@ -90,8 +92,9 @@ def column_sums(A: Vector) -> list[int]:
     if A.shape[1] > _MOST_COLUMNS:
         parts = range(0, A.shape[1], _MOST_COLUMNS)
         return [total for j in parts for total in column_sums(A[:, j : j + _MOST_COLUMNS])]
-    for first in range(0, len(A), 1 << 20):
-        fraction, exponent = np.frexp(A[first : first + (1 << 20)])
+    stride = (1 << 20) // max(1, A.shape[1])
+    for first in range(0, len(A), stride):
+        fraction, exponent = np.frexp(A[first : first + stride])
         mantissa = np.ldexp(fraction, 53).astype(np.int64)
         power = exponent.astype(np.int64) - 53 - _LOWEST
         high, low = mantissa >> 26, mantissa & ((1 << 26) - 1)
@@ -147,15 +150,25 @@ def product_signs(A: Vector, w: Numbers) -> Signs:
 
 def products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
     """⟨a_i, w⟩ as integers and their common unit."""
-    whole, e = integers(A)
-    power = Fraction(2) ** e
-    return _objects(whole.dot(w.whole)), w.unit * power
+    found: list[Integers] = []
+    exponents: list[int] = []
+    for _, used, piece in _pieces(A):
+        whole, e = integers(piece)
+        found.append(_objects(whole.dot(w.whole[used])))
+        exponents.append(e)
+    lowest = min(exponents, default=0)
+    shifted = [part << (e - lowest) for part, e in zip(found, exponents, strict=True)]
+    return np.concatenate([_objects([]), *shifted]), w.unit * Fraction(2) ** lowest
 
 
 def combine(A: Vector, multipliers: Numbers) -> tuple[Integers, Fraction]:
     """Σ_i λ_i a_i as integers and their common unit."""
-    whole, e = integers(A)
-    return _objects(multipliers.whole.dot(whole)), multipliers.unit * Fraction(2) ** e
+    total, lowest = _objects([0] * A.shape[1]), 0
+    for rows, used, piece in _pieces(A):
+        whole, e = integers(piece)
+        total, lowest = total << max(0, lowest - e), min(lowest, e)
+        total[used] += multipliers.whole[rows].dot(whole) << (e - lowest)
+    return total, multipliers.unit * Fraction(2) ** lowest
 
 
 def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
@@ -179,15 +192,14 @@ def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
     try:
         with np.errstate(all="ignore"):
             C = np.linalg.inv(S)
-            product = C @ S
             slop = (k + 4) * 2.0 * _U
-            defect = np.abs(product - np.eye(k)) + slop * (np.abs(C) @ np.abs(S)) + _TINY
-            alpha = float(defect.sum(axis=1).max()) * (1.0 + slop)
+            alpha = _defect(C, S, slop) * (1.0 + slop)
             x = C @ right
             x = x + C @ (right - S @ x)
             rest = np.abs(right - S @ x)
             rest = rest + slop * (np.abs(S) @ np.abs(x) + np.abs(right)) + _TINY
-            e = (np.abs(C) @ rest) * (1.0 + slop) + _TINY
+            sizes = [np.abs(C[i : i + _STRIPE]) @ rest for i in range(0, k, _STRIPE)]
+            e = np.concatenate(sizes) * (1.0 + slop) + _TINY
             radius = (e + alpha / (1.0 - alpha) * float(e.max())) * (1.0 + 2.0 * slop) + _TINY
             x, radius = np.ldexp(x, across), np.ldexp(radius, across) * (1.0 + 2.0 * _U) + _TINY
     except np.linalg.LinAlgError:
@@ -259,6 +271,27 @@ def write(value: Fraction | float) -> str:
 
 def _objects(values: object) -> Integers:
     return np.asarray(values, dtype=object)
+
+
+def _pieces(A: Vector) -> Iterator[tuple[slice, npt.NDArray[np.int64], Vector]]:
+    """Some rows at a time, without the columns in which they are zero."""
+    stride = max(1, _MOST_ENTRIES // max(1, A.shape[1]))
+    for first in range(0, len(A), stride):
+        piece = A[first : first + stride]
+        used = np.flatnonzero(piece.any(axis=0))
+        yield slice(first, first + stride), used, piece[:, used]
+
+
+def _defect(C: Vector, S: Vector, slop: float) -> float:
+    """‖I − CS‖_∞, not less than that but for the rounding of the sums of rows."""
+    sizes, worst = np.abs(S), []
+    for first in range(0, len(C), _STRIPE):
+        stripe = C[first : first + _STRIPE]
+        defect = stripe @ S
+        defect[np.arange(len(stripe)), first + np.arange(len(stripe))] -= 1.0
+        defect = np.abs(defect) + slop * (np.abs(stripe) @ sizes) + _TINY
+        worst.append(defect.sum(axis=1).max())
+    return float(np.max(worst))  # NaN if there is one
 
 
 def _balanced(M: Vector) -> tuple[Vector | None, npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -150,8 +150,9 @@ def _guess(view: View, left: Indices, targets: Indices, start: Indices, limits: 
     """The rows that floats would use to write −Σ a_i over the targets, or come nearest to it."""
     data = view.data
     total = np.zeros(data.problem.p)
-    for first in range(0, len(targets), 4096):
-        total += data.gather(targets[first : first + 4096], view.columns, 0.0)[:, 1:].sum(axis=0)
+    stride = min(4096, max(1, (1 << 21) // data.problem.p))
+    for first in range(0, len(targets), stride):
+        total += data.gather(targets[first : first + stride], view.columns, 0.0)[:, 1:].sum(axis=0)
     size = float(np.abs(total).max(initial=0.0))
     if size == 0.0:
         return left[:0]
@@ -212,8 +213,8 @@ def _zero(data: Data, rows: Indices, w: exact.Numbers) -> bool:
 
 
 def _blocks(data: Data, rows: Indices) -> Iterator[Vector]:
-    for first in range(0, len(rows), 4096):
-        yield data.table.at(rows[first : first + 4096])
+    for _, A in data.table.parts(rows):
+        yield A
 
 
 def _joined(parts: list[Indices]) -> Indices:

@@ -18,7 +18,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Signs
-from novikoff.geometry.margin import Interval, square_norm
+from novikoff.geometry.margin import Interval, square_norm, square_of_sum
 from novikoff.geometry.min_norm import Answer, View, nearest_point, search
 from novikoff.geometry.passes import Data
 
@@ -118,7 +118,10 @@ def _rough_upper(data: Data, answer: Answer) -> float:
     first, second, u = answer.vertices
     if len(u) == 0:
         return math.inf
-    z = u @ (data.table.at(first) + data.table.at(second))
+    z = np.zeros(data.p)
+    for rows in (first, second):
+        for part, A in data.table.parts(rows):
+            z += u[part] @ A
     return float(np.linalg.norm(z)) / float(u.sum()) / 2.0
 
 
@@ -129,7 +132,6 @@ def _upper(data: Data, answer: Answer) -> float:
         return math.inf
     rows = np.concatenate([first, second])
     weights = exact.numbers([Fraction(float(value)) for value in np.concatenate([u, u])])
-    whole, unit = exact.combine(data.table.at(rows), weights)
-    squared = sum(int(value) ** 2 for value in whole) * unit**2
+    squared = square_of_sum(data, rows, weights)
     mass = sum(int(value) for value in weights.whole) * weights.unit
     return exact.square_root_up(squared / mass**2)

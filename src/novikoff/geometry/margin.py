@@ -63,11 +63,8 @@ def separates(data: Data, w: Vector, products: Vector | None = None) -> bool:
     if len(doubtful) > 0 and (m[doubtful] < -data.doubt(w)).any():
         return False
     weights = _numbers(data, w)
-    for first in range(0, len(doubtful), 4096):
-        A = data.table.at(doubtful[first : first + 4096])
-        if (exact.product_signs(A, weights) <= 0).any():
-            return False
-    return True
+    parts = data.table.parts(doubtful)
+    return all((exact.product_signs(A, weights) > 0).all() for _, A in parts)
 
 
 def lower_bound(data: Data, w: Vector, products: Vector, tol: float) -> float:
@@ -78,8 +75,9 @@ def lower_bound(data: Data, w: Vector, products: Vector, tol: float) -> float:
         return 0.0
     near = np.flatnonzero(~(products > low + 2.0 * doubt))
     if doubt > tol / 8.0 * low and len(near) <= _FEW:
-        whole, unit = exact.products(data.table.at(near), _numbers(data, w))
-        least = min(whole) * unit
+        weights = _numbers(data, w)
+        found = (exact.products(A, weights) for _, A in data.table.parts(near))
+        least = min(min(whole) * unit for whole, unit in found)
         return exact.square_root_down(least**2 / norm) if least > 0 else 0.0
     bound = (low - doubt) * (1.0 - 4.0 * _U) / exact.square_root_up(norm)
     return max(0.0, math.nextafter(bound, -math.inf))
@@ -100,21 +98,36 @@ def exact_lower_bound(data: Data, w: exact.Numbers) -> float:
 
 def weigh(data: Data, rows: Indices, weights: Vector, tol: float) -> Weighing:
     """What γ cannot exceed, by the weights given; exact where rounding would show."""
-    A = data.table.at(rows)
     total = float(weights.sum())
     slip = (len(rows) + 4) * 2.0 * _U
     with np.errstate(all="ignore"):
-        z = weights @ A
+        z = np.zeros(data.p)
+        for part, A in data.table.parts(rows):
+            z += weights[part] @ A
         size = math.sqrt(float(np.square(z).sum())) * (1.0 + (len(z) + 4) * 2.0 * _U)
     slack = slip * data.problem.radius * total
     bound = (size + slack) / total * (1.0 + 2.0 * slip)
     if not (slack <= tol / 8.0 * size and 2.0**-400 < size < 2.0**400):  # squares are in range
-        exactly = exact.numbers([Fraction(float(value)) for value in weights])
-        whole, unit = exact.combine(A, exactly)
-        squared = sum(int(value) ** 2 for value in whole) * unit**2
-        mass = sum(int(value) for value in exactly.whole) * exactly.unit
-        bound = exact.square_root_up(squared / mass**2)
+        bound = _exact_bound(data, rows, weights)
     return Weighing(rows, weights, bound)
+
+
+def _exact_bound(data: Data, rows: Indices, weights: Vector) -> float:
+    """‖Σ λ_i a_i‖/Σ λ_i, rounded up."""
+    exactly = exact.numbers([Fraction(float(value)) for value in weights])
+    mass = sum(int(value) for value in exactly.whole) * exactly.unit
+    return exact.square_root_up(square_of_sum(data, rows, exactly) / mass**2)
+
+
+def square_of_sum(data: Data, rows: Indices, weights: exact.Numbers) -> Fraction:
+    """‖Σ λ_i a_i‖², exactly, for one weight to each of the rows."""
+    total, unit = np.zeros(data.p, dtype=object), weights.unit
+    for part, A in data.table.parts(rows):
+        whole, own = exact.combine(A, weights._replace(whole=weights.whole[part]))
+        if own < unit:
+            total, unit = total * int(unit / own), own
+        total += whole * int(own / unit)
+    return Fraction(sum(int(value) ** 2 for value in total)) * unit**2
 
 
 def square_norm(w: Vector) -> Fraction:

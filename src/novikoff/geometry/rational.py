@@ -213,9 +213,8 @@ def _signs(
     """The signs of ⟨a_i, w⟩, and the position of the most negative, or −1."""
     signs = np.empty(len(among), dtype=np.int8)
     worst, least = -1, np.inf
-    for part in _parts(among):
+    for part, A in table.parts(among):
         _check(limits)
-        A = table.at(among[part])
         signs[part] = exact.product_signs(A, w)
         negative = np.flatnonzero(signs[part] < 0)
         if len(negative) > 0:
@@ -229,14 +228,10 @@ def _signs(
 
 def _column_sums(table: SignedRows, among: Indices) -> list[Fraction]:
     total = [0] * (table.matrix.shape[1] + int(table.fit_intercept))
-    for part in _parts(among):
-        sums = exact.column_sums(table.at(among[part]))
+    for _, A in table.parts(among):
+        sums = exact.column_sums(A)
         total = [a + b for a, b in zip(total, sums, strict=True)]
     return exact.as_fractions(total)
-
-
-def _parts(among: Indices) -> list[slice]:
-    return [slice(k, min(k + 4096, len(among))) for k in range(0, len(among), 4096)]
 
 
 def _check(limits: Limits, seconds: float = 0.0) -> None:

@@ -180,6 +180,13 @@ class SignedRows:
         A *= self.signs[at, None]
         return A
 
+    def parts(self, rows: npt.NDArray[np.int64]) -> Iterator[tuple[slice, Vector]]:
+        """The rows of the numbers given, some at a time, and which of them these are."""
+        stride = min(4096, max(1, (1 << 21) // max(1, self.matrix.shape[1])))
+        for first in range(0, len(rows), stride):
+            part = slice(first, min(first + stride, len(rows)))
+            yield part, self.at(rows[part])
+
     def blocks(self) -> Iterator[tuple[int, Vector]]:
         """All rows, some at a time, with the number of the first."""
         n, d = self.matrix.shape
