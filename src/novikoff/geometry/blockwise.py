@@ -18,30 +18,25 @@ from novikoff.core.sweep import run
 from novikoff.core.updates import Perceptron
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
-from novikoff.geometry.exact import Numbers, Signs
-from novikoff.geometry.hulls import Gap, half_gap, least_by_side, without_bias
+from novikoff.geometry.exact import Numbers
+from novikoff.geometry.faces import room_to_project
 from novikoff.geometry.inquiry import Finding, inquire, pursued, spread
-from novikoff.geometry.margin import (
-    Interval,
-    Weighing,
-    exact_lower_bound,
-    lower_bound,
-    separates,
-    weigh,
-)
+from novikoff.geometry.margin import Interval, Weighing, weigh
+from novikoff.geometry.min_norm import room_for
 from novikoff.geometry.passes import Data, cores
 from novikoff.geometry.rational import project_point
-from novikoff.geometry.selection import Part, Selection, Table, Worst, renumbered
-from novikoff.geometry.table import SignedRows, used_columns
+from novikoff.geometry.room import Room
+from novikoff.geometry.selection import Selection, Table, Worst, renumbered
+from novikoff.geometry.table import SignedRows
+from novikoff.geometry.trial import Trial, padded, signs_under
 
-# Passes of the perceptron before the first selection, and where it must do all by itself.
+# Passes of the perceptron before the first selection, and where all else does not fit.
 _EPOCHS, _MANY_EPOCHS = 3, 200
 # Rows that join at a time, at least; of dense rows so many entries, of sparse ones so many rows.
 _BATCH: Final = 512
-_ENTRIES, _SPARSE_ROWS = 1 << 20, 1 << 12
-# The bytes of a selection; where memory is limited, also of geometry, a share of it.
-_MOST_BYTES: Final = 1 << 28
-_SHARE: Final = 4
+_ENTRIES, _MORE_ENTRIES, _SPARSE_ROWS = 1 << 20, 1 << 22, 1 << 12
+# Rows join in steps of so small a share of the room at most.
+_STEPS: Final = 16
 
 
 def inquire_blocks(
@@ -71,66 +66,114 @@ class _Rounds:
         self.progress = progress
         self.selection = Selection()
         self.found = Finding(Interval(0.0, math.inf))
-        most = _SPARSE_ROWS if table.sparse else _ENTRIES // (table.p + 1)
-        self.batch = max(64, min(max(_BATCH, 2 * table.p), most))
-        memory = getattr(table.source, "max_memory", None)
-        self.narrow = memory is None or 16 * table.p**2 <= memory // _SHARE
+        self.room = Room(getattr(table.source, "max_memory", None))
+        self.batch = _batch(table, self.room)
+        self.w = np.zeros((table.d + 1, 1))  # the perceptron's
+        self.bounds = math.inf, math.inf  # on the margins, when rows were last let go
 
     def pursue(self) -> None:
-        w = self._train()
-        if w is not None:
-            self._note_clean(w)
-        joined = int(self.narrow and (self.goal != "kind" or w is None))
-        while joined > 0 and self.limits.reached() is None:
-            found = self._decide()
-            if found.kind is None:
+        if not (self._train() and self.goal == "kind"):
+            self._go_on()
+        if self.found.kind is None and self.found.wanted > 0:
+            self._train_on()
+
+    def _go_on(self) -> None:
+        """Round by round, until nothing is left to prove, or there is no room for it."""
+        while self.limits.reached() is None:
+            inner, before = self._decide(), self.selection.numbers
+            self.found.wanted = self._wanted(inner.wanted)
+            if inner.kind is None:
                 return
-            joined = self._try(found) if found.kind == "separable" else self._transfer(found)
-            if self.selection.nbytes > _MOST_BYTES:
+            joined = self._try(inner) if inner.kind == "separable" else self._transfer(inner)
+            stuck = inner.wanted > 0 and self.found.kind == "separable"
+            if joined == 0 or stuck or not self._fits(inner, before):
                 return
 
-    def _train(self) -> Vector | None:
+    def _fits(self, inner: Finding, before: Indices) -> bool:
+        """Whether the selection has room, if need be without rows that carry nothing.
+
+        These may go only if the bounds on the margins have come down since the last time:
+        else the same rows could come and go for ever.
+        """
+        selection, most = self.selection, self.room.selection
+        if selection.nbytes <= most:
+            return True
+        hi = inner.margin.hi, math.inf if inner.gap is None else inner.gap.margin.hi
+        less = 1.0 - self.tol / 64.0
+        lower = any(new < less * old for new, old in zip(hi, self.bounds, strict=True))
+        if inner.kind == "separable" and lower:
+            self.bounds = hi
+            gap = inner.support[:0] if inner.gap is None else inner.gap.rows
+            carrying = before[np.union1d(inner.support, gap)]
+            selection.keep(np.union1d(carrying, np.setdiff1d(selection.numbers, before)))
+        if selection.nbytes > most:
+            self.found.wanted = 2 * self.room.bytes * selection.nbytes // most
+            return False
+        return True
+
+    def _left(self) -> int:
+        """The bytes that may be taken beside the selection."""
+        return self.room.beside(self.selection.nbytes)
+
+    def _wanted(self, beside: int) -> int:
+        """The room in which so many bytes would be left beside the selection, 0 for none."""
+        return self.room.with_more(beside - self._left()) if beside > 0 else 0
+
+    def _train(self) -> bool:
         """Run the perceptron; rows that it erred on, and those nearest to its w, are a start.
 
-        The w of a clean pass is returned.
+        Whether a pass was clean: then its w is taken into account.
         """
-        table, limits = self.table, self.limits
-        w = np.zeros((table.d + 1, 1))
         chance = np.random.default_rng(0)
-        erred, clean = Worst(self.batch), False
-        for _ in range(_EPOCHS if self.narrow else _MANY_EPOCHS):
+        clean = False
+        for _ in range(_EPOCHS):
+            erred = Worst(self.batch)
+            clean = self._pass(chance, erred)
             erred.move_to(self.selection)
-            erred, clean = Worst(self.batch), True
-            for part in table.parts(limits):
-                brief = Limits(epochs=1, seconds=limits.left())
-                try:
-                    ended = run(
-                        part.data.problem,
-                        Perceptron(),
-                        Cyclic(),
-                        brief,
-                        chance,
-                        start=w,
-                        threads=cores(),
-                    )
-                except ValueError:  # the weights left the range of float64
-                    break
-                limits.interrupted |= brief.interrupted
-                rows = np.flatnonzero(ended.ledger.counts[:, 0])
-                erred.note(part, rows, chance.random(len(rows)))
-                w, clean = ended.W, clean and len(rows) == 0
             if clean:
                 break
         nearest = Worst(self.batch)
-        for part in table.parts(limits):
-            m = part.data.products(np.ascontiguousarray(w[:, 0]))
+        for part in self.table.parts(self.limits):
+            m = part.data.products(np.ascontiguousarray(self.w[:, 0]))
             nearest.note(part, np.arange(part.data.n), m)
-        erred.move_to(self.selection)
         nearest.move_to(self.selection)
-        return np.ascontiguousarray(w[:, 0]) if clean else None
+        if clean:
+            self._note_clean()
+        return clean
 
-    def _note_clean(self, w: Vector) -> None:
-        """Take a w into account that has made no mistake; γ is bounded by the selection."""
+    def _train_on(self) -> None:
+        """Leave it to the perceptron."""
+        chance = np.random.default_rng(0)
+        for _ in range(_MANY_EPOCHS):
+            if self._pass(chance, Worst(0)):
+                self._note_clean()
+                return
+
+    def _pass(self, chance: np.random.Generator, erred: Worst) -> bool:
+        """Let the perceptron go through all rows once; whether it made no mistake."""
+        clean, limits = True, self.limits
+        for part in self.table.parts(limits):
+            brief = Limits(epochs=1, seconds=limits.left())
+            try:
+                ended = run(
+                    part.data.problem,
+                    Perceptron(),
+                    Cyclic(),
+                    brief,
+                    chance,
+                    start=self.w,
+                    threads=cores(),
+                )
+            except ValueError:  # the weights left the range of float64
+                return False
+            limits.interrupted |= brief.interrupted
+            rows = np.flatnonzero(ended.ledger.counts[:, 0])
+            erred.note(part, rows, chance.random(len(rows)))
+            self.w, clean = ended.W, clean and len(rows) == 0
+        return clean
+
+    def _note_clean(self) -> None:
+        """Take the perceptron's w into account; γ is bounded by the selection."""
         selection, intercept = self.selection, self.table.fit_intercept
         rows = cast("Floats | SparseMatrix", selection.matrix)
         problem = pose(rows, selection.signs, intercept)
@@ -138,16 +181,19 @@ class _Rounds:
         n = min(data.n, self.batch)
         bound = weigh(data, np.arange(n), np.ones(n), self.tol)
         found = Finding(Interval(0.0, bound.bound), weighing=bound, support=bound.rows)
-        found.w = [Fraction(float(value)) for value in w[: self.table.p]]
+        found.w = [Fraction(float(value)) for value in self.w[: self.table.p, 0]]
         self._try(found)
 
     def _decide(self) -> Finding:
         """The finding on the selection, its rows numbered as in the selection."""
         selection, intercept = self.selection, self.table.fit_intercept
-        small, columns = used_columns(selection.matrix)
+        small, columns = selection.compact()
         rows = cast("Floats | SparseMatrix", small)
         problem = pose(rows, selection.signs, intercept, threads=cores())
-        data = Data(problem, SignedRows(small, selection.signs, intercept))
+        left = self._left()
+        data = Data(problem, SignedRows(small, selection.signs, intercept), left)
+        if room_for(data, 1) > left:
+            return Finding(Interval(0.0, math.inf), wanted=room_for(data, 1))
         try:
             found = inquire(data, self.goal, self.tol / 4.0, self.limits, None)
         finally:
@@ -165,7 +211,7 @@ class _Rounds:
         """Try the w that separates the selection on all rows; how many rows join."""
         found = self.found
         self._note_upper(inner)
-        trial = _Trial(self, inner)
+        trial = Trial(inner, found.margin.hi, self.table, self.goal, self.tol, self.batch)
         for part in self.table.parts(self.limits):
             trial.look_at(part)
         if trial.separates and (found.kind is None or trial.lo > found.margin.lo):
@@ -236,7 +282,7 @@ class _Rounds:
             m = part.data.products(w)
             rows = np.flatnonzero(m)
             if within is not None:
-                rows = rows[_signs(part, within)[rows] == 0]
+                rows = rows[signs_under(part, within)[rows] == 0]
             worst.note(part, rows, -np.abs(m[rows]))
         return worst.move_to(self.selection)
 
@@ -248,13 +294,13 @@ class _Rounds:
         apart: list[Indices] = []
         sums = [0] * table.p
         for part in table.parts(self.limits):
-            signs = _signs(part, w)
+            signs = signs_under(part, w)
             rows = np.flatnonzero(signs < 0)
             wrong.note(part, rows, np.zeros(len(rows)))
             apart.append(part.first + np.flatnonzero(signs > 0))
             left = np.flatnonzero(signs == 0)
-            for first in range(0, len(left), 4096):
-                more = exact.column_sums(part.data.table.at(left[first : first + 4096]))
+            for _, A in part.data.table.parts(left):
+                more = exact.column_sums(A)
                 sums = [a + b for a, b in zip(sums, more, strict=True)]
         if len(wrong.numbers) > 0:
             return wrong.move_to(self.selection)
@@ -263,6 +309,9 @@ class _Rounds:
         among = np.setdiff1d(np.arange(len(selection.signs)), inner.separated)
         b = [-value for value in exact.as_fractions(sums)]
         start = np.array(claim.rows, dtype=np.int64)
+        if (wanted := room_to_project(len(start), table.p)) > self._left():
+            found.wanted = self._wanted(wanted)
+            return 0
         nearest = project_point(chosen, among, b, np.ones(table.p), start, self.limits)
         if nearest.w is None:
             found.kind = "inseparable" if inner.w is None else "quasi-separable"
@@ -270,96 +319,17 @@ class _Rounds:
             numbers = tuple(selection.numbers[nearest.rows].tolist())
             found.dependence = Dependence(numbers, tuple(nearest.multipliers), True, None)
             return 0
-        return self._join_off(_padded(exact.numbers(nearest.w).near, table.d), w)
+        return self._join_off(padded(exact.numbers(nearest.w).near, table.d), w)
 
 
-class _Trial:
-    """What a pass finds out about a w, and about the w of the widest gap."""
-
-    def __init__(self, rounds: _Rounds, inner: Finding) -> None:
-        found = rounds.found
-        values = inner.w or []
-        self.goal, self.tol, self.floats = rounds.goal, rounds.tol, _are_floats(values)
-        self.numbers = exact.numbers(values)
-        near = [float(value) for value in values] if self.floats else self.numbers.near
-        self.w = _padded(np.array(near), rounds.table.d)
-        self.enough = 0.0
-        if rounds.goal != "kind":
-            self.enough = found.margin.hi * float(np.linalg.norm(self.w)) * (1.0 - self.tol / 2.0)
-        self.nearest, self.narrowest = Worst(rounds.batch), Worst(rounds.batch)
-        self.separates, self.lo, self.gap_lo = True, math.inf, 0.0
-        self.gap: Gap | None = inner.gap
-        self.least = math.inf, math.inf
-        self.doubt = 0.0
-
-    def look_at(self, part: Part) -> None:
-        """Take a block into account."""
-        data = part.data
-        m = data.products(self.w)
-        if self.separates:
-            self.separates = self._separates(part, m)
-        if self.separates and self.floats:
-            self.lo = min(self.lo, lower_bound(data, self.w, m, self.tol))
-        elif self.separates:
-            self.lo = min(self.lo, exact_lower_bound(data, self.numbers))
-        rows = np.flatnonzero(~(m > max(self.enough, data.doubt(self.w))))
-        self.nearest.note(part, rows, m[rows])
-        if self.gap is not None:
-            self._look_at_gap(part, self.gap)
-
-    def _look_at_gap(self, part: Part, gap: Gap) -> None:
-        data, level = part.data, without_bias(gap.w)
-        m = data.products(level)
-        self.doubt = max(self.doubt, data.doubt(level))
-        positive, negative = least_by_side(m, part.signs)
-        self.least = min(self.least[0], positive), min(self.least[1], negative)
-        enough = gap.margin.hi * float(np.linalg.norm(level)) * (1.0 - self.tol / 2.0)
-        distances = m + part.signs * gap.w[-1]
-        rows = np.flatnonzero(~(distances > enough))
-        self.narrowest.note(part, rows, distances[rows])
-        self.gap_lo = half_gap(level, *self.least, self.doubt)
-
-    def _separates(self, part: Part, m: Vector) -> bool:
-        if self.floats:
-            return separates(part.data, self.w, m)
-        return bool((_signs(part, self.numbers) > 0).all())
-
-    def suffices(self, found: Finding) -> bool:
-        """Whether the goal is reached."""
-        if found.kind != "separable":
-            return False
-        if self.goal == "kind":
-            return True
-        gap = found.geometric_margin
-        wide = self.gap is not None and math.isfinite(gap.hi) and gap.relative_width > self.tol
-        return not wide and found.margin.relative_width <= self.tol
-
-
-def _signs(part: Part, w: Numbers | None) -> Signs:
-    """The signs of ⟨a_i, w⟩, exactly; no w is zero."""
-    data = part.data
-    if w is None:
-        return np.zeros(data.n, dtype=np.int8)
-    near = _padded(w.near, data.problem.p - 1)
-    m, doubt = data.products(near), data.doubt(near)
-    signs = np.where(np.abs(m) > doubt, np.sign(m), 0.0).astype(np.int8)
-    doubtful = np.flatnonzero(~(np.abs(m) > doubt) | ~np.isfinite(m))
-    for first in range(0, len(doubtful), 4096):
-        some = doubtful[first : first + 4096]
-        signs[some] = exact.product_signs(data.table.at(some), w)
-    return signs
-
-
-def _padded(w: Vector, d: int) -> Vector:
-    """Weights with a place for the bias."""
-    return np.append(w, np.zeros(d + 1 - len(w)))
-
-
-def _are_floats(values: list[Fraction]) -> bool:
-    try:
-        return all(Fraction(float(value)) == value for value in values)
-    except OverflowError:
-        return False
+def _batch(table: Table, room: Room) -> int:
+    """How many rows join at a time."""
+    if table.sparse:
+        mean = max(1, table.entries // max(1, table.n))
+        most = min(_SPARSE_ROWS, room.bytes // (16 * _STEPS * mean))
+        return max(64, min(max(_BATCH, 2 * table.p), most))
+    entries = min(max(_ENTRIES, min(room.bytes // 128, _MORE_ENTRIES)), room.bytes // (8 * _STEPS))
+    return max(8, min(max(_BATCH, 2 * table.p), entries // (table.p + 1)))
 
 
 def _moved(claim: Dependence | None, numbers: Indices) -> Dependence | None:

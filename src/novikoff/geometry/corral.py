@@ -96,6 +96,10 @@ def pivot(
     scale = math.sqrt(_sq(b))
     trial, r = corral.trial, corral.residual
     best, n_barred, n_short = math.inf, 0, 0
+    if not anew:  # what was barred before this call still is
+        best = _sq(r)
+        for i in range(len(barred)):
+            n_barred += barred[i]
     for _ in range(most):
         rr = _sq(r)
         if math.sqrt(rr) <= _ZERO * scale:
@@ -114,7 +118,9 @@ def pivot(
         if i < 0 or price <= tol * rr:
             return OPTIMAL if n_barred == 0 else STALLED
         k = corral.size[0]
-        improved = k + 1 < len(corral.u) and _join(G, b, corral, i, j)
+        if k + 1 == len(corral.u):  # it is full: nobody can join
+            return STALLED
+        improved = _join(G, b, corral, i, j)
         if improved:
             corral.u[k] = 0.0
             _back_substitute(corral)
@@ -130,6 +136,9 @@ def pivot(
             barred[i] = True
             if j >= 0:
                 barred[j] = True
+    if _sq(r) < best:
+        for i in range(len(barred)):
+            barred[i] = False
     return PAUSED
 
 

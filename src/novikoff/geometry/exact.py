@@ -191,7 +191,7 @@ def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
     right = np.array([_scaled(value, int(e)) for value, e in zip(b, up, strict=True)])
     try:
         with np.errstate(all="ignore"):
-            C = np.linalg.inv(S)
+            C: Vector = np.asarray(np.linalg.inv(S), dtype=np.float64)
             slop = (k + 4) * 2.0 * _U
             alpha = _defect(C, S, slop) * (1.0 + slop)
             x = C @ right

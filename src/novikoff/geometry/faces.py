@@ -24,14 +24,17 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
-from novikoff.geometry.min_norm import Question, View, search
+from novikoff.geometry.min_norm import Question, View, capacity, room_for, search
 from novikoff.geometry.passes import Data
 from novikoff.geometry.rational import balance, project
+from novikoff.geometry.room import OutOfRoomError
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
 _TRIES = 64
 # Weights below this share of the largest are taken for rounding.
 _FIRM = 1e-9
+# Bytes per entry of a square system that is solved with proof, and of rows in exact numbers.
+_SOLVE, _EXACT = 40, 300
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,14 @@ def _in_simplex(data: Data, rows: Indices, weights: Vector, used: Indices) -> De
     """Prove that the origin is inside the simplex of rows, one more than columns that count."""
     if len(rows) != len(used) + 1:
         return None
-    A = data.table.at(rows)[:, used]
+    _check_room(data, _SOLVE * len(rows) ** 2)
+    A = data.table.at(rows)
+    A = A if len(used) == data.p else A[:, used]
     last = int(np.argmax(weights))
     basis = np.delete(rows, last)
     sums = exact.as_fractions(exact.column_sums(A))
-    found = exact.enclose(np.delete(A, last, axis=0).T, [-value for value in sums])
+    A = np.delete(A, last, axis=0)
+    found = exact.enclose(A.T, [-value for value in sums])
     if found is None:
         return None
     mu, radius = found
@@ -95,6 +101,7 @@ def _in_simplex(data: Data, rows: Indices, weights: Vector, used: Indices) -> De
 
 def _in_balance(data: Data, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
     """Prove, exactly, that rows with dependent columns have the origin inside their simplex."""
+    _check_room(data, room_to_project(len(rows), data.p))
     last = int(np.argmax(weights))
     basis = np.delete(rows, last)
     factors = balance(data.table, basis, int(rows[last]), limits)
@@ -108,6 +115,7 @@ def short_contradiction(view: View, rows: Indices, limits: Limits) -> Dependence
     """A contradiction among the rows J of a partition: −a_j = Σ μ_i a_i for the first of them."""
     target, others = rows[:1], rows[1:]
     guess = _guess(view, others, target, others[:0], limits)
+    _check_room(view.data, room_to_project(len(guess), view.data.p))
     columns = view.columns[: view.data.p]
     found = project(view.data.table, others, target, columns, guess, limits)
     if found.w is not None:
@@ -126,8 +134,8 @@ def partition(
 
     Raises
     ------
-    OutOfTimeError
-        If a limit is reached first.
+    OutOfTimeError, OutOfRoomError
+        If a limit is reached first, or exact numbers do not fit.
     """
     data = view.data
     left = among
@@ -136,6 +144,7 @@ def partition(
     separated: list[Indices] = []
     while len(left) > 0:
         guess = _guess(view, left, left, left[:0] if start is None else start, limits)
+        _check_room(data, room_to_project(len(guess), data.p))
         found = project(data.table, left, left, columns, guess, limits)
         if found.w is None:
             claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
@@ -157,7 +166,21 @@ def _guess(view: View, left: Indices, targets: Indices, start: Indices, limits: 
     if size == 0.0:
         return left[:0]
     question = Question(view, np.append(0.0, -total / size), 0.0, within=left)
-    return search(question, np.intersect1d(start, left), 1e-9, limits, lambda _: False).rows
+    found = search(question, np.intersect1d(start, left), 1e-9, limits, lambda _: False)
+    members, most = len(found.vertices[0]), min(data.p, len(left))
+    if data.room is not None and capacity(data) <= members < most:  # it would have gone on
+        raise OutOfRoomError(room_for(data, min(2 * members, most)))
+    return found.rows
+
+
+def room_to_project(rows: int, p: int) -> int:
+    """The room in which so many rows of p entries can be exact numbers."""
+    return _EXACT * rows * p
+
+
+def _check_room(data: Data, wanted: int) -> None:
+    if data.room is not None and wanted > data.room:
+        raise OutOfRoomError(wanted)
 
 
 def _combined(

@@ -36,12 +36,15 @@ from novikoff.geometry.min_norm import (
     affordable,
     balanced_view,
     batch_of,
+    capacity,
     nearest_point,
     plain_view,
+    room_for,
     search,
 )
 from novikoff.geometry.passes import Data, cores
 from novikoff.geometry.rational import OutOfTimeError
+from novikoff.geometry.room import OutOfRoomError
 from novikoff.geometry.twins import opposite_twins
 
 # Epochs of the perceptron before geometry takes over.
@@ -52,6 +55,8 @@ _MANY_EPOCHS: Final = 1000
 _FEW: Final = 2000
 # The largest square system solved outright, in entries.
 _SMALL: Final = 1 << 21
+# So many rows that contradict each other are looked at in exact numbers, however wide they are.
+_SHORT: Final = 300
 _NONE: Final = np.empty(0, dtype=np.int64)
 
 
@@ -59,7 +64,8 @@ _NONE: Final = np.empty(0, dtype=np.int64)
 class Finding:
     """What is proved so far.
 
-    ``kind`` is that of the certificate, None while nothing is; ``w`` is exact.
+    ``kind`` is that of the certificate, None while nothing is; ``w`` is exact. ``wanted`` are the
+    bytes of room in which more could be proved; 0 where room was no obstacle.
     """
 
     margin: Interval
@@ -72,6 +78,7 @@ class Finding:
     contradiction: Dependence | None = None
     gap: Gap | None = None
     geometric_margin: Interval = field(default_factory=lambda: Interval(0.0, math.inf))
+    wanted: int = 0
 
 
 def inquire(
@@ -106,6 +113,8 @@ def pursued(inquiry: Inquiry, limits: Limits) -> Finding:
         limits.interrupted = True
     except OutOfTimeError:
         pass
+    except OutOfRoomError as error:
+        inquiry.found.wanted = error.wanted
     return inquiry.found
 
 
@@ -133,13 +142,22 @@ class _Inquiry:
             tol = self.tol if view.plain else 1e-6
             answer = search(nearest_point(view), start, tol, self.limits, self._watch)
             start = answer.working
+            self._note_room(len(answer.vertices[0]))
             if self.found.kind is None and answer.ending is not Ending.LIMITED:
                 self._refute(view, answer)
         if self.found.kind != "separable" or self._finished():
             return
         if self.goal == "margin" and not view.plain:
-            start = search(nearest_point(plain), start, self.tol, self.limits, self._watch).working
+            answer = search(nearest_point(plain), start, self.tol, self.limits, self._watch)
+            start = answer.working
+            self._note_room(len(answer.vertices[0]))
         self._widen(plain, start)
+
+    def _note_room(self, members: int) -> None:
+        """Whether the corral became as large as it may, but not as it might."""
+        data = self.data
+        if data.room is not None and capacity(data) <= members < min(data.p + 1, data.n):
+            self.found.wanted = room_for(data, min(data.p + 1, data.n, 2 * members))
 
     def _finished(self) -> bool:
         if self.limits.reached() is not None:
@@ -240,23 +258,33 @@ class _Inquiry:
             lo = max(gap.margin.lo, self.found.geometric_margin.lo)
             self.found.geometric_margin = Interval(lo, gap.margin.hi)
             self.found.gap = gap
+            if gap.margin.relative_width > self.tol:
+                self._note_room(len(gap.rows))
 
     def _refute(self, view: View, answer: Answer) -> None:
         """Not separable, it seems: prove it, and find out which rows can be separated."""
         data, found = self.data, self.found
-        claim = found.dependence = one_stroke(data, answer.rows, answer.weights)
-        if claim is not None:
-            self._deny("inseparable", answer.rows)
         twins = opposite_twins(data)
         if twins is not None:
-            claim = Dependence((), (), True, twins)
-        elif claim is None and affordable(data):
-            claim = contradiction(view, answer.rows, answer.weights, self.limits)
+            self._contradict(Dependence((), (), True, twins))
+        claim = found.dependence = one_stroke(data, answer.rows, answer.weights)
         if claim is not None:
-            found.contradiction = claim
-            self._deny(found.kind or "not separable", np.array(claim.among, dtype=np.int64))
-        if found.dependence is None and affordable(data):
+            self._deny("inseparable", answer.rows if twins is None else found.support)
+        elif twins is None and (self._is_worth_trying() or _is_short(answer)):
+            claim = contradiction(view, answer.rows, answer.weights, self.limits)
+        if twins is None and claim is not None:
+            self._contradict(claim)
+        if found.dependence is None and self._is_worth_trying():
             self._divide(view, answer.rows)
+
+    def _is_worth_trying(self) -> bool:
+        """Whether rows may be partitioned; what does not fit into a limited room will show."""
+        return self.data.room is not None or affordable(self.data)
+
+    def _contradict(self, claim: Dependence) -> None:
+        """No w separates the rows of the claim."""
+        self.found.contradiction = claim
+        self._deny(self.found.kind or "not separable", np.array(claim.among, dtype=np.int64))
 
     def _deny(self, kind: Kind, support: Indices) -> None:
         """There is no margin."""
@@ -289,6 +317,11 @@ def spread(w: list[Fraction], columns: Indices, d: int) -> list[Fraction]:
     for j, value in zip(columns.tolist(), w, strict=False):
         out[j] = value
     return out + w[len(columns) :]
+
+
+def _is_short(answer: Answer) -> bool:
+    """Whether so few rows seem to contradict each other that exact numbers are no burden."""
+    return answer.ending is Ending.FITTED and len(answer.rows) <= _SHORT
 
 
 def _smallest(values: Vector | npt.NDArray[np.int32], k: int) -> Indices:

@@ -24,6 +24,8 @@ _PER_CALL = 1 << 25
 # The most entries of a corral's factors, and of a working set.
 _MOST_FACTORS = 1 << 27
 _MOST_WORKING = 1 << 23
+# So many rows are always taken into either; fewer where room is scarce.
+_LEAST, _LEAST_IN_ROOM = 64, 8
 # A working set beyond the fast caches is priced by a short list in between.
 _SHORT, _FAST_BYTES = 48, 1 << 20
 # Columns, or rows, whose sizes differ by more than this power of two are balanced.
@@ -80,10 +82,10 @@ def plain_view(data: Data) -> View:
 def balanced_view(data: Data) -> View:
     """The rows as they are, or balanced where columns or rows differ much in size.
 
-    A sample of the rows tells whether to look at them all.
+    A sample of the rows tells whether to look at them all, unless they are very wide.
     """
     view = plain_view(data)
-    if data.n > 2 * _SAMPLE:
+    if data.n > 2 * _SAMPLE and _SAMPLE * data.problem.p <= 2 * _MOST_WORKING:
         G = view.gather(np.arange(0, data.n, data.n // _SAMPLE), 0.0)[:, 1:]
         peaks = np.abs(G).max(axis=0)
         lengths = np.append(
@@ -162,18 +164,41 @@ def nearest_point(view: View, pairs: bool = False) -> Question:
 
 def affordable(data: Data) -> bool:
     """Whether a corral may become as large as the problem can ask for."""
-    return _capacity(data) >= min(data.p + 1, data.n)
+    return capacity(data) >= min(data.p + 1, data.n)
 
 
 def batch_of(data: Data) -> int:
     """How many rows join the working set at a time, a fifth of the most it holds."""
-    return max(64, min(2 * data.p, _MOST_WORKING // (5 * (data.problem.p + 1))))
+    return max(_least(data), min(2 * data.p, _working(data) // (5 * (data.problem.p + 1))))
 
 
-def _capacity(data: Data) -> int:
+def capacity(data: Data) -> int:
+    """The most rows that a corral may hold.
+
+    Where room is limited, its rows in the working set count as well as its factors.
+    """
     q = data.problem.p + 1
-    most = (math.isqrt(q * q + 4 * _MOST_FACTORS) - q) // 2  # most·(most + q) is allowed
-    return min(q, data.n, max(64, most))
+    width, entries = q, _MOST_FACTORS
+    if data.room is not None:
+        width, entries = 2 * q, data.room // 8 - _working(data)
+    most = (math.isqrt(width * width + 4 * entries) - width) // 2  # most·(most + width) is allowed
+    return min(q, data.n, max(_least(data), most))
+
+
+def room_for(data: Data, rows: int) -> int:
+    """The room in which so many rows fit into a corral."""
+    q = data.problem.p + 1
+    factors = 8 * rows * (rows + 2 * q) + 64
+    return max(160 * _LEAST_IN_ROOM * q, min(4 * factors // 3, factors + 8 * _MOST_WORKING))
+
+
+def _working(data: Data) -> int:
+    """The entries of a working set beside the rows of the corral."""
+    return _MOST_WORKING if data.room is None else min(_MOST_WORKING, data.room // 32)
+
+
+def _least(data: Data) -> int:
+    return _LEAST if data.room is None else _LEAST_IN_ROOM
 
 
 def search(
@@ -188,7 +213,7 @@ def search(
     data = view.data
     all_rows = question.candidates()
     batch = batch_of(data)
-    corral = _corral.empty_corral(len(b), _capacity(data))
+    corral = _corral.empty_corral(len(b), capacity(data))
     working = _at_most(start, batch)
     while True:
         G = view.gather(working, question.lift)
@@ -204,7 +229,8 @@ def search(
             return answer
         fresh = _improving(question, corral, working, prices[all_rows], tol, batch)
         fresh = np.setdiff1d(all_rows[fresh], working)
-        if len(fresh) == 0:
+        full = ending is Ending.STALLED and corral.size[0] == capacity(data) < len(b)
+        if len(fresh) == 0 or full:  # then no other row can join either
             answer.ending = ending
             return answer
         working = _next_working_set(corral, working, prices, fresh, 4 * batch)

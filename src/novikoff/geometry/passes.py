@@ -44,10 +44,14 @@ def doing_beside(data: Data, work: Callable[[], Result]) -> Iterator[Callable[[]
 
 @dataclass
 class Data:
-    """The rows of a problem, for kernels and for the checker's arithmetic."""
+    """The rows of a problem, for kernels and for the checker's arithmetic.
+
+    ``room`` are the bytes that a search among them may take; None is what is usual.
+    """
 
     problem: Problem
     table: SignedRows
+    room: int | None = None
     _pools: list[ThreadPoolExecutor] = field(default_factory=list)
 
     @property

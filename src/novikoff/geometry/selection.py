@@ -50,6 +50,7 @@ class GivenBlocks:
 
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
+        self.max_memory: int | None = getattr(blocks, "max_memory", None)
         self.n_rows, self.n_features = 0, -1
         known: dict[Hashable, None] = {}
         for X, y in ahead(blocks):
@@ -106,6 +107,7 @@ class Table:
         self.used = np.zeros(source.n_features + int(fit_intercept), dtype=np.bool_)
         self.sha256 = ""
         self.one_sided = self.sparse = False
+        self.entries = 0  # that are stored
 
     @property
     def d(self) -> int:
@@ -151,12 +153,13 @@ class Table:
         ValueError
             If the rows are not those of the pass before, as far as that shows.
         """
-        before, self.n, self.radius = self.sha256, 0, 0.0
+        before, self.n, self.radius, self.entries = self.sha256, 0, 0.0, 0
         n_rows = self.source.n_rows or sum(len(block.codes) for block in self.source.coded())
         digest, signs = Digest(n_rows, self.d), list[Signs]()
         for part in self.parts(Limits()):
             self.radius = max(self.radius, part.data.problem.radius)
             self.sparse = not isinstance(part.X, np.ndarray)
+            self.entries += part.X.size if isinstance(part.X, np.ndarray) else len(part.X.data)
             peaks = part.data.peaks[: self.p]
             self.used |= peaks > 0.0
             digest.add(part.data.table.matrix)
@@ -186,12 +189,32 @@ class Selection:
         fresh = np.flatnonzero(~np.isin(numbers, self.numbers))
         if len(fresh) == 0:
             return 0
-        stacked = _stacked([X[fresh]] if self.X is None else [self.X, X[fresh]])
         every = np.concatenate([self.numbers, numbers[fresh]])
         order = np.argsort(every, kind="stable")
-        self.numbers, self.X = every[order], stacked[order]
+        self.X = _merged(self.X, X[fresh], order)
+        self.numbers = every[order]
         self.signs = np.concatenate([self.signs, signs[fresh]])[order]
         return len(fresh)
+
+    def keep(self, numbers: Indices) -> None:
+        """Let all rows go but those of the numbers given."""
+        kept = np.flatnonzero(np.isin(self.numbers, numbers))
+        self.numbers, self.signs = self.numbers[kept], self.signs[kept]
+        self.X = None if self.X is None else self.X[kept]
+
+    def compact(self) -> tuple[Matrix, Indices | None]:
+        """The rows, which must be some, and the columns they are of; None where that is all.
+
+        Columns of zeros are left out of sparse rows, if that is worth the while.
+        """
+        matrix = self.matrix
+        if isinstance(matrix, np.ndarray):
+            return matrix, None
+        columns = np.flatnonzero(self.used)
+        if 4 * len(columns) > 3 * matrix.shape[1]:
+            return matrix, None
+        columns = columns if len(columns) > 0 else np.zeros(1, dtype=np.int64)
+        return cast(Matrix, cast(SparseMatrix, matrix)[:, columns]), columns
 
     @property
     def matrix(self) -> Matrix:
@@ -255,6 +278,20 @@ def renumbered(claim: Dependence, numbers: Indices) -> Dependence:
     """A claim about a selection as one about all rows, whose numbers are given."""
     among = None if claim.among is None else tuple(numbers[list(claim.among)].tolist())
     return replace(claim, rows=tuple(numbers[list(claim.rows)].tolist()), among=among)
+
+
+def _merged(
+    old: Floats | SparseMatrix | None, new: Floats | SparseMatrix, order: Indices
+) -> Floats | SparseMatrix:
+    """Both, one after the other, in another order."""
+    if old is None:
+        return new[order]
+    if not isinstance(old, np.ndarray) or not isinstance(new, np.ndarray):
+        return _stacked([old, new])[order]
+    merged = np.empty((len(order), old.shape[1]), dtype=np.result_type(old, new))
+    merged[order < len(old)] = old
+    merged[order >= len(old)] = new[order[order >= len(old)] - len(old)]
+    return merged
 
 
 def _stacked(parts: list[Floats | SparseMatrix]) -> Floats | SparseMatrix:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
 from typing import Literal, NamedTuple, TypeAlias, cast
@@ -34,6 +34,7 @@ from novikoff.geometry.exact import Signs
 from novikoff.geometry.inquiry import Finding, inquire, spread
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import Data, cores, doing_beside
+from novikoff.geometry.room import explained
 from novikoff.geometry.selection import GivenBlocks, Table
 from novikoff.geometry.table import (
     Label,
@@ -80,6 +81,8 @@ class Verdict:
         The rows strictly on their side of the hyperplane.
     certificate : Certificate or None
         The proof; None if undecided and nothing is proved.
+    obstacle : str or None
+        What more would have taken, where blocks were to be decided in too little memory.
     """
 
     kind: Literal["separable", "quasi-separable", "inseparable", "undecided"]
@@ -92,6 +95,7 @@ class Verdict:
     support: Indices
     separated_rows: Indices
     certificate: Certificate | None
+    obstacle: str | None = None
 
     def __repr__(self) -> str:
         return f"<Verdict: {self}>"
@@ -259,7 +263,11 @@ def decide_blocks(
     if isinstance(blocks, GivenBlocks):  # nobody vouches for them
         table.survey()
     facts = _Facts((table.n, table.d), fit_intercept, table.radius, table.sha256)
-    return _report(facts, found, sides), found
+    verdict = _report(facts, found, sides)
+    if found.wanted > 0:
+        why = explained(found.wanted, getattr(blocks, "max_memory", None))
+        verdict = replace(verdict, obstacle=why)
+    return verdict, found
 
 
 def _coded(blocks: Blocks, y: object) -> tuple[CodedBlocks, list[Hashable]]:

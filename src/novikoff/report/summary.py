@@ -196,7 +196,7 @@ def summarize(
                 ClassPart(label, int(count))
                 for label, count in zip(found.classes, found.counts, strict=True)
             ],
-            notes=list(source.notes),
+            notes=[*source.notes, *_obstacles(found)],
         ),
         verdict=_verdict(found, source, listing),
         perceptron=found.run,
@@ -208,6 +208,12 @@ def summarize(
         files=files,
         seconds=seconds,
     )
+
+
+def _obstacles(found: Study) -> list[str]:
+    """Why verdicts went no further, each reason once."""
+    reasons = [case.verdict.obstacle for case in found.cases]
+    return [f"the verdict went no further: {reason}" for reason in dict.fromkeys(reasons) if reason]
 
 
 def _positive(found: Study) -> Label:
