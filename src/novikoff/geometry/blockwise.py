@@ -32,6 +32,9 @@ from novikoff.geometry.trial import Trial, padded, signs_under
 
 # Passes of the perceptron before the first selection, and where all else does not fit.
 _EPOCHS, _MANY_EPOCHS = 3, 200
+# Where a corral as wide as the rows may not fit, it goes on until its mistakes are not fewer after
+# so many passes.
+_PATIENCE: Final = 10
 # Rows that join at a time, at least; of dense rows so many entries, of sparse ones so many rows.
 _BATCH: Final = 512
 _ENTRIES, _MORE_ENTRIES, _SPARSE_ROWS = 1 << 20, 1 << 22, 1 << 12
@@ -68,6 +71,7 @@ class _Rounds:
         self.found = Finding(Interval(0.0, math.inf))
         self.room = Room(getattr(table.source, "max_memory", None))
         self.batch = _batch(table, self.room)
+        self.wide = 32 * table.p**2 > self.room.bytes
         self.w = np.zeros((table.d + 1, 1))  # the perceptron's
         self.bounds = math.inf, math.inf  # on the margins, when rows were last let go
 
@@ -125,33 +129,34 @@ class _Rounds:
         Whether a pass was clean: then its w is taken into account.
         """
         chance = np.random.default_rng(0)
-        clean = False
-        for _ in range(_EPOCHS):
-            erred = Worst(self.batch)
-            clean = self._pass(chance, erred)
+        fewest = wrong = self.table.n + 1
+        epoch, end = 0, _EPOCHS
+        while epoch < end and wrong > 0:
+            erred = Worst(self.batch if epoch < _EPOCHS else 0)
+            wrong, epoch = self._pass(chance, erred), epoch + 1
             erred.move_to(self.selection)
-            if clean:
-                break
+            if self.wide and wrong < fewest:
+                fewest, end = wrong, min(epoch + _PATIENCE, _MANY_EPOCHS)
         nearest = Worst(self.batch)
         for part in self.table.parts(self.limits):
             m = part.data.products(np.ascontiguousarray(self.w[:, 0]))
             nearest.note(part, np.arange(part.data.n), m)
         nearest.move_to(self.selection)
-        if clean:
+        if wrong == 0:
             self._note_clean()
-        return clean
+        return wrong == 0
 
     def _train_on(self) -> None:
         """Leave it to the perceptron."""
         chance = np.random.default_rng(0)
         for _ in range(_MANY_EPOCHS):
-            if self._pass(chance, Worst(0)):
+            if self._pass(chance, Worst(0)) == 0:
                 self._note_clean()
                 return
 
-    def _pass(self, chance: np.random.Generator, erred: Worst) -> bool:
-        """Let the perceptron go through all rows once; whether it made no mistake."""
-        clean, limits = True, self.limits
+    def _pass(self, chance: np.random.Generator, erred: Worst) -> int:
+        """Let the perceptron go through all rows once; on how many it was wrong."""
+        wrong, limits = 0, self.limits
         for part in self.table.parts(limits):
             brief = Limits(epochs=1, seconds=limits.left())
             try:
@@ -165,12 +170,12 @@ class _Rounds:
                     threads=cores(),
                 )
             except ValueError:  # the weights left the range of float64
-                return False
+                return self.table.n
             limits.interrupted |= brief.interrupted
             rows = np.flatnonzero(ended.ledger.counts[:, 0])
             erred.note(part, rows, chance.random(len(rows)))
-            self.w, clean = ended.W, clean and len(rows) == 0
-        return clean
+            self.w, wrong = ended.W, wrong + len(rows)
+        return wrong
 
     def _note_clean(self) -> None:
         """Take the perceptron's w into account; γ is bounded by the selection."""
