@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from novikoff.data.errors import counted
 from novikoff.report.summary import CasePart, Report, RowsPart
 
+_MORE = "more time (--budget), more memory (--max-memory, where there are blocks) or another scale"
 _COUNTING = "(counted from 1, without the header)"
 _SHOWN_ROWS, _SHOWN_NAMES, _SHOWN_CLASHES, _SHOWN_CLASSES = 12, 12, 5, 12
 
@@ -157,7 +158,7 @@ def _case(report: Report, case: CasePart) -> Iterator[tuple[str, str]]:
             f"rows {rows_text(case.support)} {_COUNTING}: no hyperplane has all on their side",
         )
     else:
-        yield "verdict", "undecided — more time (--budget) or another scale may decide"
+        yield "verdict", f"undecided — {_MORE} may decide"
         yield "margin", f"γ is {interval(case.margin.lo, case.margin.hi)}"
 
 
