@@ -18,6 +18,8 @@ Labels: TypeAlias = npt.NDArray[Any]
 
 # Up to so many classes are found by comparing all labels with one of each.
 _SEVERAL = 32
+# So many numbers are copied at a time to be hashed: they stay near the core.
+_AT_ONCE = 1 << 14
 
 
 class Sparse(Protocol):
@@ -206,7 +208,7 @@ def digest(matrix: Matrix, signs: Signs) -> str:
     True
     """
     seal = Digest(*matrix.shape)
-    seal.add(matrix)
+    seal.add(matrix, last=True)
     return seal.hexdigest(signs)
 
 
@@ -223,15 +225,15 @@ class Digest:
         self._counts = np.empty(0, dtype=np.int64)  # of rows that wait for more
         self._columns, self._values = np.empty(0, dtype=np.int64), np.empty(0)
 
-    def add(self, matrix: Matrix) -> None:
-        """The next rows."""
+    def add(self, matrix: Matrix, *, last: bool = False) -> None:
+        """The next rows; if they are the last, none need wait for more."""
         n = matrix.shape[0]
         first = min(n, (self._stride - len(self._counts)) % self._stride)
         if first > 0:
             self._wait(matrix, 0, first)
         for begin in range(first, n, self._stride):
-            end = begin + self._stride
-            if end > n:
+            end = min(begin + self._stride, n)
+            if end - begin < self._stride and not last:
                 self._wait(matrix, begin, n)
             elif isinstance(matrix, np.ndarray):
                 self._hash_dense(matrix[begin:end])
@@ -260,12 +262,14 @@ class Digest:
         self._values = self._values[:0]
 
     def _hash_dense(self, rows: npt.NDArray[Any]) -> None:
-        block = rows.astype(np.float64) + 0.0  # no negative zeros
-        if 2 * np.count_nonzero(block) >= block.size:
-            self._hashed.update(b"dense")
-            self._hashed.update(block.data)
-        else:
-            self._hash_entries(*_nonzeros(block, 0, len(block)))
+        if 2 * np.count_nonzero(rows) < rows.size:
+            self._hash_entries(*_nonzeros(rows, 0, len(rows)))
+            return
+        self._hashed.update(b"dense")
+        stride = max(1, _AT_ONCE // max(1, self._d))
+        for first in range(0, len(rows), stride):
+            part = np.add(rows[first : first + stride], 0.0, dtype=np.float64)  # no negative zeros
+            self._hashed.update(part.data)
 
     def _hash_entries(
         self, counts: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], values: Vector
