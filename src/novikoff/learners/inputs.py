@@ -39,12 +39,25 @@ def check_classes(
 ) -> tuple[Floats | SparseMatrix, Labels, Indices]:
     """X as in `check_rows`, the classes, of which there must be two, and each row's."""
     rows, labels = check_rows_and_labels(estimator, X, y, reset=True)
+    two = _two_integers(labels)
+    if two is not None:
+        return rows, two, (labels == two[1]).astype(np.int64)
     check_classification_targets(labels)
     classes = np.unique(labels)
     if len(classes) < 2:
         raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
     # Not by np.unique: what it sorts on the way would be the most memory of a whole fit.
     return rows, classes, np.searchsorted(classes, labels)
+
+
+def _two_integers(labels: Labels) -> Labels | None:
+    """The classes if they are two integers, the case of most fits, without a sort of all labels."""
+    if labels.dtype.kind not in "iu":
+        return None
+    two = np.array([labels.min(), labels.max()], dtype=labels.dtype)
+    if two[0] == two[1] or not ((labels == two[0]) | (labels == two[1])).all():
+        return None
+    return two
 
 
 _FORM = {
