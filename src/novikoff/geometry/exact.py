@@ -55,6 +55,27 @@ def numbers(values: Sequence[Fraction]) -> Numbers:
     return Numbers(_objects(whole), Fraction(1, denominator), near)
 
 
+def floats(values: Vector) -> Numbers:
+    """The same for floats, exactly what they are.
+
+    Raises
+    ------
+    ValueError
+        If one is not finite.
+
+    Examples
+    --------
+    >>> found = floats(np.array([0.5, -0.75]))
+    >>> found.whole.tolist(), found.unit, found.near.tolist()
+    ([2, -3], Fraction(1, 4), [0.5, -0.75])
+    """
+    if not np.isfinite(values).all():
+        raise ValueError("Only finite numbers are exact.")
+    whole, e = integers(values)
+    shift = max((abs(value).bit_length() for value in whole.tolist()), default=0)
+    return Numbers(whole, Fraction(2) ** e, np.ldexp(values, -e - shift))
+
+
 def integers(values: Vector) -> tuple[Integers, int]:
     """N and e with values = N·2^e exactly, the integers as small as one e allows.
 

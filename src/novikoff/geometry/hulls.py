@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numba import njit
@@ -35,12 +34,15 @@ class Gap:
         Bounds on half the distance of the hulls.
     rows, weights : arrays
         The rows that carry the gap, and λ on them, which sums to 1 on each side.
+    working : array of int
+        The rows that the search looked at in the end.
     """
 
     w: Vector
     margin: Interval
     rows: Indices
     weights: Vector
+    working: Indices
 
 
 def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
@@ -62,13 +64,13 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
         nearest_point(view, pairs=True), np.concatenate(sides), tol / 4.0, limits, enough
     )
     w = without_bias(found.w)
-    m = data.products(w)
-    positive, negative = least_by_side(m, signs)
-    lo = _lower(data, w, m)
+    positive, negative = least_by_side(found.products, signs)
+    # Whatever the bias of found.w is, it cancels in the sum of both.
+    lo = half_gap(w, positive, negative, data.doubt(found.w))
     hi = _upper(data, found)
-    w[-1] = (negative - positive) / 2.0
+    w[-1] = found.w[-1] + (negative - positive) / 2.0
     total = float(found.vertices[2].sum())
-    return Gap(w, Interval(min(lo, hi), hi), found.rows, found.weights / total)
+    return Gap(w, Interval(min(lo, hi), hi), found.rows, found.weights / total, found.working)
 
 
 def without_bias(w: Vector) -> Vector:
@@ -76,13 +78,11 @@ def without_bias(w: Vector) -> Vector:
     return np.append(w[:-1], 0.0)
 
 
-def _lower(data: Data, w: Vector, products: Vector) -> float:
-    """Half the gap that w leaves between the classes, rounded down."""
-    return half_gap(w, *least_by_side(products, data.problem.rows.signs), data.doubt(w))
-
-
 def half_gap(w: Vector, positive: float, negative: float, doubt: float) -> float:
-    """The same from the least product on each side, each of them within a doubt."""
+    """Half the gap that w leaves between the classes, rounded down.
+
+    It follows from the least product on each side, each of them within a doubt.
+    """
     norm = square_norm(w)
     if norm == 0 or not math.isfinite(positive + negative):
         return 0.0
@@ -91,7 +91,7 @@ def half_gap(w: Vector, positive: float, negative: float, doubt: float) -> float
 
 
 def _rough_lower(data: Data, answer: Answer) -> float:
-    """The same in floats: good enough to decide when to stop."""
+    """Half the gap in floats: good enough to decide when to stop."""
     signs, m = data.problem.rows.signs, answer.products
     size = float(np.linalg.norm(answer.w[:-1]))
     if not size > 0.0:
@@ -102,15 +102,14 @@ def _rough_lower(data: Data, answer: Answer) -> float:
 @njit(cache=True, nogil=True)
 def least_by_side(products: Vector, signs: Signs) -> tuple[float, float]:
     """The least product of the positive rows, and of the negative; NaN if there is one."""
-    positive, negative = np.inf, np.inf
+    least = np.full(2, np.inf)
+    holds = True
     for i in range(len(products)):
-        if np.isnan(products[i]):
-            return np.nan, np.nan
-        if signs[i] > 0:
-            positive = min(positive, products[i])
-        else:
-            negative = min(negative, products[i])
-    return positive, negative
+        side = np.uint8(signs[i] > 0)  # looked up: no core foresees a branch on signs
+        holds &= products[i] == products[i]
+        if products[i] < least[side]:
+            least[side] = products[i]
+    return (least[1], least[0]) if holds else (np.nan, np.nan)
 
 
 def _rough_upper(data: Data, answer: Answer) -> float:
@@ -131,7 +130,7 @@ def _upper(data: Data, answer: Answer) -> float:
     if len(u) == 0:
         return math.inf
     rows = np.concatenate([first, second])
-    weights = exact.numbers([Fraction(float(value)) for value in np.concatenate([u, u])])
+    weights = exact.floats(np.concatenate([u, u]))
     squared = square_of_sum(data, rows, weights)
     mass = sum(int(value) for value in weights.whole) * weights.unit
     return exact.square_root_up(squared / mass**2)

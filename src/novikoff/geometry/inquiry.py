@@ -138,6 +138,12 @@ class _Inquiry:
         start = self._train()
         self._solve_few_rows()
         plain, view = plain_view(self.data), balanced_view(self.data)
+        if self.goal == "gap" and view.plain and not self._finished():
+            self._widen(plain, start)  # its hyperplane separates, if any does
+            if self.found.gap is not None:
+                if self.found.kind == "separable":
+                    return
+                start = _first(self.found.gap.rows, self.found.gap.working)
         if not self._finished() and (self.found.kind is None or view.plain):
             tol = self.tol if view.plain else 1e-6
             answer = search(nearest_point(view), start, tol, self.limits, self._watch)
@@ -255,6 +261,9 @@ class _Inquiry:
             self.found.geometric_margin = Interval(math.inf, math.inf)
         else:
             gap = widest_gap(plain, start, self.tol, self.limits)
+            if self.goal == "gap" and len(gap.rows) > 0:
+                self._note_upper(weigh(self.data, gap.rows, gap.weights, self.tol))
+                self._note_lower(gap.w, self.data.products(gap.w))
             lo = max(gap.margin.lo, self.found.geometric_margin.lo)
             self.found.geometric_margin = Interval(lo, gap.margin.hi)
             self.found.gap = gap
@@ -322,6 +331,10 @@ def spread(w: list[Fraction], columns: Indices, d: int) -> list[Fraction]:
 def _is_short(answer: Answer) -> bool:
     """Whether so few rows seem to contradict each other that exact numbers are no burden."""
     return answer.ending is Ending.FITTED and len(answer.rows) <= _SHORT
+
+
+def _first(some: Indices, all_rows: Indices) -> Indices:
+    return np.concatenate([some, np.setdiff1d(all_rows, some)])
 
 
 def _smallest(values: Vector | npt.NDArray[np.int32], k: int) -> Indices:

@@ -62,6 +62,8 @@ def separates(data: Data, w: Vector, products: Vector | None = None) -> bool:
     doubtful = np.flatnonzero(~((m > data.doubt(w)) & (m < np.inf)))
     if len(doubtful) > 0 and (m[doubtful] < -data.doubt(w)).any():
         return False
+    if len(doubtful) == 0:
+        return True
     weights = _numbers(data, w)
     parts = data.table.parts(doubtful)
     return all((exact.product_signs(A, weights) > 0).all() for _, A in parts)
@@ -114,7 +116,7 @@ def weigh(data: Data, rows: Indices, weights: Vector, tol: float) -> Weighing:
 
 def _exact_bound(data: Data, rows: Indices, weights: Vector) -> float:
     """‖Σ λ_i a_i‖/Σ λ_i, rounded up."""
-    exactly = exact.numbers([Fraction(float(value)) for value in weights])
+    exactly = exact.floats(weights)
     mass = sum(int(value) for value in exactly.whole) * exactly.unit
     return exact.square_root_up(square_of_sum(data, rows, exactly) / mass**2)
 
@@ -137,4 +139,4 @@ def square_norm(w: Vector) -> Fraction:
 
 
 def _numbers(data: Data, w: Vector) -> exact.Numbers:
-    return exact.numbers([Fraction(float(value)) for value in w[: data.p]])
+    return exact.floats(w[: data.p])

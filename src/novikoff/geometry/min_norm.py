@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
+from numba import njit
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import corral as _corral
+from novikoff.geometry.exact import Signs
 from novikoff.geometry.passes import Data
 
 # Work per call of the kernel, in multiplications: some ten milliseconds.
@@ -82,16 +84,14 @@ def plain_view(data: Data) -> View:
 def balanced_view(data: Data) -> View:
     """The rows as they are, or balanced where columns or rows differ much in size.
 
-    A sample of the rows tells whether to look at them all, unless they are very wide.
+    A sample of the rows tells whether to look at them all.
     """
     view = plain_view(data)
-    if data.n > 2 * _SAMPLE and _SAMPLE * data.problem.p <= 2 * _MOST_WORKING:
-        G = view.gather(np.arange(0, data.n, data.n // _SAMPLE), 0.0)[:, 1:]
-        peaks = np.abs(G).max(axis=0)
-        lengths = np.append(
-            np.sqrt(np.square(G).sum(axis=1)), data.problem.radius * view.columns[0]
-        )
-        if _alike(peaks[peaks > 0.0]) and _alike(lengths[lengths > 0.0]):
+    if data.n > 2 * _SAMPLE:
+        factor = float(view.columns[0])
+        peaks, least, most = data.sample(data.n // _SAMPLE, factor)
+        lengths = np.array([least, max(most, data.problem.radius * factor)])
+        if _alike(peaks[peaks > 0.0]) and _alike(lengths):
             return view
     peaks = data.peaks
     exponents = np.frexp(peaks)[1]
@@ -114,10 +114,6 @@ class Question:
     lift: float
     pairs: bool = False
     within: Indices | None = None  # the rows that take part; all by default
-
-    def candidates(self) -> Indices:
-        """The rows that take part."""
-        return np.arange(self.view.data.n) if self.within is None else self.within
 
 
 @dataclass
@@ -211,8 +207,8 @@ def search(
     """
     view, b = question.view, question.b
     data = view.data
-    all_rows = question.candidates()
     batch = batch_of(data)
+    known = np.zeros(data.n, dtype=np.bool_)  # the rows of the working set
     corral = _corral.empty_corral(len(b), capacity(data))
     working = _at_most(start, batch)
     while True:
@@ -227,8 +223,10 @@ def search(
         if watch(answer) or ending is Ending.FITTED:
             answer.ending = ending if ending is Ending.FITTED else Ending.WATCHED
             return answer
-        fresh = _improving(question, corral, working, prices[all_rows], tol, batch)
-        fresh = np.setdiff1d(all_rows[fresh], working)
+        known[working] = True
+        fresh = np.sort(_improving(question, corral, working, prices, tol, batch))
+        fresh = fresh[~known[fresh]]
+        known[working] = False
         full = ending is Ending.STALLED and corral.size[0] == capacity(data) < len(b)
         if len(fresh) == 0 or full:  # then no other row can join either
             answer.ending = ending
@@ -293,24 +291,41 @@ def _improving(
     tol: float,
     batch: int,
 ) -> Indices:
-    """Positions of the rows that would improve the answer most."""
+    """The rows that would improve the answer most."""
     rr = float(np.square(corral.residual).sum())
-    reference: Vector | float = 0.0
+    plus, minus = 0.0, 0.0
     if question.pairs:  # each hull has its own level, that of its members
         k = corral.size[0]
-        signs = question.view.data.problem.rows.signs[question.candidates()]
-        levels = {
-            side: prices[_positions(question, working[members[:k]])].max(initial=-np.inf)
-            for side, members in ((1, corral.first), (-1, corral.second))
-        }
-        reference = np.where(signs > 0, levels[1], levels[-1])
-    better = np.flatnonzero(prices - reference > tol / 4.0 * rr)
-    gains = (prices - reference)[better]
-    return better if len(better) <= batch else better[np.argpartition(-gains, batch)[:batch]]
+        plus, minus = (
+            float(prices[working[members[:k]]].max(initial=-np.inf))
+            for members in (corral.first, corral.second)
+        )
+    signs, within = question.view.data.problem.rows.signs, question.within
+    if within is not None:
+        prices, signs = prices[within], signs[within]
+    better, gains = _gaining(prices, signs, plus, minus, tol / 4.0 * rr)
+    if len(better) > batch:
+        better = better[np.argpartition(-gains, batch)[:batch]]
+    return better if within is None else within[better]
 
 
-def _positions(question: Question, rows: Indices) -> Indices:
-    return rows if question.within is None else np.searchsorted(question.within, rows)
+@njit(cache=True, nogil=True)
+def _gaining(
+    prices: Vector, signs: Signs, plus: float, minus: float, least: float
+) -> tuple[Indices, Vector]:
+    """Where a price is above the level of its side by more than the least gain, and the gain."""
+    levels = np.array([minus, plus])  # looked up: no core foresees a branch on signs
+    n_better = 0
+    for i in range(len(prices)):
+        n_better += prices[i] - levels[np.uint8(signs[i] > 0)] > least
+    better, gains = np.empty(n_better, dtype=np.int64), np.empty(n_better)
+    k = 0
+    for i in range(len(prices)):
+        gain = prices[i] - levels[np.uint8(signs[i] > 0)]
+        if gain > least:
+            better[k], gains[k] = i, gain
+            k += 1
+    return better, gains
 
 
 def _next_working_set(
@@ -318,9 +333,10 @@ def _next_working_set(
 ) -> Indices:
     """The members first, then the best of the old, then the new; the corral is renumbered."""
     k = corral.size[0]
-    names = np.concatenate([corral.first[:k], corral.second[:k]])
-    members = np.unique(names[names >= 0])
-    others = np.setdiff1d(working, working[members])
+    used = np.zeros(len(working), dtype=np.bool_)
+    for part in (corral.first, corral.second):
+        used[part[:k][part[:k] >= 0]] = True
+    members, others = np.flatnonzero(used), np.sort(working[~used])
     if len(others) > most:
         others = others[np.argpartition(-prices[others], most)[:most]]
     for part in (corral.first, corral.second):

@@ -110,6 +110,16 @@ class Data:
         out[out == 0.0] = 1.0
         return out
 
+    def sample(self, step: int, factor: float) -> tuple[Vector, float, float]:
+        """Of every so-manieth row times a factor: the peaks, the least and the largest norm.
+
+        Rows of zeros have no part in the least.
+        """
+        rows, peaks = self.problem.rows, np.zeros(self.problem.p)
+        if isinstance(rows, Dense):
+            return peaks, *_sample_dense(rows, step, factor, peaks)
+        return peaks, *_sample_csr(rows, step, factor, peaks)
+
     def gather(self, at: Indices, columns: Vector, lift: float) -> Vector:
         """(lift, a_i) for the rows of the numbers given, columns multiplied by their factors."""
         out = np.empty((len(at), self.problem.p + 1))
@@ -124,10 +134,10 @@ class Data:
     def each(self, work: Callable[[int, int], Vector | None]) -> list[Vector]:
         """Do the work for all rows, a stretch on each core; return what it returns."""
         parts = cores() if self.large else 1
-        edges = np.linspace(0, self.n, parts + 1).astype(np.int64).tolist()
         if parts == 1:
             done = [work(0, self.n)]
         else:
+            edges = np.linspace(0, self.n, parts + 1).astype(np.int64).tolist()
             if not self._pools:
                 self._pools.append(ThreadPoolExecutor(parts))
             done = list(self._pools[0].map(work, edges[:-1], edges[1:]))
@@ -172,6 +182,40 @@ def _peaks_csr(rows: Csr, first: int, last: int) -> Vector:
         j = rows.indices[k]
         out[j] = max(out[j], abs(np.float64(rows.data[k])))
     return out
+
+
+@njit(cache=True, nogil=True)
+def _sample_dense(rows: Dense, step: int, factor: float, peaks: Vector) -> tuple[float, float]:
+    d = rows.X.shape[1]
+    peaks[d] = rows.bias * factor
+    least, most = np.inf, 0.0
+    for i in range(0, len(rows.X), step):
+        total = peaks[d] * peaks[d]
+        for j in range(d):
+            size = abs(np.float64(rows.X[i, j]) * factor)
+            total += size * size
+            peaks[j] = max(peaks[j], size)
+        if total > 0.0:
+            least = total if total < least else least
+            most = total if total > most else most
+    return np.sqrt(least), np.sqrt(most)
+
+
+@njit(cache=True, nogil=True)
+def _sample_csr(rows: Csr, step: int, factor: float, peaks: Vector) -> tuple[float, float]:
+    peaks[rows.d] = rows.bias * factor
+    least, most = np.inf, 0.0
+    for i in range(0, len(rows.indptr) - 1, step):
+        total = peaks[rows.d] * peaks[rows.d]
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            size = abs(np.float64(rows.data[k]) * factor)
+            total += size * size
+            j = rows.indices[k]
+            peaks[j] = max(peaks[j], size)
+        if total > 0.0:
+            least = total if total < least else least
+            most = total if total > most else most
+    return np.sqrt(least), np.sqrt(most)
 
 
 @njit(cache=True, nogil=True)
