@@ -22,7 +22,7 @@ Signs: TypeAlias = npt.NDArray[np.int8]
 _U = 2.0**-53
 _TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times over
 _MOST_COLUMNS = 1024  # are summed at a time
-_MOST_ENTRIES = 1 << 18  # are integers at a time: each is an object of its own
+_MOST_ENTRIES = 1 << 16  # are integers at a time: each is an object of its own
 _STRIPE = 512  # rows of a product of matrices at a time
 _LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
 

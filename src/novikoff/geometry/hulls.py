@@ -129,8 +129,13 @@ def _upper(data: Data, answer: Answer) -> float:
     first, second, u = answer.vertices
     if len(u) == 0:
         return math.inf
-    rows = np.concatenate([first, second])
-    weights = exact.floats(np.concatenate([u, u]))
-    squared = square_of_sum(data, rows, weights)
-    mass = sum(int(value) for value in weights.whole) * weights.unit
+    weights = exact.floats(u)
+    rows = np.unique(np.concatenate([first, second]))
+    of_row = dict.fromkeys(rows.tolist(), 0)  # a row may be in several pairs
+    for i, j, value in zip(first.tolist(), second.tolist(), weights.whole.tolist(), strict=True):
+        of_row[i] += value
+        of_row[j] += value
+    by_row = weights._replace(whole=np.array(list(of_row.values()), dtype=object))
+    squared = square_of_sum(data, rows, by_row)
+    mass = sum(of_row.values()) * weights.unit
     return exact.square_root_up(squared / mass**2)

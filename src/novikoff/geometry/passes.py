@@ -190,9 +190,9 @@ def _sample_dense(rows: Dense, step: int, factor: float, peaks: Vector) -> tuple
     peaks[d] = rows.bias * factor
     least, most = np.inf, 0.0
     for i in range(0, len(rows.X), step):
-        total = peaks[d] * peaks[d]
+        total = float(peaks[d]) ** 2
         for j in range(d):
-            size = abs(np.float64(rows.X[i, j]) * factor)
+            size = abs(float(rows.X[i, j]) * factor)
             total += size * size
             peaks[j] = max(peaks[j], size)
         if total > 0.0:
@@ -206,9 +206,9 @@ def _sample_csr(rows: Csr, step: int, factor: float, peaks: Vector) -> tuple[flo
     peaks[rows.d] = rows.bias * factor
     least, most = np.inf, 0.0
     for i in range(0, len(rows.indptr) - 1, step):
-        total = peaks[rows.d] * peaks[rows.d]
+        total = float(peaks[rows.d]) ** 2
         for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            size = abs(np.float64(rows.data[k]) * factor)
+            size = abs(float(rows.data[k]) * factor)
             total += size * size
             j = rows.indices[k]
             peaks[j] = max(peaks[j], size)

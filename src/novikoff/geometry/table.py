@@ -238,7 +238,7 @@ class Digest:
             elif isinstance(matrix, np.ndarray):
                 self._hash_dense(matrix[begin:end])
             else:
-                self._hash_entries(*_nonzeros(matrix, begin, end))
+                self._hash_sparse(matrix, begin, end)
 
     def hexdigest(self, signs: Signs) -> str:
         """The digest, once all rows are there."""
@@ -273,6 +273,20 @@ class Digest:
         for first in range(0, len(rows), stride):
             part = np.add(rows[first : first + stride], 0.0, dtype=np.float64)  # no negative zeros
             self._hashed.update(part.data)
+
+    def _hash_sparse(self, matrix: Sparse, first: int, last: int) -> None:
+        """Rows of a sparse matrix; in place, a stretch at a time, where no entry is a zero."""
+        stretch = slice(int(matrix.indptr[first]), int(matrix.indptr[last]))
+        columns, values = matrix.indices[stretch], matrix.data[stretch]
+        if 2 * len(values) >= (last - first) * self._d or not values.all():
+            self._hash_entries(*_nonzeros(matrix, first, last))
+            return
+        self._hashed.update(b"sparse")
+        counts = np.diff(matrix.indptr[first : last + 1])
+        for part, kind in ((counts, np.int64), (columns, np.int64), (values, np.float64)):
+            for begin in range(0, len(part), _AT_ONCE):
+                piece = np.ascontiguousarray(part[begin : begin + _AT_ONCE], dtype=kind)
+                self._hashed.update(piece.data)
 
     def _hash_entries(
         self, counts: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], values: Vector
