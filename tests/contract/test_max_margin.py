@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 
 import novikoff as nv
+from novikoff.geometry.separability import Verdict
 
 CONFIGURATIONS = [nv.MaxMargin(), nv.MaxMargin("padded", multi_class="ovo")]
 
@@ -91,3 +92,33 @@ def test_it_is_what_its_attributes_say(
         assert margin.lo * (1 - 1e-6) <= 1.0 / size <= margin.hi * (1 + 1e-6)
         if bias == "free":
             assert abs(dual.sum()) <= 1e-9 * np.abs(dual).max()
+
+
+def test_the_widest_gap_proves_its_verdict() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5)) + 3.0
+    w = rng.normal(size=5)
+    y = np.where(X @ w > np.median(X @ w), 4, -7)
+    X += 0.01 * np.sign(y)[:, None] * w
+    model = nv.MaxMargin().fit(X, y)
+    verdict, padded = model.verdict_, nv.separate(X, y)
+    assert isinstance(verdict, Verdict)
+    assert verdict.certificate is not None
+    verdict.certificate.verify(X, y)
+    assert model.classes_.tolist() == [-7, 4]
+    assert verdict.margin.lo <= padded.margin.hi
+    assert padded.margin.lo <= verdict.margin.hi
+    assert verdict.geometric_margin.relative_width <= 1e-8
+    assert verdict.geometric_margin.lo <= padded.geometric_margin.hi
+    assert padded.geometric_margin.lo <= verdict.geometric_margin.hi
+
+
+def test_no_gap_is_proved_too() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    y = np.where(X[:, 0] > 0.0, 1, 0)
+    y[:3] ^= 1
+    with pytest.raises(nv.NotSeparableError) as caught:
+        nv.MaxMargin().fit(X, y)
+    assert caught.value.verdict.kind == "inseparable"
+    caught.value.certificate.verify(X, y)

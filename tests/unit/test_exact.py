@@ -93,6 +93,38 @@ def test_numbers_have_one_unit_and_near_floats(values: list[Fraction]) -> None:
             assert abs(Fraction(near) - value * power) <= slack
 
 
+@given(st.lists(floats, max_size=6))
+def test_floats_are_the_numbers_they_are(values: list[float]) -> None:
+    found = exact.floats(np.array(values))
+    assert [value * found.unit for value in found.whole.tolist()] == [Fraction(v) for v in values]
+    for near, whole in zip(found.near.tolist(), found.whole.tolist(), strict=True):
+        shift = max(abs(value).bit_length() for value in found.whole.tolist())
+        assert near == float(Fraction(whole, 1 << shift))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_floats_that_are_no_numbers_are_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        exact.floats(np.array([1.0, value]))
+
+
+@pytest.mark.parametrize("most", [1, 3, 8])
+def test_products_and_combinations_in_stretches_are_exact(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact, "_MOST_INTEGERS", most)
+    rng = np.random.default_rng(0)
+    A = np.ldexp(rng.normal(size=(5, 4)), rng.integers(-80, 80, size=(5, 4)))
+    A[1], A[:, 2] = 0.0, 0.0
+    w, c = rng.normal(size=(1, 4)), rng.normal(size=(1, 5))
+    rows, (v,), (u,) = fractions(A), fractions(w), fractions(c)
+    whole, unit = exact.products(A, exact.floats(w[0]))
+    assert [value * unit for value in whole.tolist()] == [inner(row, v) for row in rows]
+    whole, unit = exact.combine(A, exact.floats(c[0]))
+    columns = zip(*rows, strict=True)
+    assert [value * unit for value in whole.tolist()] == [inner(u, column) for column in columns]
+
+
 @given(tables(), st.data())
 def test_products_and_their_signs_are_exact(A: Vector, data: st.DataObject) -> None:
     w = weights(data, A.shape[1])
