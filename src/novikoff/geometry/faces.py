@@ -101,6 +101,8 @@ def _in_simplex(data: Data, rows: Indices, weights: Vector, used: Indices) -> De
 
 def _in_balance(data: Data, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
     """Prove, exactly, that rows with dependent columns have the origin inside their simplex."""
+    if len(rows) < 2:
+        return None
     _check_room(data, room_to_project(len(rows), data.p))
     last = int(np.argmax(weights))
     basis = np.delete(rows, last)
