@@ -156,3 +156,10 @@ def test_more_memory_is_more_room() -> None:
         assert Room(memory_for(wanted) - 8).bytes < wanted
     assert Room(None).bytes > 10**6
     assert "a quarter of the memory" in explained(10**9, None)
+
+
+def test_a_clean_pass_that_proves_nothing_is_not_the_end() -> None:
+    X = np.array([[1.0, 1.0, 1.0, 1.0], [1e16, 1.5, -1e16, -1.75], [-1.0, -1.0, -1.0, -1.0]])
+    y = np.array([1, 1, 0])  # in floats the perceptron's first w has all rows on their side
+    found = nv.separate(Scarce((X, y), 2, 10**9), goal="kind", fit_intercept=False)
+    assert found.kind == nv.separate(X, y, goal="kind", fit_intercept=False).kind == "separable"

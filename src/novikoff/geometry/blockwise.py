@@ -76,7 +76,8 @@ class _Rounds:
         self.bounds = math.inf, math.inf  # on the margins, when rows were last let go
 
     def pursue(self) -> None:
-        if not (self._train() and self.goal == "kind"):
+        self._train()
+        if self.goal != "kind" or self.found.kind is None:
             self._go_on()
         if self.found.kind is None and self.found.wanted > 0:
             self._train_on()
@@ -123,11 +124,8 @@ class _Rounds:
         """The room in which so many bytes would be left beside the selection, 0 for none."""
         return self.room.with_more(beside - self._left()) if beside > 0 else 0
 
-    def _train(self) -> bool:
-        """Run the perceptron; rows that it erred on, and those nearest to its w, are a start.
-
-        Whether a pass was clean: then its w is taken into account.
-        """
+    def _train(self) -> None:
+        """Run the perceptron; rows that it erred on, and those nearest to its w, are a start."""
         chance = np.random.default_rng(0)
         fewest = wrong = self.table.n + 1
         epoch, end = 0, _EPOCHS
@@ -144,7 +142,6 @@ class _Rounds:
         nearest.move_to(self.selection)
         if wrong == 0:
             self._note_clean()
-        return wrong == 0
 
     def _train_on(self) -> None:
         """Leave it to the perceptron."""
