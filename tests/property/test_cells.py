@@ -129,3 +129,11 @@ def test_columns_may_be_left_out_be_text_or_come_in_another_order() -> None:
     assert found is not None
     assert found.X.indices.tolist() == [feature_hash(b"second=2", 20), feature_hash(b"first", 20)]
     assert (found.X.data.tolist(), found.labels) == ([1.0, 1.0], [b"y"])
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n", "\r"])
+def test_a_blank_line_of_one_column_is_a_missing_cell(blank: str) -> None:
+    fields = [Field("a", False)]
+    for text in (f"red\n{blank}", f"red\n{blank}blue\n", f"{blank}red\n"):
+        assert parse_cells(memoryview(text.encode()), ",", [0], fields, 8) is None
+    assert parse_cells(memoryview(b"red\n"), ",", [0], fields, 8) is not None

@@ -95,6 +95,8 @@ def parse_cells(
     end = len(content)
     while end > 0 and content[end - 1] in (_NEWLINE, _RETURN):
         end -= 1
+    if len(places) == 1 and bytes(text[end:]) not in (b"", b"\n", b"\r\n"):
+        return None  # a blank line is a row here, whose one cell is missing
     n_rows = count(content, 0, end, ord("\n"), ord("\n")) + 1 if end > 0 else 0
     width = len(fields)
     columns, values = np.empty((n_rows, width), np.int32), np.empty((n_rows, width))
