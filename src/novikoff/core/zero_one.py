@@ -24,7 +24,7 @@ from novikoff.core.rows import Dense, Indices, Rows, Vector, axpy
 from novikoff.core.stops import Limits
 
 # Lines searched without improvement before giving up, for each weight and besides.
-_PATIENCE: Final = 7
+_PATIENCE: Final = 4
 _LEAST_PATIENCE: Final = 100
 # More lines where they are short: so many, or so many rows' worth of them.
 _MOST_MORE: Final = 3000
