@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import TypeAlias
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,8 @@ Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
 
 def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Floats | SparseMatrix:
     """X as a C-ordered or CSR matrix of floats; finiteness is checked by `pose`."""
-    checked: Floats | SparseMatrix = validate_data(estimator, X, reset=reset, **_FORM)
+    with _within_float64(X):
+        checked: Floats | SparseMatrix = validate_data(estimator, X, reset=reset, **_FORM)
     return checked
 
 
@@ -30,7 +32,8 @@ def check_rows_and_labels(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, *, reset: bool
 ) -> tuple[Floats | SparseMatrix, Labels]:
     """X as in `check_rows`, and one label per row."""
-    checked, labels = validate_data(estimator, X, y, reset=reset, **_FORM)
+    with _within_float64(X):
+        checked, labels = validate_data(estimator, X, y, reset=reset, **_FORM)
     return checked, labels
 
 
@@ -69,6 +72,38 @@ _FORM = {
 }
 
 
+@contextmanager
+def _within_float64(X: MatrixLike) -> Iterator[None]:
+    """Say where X has a Python number that is too large to be converted."""
+    try:
+        yield
+    except OverflowError:
+        for i, row in enumerate(np.asarray(X, dtype=object)):
+            for j, value in enumerate(np.atleast_1d(row)):
+                if not _converts(value):
+                    raise ValueError(
+                        f"Input X contains a number beyond the range of float64 in row {i}, "
+                        f"column {j}: scale the data down."
+                    ) from None
+        raise
+
+
+def _converts(value: object) -> bool:
+    try:
+        float(cast("float", value))
+    except OverflowError:
+        return False
+    return True
+
+
+def as_floats(values: npt.ArrayLike, name: str) -> Vector:
+    """An array of float64, or ValueError where a Python number is too large for one."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} contains a number beyond the range of float64.") from None
+
+
 def pose_unsigned(
     estimator: BaseEstimator, X: Floats | SparseMatrix, fit_intercept: bool, threads: int
 ) -> Problem:
@@ -88,11 +123,14 @@ def check_weights(
     """The factor on each row's steps, or None if it is 1 everywhere."""
     if sample_weight is None and class_weight is None:
         return None
-    weights = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, copy=True, ensure_non_negative=True
-    )
-    if class_weight is not None:
-        weights *= compute_class_weight(class_weight, classes=classes, y=classes[codes])[codes]
+    try:
+        weights = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, copy=True, ensure_non_negative=True
+        )
+        if class_weight is not None:
+            weights *= compute_class_weight(class_weight, classes=classes, y=classes[codes])[codes]
+    except OverflowError:
+        raise ValueError("Weights must be within the range of float64.") from None
     if not np.isfinite(weights).all() or (weights < 0.0).any():
         raise ValueError("Weights must be finite and not negative.")
     if not (weights > 0.0).any():
@@ -121,7 +159,7 @@ def check_start(
 
 
 def _shaped(values: npt.ArrayLike, shape: tuple[int, ...], name: str) -> Vector:
-    array = np.asarray(values, dtype=np.float64)
+    array = as_floats(values, name)
     single = shape[0] == 1 and array.shape in (shape[1:], ())
     if array.shape != shape and not (single and array.size == int(np.prod(shape))):
         raise ValueError(f"{name} has shape {array.shape}, but {shape} is needed.")
@@ -132,7 +170,7 @@ def _shaped(values: npt.ArrayLike, shape: tuple[int, ...], name: str) -> Vector:
 
 def check_vector(estimator: BaseEstimator, x: npt.ArrayLike) -> Vector:
     """One example as a vector of the right length and finite."""
-    vector = np.asarray(x, dtype=np.float64)
+    vector = as_floats(x, "x")
     wanted = estimator.n_features_in_
     if vector.shape != (wanted,):
         raise ValueError(f"x has shape {vector.shape}, but {wanted} features are expected.")
@@ -153,7 +191,7 @@ def check_reference(
     """The reference w* that was given in place of ``trace=True``, padded with its bias."""
     if isinstance(trace, bool | np.bool_):
         return None
-    reference = np.asarray(trace, dtype=np.float64)
+    reference = as_floats(trace, "The reference for the trace")
     if n_rules > 1:
         raise ValueError("A reference for the trace needs a problem of two classes.")
     if reference.shape not in ((n_features,), (n_features + int(fit_intercept),)):
