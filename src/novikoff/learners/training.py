@@ -138,6 +138,8 @@ def train(
 
     def train_rule(rule: int) -> Training:
         own_start = None if start is None else start[:, [rule]]
+        if (stop := plan.limits.reached()) is not None:
+            return _unbegun(problem, plan, own_start, stop)
         return _training(alone.run(problem.resigned(sides[codes, rule]), own_start, weights))
 
     return _in_parallel(train_rule, range(n_rules), plan)
@@ -173,6 +175,7 @@ def _in_parallel(job: Callable[[int], Training], parts: range, plan: Plan) -> Tr
             # Look up now and then: some libraries make Ctrl-C restart a plain wait.
             while wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
                 if any(future.done() and future.exception() for future in pending):
+                    plan.limits.interrupted = True  # it will be raised: no need to end the rest
                     break
         except KeyboardInterrupt:
             plan.limits.interrupted = True
@@ -193,6 +196,20 @@ def _training(run: Run) -> Training:
         stops=run.stops,
         counts=sp.csr_array(ledger.counts.T),
         traces=[] if run.trace is None else [run.trace],
+    )
+
+
+def _unbegun(problem: Problem, plan: Plan, start: Vector | None, stop: Stop) -> Training:
+    """One rule that a limit kept from beginning: the weights that it would have started from."""
+    n, none = problem.n if plan.counts else 0, np.empty(0, dtype=np.int32)
+    return Training(
+        W=np.zeros((problem.p, 1)) if start is None else start,
+        lazy=np.zeros((problem.p if plan.average else 0, 1)),
+        tally=np.zeros((3, 1), dtype=np.int64),
+        epochs=0,
+        stops=[stop],
+        counts=sp.csr_array((none, none, np.zeros(2, dtype=np.int32)), shape=(1, n)),
+        traces=[Recorder(plan.reference).trace()] if plan.trace else [],
     )
 
 
