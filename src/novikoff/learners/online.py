@@ -7,6 +7,7 @@ The kernels here sum from left to right, so that learning a stream row by row eq
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -88,7 +89,7 @@ class Rules:
         if self.averages:
             lazy = self.lazy + self.tally[0] * (W - self.W) + lazy
         self._hold(W, lazy)
-        self.tally += tally
+        self.tally = self.tally + tally
 
     def decisive(self) -> Vector:
         """The weights that predict: the average over all steps where it is kept, or w."""
@@ -107,7 +108,10 @@ class Rules:
         margin: float,
         step: float,
     ) -> bool:
-        """Show one example of class ``code``; False if a score is not finite."""
+        """Show one example of class ``code``.
+
+        False, and nothing is done, if a score or what an update would add up to is not finite.
+        """
         sides, W, lazy = self.sides[code], self._W, self._lazy
         return bool(
             _learn_all(columns, values, sides, W, lazy, self.tally, margin, step, self.bias)
@@ -183,15 +187,34 @@ def _heirs(scheme: Scheme, grown: Scheme, old: list[int]) -> list[tuple[int, int
     return [(rule, code, 1) for rule, code in enumerate(old)]
 
 
+def class_factor(weights: Mapping[Hashable, float] | None, label: Hashable) -> float:
+    """The factor on the steps of a class: 1 unless it has a weight.
+
+    >>> class_factor({"spam": 2}, "spam"), class_factor({"spam": 2}, "ham")
+    (2.0, 1.0)
+    """
+    given = 1.0 if weights is None else weights.get(label, 1.0)
+    try:
+        factor = float(given)
+    except OverflowError:
+        factor = math.inf
+    if not 0.0 <= factor < math.inf:
+        raise ValueError(
+            f"The weight of class {label!r} is {given}: weights must be finite and not negative."
+        )
+    return factor
+
+
 @njit(cache=True)
 def learn_dense(x: Vector, code: int, w: Vector, margin: float, step: float, bias: float) -> int:
     """One step of one rule on a dense example of class ``code``.
 
     0 if it was right, 1 if w was updated, 2 if that was for a mistake (m ≤ 0); −1, and
-    nothing is done, if x does not fit or m is not finite.
+    nothing is done, if x does not fit, m or an updated weight is not finite, or margin or
+    step are not what they must be.
     """
     d = len(x)
-    if d + 1 != len(w):
+    if d + 1 != len(w) or not (0.0 <= margin < math.inf and step > 0.0):
         return -1
     sign = 1.0 if code == 1 else -1.0
     m = 0.0
@@ -200,7 +223,7 @@ def learn_dense(x: Vector, code: int, w: Vector, margin: float, step: float, bia
     m = sign * (m + w[d])
     if m > margin and m < math.inf:
         return 0
-    if not abs(m) < math.inf:
+    if not (abs(m) < math.inf and abs(w[d] + step * sign * bias) < math.inf):
         return -1
     for j in range(d):
         if not abs(w[j] + step * sign * x[j]) < math.inf:
@@ -246,17 +269,25 @@ def _learn_all(
     step: float,
     bias: float,
 ) -> bool:
-    """One step of every rule in which the example's class takes part."""
+    """One step of every rule in which the example's class takes part, or none and False."""
     last = len(W) - 1
     scores = _score_all(columns, values, W)
     for c in range(len(scores)):
         if not abs(scores[c]) < math.inf:
             return False
-        for j in range(len(columns)):
-            if not abs(W[columns[j], c]) + abs(step * values[j]) < math.inf:
+        tau, t = step * sides[c], tally[0, c]
+        if tau != 0.0 and sides[c] * scores[c] <= margin:
+            for j in range(len(columns)):
+                if not abs(W[columns[j], c] + tau * values[j]) < math.inf:
+                    return False
+                if len(lazy) > 0 and not abs(lazy[columns[j], c] + t * tau * values[j]) < math.inf:
+                    return False
+            if not abs(W[last, c] + tau * bias) < math.inf:
+                return False
+            if len(lazy) > 0 and not abs(lazy[last, c] + t * tau * bias) < math.inf:
                 return False
     for c in range(len(scores)):
-        if sides[c] == 0:
+        if sides[c] == 0 or step == 0.0:  # a class of weight 0 does not take part
             continue
         m = sides[c] * scores[c]
         t = tally[0, c]

@@ -83,6 +83,9 @@ def advance(
                             return i
                 if not abs(W[bottom, c] + tau * bias) < math.inf:
                     return i
+                late = tally[0, c] * tau * bias
+                if len(lazy) > 0 and not abs(lazy[bottom, c] + late) < math.inf:
+                    return i
         mistake = novel or _mistaken(scores, code, sides, pairs, votes)
         novel = False
         at = counts[0] % len(window)
@@ -91,7 +94,7 @@ def advance(
         counts[2] += int64(mistake) - int64(window[at])
         window[at] = mistake
         for c in range(n_rules):
-            if sides[code, c] == 0:
+            if sides[code, c] == 0 or steps[code] == 0.0:  # a weight of 0: no part in it
                 continue
             m = sides[code, c] * scores[c]
             t = tally[0, c]

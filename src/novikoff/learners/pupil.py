@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from novikoff.learners.online import Rules
+from novikoff.learners.online import Rules, class_factor
 from novikoff.learners.schemes import scheme_for
 
 if TYPE_CHECKING:
@@ -118,8 +118,7 @@ class Pupil:
     @property
     def steps(self) -> list[float]:
         """The size of an update for each class."""
-        weights = self.class_weight or {}
-        return [self.step * float(weights.get(label, 1.0)) for label in self.labels]
+        return [self.step * class_factor(self.class_weight, label) for label in self.labels]
 
     def begin(self, labels: Sequence[Hashable], n_features: int) -> None:
         """Zero weights for these classes, unless there are rules already."""
