@@ -274,3 +274,42 @@ def test_a_vote_survives_pickling() -> None:
         clf.fit(X, y)
     twin = pickle.loads(pickle.dumps(clf))  # noqa: S301 — our own bytes
     assert [twin.predict_one(x) for x in X] == clf.predict(X).tolist()
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, pytest.param(10**400, id="huge")])
+def test_bad_weights_of_classes_are_refused_by_single_steps(weight: float) -> None:
+    x = np.array([1.0, 2.0])
+    weights: dict[Hashable, float] = {0: weight, 1: 1.0}
+    clf = nv.Perceptron(class_weight=weights).learn_one(x, 1)
+    before = clf.coef_
+    with pytest.raises(ValueError, match=r"weight of class 0 is .* not negative"):
+        clf.learn_one(x, 0)
+    np.testing.assert_array_equal(clf.coef_, before)
+    assert clf.classes_.tolist() == [1]
+
+
+@pytest.mark.parametrize("average", [False, "averaged"])
+def test_a_class_of_weight_zero_takes_no_part_in_single_steps(
+    average: Literal[False, "averaged"],
+) -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 3, 80)
+    weights: dict[Hashable, float] = {1: 0.0}
+    rows = nv.Perceptron(class_weight=weights, average=average)
+    rows.partial_fit(X, y, classes=[0, 1, 2])
+    one = nv.Perceptron(class_weight=weights, average=average)
+    one.partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+    for x, label in zip(X[1:], y[1:].tolist(), strict=True):
+        one.learn_one(x, label)
+    assert (one.n_updates_, one.n_mistakes_) == (rows.n_updates_, rows.n_mistakes_)
+    np.testing.assert_allclose(one.coef_, rows.coef_, rtol=1e-9)
+    stream = nv.Perceptron(class_weight=weights, average=average)
+    *_, last = nv.stream(zip(X, y.tolist(), strict=True), stream, classes=[0, 1, 2])
+    assert last.updates == rows.n_updates_
+    np.testing.assert_allclose(stream.coef_, rows.coef_, rtol=1e-9)
+
+
+def test_features_that_were_never_seen_have_no_weight() -> None:
+    assert nv.Perceptron().learn_one({}, "x").predict_one({"a": 1.0}) == "x"
+    numbered = nv.Perceptron().learn_one({5: 1.0}, "x").learn_one({6: 1.0}, "y")
+    assert numbered.predict_one({7: 1.0}) == numbered.predict_one({})

@@ -356,3 +356,16 @@ def test_starting_weights_are_not_reshaped() -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=r"\(4, 3\), but \(3, 4\)"):
         nv.Perceptron().fit(X, y, coef_init=np.ones((4, 3)))
+
+
+def test_a_warm_start_needs_the_rules_of_the_last_fit() -> None:
+    X, _ = separable(90, 3, 1)
+    y = np.arange(len(X)) % 3
+    clf = quietly_fitted(nv.Perceptron(warm_start=True, max_updates=9), X, y)
+    before = clf.coef_
+    clf.set_params(multi_class="ovo")
+    with pytest.raises(ValueError, match="needs the multi_class of the last fit"):
+        clf.fit(X, y)
+    np.testing.assert_array_equal(clf.coef_, before)
+    quietly_fitted(clf.set_params(warm_start=False), X, y)
+    quietly_fitted(clf.set_params(warm_start=True), X, y)

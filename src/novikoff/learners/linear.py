@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from itertools import count
-from numbers import Real
+from numbers import Integral, Real
 from typing import NoReturn
 
 import numpy as np
@@ -179,8 +179,9 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         threads = effective_n_jobs(self.n_jobs)
         problem = pose_unsigned(self, X, self._rules.bias > 0.0, threads)
         if self._votes:
-            return np.column_stack([votes.shares(X) for votes in self._votes])
-        found = scores(problem, self._rules.decisive(), threads)
+            found: Vector = np.column_stack([votes.shares(X) for votes in self._votes])
+        else:
+            found = scores(problem, self._rules.decisive(), threads)
         if not np.isfinite(found).all():
             row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
             raise ValueError(f"The score of row {row} is beyond the range of float64.")
@@ -202,7 +203,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         except KeyError:
             if not grow:
                 known = {feature: x[feature] for feature in x if feature in vocabulary}
-                if not known and all(isinstance(feature, int) for feature in vocabulary):
+                if not known and self._by_number(x):
                     raise ValueError(
                         "The features have no names: they are the numbers of the columns."
                     ) from None
@@ -219,13 +220,21 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             self.__dict__.pop("_feature_names", None)
         return columns, values
 
+    def _by_number(self, x: Mapping[Hashable, float]) -> bool:
+        """Whether an example names its features where all that are known are numbers."""
+        known = self._features()
+        numbered = len(known) > 0 and all(isinstance(feature, Integral) for feature in known)
+        return numbered and not any(isinstance(feature, Integral) for feature in x)
+
     def _refuse(self, x: Example) -> NoReturn:
         """Say why an example has no finite score."""
         if isinstance(x, Mapping):
             for feature, value in x.items():
                 if not isinstance(value, Real) or not abs(value) <= MOST:
                     raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
-        raise ValueError("The score of x is beyond the range of float64: scale x down.")
+        raise ValueError(
+            "The score of x, or an update by it, is beyond the range of float64: scale x down."
+        )
 
     def _features(self) -> dict[Hashable, int]:
         """The column of each feature: by name, or by number where there are no names."""

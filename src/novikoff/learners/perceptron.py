@@ -33,6 +33,7 @@ from novikoff.learners.inputs import (
     pose_unsigned,
     wants_trace,
 )
+from novikoff.learners.linear import MOST
 from novikoff.learners.online import Rules
 from novikoff.learners.progress import Progress, print_epoch
 from novikoff.learners.schemes import scheme_for
@@ -125,8 +126,8 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "fit_intercept": ["boolean"],
-        "margin": [Interval(Real, 0, None, closed="left")],
-        "step": [Interval(Real, 0, None, closed="neither")],
+        "margin": [Interval(Real, 0, MOST, closed="both")],
+        "step": [Interval(Real, 0, MOST, closed="right")],
         "order": [StrOptions(set(BY_NAME)), HasMethods("epochs"), MaxDistance, MaxResidual],
         "average": [StrOptions({"averaged", "voted"}), Options(bool, {False})],
         "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
@@ -208,7 +209,8 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         Raises
         ------
         KeyboardInterrupt
-            On Ctrl-C, within a second; the estimator then holds what it has learned.
+            On Ctrl-C, within a second; the estimator then holds what it has learned. As after
+            any other exception it is what it was before if the training had not begun.
         """
         limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
         with all_or_nothing(self):
@@ -222,10 +224,16 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
                     warm_start=self.warm_start,
                     trace=wants_trace(self.trace),
                 )
-                return self._fit_blocks(X, limits)
-            return self._fit(X, y, coef_init, intercept_init, sample_weight, limits)
+                stops = self._fit_blocks(X, limits)
+            else:
+                stops = self._fit(X, y, coef_init, intercept_init, sample_weight, limits)
+        if limits.interrupted:
+            raise KeyboardInterrupt
+        if not self.converged_:
+            _warn(stops)
+        return self
 
-    def _fit_blocks(self, blocks: Blocks, limits: Limits) -> Self:
+    def _fit_blocks(self, blocks: Blocks, limits: Limits) -> Sequence[Stop | None]:
         if self.average == "voted":
             raise ValueError(
                 "The voted perceptron keeps the rows of all its updates, which blocks cannot: "
@@ -261,11 +269,7 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         self.n_iter_, self.converged_, self._vouched = passes.begun, stop is Stop.CLEAN, True
         self.__dict__.pop("update_counts_", None)
         self.__dict__.pop("trace_", None)
-        if limits.interrupted:
-            raise KeyboardInterrupt
-        if not self.converged_:
-            _warn([stop])
-        return self
+        return [stop]
 
     def _fit(
         self,
@@ -275,7 +279,7 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         intercept_init: npt.ArrayLike | None,
         sample_weight: npt.ArrayLike | None,
         limits: Limits,
-    ) -> Self:
+    ) -> Sequence[Stop | None]:
         before: Rules | None = self.__dict__.get("_rules") if self.warm_start else None
         old_classes = self.classes_ if before is not None else None
         X, classes, codes = check_classes(self, X, y)
@@ -326,7 +330,8 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
                     int(training.tally[0, rule]),
                     begin[:, rule],
                     X,
-                    rules.sides[codes, rule],
+                    codes,
+                    rules.sides[:, rule],
                     self.fit_intercept,
                 )
                 for rule, trace in enumerate(training.traces)
@@ -340,19 +345,17 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         if wants_trace(self.trace):
             self.trace_ = training.traces[0] if len(classes) == 2 else training.traces
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        if limits.interrupted:
-            raise KeyboardInterrupt
-        if not training.converged:
-            _warn(training.stops)
-        return self
+        return training.stops
 
 
 def _resumed(before: Rules, old_classes: Labels, rules: Rules, classes: Labels) -> Vector:
-    if before.shape != rules.shape or not np.array_equal(old_classes, classes):
+    if before.n_features != rules.n_features or not np.array_equal(old_classes, classes):
         raise ValueError(
             "warm_start needs the classes and the number of features of the last fit: "
             f"{old_classes.tolist()} and {before.n_features}."
         )
+    if before.scheme != rules.scheme:
+        raise ValueError("warm_start needs the multi_class of the last fit: its rules are others.")
     return before.decisive()
 
 
@@ -364,5 +367,5 @@ def _warn(stops: Sequence[Stop | None]) -> None:
         "which, with proof. Scaling the features to unit variance often helps; if no rule is "
         "perfect, novikoff.Pocket or average='averaged' give a better one than the last weights.",
         ConvergenceWarning,
-        stacklevel=6,
+        stacklevel=5,
     )

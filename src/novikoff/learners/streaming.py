@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping
+from contextlib import AbstractContextManager
 from typing import Literal, Self, cast
 
 import numpy as np
@@ -17,38 +17,63 @@ from sklearn.utils.multiclass import check_classification_targets
 from novikoff.core import updates
 from novikoff.core.blocks import Blocks
 from novikoff.core.orders import Cyclic
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.learners.blockwise import Passes, classes_of, meet, refuse_beside_blocks
 from novikoff.learners.inputs import (
     Example,
     Labels,
     MatrixLike,
+    as_floats,
     check_rows_and_labels,
     check_weights,
     code_labels,
     pose_unsigned,
 )
-from novikoff.learners.linear import FLOAT64, UNFIT, LinearLearner
-from novikoff.learners.online import Rules, learn_dense
+from novikoff.learners.linear import FLOAT64, MOST, UNFIT, LinearLearner
+from novikoff.learners.online import Rules, class_factor, learn_dense
 from novikoff.learners.schemes import scheme_for
 from novikoff.learners.training import Plan, train
 
 _UNBALANCED = "class_weight='balanced' needs all rows at once: pass the weights as a dict."
+# What scikit-learn keeps in an estimator until its callbacks have been told of the end.
+_OF_CALLBACKS = {"_callback_fit_ctx", "_skl_callbacks_to_teardown"}
 
 
-@contextmanager
-def all_or_nothing(estimator: LinearLearner) -> Iterator[None]:
-    """If a fit fails, the estimator is what it was before."""
-    shape = {name: estimator.__dict__.get(name) for name in ("n_features_in_", "_feature_names")}
-    try:
-        yield
-    except Exception:
-        for name, value in shape.items():
-            if value is None:
-                estimator.__dict__.pop(name, None)
-            else:
-                estimator.__dict__[name] = value
-        raise
+def all_or_nothing(learner: LinearLearner) -> AbstractContextManager[object]:
+    """A block of code that either ends or leaves the learner as it was before, Ctrl-C included."""
+    return _Undo(learner)
+
+
+class _Undo(AbstractContextManager[object]):
+    """What a learner knew at the beginning.
+
+    Weights that are replaced by others need no copy. Those that are learned in place, by
+    `Rules.learn`, are the last thing that is done; and new features are added at the end.
+    """
+
+    def __init__(self, learner: LinearLearner) -> None:
+        self._now = learner.__dict__
+        self._before = self._now.copy()
+        rules: Rules | None = self._before.get("_rules")
+        self._rules = None if rules is None else (rules.__dict__, rules.__dict__.copy())
+        self._n_named = len(self._before.get("_vocabulary") or ())
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            return
+        _put_back(self._now, self._before)
+        if self._rules is not None:
+            _put_back(*self._rules)
+        vocabulary = self._before.get("_vocabulary") or {}
+        while len(vocabulary) > self._n_named:
+            vocabulary.popitem()
+
+
+def _put_back(now: dict[str, object], before: dict[str, object]) -> None:
+    for name in now.keys() - before.keys() - _OF_CALLBACKS:
+        del now[name]
+    now.update(before)
 
 
 def _streams(perceptron: StreamLearner) -> bool:
@@ -115,14 +140,26 @@ class StreamLearner(LinearLearner):
         Returns
         -------
         self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, within a second; the estimator then holds what it has learned. As after
+            any other exception it is what it was before if the training had not begun.
         """
         with all_or_nothing(self):
             if isinstance(X, Blocks):
                 refuse_beside_blocks(y=y, sample_weight=sample_weight)
-                return self._partial_fit_blocks(X, classes)
-            return self._partial_fit(X, y, classes, sample_weight)
+                limits = self._partial_fit_blocks(X, classes)
+            else:
+                limits = self._partial_fit(X, y, classes, sample_weight)
+            self._streamed()
+            self.n_iter_ += 1
+        if limits.interrupted:
+            raise KeyboardInterrupt
+        return self
 
-    def _partial_fit_blocks(self, blocks: Blocks, classes: npt.ArrayLike | None) -> Self:
+    def _partial_fit_blocks(self, blocks: Blocks, classes: npt.ArrayLike | None) -> Limits:
         if "_rules" not in self.__dict__:
             known = np.unique(np.asarray(classes)) if classes is not None else classes_of(blocks)
             if len(known) < 2:
@@ -135,11 +172,7 @@ class StreamLearner(LinearLearner):
         rules = self._rules
         plan = self._pass_plan()
         Passes(blocks, self, self.classes_, rules.scheme, plan).make(rules)
-        self._streamed()
-        self.n_iter_ += 1
-        if plan.limits.interrupted:
-            raise KeyboardInterrupt
-        return self
+        return plan.limits
 
     def _pass_plan(self) -> Plan:
         """One look at each row, in turn."""
@@ -166,7 +199,7 @@ class StreamLearner(LinearLearner):
         y: npt.ArrayLike | None,
         classes: npt.ArrayLike | None,
         sample_weight: npt.ArrayLike | None,
-    ) -> Self:
+    ) -> Limits:
         first = "_rules" not in self.__dict__
         X, y = check_rows_and_labels(self, X, y, reset=first)
         check_classification_targets(y)
@@ -189,11 +222,7 @@ class StreamLearner(LinearLearner):
         problem = pose_unsigned(self, X, rules.bias > 0.0, plan.threads)
         training = train(problem, codes, rules.scheme, plan, start=rules.W, weights=weights)
         rules.adopt(training.W, training.lazy, training.tally)
-        self._streamed()
-        self.n_iter_ += 1
-        if plan.limits.interrupted:
-            raise KeyboardInterrupt
-        return self
+        return plan.limits
 
     def learn_one(self, x: Example, y: Hashable) -> Self:
         """Look at one example: on a mistake, update (A5).
@@ -241,7 +270,7 @@ class StreamLearner(LinearLearner):
                     if self._vouched:
                         self._streamed()
                     return self
-        except (*UNFIT, KeyError):
+        except (*UNFIT, KeyError, OverflowError):
             pass
         self._learn_carefully(x, y)
         return self
@@ -250,11 +279,24 @@ class StreamLearner(LinearLearner):
         label = y.item() if isinstance(y, np.generic) else y
         if label is None or isinstance(label, tuple | frozenset) or label != label:
             raise ValueError(f"y is {label!r}, not a label.")
-        if "_rules" not in self.__dict__ or not (self.step > 0.0 and self.margin >= 0.0):
+        fair = 0.0 < self.step <= MOST and 0.0 <= self.margin <= MOST
+        if "_rules" not in self.__dict__ or not fair:
             self._validate_params()
         _streams(self)
+        if isinstance(self.class_weight, str):
+            raise ValueError(_UNBALANCED)
+        step = float(self.step) * class_factor(self.class_weight, label)
+        with all_or_nothing(self):
+            columns, values = self._take_in(x, label)
+            self._streamed()
+            code = self._codes[label]
+            if not self._rules.learn(columns, values, code, float(self.margin), step):
+                self._refuse(x)
+
+    def _take_in(self, x: Example, label: Hashable) -> tuple[Indices, Vector]:
+        """The columns and values of an example, whose features and class are known from now on."""
         if "_rules" not in self.__dict__:
-            vector = np.asarray([] if isinstance(x, Mapping) else x, dtype=np.float64)
+            vector = as_floats([] if isinstance(x, Mapping) else x, "x")
             if vector.ndim != 1 or not np.isfinite(vector).all():
                 raise ValueError("x must be a dict or a vector of finite numbers.")
             self._begin(np.array([label]), len(vector))
@@ -264,16 +306,7 @@ class StreamLearner(LinearLearner):
         columns, values = self._locate(x, grow=True)
         if label not in self._codes:
             self._meet(label)
-        step = float(self.step) * self._class_factor(label)
-        if not self._rules.learn(
-            columns,
-            values,
-            self._codes[label],
-            float(self.margin),
-            step,
-        ):
-            self._refuse(x)
-        self._streamed()
+        return columns, values
 
     def _begin(self, classes: Labels, n_features: int) -> None:
         """Zero weights for these classes."""
@@ -298,11 +331,6 @@ class StreamLearner(LinearLearner):
         scheme = scheme_for(len(labels), self._multi_class)
         self._rules = self._rules.with_class(labels.index(label), scheme)
         self._name_classes(classes)
-
-    def _class_factor(self, label: Hashable) -> float:
-        if isinstance(self.class_weight, str):
-            raise ValueError(_UNBALANCED)
-        return 1.0 if self.class_weight is None else float(self.class_weight.get(label, 1.0))
 
     def _streamed(self) -> None:
         """What was said of a fit is no longer true."""

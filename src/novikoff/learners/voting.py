@@ -7,6 +7,7 @@ next, so that the distinct rows of the updates are enough.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,14 +51,16 @@ class Votes:
     def shares(self, X: Floats | SparseMatrix) -> Vector:
         """(votes for + minus votes for −)/(all votes), for each row of X.
 
-        sign(0) is a vote for the negative side.
+        sign(0) is a vote for the negative side. The share of a row with a score beyond the range
+        of float64, whose sign nobody knows, is NaN.
         """
         out = np.empty(X.shape[0])
         block = max(1, _BLOCK // max(1, self.rows.shape[0]))
         for first in range(0, len(out), block):
             part = X[first : first + block].astype(np.float64)
-            gram = _products(part, self.rows) + self.bias
-            begin = np.asarray(part @ self.start[:-1]) + self.bias * self.start[-1]
+            with np.errstate(over="ignore", invalid="ignore"):
+                gram = _products(part, self.rows) + self.bias
+                begin = np.asarray(part @ self.start[:-1]) + self.bias * self.start[-1]
             _take_votes(gram, begin, self.which, self.tau, self.survived, out[first:])
         return out / max(1, int(self.survived.sum()))
 
@@ -67,23 +70,42 @@ def votes_of(
     n_steps: int,
     start: Vector,
     X: Floats | SparseMatrix,
-    signs: npt.NDArray[np.int8],
+    codes: Indices,
+    sides: npt.NDArray[np.int8],
     fit_intercept: bool,
 ) -> Votes:
-    """The votes of a traced run of ``n_steps`` steps."""
-    seen = np.zeros(X.shape[0], dtype=np.bool_)
-    seen[trace.index] = True
-    distinct = np.flatnonzero(seen)
-    which = (np.cumsum(seen) - 1)[trace.index]
+    """The votes of a traced run of ``n_steps`` steps, on rows whose class is on one of two sides.
+
+    Parameters
+    ----------
+    trace, n_steps, start
+        The run, and the weights that it began with.
+    X, codes : arrays
+        The rows, and the class of each.
+    sides : array of int
+        The sign of each class.
+    fit_intercept : bool
+        Whether there is a bias.
+    """
+    distinct, which = _numbered(trace.index, X.shape[0])
     moments = np.concatenate([[0], trace.step, [n_steps]])
     return Votes(
         start=start,
-        rows=X[distinct].astype(np.float64),
+        rows=X[distinct].astype(np.float64, copy=False),
         which=which,
-        tau=trace.tau * signs[trace.index],
+        tau=trace.tau * sides[codes[trace.index]],
         survived=np.diff(moments),
         bias=float(fit_intercept),
     )
+
+
+def _numbered(index: Indices, n: int) -> tuple[Indices, Indices]:
+    """The distinct ones of numbers below n, sorted, and the place of each number among them."""
+    if len(index) < n // 64:  # so that many short runs do not each cost n
+        return np.unique(index, return_inverse=True)
+    seen = np.zeros(n, dtype=np.bool_)
+    seen[index] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[index]
 
 
 @njit(cache=True, nogil=True)
@@ -96,7 +118,7 @@ def _take_votes(
         for k in range(len(which)):
             score += tau[k] * gram[i, which[k]]
             vote += survived[k + 1] if score > 0.0 else -survived[k + 1]
-        out[i] = vote
+        out[i] = vote if abs(score) < math.inf else math.nan  # once beyond, it never comes back
 
 
 def _products(X: Floats | SparseMatrix, rows: Floats | SparseMatrix) -> Vector:

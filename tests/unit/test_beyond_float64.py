@@ -1,0 +1,101 @@
+"""What does not fit into float64 is refused in a sentence, wherever it comes in or comes up."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import novikoff as nv
+
+HUGE = 10**400
+ROWS = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+Average = Literal[False, "averaged"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda clf: clf.fit([[0, 1], [1, 0], [2, HUGE]], [0, 1, 1]), "row 2, column 1"),
+        (lambda clf: clf.fit(np.array([[0, 1], [HUGE, 1]], object), [0, 1]), "row 1, column 0"),
+        (lambda clf: clf.partial_fit([[0, -HUGE]], [0], classes=[0, 1]), "row 0, column 1"),
+        (lambda clf: clf.fit(ROWS, [0, 1, 1]).predict([[0, 1], [0, HUGE]]), "row 1, column 1"),
+        (lambda clf: clf.fit(ROWS, [0, 1, 1]).predict_one([0, HUGE]), "x contains a number"),
+        (lambda clf: clf.learn_one([0, HUGE], 1), "x contains a number"),
+        (lambda clf: clf.learn_one([0.0, 1.0], 1).learn_one([0, HUGE], 1), "x contains a number"),
+        (lambda clf: clf.fit(ROWS, [0, 1, 1], coef_init=[HUGE, 0]), "coef_init contains"),
+        (lambda clf: clf.fit(ROWS, [0, 1, 1], sample_weight=[1, 1, HUGE]), "Weights must"),
+        (lambda clf: clf.set_params(class_weight={0: HUGE}).fit(ROWS, [0, 1, 1]), "Weights must"),
+        (lambda clf: clf.set_params(trace=[HUGE, 1]).fit(ROWS, [0, 1, 1]), "The reference"),
+        (lambda clf: clf.set_params(step=HUGE).fit(ROWS, [0, 1, 1]), "'step' parameter"),
+        (lambda clf: clf.set_params(margin=HUGE).fit(ROWS, [0, 1, 1]), "'margin' parameter"),
+    ],
+)
+def test_python_numbers_beyond_float64_are_refused(
+    call: Callable[[nv.Perceptron], object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(nv.Perceptron())
+
+
+@pytest.mark.parametrize("average", [False, "averaged"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_bias_beyond_float64_is_refused_by_single_steps_too(
+    average: Average, dtype: type[np.float64 | np.float32]
+) -> None:
+    clf = nv.Perceptron(step=1e308, margin=1.5e308, average=average)
+    x = np.zeros(2).astype(dtype)
+    clf.learn_one(x, 0).learn_one(x, 1)
+    if not average:
+        clf.learn_one(x, 1)
+    before = clf.intercept_
+    with pytest.raises(ValueError, match="range of float64"):
+        clf.learn_one(x, 1)
+    np.testing.assert_array_equal(clf.intercept_, before)
+    assert np.isfinite(before).all()
+
+
+def test_the_sum_of_an_average_beyond_float64_is_refused() -> None:
+    clf = nv.Perceptron(average="averaged", step=2.0)
+    clf.partial_fit([[1.0]], [0], classes=[0, 1])
+    x, before = np.array([8e307]), clf.coef_
+    for _ in range(5):
+        clf.learn_one([-1e-9], 1)
+    with pytest.raises(ValueError, match="range of float64"):
+        clf.learn_one(x, 1)
+    assert np.isfinite(clf.coef_).all()
+    assert clf.coef_.shape == before.shape
+
+
+@pytest.mark.parametrize("setting", [{"margin": -2.0}, {"margin": np.nan}, {"step": -1.0}])
+def test_single_steps_look_at_margin_and_step(setting: dict[str, float]) -> None:
+    clf = nv.Perceptron().partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
+    clf.set_params(**setting)
+    for x in (np.array([1.0]), np.array([-1.0])):
+        with pytest.raises(ValueError, match="parameter of Perceptron must be"):
+            clf.learn_one(x, 1)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_vote_with_a_score_beyond_float64_is_refused(
+    storage: Callable[[np.ndarray], np.ndarray], n_classes: int
+) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 5)), rng.integers(0, n_classes, 200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clf = nv.Perceptron(average="voted", max_epochs=5, random_state=0)
+        clf.fit(storage(X * 1e150), y)
+    X[7:] *= 1e150
+    clf.predict(storage(X[:7]))
+    for far in (1e50, 1e157):
+        X[7] = far * X[8]
+        with pytest.raises(ValueError, match="row 7 is beyond the range of float64"):
+            clf.predict(storage(X[:9]))
+        with pytest.raises(ValueError, match="beyond the range of float64"):
+            clf.predict_one(X[7])
