@@ -196,29 +196,43 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         """The columns and values of one example; a dict may bring new features."""
         if not isinstance(x, Mapping):
             return np.arange(self.n_features_in_), check_vector(self, x)
+        if grow:
+            return self._grow(x)
+        found = self._find(x)
+        if found is not None:
+            return found
+        vocabulary = self._features()
+        known = {feature: x[feature] for feature in x if feature in vocabulary}
+        if not known and self._by_number(x):
+            raise ValueError("The features have no names: they are the numbers of the columns.")
+        return self._locate(known, grow=False)
+
+    def _find(self, x: Mapping[Hashable, float]) -> tuple[Indices, Vector] | None:
+        """The columns and values of a dict, None if it has features that are not known."""
+        try:
+            values = np.fromiter(x.values(), np.float64, len(x))
+            columns = np.fromiter(map(self._features().__getitem__, x), np.int64, len(x))
+        except KeyError:
+            return None
+        except (TypeError, ValueError, OverflowError):
+            self._refuse(x)
+        return columns, values
+
+    def _grow(self, x: Mapping[Hashable, float]) -> tuple[Indices, Vector]:
+        """The columns and values of a dict, whose features are all known from now on."""
         vocabulary = self._features()
         try:
             values = np.fromiter(x.values(), np.float64, len(x))
-            columns = np.fromiter(map(vocabulary.__getitem__, x), np.int64, len(x))
-        except KeyError:
-            if not grow:
-                known = {feature: x[feature] for feature in x if feature in vocabulary}
-                if not known and self._by_number(x):
-                    raise ValueError(
-                        "The features have no names: they are the numbers of the columns."
-                    ) from None
-                return self._locate(known, grow=False)
-            if not np.isfinite(values).all():
-                self._refuse(x)
-            vocabulary.update(zip((f for f in x if f not in vocabulary), count(len(vocabulary))))
-            columns = np.fromiter(map(vocabulary.__getitem__, x), np.int64, len(x))
         except (TypeError, ValueError, OverflowError):
             self._refuse(x)
+        if not np.isfinite(values).all():
+            self._refuse(x)
+        vocabulary.update(zip((f for f in x if f not in vocabulary), count(len(vocabulary))))
         if len(vocabulary) > self.n_features_in_:
             self._rules.add_features(len(vocabulary))
             self.n_features_in_ = len(vocabulary)
             self.__dict__.pop("_feature_names", None)
-        return columns, values
+        return np.fromiter(map(vocabulary.__getitem__, x), np.int64, len(x)), values
 
     def _by_number(self, x: Mapping[Hashable, float]) -> bool:
         """Whether an example names its features where all that are known are numbers."""

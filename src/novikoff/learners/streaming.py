@@ -283,15 +283,26 @@ class StreamLearner(LinearLearner):
         if "_rules" not in self.__dict__ or not fair:
             self._validate_params()
         _streams(self)
-        if isinstance(self.class_weight, str):
-            raise ValueError(_UNBALANCED)
-        step = float(self.step) * class_factor(self.class_weight, label)
-        with all_or_nothing(self):
-            columns, values = self._take_in(x, label)
-            self._streamed()
-            code = self._codes[label]
-            if not self._rules.learn(columns, values, code, float(self.margin), step):
-                self._refuse(x)
+        step = float(self.step)
+        if self.class_weight is not None:
+            if isinstance(self.class_weight, str):
+                raise ValueError(_UNBALANCED)
+            step *= class_factor(self.class_weight, label)
+        found = None
+        if "_rules" in self.__dict__ and label in self._codes:
+            found = self._find(x) if isinstance(x, Mapping) else self._locate(x, grow=False)
+        if found is not None:  # there is nothing new, and so nothing to undo
+            self._learn_at(*found, x, label, step)
+        else:
+            with all_or_nothing(self):
+                self._learn_at(*self._take_in(x, label), x, label, step)
+        self._streamed()
+
+    def _learn_at(
+        self, columns: Indices, values: Vector, x: Example, label: Hashable, step: float
+    ) -> None:
+        if not self._rules.learn(columns, values, self._codes[label], float(self.margin), step):
+            self._refuse(x)
 
     def _take_in(self, x: Example, label: Hashable) -> tuple[Indices, Vector]:
         """The columns and values of an example, whose features and class are known from now on."""
