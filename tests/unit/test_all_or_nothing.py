@@ -111,6 +111,7 @@ def test_a_failed_later_call_changes_nothing(average: Literal[False, "averaged"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         clf = nv.Perceptron(average=average, max_epochs=2, trace=True).fit(X, Y)
+    clf.predict_one({0: 1.0})  # from now on the columns are known by their numbers
     calls: list[Call] = [
         lambda clf: clf.partial_fit(HOLE, Y),
         lambda clf: clf.partial_fit(Parts(X + 1.0, HOLE)),

@@ -18,6 +18,7 @@ import novikoff as nv
 from novikoff.core.trace import Trace
 from novikoff.learners.inputs import MatrixLike
 from novikoff.learners.schemes import OneVsOne
+from novikoff.learners.voting import _numbered
 
 Matrix = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -369,3 +370,11 @@ def test_a_warm_start_needs_the_rules_of_the_last_fit() -> None:
     np.testing.assert_array_equal(clf.coef_, before)
     quietly_fitted(clf.set_params(warm_start=False), X, y)
     quietly_fitted(clf.set_params(warm_start=True), X, y)
+
+
+@pytest.mark.parametrize("n", [3, 6, 500])
+def test_rows_of_a_short_run_are_numbered_like_those_of_a_long_one(n: int) -> None:
+    index = np.array([2, 0, 2, 2, 1, 0])[: n - 1]
+    distinct, which = _numbered(index, n)
+    assert distinct.tolist() == sorted(set(index.tolist()))
+    np.testing.assert_array_equal(distinct[which], index)

@@ -78,6 +78,9 @@ def blank_tape(length: int = 0, reference: Vector | None = None) -> Tape:
 class Recorder:
     """Gathers full tapes into one trace.
 
+    Its arrays grow by an eighth at a time, which moves no memory where it can be mapped anew: a
+    run that ends, or is interrupted, has its trace at once.
+
     Examples
     --------
     >>> recorder = Recorder(reference=np.array([3.0, 4.0]))
@@ -88,30 +91,41 @@ class Recorder:
 
     def __init__(self, reference: Vector | None = None) -> None:
         self.tape = blank_tape(_TAPE_LENGTH, reference)
-        self._steps: list[Indices] = []
-        self._indices: list[Indices] = []
-        self._numbers: list[Vector] = []
+        self._length = 0
+        self._steps: Indices = np.empty(0, dtype=np.int64)
+        self._indices: Indices = np.empty(0, dtype=np.int64)
+        self._numbers: Vector = np.empty((0, 4))
 
     def take(self) -> None:
         """Copy what is on the tape and wind it back."""
         used = int(self.tape.used[0])
-        self._steps.append(self.tape.step[:used].copy())
-        self._indices.append(self.tape.row[:used].copy())
-        self._numbers.append(self.tape.numbers[:used].copy())
+        last = self._length + used
+        if last > len(self._steps):
+            self._resize(last + last // 8)
+        self._steps[self._length : last] = self.tape.step[:used]
+        self._indices[self._length : last] = self.tape.row[:used]
+        self._numbers[self._length : last] = self.tape.numbers[:used]
+        self._length = last
         self.tape.used[0] = 0
+
+    def _resize(self, length: int) -> None:
+        self._steps.resize(length, refcheck=False)
+        self._indices.resize(length, refcheck=False)
+        self._numbers.resize((length, 4), refcheck=False)
 
     def trace(self) -> Trace:
         """All that was recorded."""
         self.take()
-        numbers = np.concatenate(self._numbers)
+        self._resize(self._length)
+        numbers = self._numbers
         inner = cosine = None
         if len(self.tape.reference) > 0:
             inner = numbers[:, 3]
             lengths = np.linalg.norm(self.tape.reference) * np.sqrt(numbers[:, 2])
             cosine = np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0)
         return Trace(
-            np.concatenate(self._steps),
-            np.concatenate(self._indices),
+            self._steps,
+            self._indices,
             numbers[:, 0],
             numbers[:, 1],
             numbers[:, 2],

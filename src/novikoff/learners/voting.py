@@ -88,13 +88,15 @@ def votes_of(
         Whether there is a bias.
     """
     distinct, which = _numbered(trace.index, X.shape[0])
-    moments = np.concatenate([[0], trace.step, [n_steps]])
+    survived = np.empty(len(trace) + 1, dtype=np.int64)
+    survived[:-1], survived[-1] = trace.step, n_steps
+    survived[1:] -= trace.step
     return Votes(
         start=start,
         rows=X[distinct].astype(np.float64, copy=False),
         which=which,
-        tau=trace.tau * sides[codes[trace.index]],
-        survived=np.diff(moments),
+        tau=trace.tau * sides[codes[distinct]][which],
+        survived=survived,
         bias=float(fit_intercept),
     )
 
