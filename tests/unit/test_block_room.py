@@ -163,3 +163,13 @@ def test_a_clean_pass_that_proves_nothing_is_not_the_end() -> None:
     y = np.array([1, 1, 0])  # in floats the perceptron's first w has all rows on their side
     found = nv.separate(Scarce((X, y), 2, 10**9), goal="kind", fit_intercept=False)
     assert found.kind == nv.separate(X, y, goal="kind", fit_intercept=False).kind == "separable"
+
+
+def test_an_undecided_verdict_says_why() -> None:
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.integers(-3, 4, size=(6000, 6)), np.zeros((6000, 1))])
+    X[5250, -1] = 1e-20  # by itself it makes one row of all separable
+    y = rng.integers(0, 2, 6000)
+    found = nv.separate(Scarce((X, y), 500, 10**8), goal="kind")
+    assert found.kind in ("quasi-separable", "undecided")
+    assert (found.obstacle is None) == (found.kind == "quasi-separable")

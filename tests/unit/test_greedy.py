@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from novikoff.core import greedy
 from novikoff.core.greedy import climb_until
 from novikoff.core.ledger import Run
 from novikoff.core.orders import BY_NAME, Greedy, MaxDistance, MaxResidual
@@ -109,6 +110,17 @@ def test_fresh_sums_change_nothing(rule: str, every: int, monkeypatch: pytest.Mo
         climbed(case, rule, Perceptron()), oracle(case.rows, rule, Perceptron()), exact=False
     )
     assert whole.W.tolist() == climbed(case, rule, Perceptron()).W.tolist()
+
+
+def test_a_long_run_sums_afresh_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+    afresh = greedy._sum_afresh
+    monkeypatch.setattr(greedy, "_sum_afresh", lambda *args: calls.append(afresh(*args)))
+    case = planted(6, 60, 7, gap=0.05)
+    case.signs[:3] *= -1  # no rule is perfect: it never ends
+    ran = climbed(case, "max_residual", Perceptron(), limits=Limits(updates=20_000))
+    assert ran.ledger.updates[0] == 20_000
+    assert len(calls) >= 20
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -152,6 +152,12 @@ def test_chaotic_notices_a_gap_across_two_epochs() -> None:
         deal(order, deck_of(range(3)), 2)
 
 
+def test_chaotic_notices_a_gap_of_one_step_too_many() -> None:
+    order = Chaotic([0, 1, 2, 2, 1, 0, 0, 0, 1, 2], window=5)  # row 2 at steps 3 and 9
+    with pytest.raises(ValueError, match="row 2 unvisited"):
+        deal(order, deck_of(range(3)), 2)
+
+
 def test_chaotic_allows_gaps_of_exactly_a_window() -> None:
     order = Chaotic([0, 1, 2] * 5, window=3)
     assert len(deal(order, deck_of(range(3)), 9)) == 5

@@ -52,6 +52,8 @@ from novikoff.geometry.table import (
 Goal: TypeAlias = Literal["margin", "kind"]
 Progress: TypeAlias = Callable[[Interval], None]
 
+_STUCK = "its numbers differ too much in size to prove more in blocks; in memory it may be"
+
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
@@ -267,6 +269,8 @@ def decide_blocks(
     if found.wanted > 0:
         why = explained(found.wanted, getattr(blocks, "max_memory", None))
         verdict = replace(verdict, obstacle=why)
+    elif verdict.kind == "undecided" and limits.reached() is None:
+        verdict = replace(verdict, obstacle=_STUCK)
     return verdict, found
 
 

@@ -312,8 +312,8 @@ class _Task:
             self._prove(packing)
         else:
             with ThreadPoolExecutor(1) as pool:
-                proved = pool.submit(self._prove, packing)
                 try:
+                    proved = pool.submit(self._prove, packing)
                     yield
                     proved.result()
                 except BaseException:
@@ -343,9 +343,8 @@ class _Task:
         w, history = kept.w, kept.history
         if self.options.refine:
             left = self.limits.left()
-            brief = Limits(
-                seconds=None if left is None else left / 2.0
-            )  # the descent's half is safe
+            half = None if left is None else left / 2.0  # the other is the descent's
+            brief = Limits(seconds=half)
             brief.interrupted = self.limits.interrupted
             smooth = smooth_starts(self.problem, self.prices, brief)
             starts = [w, *smooth.weights, *([] if self.start is None else [self.start])]
