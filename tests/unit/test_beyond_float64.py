@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import novikoff as nv
+from novikoff.core.rows import Vector
 
 HUGE = 10**400
 ROWS = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
@@ -99,3 +100,11 @@ def test_a_vote_with_a_score_beyond_float64_is_refused(
             clf.predict(storage(X[:9]))
         with pytest.raises(ValueError, match="beyond the range of float64"):
             clf.predict_one(X[7])
+
+
+def test_complex_numbers_are_refused_not_cut() -> None:
+    X, y = np.eye(3), [0, 1, 1]
+    with pytest.raises(ValueError, match="coef_init contains complex"):
+        nv.Perceptron().fit(X, y, coef_init=1j * np.ones((1, 3)))
+    with pytest.raises(ValueError, match="x contains complex"):
+        nv.Perceptron().learn_one(cast(Vector, 1j * np.ones(3)), 1)

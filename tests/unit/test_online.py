@@ -6,11 +6,13 @@ import copy
 import pickle
 import warnings
 from collections.abc import Hashable
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 import novikoff as nv
@@ -313,3 +315,24 @@ def test_features_that_were_never_seen_have_no_weight() -> None:
     assert nv.Perceptron().learn_one({}, "x").predict_one({"a": 1.0}) == "x"
     numbered = nv.Perceptron().learn_one({5: 1.0}, "x").learn_one({6: 1.0}, "y")
     assert numbered.predict_one({7: 1.0}) == numbered.predict_one({})
+
+
+def test_a_row_of_a_frame_is_taken_by_its_names() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+    clf = nv.Perceptron().fit(frame, (frame["a"] > 0).to_numpy())
+    for _, row in frame.iterrows():
+        assert clf.predict_one(row[["c", "a", "b"]]) == clf.predict_one(row.to_numpy())
+
+
+def test_a_label_that_cannot_be_one_is_refused() -> None:
+    with pytest.raises(ValueError, match="not a label"):
+        nv.Perceptron().learn_one(np.ones(3), cast(Hashable, [1]))
+
+
+def test_a_matrix_of_two_types_of_indices_is_left_as_it_is() -> None:
+    X = sp.csr_array(np.eye(3))
+    X.indptr = X.indptr.astype(np.int64)
+    indices = X.indices
+    nv.Perceptron().fit(X, [0, 1, 1])
+    assert X.indices is indices

@@ -158,6 +158,17 @@ def test_chaotic_notices_a_gap_of_one_step_too_many() -> None:
         deal(order, deck_of(range(3)), 2)
 
 
+@pytest.mark.parametrize("odd", [1.5, "1", None, 2**70])
+def test_rows_and_sizes_are_whole_numbers(odd: object) -> None:
+    with pytest.raises(ValueError, match="whole numbers"):
+        deal(Chaotic(cast("list[int]", [0, odd, 2]), window=3), deck_of(range(3)), 1)
+    if not isinstance(odd, int):
+        with pytest.raises(ValueError, match="at least one row"):
+            Blocks(cast(int, odd))
+        with pytest.raises(ValueError, match="cannot visit"):
+            deal(Chaotic([0, 1, 2], window=cast(int, odd)), deck_of(range(3)), 1)
+
+
 def test_chaotic_allows_gaps_of_exactly_a_window() -> None:
     order = Chaotic([0, 1, 2] * 5, window=3)
     assert len(deal(order, deck_of(range(3)), 9)) == 5

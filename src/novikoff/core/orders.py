@@ -13,8 +13,10 @@ are `Greedy`, and `novikoff.core.greedy` runs them.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -92,7 +94,7 @@ class Blocks:
     covers = True
 
     def __post_init__(self) -> None:
-        if self.size < 1:
+        if not isinstance(self.size, Integral) or self.size < 1:
             raise ValueError(f"A block needs at least one row, not {self.size}.")
 
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
@@ -146,13 +148,13 @@ class Chaotic:
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal the sequence, window by window."""
         n = len(deck.rows)
-        if self.window < n:
+        if not isinstance(self.window, Integral) or self.window < n:
             raise ValueError(f"A window of {self.window} steps cannot visit {n} rows.")
         last_seen = np.full(n, -1, dtype=np.int64)
         steps = iter(self.sequence)
         start = 0
         while True:
-            epoch = np.fromiter(itertools.islice(steps, self.window), dtype=np.int64)
+            epoch = _row_numbers(itertools.islice(steps, self.window))
             if len(epoch) < self.window:
                 return
             outside = (epoch < 0) | (epoch >= n)
@@ -217,6 +219,13 @@ def check_epoch(order: Sequence, epoch: Indices, n: int) -> Indices:
     if epoch.ndim != 1 or (len(epoch) > 0 and not 0 <= epoch.min() <= epoch.max() < n):
         raise ValueError(f"An epoch must be a vector of row numbers from 0 to {n - 1}.")
     return epoch
+
+
+def _row_numbers(sequence: Iterable[int]) -> Indices:
+    try:
+        return np.fromiter(map(operator.index, sequence), dtype=np.int64)
+    except (TypeError, OverflowError):
+        raise ValueError("The order must name rows by whole numbers.") from None
 
 
 @njit(cache=True, nogil=True)

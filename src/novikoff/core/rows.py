@@ -88,6 +88,7 @@ def view(
     if isinstance(X, np.ndarray):
         return Dense(frozen(X), frozen(signs), bias)
     if not checked:
+        X = type(X)(X)  # another object with the same arrays: the check may put in others
         X.check_format(full_check=True)
         if not X.has_canonical_format:
             X = X.copy()

@@ -97,8 +97,10 @@ def _converts(value: object) -> bool:
 
 
 def as_floats(values: npt.ArrayLike, name: str) -> Vector:
-    """An array of float64, or ValueError where a Python number is too large for one."""
+    """An array of float64, or ValueError where a number is too large for one, or complex."""
     try:
+        if np.iscomplexobj(values):
+            raise ValueError(f"{name} contains complex numbers.")
         return np.asarray(values, dtype=np.float64)
     except OverflowError:
         raise ValueError(f"{name} contains a number beyond the range of float64.") from None

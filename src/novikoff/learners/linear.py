@@ -195,6 +195,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     def _locate(self, x: Example, *, grow: bool) -> tuple[Indices, Vector]:
         """The columns and values of one example; a dict may bring new features."""
         if not isinstance(x, Mapping):
+            x = _by_name(x, getattr(self, "feature_names_in_", None))
+        if not isinstance(x, Mapping):
             return np.arange(self.n_features_in_), check_vector(self, x)
         if grow:
             return self._grow(x)
@@ -256,3 +258,12 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             names = self.__dict__.get("_feature_names", range(self.n_features_in_))
             self._vocabulary = {name: column for column, name in enumerate(names)}
         return self._vocabulary
+
+
+def _by_name(x: Example, names: npt.NDArray[np.object_] | None) -> Example:
+    """A row of a frame, whose entries have the names of the features, as a dict."""
+    labelled = getattr(x, "to_dict", None)
+    if names is None or not callable(labelled):
+        return x
+    found: dict[Hashable, float] = labelled()
+    return found if found.keys() == set(names) else x

@@ -277,7 +277,8 @@ class StreamLearner(LinearLearner):
 
     def _learn_carefully(self, x: Example, y: Hashable) -> None:
         label = y.item() if isinstance(y, np.generic) else y
-        if label is None or isinstance(label, tuple | frozenset) or label != label:
+        single = isinstance(label, Hashable) and not isinstance(label, tuple | frozenset)
+        if label is None or not single or label != label:
             raise ValueError(f"y is {label!r}, not a label.")
         fair = 0.0 < self.step <= MOST and 0.0 <= self.margin <= MOST
         if "_rules" not in self.__dict__ or not fair:
