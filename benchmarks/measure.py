@@ -172,6 +172,25 @@ def compare_answers(
     return Answers(times, compilation, my_answer, their_answer, runs)
 
 
+def compare_closely(
+    ours: Callable[[], Mine], peer: Callable[[], Theirs], turns: int
+) -> Answers[Mine, Theirs]:
+    """Ask the peer before and after each turn of ours, for ratios near 1.
+
+    What drifts evens out, and so does what the second gains or loses by what the first left.
+    """
+    first, my_answer = timed(ours)
+    times = Paired([], [])
+    for _ in range(turns):
+        before, _ = timed(peer)
+        seconds, my_answer = timed(ours)
+        after, their_answer = timed(peer)
+        times.ours.append(seconds)
+        times.peer.append((before + after) / 2.0)
+    compilation = max(0.0, first - statistics.median(times.ours))
+    return Answers(times, compilation, my_answer, their_answer, 2 * turns)
+
+
 class Bystanders:
     """How much of the machine other processes use, as Linux counts it.
 
