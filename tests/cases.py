@@ -110,6 +110,7 @@ STORAGES: dict[str, Callable[[Vector, Path], Floats | SparseMatrix]] = {
     "csr_f64_i32": lambda X, _: csr(X, np.float64, np.int32),
     "csr_f64_i64": lambda X, _: csr(X, np.float64, np.int64),
     "csr_f32_i32": lambda X, _: csr(X, np.float32, np.int32),
+    "csr_f32_i64": lambda X, _: csr(X, np.float32, np.int64),
 }
 
 

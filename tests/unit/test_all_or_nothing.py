@@ -188,6 +188,23 @@ def test_ctrl_c_in_training_leaves_what_was_learned() -> None:
     assert (clf.n_updates_, clf.n_iter_, clf.converged_) == (twin.n_updates_, 2, False)
 
 
+@pytest.mark.parametrize("most", [0, 4_000_000])
+def test_ctrl_c_leaves_votes_if_they_are_not_too_many(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(perceptron, "_MOST_VOTES", most)
+    labels = np.random.default_rng(1).integers(0, 2, 60)
+    clf = nv.Perceptron(order=StopsAt(2), average="voted")
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, labels)
+    with pytest.warns(match="without a clean cycle"):
+        twin = nv.Perceptron(
+            order="cyclic", max_epochs=2, average="voted" if most > 0 else False
+        ).fit(X, labels)
+    np.testing.assert_array_equal(clf.decision_function(X), twin.decision_function(X))
+    assert [clf.predict_one(x) for x in X] == clf.predict(X).tolist()
+
+
 @pytest.mark.parametrize("average", [False, "averaged", "voted"])
 @pytest.mark.parametrize("trace", [False, True])
 def test_rules_that_ctrl_c_finds_unbegun_are_not_run(

@@ -41,6 +41,9 @@ from novikoff.learners.streaming import StreamLearner, all_or_nothing
 from novikoff.learners.training import Plan, train
 from novikoff.learners.voting import votes_of
 
+# So many votes are put together well within a second, after Ctrl-C.
+_MOST_VOTES = 4_000_000
+
 
 class Perceptron(CallbackSupportMixin, StreamLearner):
     """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
@@ -209,8 +212,9 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         Raises
         ------
         KeyboardInterrupt
-            On Ctrl-C, within a second; the estimator then holds what it has learned. As after
-            any other exception it is what it was before if the training had not begun.
+            On Ctrl-C, within a second; the estimator then holds what it has learned (after some
+            millions of updates that is the last weights, not their votes). As after any other
+            exception it is what it was before if the training had not begun.
         """
         limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
         with all_or_nothing(self):
@@ -321,7 +325,8 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         rules.adopt(training.W, training.lazy, training.tally)
         self._rules, self._votes, self._vocabulary, self._open = rules, [], None, False
         self._name_classes(classes)
-        if self.average == "voted":
+        hurried = limits.interrupted and training.tally[1].sum() > _MOST_VOTES
+        if self.average == "voted" and not hurried:
             rules.plain = False
             begin = np.zeros_like(rules.W) if start is None else start
             self._votes = [
