@@ -3,12 +3,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 
-.PHONY: demo test lint types browser bench fuzz clean
+.PHONY: demo test lint types bench fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
 
-test: lint types browser
+test: lint types $(VENV)/browser
 	$(BIN)/python -m pytest -n 2 -q
 
 lint: $(VENV)/installed-dev
@@ -19,12 +19,13 @@ types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 # The tests open the report's page in Chromium; where it cannot be installed, they skip that.
-browser:
+$(VENV)/browser: | $(VENV)/installed-dev
 	@command -v chromium chromium-browser google-chrome >/dev/null \
 	|| { echo "installing chromium for the tests of the page"; \
 	     { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
 	     >/dev/null 2>&1; } \
 	|| echo "chromium cannot be installed here: the tests that open the page will be skipped"
+	@touch $@
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.run
@@ -34,9 +35,11 @@ COUNT ?= 1000000
 fuzz: $(VENV)/installed-dev
 	$(BIN)/python -m tests.fuzz $(COUNT) $(SEED)
 
-# Installed anew only when pyproject.toml changes.
+# Installed anew only when pyproject.toml changes. Debian keeps what venv takes pip from in a package
+# of its own: without it, the pip that is there serves.
 $(VENV)/installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) \
+	&& $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
