@@ -81,7 +81,8 @@ def test_counts_of_a_view(storage: str, tmp_path: Path) -> None:
     assert _rows.count(rows) == 9
     assert _rows.width(rows) == 5
     nonzeros = np.count_nonzero(case.X)
-    per_entry = {"f32": 4, "csr_f32_i32": 8, "csr_f64_i32": 12, "csr_f64_i64": 16}.get(storage, 8)
+    sizes = {"f32": 4, "csr_f32_i32": 8, "csr_f32_i64": 12, "csr_f64_i32": 12, "csr_f64_i64": 16}
+    per_entry = sizes.get(storage, 8)
     assert _rows.nbytes(rows) == per_entry * (nonzeros if "csr" in storage else 36)
 
 
