@@ -16,6 +16,7 @@ from novikoff.data.feeds.feed import Wishes
 from novikoff.data.feeds.opening import open_feed
 from novikoff.data.feeds.table import TableFeed
 from novikoff.data.scanner import feature_hash
+from novikoff.data.stretches import as_bytes, lines_are_records
 from novikoff.data.values import FALSE, MISSING, TRUE
 
 NUMBERS = ("0", "-1", "2.5", "1e3", "+7", ".5", "5.", "123456789012345678901", "1e-320", " 3\t")
@@ -137,3 +138,17 @@ def test_a_blank_line_of_one_column_is_a_missing_cell(blank: str) -> None:
     for text in (f"red\n{blank}", f"red\n{blank}blue\n", f"{blank}red\n"):
         assert parse_cells(memoryview(text.encode()), ",", [0], fields, 8) is None
     assert parse_cells(memoryview(b"red\n"), ",", [0], fields, 8) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "apart"),
+    [
+        (b'"a""\nb",c\n', False),  # the doubled quote does not end the field
+        (b'"a""",b\n"c",d\n', True),
+        (b'a,"b\r\nc"\n', False),
+        (b'a"b,c\nd,e"\n', True),  # only where a field begins
+        (b'a,"b\n', False),
+    ],
+)
+def test_whether_lines_are_records(text: bytes, apart: bool) -> None:
+    assert lines_are_records(as_bytes(memoryview(text)), ord(",")) == apart
