@@ -157,8 +157,10 @@ def _begin(request: Request, show: Show) -> Data:
 
 def _wake_kernels() -> None:
     """Call a kernel: before its first, Numba takes long, and much longer beside other imports."""
+    from novikoff.cli.kernels import load_lightly
     from novikoff.data.stretches import as_bytes, count_lines
 
+    load_lightly()
     count_lines(as_bytes(memoryview(b"\n")), 1)
 
 

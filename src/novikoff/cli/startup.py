@@ -19,6 +19,7 @@ from threading import Thread, current_thread, main_thread
 from types import FrameType, ModuleType
 from typing import Final
 
+from novikoff.cli.kernels import load_lightly
 from novikoff.cli.signals import handling
 
 _TIDY: Final = "\r\x1b[2K\x1b[?25h"  # an empty line, and the cursor back
@@ -32,6 +33,7 @@ def importing(*names: str, beside: bool = False) -> Iterator[None]:
     of an import could leave a lock behind for which the other threads wait for ever.
     """
     with _leaving_on_signals(), _hidden("pandas"), _put_off("scipy.stats"):
+        load_lightly()
         if not beside:
             _import(names)
             yield

@@ -1,10 +1,10 @@
-"""Memory, where its speed matters: alignment, and five instructions for use in kernels.
+"""Memory, where its speed matters: alignment, and four instructions for use in kernels.
 
 ``load(array)`` and ``store(array, value)`` read and write array[0] in one piece, where
 another thread looks on; ``prefetch(array, offset)`` asks for a cache line before it is needed
-and changes nothing; ``eight_bytes(array, offset)`` reads eight bytes as one word;
-``number_at(address, k, like)`` reads the k-th number of the type of an array ``like`` from an
-address, so that a kernel can go through as many arrays as there are without a type of its own.
+and changes nothing; ``number_at(address, k, like)`` reads the k-th number of the type of an array
+``like`` from an address, so that a kernel can go through as many arrays as there are without a
+type of its own.
 """
 
 from __future__ import annotations
@@ -93,21 +93,6 @@ def _typed_prefetch(
     return types.void(array, types.intp), generate
 
 
-def _typed_eight_bytes(
-    _: object, array: types.Array, offset: types.Integer
-) -> tuple[Signature, _Code]:
-    """Eight bytes as one word, the first of them the lowest; the array must have them all."""
-
-    def generate(
-        context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
-    ) -> ir.Value:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        address = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(64).as_pointer())
-        return builder.load(address, align=1)
-
-    return types.uint64(array, types.uint64), generate
-
-
 def _typed_number_at(
     _: object, address: types.Integer, offset: types.Integer, like: types.Array
 ) -> tuple[Signature, _Code]:
@@ -125,9 +110,6 @@ def _typed_number_at(
 load = cast(Callable[[npt.NDArray[np.int64]], int], intrinsic(_typed_load))
 store = cast(Callable[[npt.NDArray[np.int64], int], None], intrinsic(_typed_store))
 prefetch = cast(Callable[[npt.NDArray[np.generic], int], None], intrinsic(_typed_prefetch))
-eight_bytes = cast(
-    Callable[[npt.NDArray[np.uint8], np.uint64], np.uint64], intrinsic(_typed_eight_bytes)
-)
 number_at = cast(
     Callable[[np.uint64, np.uint64, npt.NDArray[np.floating]], float], intrinsic(_typed_number_at)
 )

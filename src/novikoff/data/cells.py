@@ -17,17 +17,9 @@ import numpy.typing as npt
 from numba import njit
 from numpy import int32, int64, uint64
 
-from novikoff.data.decimals import (
-    BITS,
-    UNSETTLED,
-    VALUE,
-    Bytes,
-    Word,
-    Words,
-    number,
-    powers_of_five,
-)
-from novikoff.data.pairs_kernel import BASIS, PRIME, find_label
+from novikoff.core.words import Address, Bytes, Word, address_of, byte_at
+from novikoff.data.decimals import BITS, UNSETTLED, VALUE, Words, number, powers_of_five
+from novikoff.data.pairs_kernel import BASIS, PRIME, find_label, is_blank
 from novikoff.data.plain import LABEL, SKIPPED, Indices
 from novikoff.data.scanner import feature_hash
 from novikoff.data.stretches import as_bytes, count
@@ -167,7 +159,7 @@ def _parse(
     own: npt.NDArray[np.int32],
     states: Words,
     bits: int,
-    powers: Words,
+    powers: Bytes,
     words: Words,
     meanings: Indices,
     columns: npt.NDArray[np.int32],
@@ -181,27 +173,28 @@ def _parse(
 
     ``own`` are the columns of the features' names and ``states`` the hashes of ``name=``.
     """
+    text, scale = address_of(content), address_of(powers)
     i, stop, fold, comma = uint64(0), uint64(end), uint64(bits), uint64(mark)
     mask = (_ONE << fold) - _ONE
     row, n_labels, seen = 0, 0, _NOTHING
     while i < stop:
         for field in range(len(places)):
             begin = i
-            if i < stop and content[i] == _QUOTE:
+            if i < stop and byte_at(text, i) == _QUOTE:
                 i += _ONE
                 begin = i
-                while i < stop and content[i] != _QUOTE:
-                    if _is_odd(content[i]):
+                while i < stop and byte_at(text, i) != _QUOTE:
+                    if _is_odd(byte_at(text, i)):
                         return row, n_labels, bool(seen >= _WIDE)
-                    seen |= content[i]
+                    seen |= byte_at(text, i)
                     i += _ONE
                 last = i
                 i += _ONE
                 if last >= stop:
                     return row, n_labels, bool(seen >= _WIDE)
             else:
-                while i < stop and content[i] != comma:
-                    c = content[i]
+                while i < stop and byte_at(text, i) != comma:
+                    c = byte_at(text, i)
                     if (c == _NEWLINE) | (c == _RETURN):
                         break
                     if c == _QUOTE or _is_odd(c):
@@ -213,8 +206,8 @@ def _parse(
             if place == LABEL:
                 h = BASIS
                 for k in range(begin, last):
-                    h = (h ^ content[k]) * PRIME
-                code = find_label(content, begin, last, h, labels, table, n_labels)
+                    h = (h ^ byte_at(text, k)) * PRIME
+                code = find_label(text, begin, last, h, labels, table, n_labels)
                 if code == n_labels:
                     if n_labels == len(labels):
                         return row, n_labels, bool(seen >= _WIDE)
@@ -222,14 +215,12 @@ def _parse(
                     n_labels += 1
                 codes[row] = int32(code)
             elif place >= 0:
-                while begin < last and (content[begin] == _SPACE or content[begin] == _TAB):
+                while begin < last and is_blank(byte_at(text, begin)):
                     begin += _ONE
-                while begin < last and (
-                    content[last - _ONE] == _SPACE or content[last - _ONE] == _TAB
-                ):
+                while begin < last and is_blank(byte_at(text, last - _ONE)):
                     last -= _ONE
                 free = not always[place]
-                at, value, word, state = number(content, begin, last, powers)
+                at, value, word, state = number(text, begin, last, scale)
                 if free and at == last and ((state == VALUE) | (state == BITS)):
                     columns[row, place] = own[place]
                     if state == VALUE:
@@ -237,7 +228,7 @@ def _parse(
                     else:
                         patterns[row, place] = word
                 else:
-                    meaning = _meaning(content, begin, last, words, meanings)
+                    meaning = _meaning(text, begin, last, words, meanings)
                     unsettled = free and at == last and state == UNSETTLED
                     if meaning == _MISSING or (free and meaning == _ENDLESS) or unsettled:
                         return row, n_labels, bool(seen >= _WIDE)
@@ -247,17 +238,17 @@ def _parse(
                     else:
                         h = states[place]
                         for k in range(begin, last):
-                            h = (h ^ content[k]) * PRIME
+                            h = (h ^ byte_at(text, k)) * PRIME
                         columns[row, place] = int32((h >> fold ^ h) & mask)
                         values[row, place] = 1.0
             if field < len(places) - 1:
-                if i >= stop or content[i] != comma:
+                if i >= stop or byte_at(text, i) != comma:
                     return row, n_labels, bool(seen >= _WIDE)
                 i += _ONE
-        if i < stop and content[i] == _RETURN:
+        if i < stop and byte_at(text, i) == _RETURN:
             i += _ONE
         if i < stop:
-            if content[i] != _NEWLINE:
+            if byte_at(text, i) != _NEWLINE:
                 return row, n_labels, bool(seen >= _WIDE)
             i += _ONE
         row += 1
@@ -265,34 +256,34 @@ def _parse(
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _is_odd(c: np.uint8) -> bool:
+def _is_odd(c: Word) -> bool:
     """Whether a byte is not at home in a cell: control characters, ends of lines."""
     return bool(c < _SPACE and c != _TAB)
 
 
 @njit(cache=True, nogil=True)
-def _meaning(content: Bytes, begin: Word, end: Word, words: Words, meanings: Indices) -> int:
+def _meaning(text: Address, begin: Word, end: Word, words: Words, meanings: Indices) -> int:
     """What a cell means that is no number: nothing, a truth value, what is not finite, or text."""
     if begin == end:
         return _MISSING
     if end - begin <= _EIGHT:
-        word = _packed(content, begin, end, _NOTHING)
+        word = _packed(text, begin, end, _NOTHING)
         for k in range(len(words)):
             if words[k] == word:
                 return int(meanings[k])
-    signed = uint64(content[begin] == _PLUS or content[begin] == _MINUS)
+    signed = uint64(byte_at(text, begin) == _PLUS or byte_at(text, begin) == _MINUS)
     if end - begin - signed <= _EIGHT:
-        word = _packed(content, begin + signed, end, _SMALL)
+        word = _packed(text, begin + signed, end, _SMALL)
         if (word == _INF) | (word == _INFINITY) | (word == _NAN):
             return _ENDLESS
     return _OTHER
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _packed(content: Bytes, begin: Word, end: Word, small: Word) -> Word:
+def _packed(text: Address, begin: Word, end: Word, small: Word) -> Word:
     """Up to eight bytes as a number; with ``small`` set, letters lose their case."""
     word, shift = _NOTHING, _NOTHING
     for k in range(begin, end):
-        word |= uint64(content[k] | small) << shift
+        word |= uint64(byte_at(text, k) | small) << shift
         shift += _EIGHT
     return word

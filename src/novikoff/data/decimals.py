@@ -16,10 +16,17 @@ import numpy.typing as npt
 from numba import njit
 from numpy import int64, uint64
 
-from novikoff.core.memory import eight_bytes
+from novikoff.core.words import (
+    Address,
+    Bytes,
+    Word,
+    byte_at,
+    high_product,
+    leading_zeros,
+    trailing_zeros,
+    word_at,
+)
 
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-Word: TypeAlias = np.uint64
 Words: TypeAlias = npt.NDArray[np.uint64]
 
 # What a kernel says of a field: its value, its bits, that it cannot settle it, or neither.
@@ -29,9 +36,8 @@ UNSETTLED: Final = 2
 NOT_A_NUMBER: Final = 3
 
 _ONE, _EIGHT, _TEN = map(np.uint64, (1, 8, 10))
-_ZEROS, _LACKING, _TOPS, _ONES_OF_8 = map(
-    np.uint64,
-    (0x3030303030303030, 0x7676767676767676, 0x8080808080808080, 0x0101010101010101),
+_ZEROS, _LACKING, _TOPS = map(
+    np.uint64, (0x3030303030303030, 0x7676767676767676, 0x8080808080808080)
 )
 _TENS = np.array([10**k for k in range(9)], dtype=np.uint64)
 # Bytes as the kernels compare them, in unsigned arithmetic.
@@ -41,12 +47,13 @@ _EXACT = np.uint64(1 << 53)
 _POWERS = 10.0 ** np.arange(23)
 
 _LEAST, _MOST = -342, 308
+_LOW_WORDS = np.uint64(8 * (_MOST - _LEAST + 1))
 _ONES = (1 << 64) - 1
 
 
 @cache
-def powers_of_five() -> Words:
-    """The first 128 bits of 5^q for q = −342 … 308: high words, then low words."""
+def powers_of_five() -> Bytes:
+    """The first 128 bits of 5^q for q = −342 … 308: high words, then low words, in bytes."""
     table = np.empty((2, _MOST - _LEAST + 1), dtype=np.uint64)
     for q in range(_LEAST, _MOST + 1):
         if q < 0:
@@ -62,42 +69,47 @@ def powers_of_five() -> Words:
                 else (bits >> (bits.bit_length() - 128))
             )
         table[:, q - _LEAST] = bits >> 64, bits & _ONES
-    return table
+    return table.reshape(-1).view(np.uint8)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def number(content: Bytes, i: Word, end: Word, powers: Words) -> tuple[Word, float, Word, int]:
+def number(text: Address, i: Word, end: Word, powers: Address) -> tuple[Word, float, Word, int]:
     """Where a number ends, its value or its bits, and which of them it is, if any."""
-    negative = uint64(i < end and content[i] == _MINUS)
-    i += negative | uint64(i < end and content[i] == _PLUS)
+    negative = uint64(i < end and byte_at(text, i) == _MINUS)
+    i += negative | uint64(i < end and byte_at(text, i) == _PLUS)
     begin = i
-    i, m = digits(content, i, end, _NOTHING)
+    if i + _TEN <= end and byte_at(text, i + _ONE) == _POINT and byte_at(text, i) - _ZERO <= _NINE:
+        m = byte_at(text, i) - _ZERO  # one digit before the point: nothing to count
+        i += _ONE
+    else:
+        i, m = digits(text, i, end, _NOTHING)
     seen, q = i - begin, int64(0)
-    if i < end and content[i] == _POINT:
+    if i < end and byte_at(text, i) == _POINT:
         i += _ONE
         after = i
-        i, m = digits(content, i, end, m)
+        i, m = digits(text, i, end, m)
         seen += i - after
         q = -int64(i - after)
     if seen == _NOTHING:
         return i, 0.0, _NOTHING, NOT_A_NUMBER
     last = i
-    if i < end and content[i] | _SMALL == _E:
+    if i < end and byte_at(text, i) | _SMALL == _E:
         i += _ONE
-        fall = i < end and content[i] == _MINUS
-        i += uint64(fall or (i < end and content[i] == _PLUS))
+        fall = i < end and byte_at(text, i) == _MINUS
+        i += uint64(fall or (i < end and byte_at(text, i) == _PLUS))
         first = i
-        i, power = digits(content, i, end, _NOTHING)
+        i, power = digits(text, i, end, _NOTHING)
         if i == first:
             return i, 0.0, _NOTHING, NOT_A_NUMBER
         if i - first > _NINE:
             return i, 0.0, _NOTHING, UNSETTLED
         q += -int64(power) if fall else int64(power)
     if seen > _NINETEEN:  # m may have overflowed
-        bits, settled = _long(content, begin, last, q, powers)
+        bits, settled = _long(text, begin, last, q, powers)
         return i, 0.0, bits | (negative << _SIGN), BITS if settled else UNSETTLED
     if m < _EXACT and -22 <= q <= 22:  # both are doubles: one rounding (Clinger 1990)
-        value = float(m) / _POWERS[-q] if q < 0 else float(m) * _POWERS[q]
+        whole = float(int64(m))  # for which there is an instruction
+        value = whole / _POWERS[uint64(-q)] if q < 0 else whole * _POWERS[uint64(q)]
         return i, -value if negative else value, _NOTHING, VALUE
     if m == _NOTHING:
         return i, 0.0, negative << _SIGN, BITS
@@ -106,21 +118,20 @@ def number(content: Bytes, i: Word, end: Word, powers: Words) -> tuple[Word, flo
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def digits(content: Bytes, i: Word, end: Word, m: Word) -> tuple[Word, Word]:
+def digits(text: Address, i: Word, end: Word, m: Word) -> tuple[Word, Word]:
     """Read digits on, eight at a time: where they end, and m followed by them."""
     while i + _EIGHT <= end:
-        x = eight_bytes(content, i) ^ _ZEROS  # digits are now 0 to 9
+        x = word_at(text, i) ^ _ZEROS  # digits are now 0 to 9
         others = (x + _LACKING | x) & _TOPS  # right up to the first that is none
         if others == uint64(0):
             m = m * _TENS[8] + _eight(x)
             i += _EIGHT
             continue
-        below = (others & (~others + _ONE)) - _ONE
-        n = ((below >> uint64(7) & _ONES_OF_8) * _ONES_OF_8) >> uint64(56)
+        n = trailing_zeros(others) >> uint64(3)
         # Shifted twice, as a shift by 64 bits is not defined.
         return i + n, m * _TENS[n] + _eight(x << _ONE << (uint64(63) - _EIGHT * n))
-    while i < end and content[i] - uint64(48) <= uint64(9):
-        m = m * _TEN + (content[i] - uint64(48))
+    while i < end and byte_at(text, i) - uint64(48) <= uint64(9):
+        m = m * _TEN + (byte_at(text, i) - uint64(48))
         i += _ONE
     return i, m
 
@@ -134,11 +145,11 @@ def _eight(x: Word) -> Word:
 
 
 @njit(cache=True, nogil=True)
-def _long(content: Bytes, i: Word, end: Word, q: np.int64, powers: Words) -> tuple[Word, bool]:
+def _long(text: Address, i: Word, end: Word, q: np.int64, powers: Address) -> tuple[Word, bool]:
     """As `nearest_double`, of many digits with a point among them: by the first 19 that count."""
     m, kept, dropped = uint64(0), 0, 0
     while i < end:
-        digit = content[i] - _ZERO
+        digit = byte_at(text, i) - _ZERO
         if digit <= _NINE:
             if kept == 19:
                 dropped += 1
@@ -156,20 +167,17 @@ def _long(content: Bytes, i: Word, end: Word, q: np.int64, powers: Words) -> tup
 
 
 @njit(cache=True, nogil=True)
-def nearest_double(m: Word, q: np.int64, powers: Words) -> tuple[Word, bool]:
+def nearest_double(m: Word, q: np.int64, powers: Address) -> tuple[Word, bool]:
     """The bits of the double nearest to m·10^q, and whether they are settled; m > 0."""
-    if q < -342 or q > 308:
+    if q < _LEAST or q > _MOST:
         return uint64(0), False
-    w = uint64(m)
-    shift = uint64(0)
-    for step in (32, 16, 8, 4, 2, 1):  # to a leading one
-        if w >> uint64(64 - step) == uint64(0):
-            w <<= uint64(step)
-            shift += uint64(step)
-    at = q + 342
-    low, high = _times(w, powers[0, at])
+    shift = leading_zeros(m)
+    w = uint64(m) << shift
+    at = _EIGHT * uint64(q - _LEAST)
+    five = word_at(powers, at)
+    low, high = w * five, high_product(w, five)
     if high & uint64(0x1FF) == uint64(0x1FF):
-        _, more = _times(w, powers[1, at])
+        more = high_product(w, word_at(powers, at + _LOW_WORDS))
         low += more
         if more > low:
             high += uint64(1)
@@ -190,13 +198,3 @@ def nearest_double(m: Word, q: np.int64, powers: Words) -> tuple[Word, bool]:
         exponent += 1
     mantissa &= ~(uint64(1) << uint64(52))
     return mantissa | (uint64(exponent) << uint64(52)), True
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def _times(a: Word, b: Word) -> tuple[Word, Word]:
-    """The low and the high word of a product of words."""
-    half, mask = uint64(32), uint64(0xFFFFFFFF)
-    a0, a1, b0, b1 = a & mask, a >> half, b & mask, b >> half
-    middle = a1 * b0 + (a0 * b0 >> half)
-    other = a0 * b1 + (middle & mask)
-    return a * b, a1 * b1 + (middle >> half) + (other >> half)

@@ -16,7 +16,8 @@ from typing import NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.decimals import Bytes, powers_of_five
+from novikoff.core.words import Bytes
+from novikoff.data.decimals import powers_of_five
 from novikoff.data.errors import DataError
 from novikoff.data.pairs_kernel import DONE, FULL, fold, parse
 from novikoff.data.scanner import Pairs, feature_hash, fitting, is_finite, is_label, scan_rows

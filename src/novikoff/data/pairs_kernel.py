@@ -13,7 +13,8 @@ import numpy.typing as npt
 from numba import njit
 from numpy import int32, int64, isfinite, uint64
 
-from novikoff.data.decimals import BITS, NOT_A_NUMBER, VALUE, Bytes, Word, Words, digits, number
+from novikoff.core.words import Address, Bytes, Word, address_of, byte_at
+from novikoff.data.decimals import BITS, NOT_A_NUMBER, VALUE, Words, digits, number
 from novikoff.data.stretches import same
 
 # Why a kernel ends: all is read, a line is not of the form, or there is no room for what it finds.
@@ -36,7 +37,7 @@ def parse(
     end: int,
     bare: bool,
     bits: int,
-    powers: Words,
+    powers: Bytes,
     indices: npt.NDArray[np.int32],
     values: npt.NDArray[np.float64],
     words: Words,
@@ -52,20 +53,21 @@ def parse(
     why it ended and the offset of that line; rows, pairs, lines, labels, unsettled numbers,
     queries, whether a comment is not ASCII, the least and the largest index.
     """
+    text, scale = address_of(content), address_of(powers)
     i, stop, fold = uint64(begin), uint64(end), uint64(bits)
     n, row, lines, n_labels, n_unsettled, queries = NOTHING, NOTHING, 0, 0, 0, 0
     lowest, highest, odd = NEVER, NOTHING, NOTHING
     why, start = DONE, i
     while i < stop:
         start, first = i, n
-        i = _past_blanks(content, i, stop)
-        if not _ends(content, i, stop):
+        i = _past_blanks(text, i, stop)
+        if not _ends(text, i, stop):
             if not bare:
                 place, h = i, BASIS
-                while not (_ends(content, i, stop) or _is_blank(content[i])):
-                    h = (h ^ content[i]) * PRIME
+                while not (_ends(text, i, stop) or is_blank(byte_at(text, i))):
+                    h = (h ^ byte_at(text, i)) * PRIME
                     i += ONE
-                code = find_label(content, place, i, h, labels, table, n_labels)
+                code = find_label(text, place, i, h, labels, table, n_labels)
                 if code == n_labels:
                     if n_labels == len(labels):
                         why = FULL
@@ -73,39 +75,39 @@ def parse(
                     labels[code, 0], labels[code, 1] = int64(place), int64(i)
                     n_labels += 1
                 codes[row] = int32(code)
-            place = _past_query(content, _past_blanks(content, i, stop), stop)
+            place = _past_query(text, _past_blanks(text, i, stop), stop)
             if place != NEVER:
                 queries += 1
                 i = place
             least = NOTHING
             while True:
                 place = i
-                i = _past_blanks(content, i, stop)
-                if _ends(content, i, stop):
+                i = _past_blanks(text, i, stop)
+                if _ends(text, i, stop):
                     break
                 why = BAD
                 if i == place and n > first:
                     break
                 place = i
                 if fold == NOTHING:
-                    i, column = digits(content, i, stop, NOTHING)
+                    i, column = digits(text, i, stop, NOTHING)
                     if i - place > TEN or column > MOST or column < least:
                         break
                     least = column + ONE
                 else:
-                    i, column = _hashed(content, i, stop, fold)
-                if i == place or i >= stop or content[i] != COLON:
+                    i, column = _hashed(text, i, stop, fold)
+                if i == place or i >= stop or byte_at(text, i) != COLON:
                     break
                 i += ONE
                 place = i
-                i, value, word, state = number(content, i, stop, powers)
+                i, value, word, state = number(text, i, stop, scale)
                 if state == VALUE:
                     values[n] = value
                 elif state == BITS:
                     words[n] = word
                 else:
                     if state == NOT_A_NUMBER:
-                        i = _past_word(content, place, stop)
+                        i = _past_word(text, place, stop)
                         if i == place:
                             break
                     if n_unsettled == len(unsettled):
@@ -124,12 +126,14 @@ def parse(
                 break
             ends[row] = int64(n)
             row += ONE
-        while i < stop and content[i] != NEWLINE and content[i] != RETURN:  # a comment
-            odd |= uint64(content[i] >= WIDE or content[i] == NOTHING)
+        while i < stop and byte_at(text, i) != NEWLINE and byte_at(text, i) != RETURN:  # a comment
+            odd |= uint64(byte_at(text, i) >= WIDE or byte_at(text, i) == NOTHING)
             i += ONE
         if i < stop:
             i += ONE
-            i += uint64(content[i - ONE] == RETURN and i < stop and content[i] == NEWLINE)
+            i += uint64(
+                byte_at(text, i - ONE) == RETURN and i < stop and byte_at(text, i) == NEWLINE
+            )
         lines += 1
     some = n > NOTHING
     return (
@@ -188,49 +192,50 @@ def fold(
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _is_blank(c: np.uint8) -> bool:
+def is_blank(c: Word) -> bool:
+    """Whether a byte is a space or a tab."""
     return bool((c == SPACE) | (c == TAB))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _ends(content: Bytes, i: Word, end: Word) -> bool:
+def _ends(text: Address, i: Word, end: Word) -> bool:
     """Whether nothing more of a line is to be read."""
     if i >= end:
         return True
-    c = content[i]
+    c = byte_at(text, i)
     return bool((c == NEWLINE) | (c == RETURN) | (c == HASH))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _past_blanks(content: Bytes, i: Word, end: Word) -> Word:
-    while i < end and _is_blank(content[i]):
+def _past_blanks(text: Address, i: Word, end: Word) -> Word:
+    while i < end and is_blank(byte_at(text, i)):
         i += ONE
     return i
 
 
 @njit(cache=True, nogil=True)
-def _past_query(content: Bytes, i: Word, end: Word) -> Word:
+def _past_query(text: Address, i: Word, end: Word) -> Word:
     """Where ``qid:n`` ends, if that is what stands here, or `NEVER`."""
-    if not (i + uint64(4) < end and content[i] == Q and content[i + ONE] == _I):
+    if not (i + uint64(4) < end and byte_at(text, i) == Q and byte_at(text, i + ONE) == _I):
         return NEVER
-    if content[i + uint64(2)] != D or content[i + uint64(3)] != COLON:
+    if byte_at(text, i + uint64(2)) != D or byte_at(text, i + uint64(3)) != COLON:
         return NEVER
     first = i + uint64(4)
     i = first
-    while i < end and content[i] - ZERO <= NINE:
+    while i < end and byte_at(text, i) - ZERO <= NINE:
         i += ONE
-    if i > first and (_ends(content, i, end) or _is_blank(content[i])):
+    if i > first and (_ends(text, i, end) or is_blank(byte_at(text, i))):
         return i
     return NEVER
 
 
 @njit(cache=True, nogil=True)
-def _past_word(content: Bytes, i: Word, end: Word) -> Word:
+def _past_word(text: Address, i: Word, end: Word) -> Word:
     """Where an infinity or a NaN ends; i if none stands here."""
-    k = i + uint64(i < end and (content[i] == PLUS or content[i] == MINUS))
+    k = i + uint64(i < end and (byte_at(text, i) == PLUS or byte_at(text, i) == MINUS))
     if k + uint64(3) > end:
         return i
-    a, b, c = content[k], content[k + ONE], content[k + uint64(2)]
+    a, b, c = byte_at(text, k), byte_at(text, k + ONE), byte_at(text, k + uint64(2))
     infinite = a | SMALL == _I and b == N and c == F
     if infinite or (a | SMALL == N and b == A and c | SMALL == N):
         return k + uint64(3)
@@ -238,18 +243,18 @@ def _past_word(content: Bytes, i: Word, end: Word) -> Word:
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _hashed(content: Bytes, i: Word, end: Word, fold: Word) -> tuple[Word, Word]:
+def _hashed(text: Address, i: Word, end: Word, fold: Word) -> tuple[Word, Word]:
     """Where a name ends, and its column; as `novikoff.data.scanner.feature_hash`."""
     h = BASIS
-    while not (_ends(content, i, end) or _is_blank(content[i]) or content[i] == COLON):
-        h = (h ^ content[i]) * PRIME
+    while not (_ends(text, i, end) or is_blank(byte_at(text, i)) or byte_at(text, i) == COLON):
+        h = (h ^ byte_at(text, i)) * PRIME
         i += ONE
     return i, (h >> fold ^ h) & ((ONE << fold) - ONE)
 
 
 @njit(cache=True, nogil=True)
 def find_label(
-    content: Bytes,
+    text: Address,
     begin: Word,
     end: Word,
     h: Word,
@@ -262,7 +267,7 @@ def find_label(
     slot = h & mask
     while table[slot] >= 0:
         code = int64(table[slot])
-        if same(content, labels[code, 0], labels[code, 1], begin, end):
+        if same(text, labels[code, 0], labels[code, 1], begin, end):
             return code
         slot = slot + ONE & mask
     table[slot] = int32(n_labels)

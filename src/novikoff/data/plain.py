@@ -17,16 +17,8 @@ import numpy.typing as npt
 from numba import njit
 from numpy import uint64
 
-from novikoff.data.decimals import (
-    BITS,
-    UNSETTLED,
-    VALUE,
-    Bytes,
-    Word,
-    Words,
-    number,
-    powers_of_five,
-)
+from novikoff.core.words import Address, Bytes, Word, address_of, byte_at
+from novikoff.data.decimals import BITS, UNSETTLED, VALUE, Words, number, powers_of_five
 from novikoff.data.stretches import as_bytes, cores, count, each, edges, same
 
 Indices: TypeAlias = npt.NDArray[np.int64]
@@ -152,7 +144,7 @@ def _parse(
     end: int,
     mark: int,
     places: Indices,
-    powers: Words,
+    powers: Bytes,
     X: npt.NDArray[np.float64],
     words: Words,
     codes: Indices,
@@ -164,13 +156,14 @@ def _parse(
     It stops at the first row that is not plain. Positions are unsigned: signed ones would be
     looked at each time, whether they count from the end.
     """
+    text, table = address_of(content), address_of(powers)
     i, stop = uint64(begin), uint64(end)
     row, n_labels, n_unsettled = 0, 0, 0
     while i < stop:
         for field in range(len(places)):
             place, start = places[field], i
             if place >= 0:
-                i, value, bits, state = number(content, i, stop, powers)
+                i, value, bits, state = number(text, i, stop, table)
                 if state == VALUE:
                     X[row, place] = value
                 elif state == BITS:
@@ -182,11 +175,11 @@ def _parse(
                 else:
                     return row, n_labels, n_unsettled
             else:
-                i = _field_end(content, i, stop, mark, place == LABEL)
+                i = _field_end(text, i, stop, mark, place == LABEL)
                 if place == LABEL:
                     code = 0
                     while code < n_labels and not same(
-                        content, labels[code, 0], labels[code, 1], start, i
+                        text, labels[code, 0], labels[code, 1], start, i
                     ):
                         code += 1
                     if code == len(labels):
@@ -196,13 +189,13 @@ def _parse(
                         n_labels += 1
                     codes[row] = code
             if field < len(places) - 1:
-                if i >= stop or content[i] != mark:
+                if i >= stop or byte_at(text, i) != mark:
                     return row, n_labels, n_unsettled
                 i += ONE
-        if i < stop and content[i] == RETURN:
+        if i < stop and byte_at(text, i) == RETURN:
             i += ONE
         if i < stop:
-            if content[i] != NEWLINE:
+            if byte_at(text, i) != NEWLINE:
                 return row, n_labels, n_unsettled
             i += ONE
         row += 1
@@ -210,10 +203,10 @@ def _parse(
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _field_end(content: Bytes, i: Word, end: Word, mark: int, label: bool) -> Word:
+def _field_end(text: Address, i: Word, end: Word, mark: int, label: bool) -> Word:
     """Where a field of text ends; where it is not plain, at what is not."""
-    while i < end and content[i] != mark and content[i] != NEWLINE:
-        c = content[i]
+    while i < end and byte_at(text, i) != mark and byte_at(text, i) != NEWLINE:
+        c = byte_at(text, i)
         if c == QUOTE or c < SPACE or (c >= WIDE and not label):
             break
         i += ONE

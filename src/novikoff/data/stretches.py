@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 from numpy import int64, uint64
 
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-Word: TypeAlias = np.uint64
+from novikoff.core.words import Address, Bytes, Word, byte_at
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -103,12 +102,12 @@ def _count_lines(content: Bytes, end: int) -> int:
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def same(content: Bytes, a: int, a_end: int, b: Word, b_end: Word) -> bool:
+def same(text: Address, a: int, a_end: int, b: Word, b_end: Word) -> bool:
     """Whether two stretches hold the same bytes."""
     k, size = _NOTHING, b_end - b
     if uint64(a_end - a) != size:
         return False
-    while k < size and content[uint64(a) + k] == content[b + k]:
+    while k < size and byte_at(text, uint64(a) + k) == byte_at(text, b + k):
         k += _ONE
     return bool(k == size)
 

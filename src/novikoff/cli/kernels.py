@@ -1,0 +1,32 @@
+"""Compiled kernels from disk, without what only compiling needs.
+
+Before Numba loads its first kernel, cached or not, it imports all that it knows of Python, NumPy
+and SciPy, and takes it into its registries: 0.3-0.4 s. Machine code that was compiled before needs
+the runtime alone. Where a kernel is not in the cache, Numba's compiler itself sees to the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def load_lightly() -> None:
+    """Let this process load kernels without preparing to compile any.
+
+    This replaces a method of Numba's, so it is for the commands, whose process is their own. A
+    Numba that is built otherwise stays as it is.
+    """
+    try:
+        from numba.core import caching
+        from numba.core.runtime.nrt import rtsys
+    except ImportError:
+        return
+    cache: Any = caching.Cache
+    if all(hasattr(cache, name) for name in ("load_overload", "_load_overload")):
+
+        def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
+
+        cache.load_overload = load_overload
