@@ -1,8 +1,9 @@
 """What a command imports before it can begin, and what it can do without.
 
-scikit-learn and pyarrow import pandas where it is installed, and scikit-learn scipy.stats, for
-functions that no command calls; that takes longer than all the rest. So pandas is not to be found
-while they are imported, and scipy.stats is there in name only until something of it is asked for.
+scikit-learn and pyarrow import pandas where it is installed, and scikit-learn scipy.stats and
+others, for functions that no command calls; that takes longer than all the rest. So pandas is not
+to be found while they are imported, and the others are there in name only until something of
+them is asked for.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from typing import Final
 from novikoff.cli.kernels import load_lightly
 from novikoff.cli.signals import handling
 
+# Imported by scikit-learn, SciPy and joblib, and rarely used.
+_RARE: Final = ("scipy.stats", "scipy.special", "asyncio")
 _TIDY: Final = "\r\x1b[2K\x1b[?25h"  # an empty line, and the cursor back
 
 
@@ -32,7 +35,9 @@ def importing(*names: str, beside: bool = False) -> Iterator[None]:
     Nothing is written meanwhile: a signal ends the process at once. An exception in the middle
     of an import could leave a lock behind for which the other threads wait for ever.
     """
-    with _leaving_on_signals(), _hidden("pandas"), _put_off("scipy.stats"):
+    with _leaving_on_signals(), _hidden("pandas"), contextlib.ExitStack() as later:
+        for name in _RARE:
+            later.enter_context(_put_off(name))
         load_lightly()
         if not beside:
             _import(names)

@@ -204,7 +204,8 @@ def matrix_of(
     pairs = file.pairs
     keep = _check_finite(file, choices) if pairs.odd_row >= 0 else None
     values, indices, pointers = pairs.values, pairs.indices, pairs.indptr
-    indices -= first  # in place: fresh memory is slow
+    if first > 0:
+        indices -= first  # in place: fresh memory is slow
     if pairs.highest - first >= width:
         values, indices, pointers = _within(file, values, indices, width)
     X = sp.csr_array((values, indices, pointers), shape=(pairs.n_rows, width))

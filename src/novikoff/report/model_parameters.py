@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import pairwise
 from typing import Final, TypeAlias, cast
 
@@ -222,6 +222,8 @@ def write_features(model: Model) -> list[object] | None:
     names = model.__dict__.get("_feature_names", vocabulary)
     if names is None:
         return None
+    if _are_texts(names):  # there may be very many
+        return list(names)
     return [written(name, f"the feature {name!r}") for name in names]
 
 
@@ -233,11 +235,16 @@ def read_features(model: Model, values: object, n_features: int) -> None:
         return
     if not isinstance(values, list) or len(values) != n_features:
         raise Flaw(f"its features are not a list of {n_features} names")
-    names = [restored(value, "the name of a feature") for value in values]
-    if names and all(isinstance(name, str) for name in names):
-        model._feature_names = np.array(names, dtype=object)
+    if values and _are_texts(values):
+        model._feature_names = np.array(values, dtype=object)
         return
+    names = [restored(value, "the name of a feature") for value in values]
     vocabulary: dict[Hashable, int] = {name: column for column, name in enumerate(names)}
     if len(vocabulary) < n_features:
         raise Flaw("two of its features have the same name")
     model._vocabulary = vocabulary
+
+
+def _are_texts(names: Iterable[object]) -> bool:
+    """Whether all names are plain text."""
+    return set(map(type, names)) <= {str}
