@@ -29,6 +29,22 @@ assert Perceptron().fit(frame, ["a", "b"]).feature_names_in_.tolist() == ["x"]
 assert pyarrow.table({{"x": [1]}}).to_pandas()["x"].tolist() == [1]
 """
 
+ANEW = """
+import os
+os.environ["NUMBA_CACHE_DIR"] = {cache!r}
+from novikoff.cli.kernels import load_lightly
+load_lightly()
+import numpy as np
+from novikoff.data.stretches import as_bytes, count_lines
+assert count_lines(as_bytes(memoryview(b"a\\nb\\n")), 4) == 2
+from numba import njit
+@njit
+def mixed(a):
+    return np.linalg.solve(a, np.ones(2)), {{"x": 1.5}}["x"], sorted([3, 1]), hash(2.5)
+found = mixed(np.eye(2))
+assert found[0].tolist() == [1.0, 1.0] and found[1:3] == (1.5, [1, 3])
+"""
+
 
 def python(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 (our own arguments)
@@ -50,6 +66,21 @@ def test_a_fit_imports_neither_pandas_nor_scipy_stats(files: Files, tmp_path: Pa
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "sklearn.base" in imported
     assert not imported & {"pandas.core.api", "scipy.stats._stats_py"}
+
+
+def test_kernels_from_the_cache_load_without_what_only_compiling_needs(
+    files: Files, tmp_path: Path
+) -> None:
+    fit = ("-X", "importtime", "-m", "novikoff", "fit", files.line, "--force", "--out", tmp_path)
+    python(*fit)  # now they are in the cache
+    done = python(*fit)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "numba.core.caching" in imported
+    assert not imported & {"numba.np.arraymath", "numba.cpython.setobj"}
+
+
+def test_kernels_that_are_not_in_the_cache_are_compiled(files: Files, tmp_path: Path) -> None:
+    python("-c", ANEW.format(cache=str(tmp_path)))
 
 
 def test_what_is_imported_already_stays() -> None:

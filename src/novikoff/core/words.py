@@ -100,12 +100,12 @@ def _typed_high_product(_: object, a: types.Integer, b: types.Integer) -> tuple[
     return types.uint64(types.uint64, types.uint64), generate
 
 
-@njit
+@njit(nogil=True)
 def _checked_byte(content: Bytes, i: Word) -> Word:
     return np.uint64(content[i])
 
 
-@njit
+@njit(nogil=True)
 def _checked_word(content: Bytes, i: Word) -> Word:
     word = np.uint64(0)
     for k in range(8):
@@ -113,7 +113,7 @@ def _checked_word(content: Bytes, i: Word) -> Word:
     return word
 
 
-@njit
+@njit(nogil=True)
 def _itself(content: Bytes) -> Bytes:
     return content
 

@@ -57,7 +57,9 @@ def each(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         return list(pool.map(work, items))
 
 
-def count(content: Bytes, begin: int, end: int, lowest: int, highest: int) -> int:
+def count(
+    content: Bytes, begin: int, end: int, lowest: int | np.uint8, highest: int | np.uint8
+) -> int:
     r"""How many bytes of a stretch are in a range.
 
     Examples
@@ -92,7 +94,10 @@ def count_lines(content: Bytes, end: int) -> int:
     >>> count_lines(as_bytes(memoryview(b"a\nb\r\nc\r\n\rd")), 10)
     4
     """
-    return int(_count_lines(content, min(end, len(content))))
+    end = min(end, len(content))
+    if count(content, 0, end, _RETURN, _RETURN) == 0:
+        return count(content, 0, end, _NEWLINE, _NEWLINE)
+    return int(_count_lines(content, end))
 
 
 @njit(cache=True, nogil=True)

@@ -282,7 +282,9 @@ def _view(X: Floats | SparseMatrix, first: int, last: int) -> tuple[Rows, int]:
         return Rows(indptr, indices, _read_only(part.reshape(-1)), True), d
     indptr = X.indptr[first : last + 1].astype(np.int64)
     begin, end = int(indptr[0]), int(indptr[-1])
-    indices = X.indices[begin:end].astype(np.uint32)
+    columns = X.indices[begin:end]
+    narrow = columns.dtype == np.int32
+    indices = columns.view(np.uint32) if narrow else columns.astype(np.uint32)
     values = np.ascontiguousarray(X.data[begin:end], dtype=np.float64)
     width = int(indices.max()) + 1 if len(indices) > 0 else 0
     return Rows(indptr - begin, indices, _read_only(values), False), width

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from novikoff.data.errors import DataError, quoted
-from novikoff.data.feeds.feed import Batch, Indices, Mark, line_ends
+from novikoff.data.feeds.feed import Batch, Indices, Mark
 from novikoff.data.feeds.text import Parsed, Rows, TextFeed
 from novikoff.data.pairs import Stopped, parse_pairs
 from novikoff.data.recipe import Recipe
@@ -121,10 +121,9 @@ class PairFeed(TextFeed):
             return None
         shape = (len(found.codes), max(self.width, found.highest + 1))
         X = sp.csr_array((found.values, found.indices, found.indptr), shape=shape)
-        newlines = text.count(b"\n")
-        lines = newlines + (not text.endswith(b"\n"))
+        lines = text.count(b"\n") + (not text.endswith(b"\n"))
         ends: Indices | None = None
-        if lines != len(found.codes) or newlines != line_ends(text, len(text)):
+        if not lines == found.n_lines == len(found.codes):  # else each row ends with its newline
             ends = np.array([end for *_, end in _rows(text)], np.int64)
         return Rows(X, found.codes, found.labels, ends)
 
