@@ -43,6 +43,7 @@ def test_the_report_is_that_of_the_rows_in_memory(name: str, files: Files, tmp_p
     parts = inside("fit", data, *words, "--out", tmp_path / "parts", "--cache", tmp_path / "cache")
     assert (whole.code, parts.code, parts.err) == (0, 0, "")
     assert verdicts(parts.json) == verdicts(whole.json)
+    assert parts.json["clashes"] == whole.json["clashes"]
     for part in ("source", "rows", "features", "classes", "label"):
         assert about(parts.json)[part] == about(whole.json)[part]
     proof = tmp_path / "parts" / f"{data.stem}.cert.json"
@@ -56,6 +57,15 @@ def test_the_report_is_that_of_the_rows_in_memory(name: str, files: Files, tmp_p
     assert one.classes_.tolist() == other.classes_.tolist()
     if isinstance(one, nv.Perceptron) and isinstance(other, nv.Perceptron):
         assert one.n_mistakes_ == other.n_mistakes_
+
+
+def test_identical_rows_with_different_labels_are_listed(tmp_path: Path) -> None:
+    data = tmp_path / "rows.csv"
+    data.write_text("a,b,y\n1,0,u\n2,5,v\n1,-0.0,v\n3,3,u\n2,5,v\n1.0,0,u\n")
+    done = inside("fit", data, "--out", tmp_path, "--cache", tmp_path / "cache")
+    assert (done.code, done.err) == (0, "")
+    assert done.line("clashes") == "1 group of identical rows with different labels:"
+    assert "rows 1, 3, 6" in done.out
 
 
 def test_a_limit_on_memory_decides_how_rows_are_read(

@@ -260,7 +260,7 @@ class Worst:
             return
         X = part.X[rows]
         every = np.concatenate([self.scores, scores])
-        self.X = X if self.X is None else _stacked([self.X, X])
+        self.X = X if self.X is None else stacked([self.X, X])
         self.numbers = np.concatenate([self.numbers, part.first + rows])
         self.signs = np.concatenate([self.signs, part.signs[rows]])
         self.scores = every
@@ -287,17 +287,18 @@ def _merged(
     if old is None:
         return new[order]
     if not isinstance(old, np.ndarray) or not isinstance(new, np.ndarray):
-        return _stacked([old, new])[order]
+        return stacked([old, new])[order]
     merged = np.empty((len(order), old.shape[1]), dtype=np.result_type(old, new))
     merged[order < len(old)] = old
     merged[order >= len(old)] = new[order[order >= len(old)] - len(old)]
     return merged
 
 
-def _stacked(parts: list[Floats | SparseMatrix]) -> Floats | SparseMatrix:
+def stacked(parts: list[Floats | SparseMatrix]) -> Floats | SparseMatrix:
+    """Matrices of one kind, one below the other."""
     if isinstance(parts[0], np.ndarray):
-        stacked: Floats = np.concatenate(cast("list[npt.NDArray[np.float64]]", parts))
-        return stacked
+        dense: Floats = np.concatenate(cast("list[npt.NDArray[np.float64]]", parts))
+        return dense
     import scipy.sparse as sp
 
     return sp.csr_array(sp.vstack(cast("list[SparseMatrix]", parts), format="csr"))

@@ -18,9 +18,12 @@ import numpy.typing as npt
 
 from novikoff.core.blocks import Coded, CodedBlocks, ahead
 from novikoff.core.rows import Floats, Indices, SparseMatrix
+from novikoff.geometry.block_twins import Marks, clashes_among
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.margin import Interval
+from novikoff.geometry.rational import OutOfTimeError
 from novikoff.geometry.recession import recession_of
+from novikoff.geometry.room import OutOfRoomError, Room, explained
 from novikoff.geometry.selection import Selection, Table, renumbered
 from novikoff.geometry.table import Digest, Label, Matrix, plain_label, signs_of
 from novikoff.learners.perceptron import Perceptron
@@ -56,7 +59,8 @@ def study_blocks(
     """Decide, learn and count, a block at a time.
 
     The parameters are those of `novikoff.report.study.study`, with blocks in place of X and y.
-    Identical rows with different labels are not looked for: that needs all rows at once.
+    Identical rows with different labels are listed as far as memory and budget allow; else
+    ``unsought`` of the study says why not.
     """
     check_width(blocks.n_features)
     watched = _Watched(blocks, progress or (lambda step, interval: None))
@@ -74,7 +78,13 @@ def study_blocks(
         cases = decide(given, None, every, options, clock, tell)
     learned = _learn(blocks, cases, options, clock, tell)
     tell("report", None)
-    count = _Count(blocks, learned.model)
+    wanted = options.proofs and imperfect(learned.cases)
+    twins = _Twins(blocks, given.max_memory) if wanted else None
+    count = _Count(blocks, learned.model, twins)
+    clashes: list[Indices] = []
+    if twins is not None:
+        tell("identical rows", None)
+        clashes = twins.find(clock)
     if names is not None:
         learned.model.feature_names_in_ = np.array(list(names), dtype=object)
     cases = learned.cases
@@ -88,10 +98,11 @@ def study_blocks(
         model=learned.model,
         rule=learned.rule,
         confusion=count.confusion,
-        clashes=[],
+        clashes=clashes,
         sha256=count.sha256 if options.proofs else "",
         y=np.empty(0),
         options=options,
+        unsought="" if twins is None else twins.unsought,
     )
 
 
@@ -260,15 +271,58 @@ def _for_all_rows(case: Case, sample: _Sample) -> Case:
     )
 
 
+class _Twins:
+    """The search for identical rows with different labels, and why it ended if it did."""
+
+    def __init__(self, blocks: CodedBlocks, max_memory: int | None) -> None:
+        self._blocks, self._max_memory = blocks, max_memory
+        self._room = Room(max_memory).bytes
+        self._marks: Marks | None = None
+        self.unsought = ""
+
+    def begin(self, n_rows: int) -> None:
+        """Make ready for so many rows."""
+        try:
+            self._marks = Marks(n_rows, len(self._blocks.classes), self._room)
+        except OutOfRoomError as error:
+            self._give_up(error)
+
+    def note(self, block: Coded) -> None:
+        """The next rows of the first pass."""
+        if self._marks is not None:
+            self._marks.note(block)
+
+    def find(self, clock: Clock) -> list[Indices]:
+        """The groups, after the first pass; none where it is not known."""
+        if self._marks is None:
+            return []
+        try:
+            return clashes_among(self._blocks, self._marks, self._room, clock.limits())
+        except OutOfRoomError as error:
+            self._give_up(error)
+        except OutOfTimeError:
+            self.unsought = "the budget was used up"
+        return []
+
+    def _give_up(self, error: OutOfRoomError) -> None:
+        self.unsought = explained(error.wanted, self._max_memory)
+
+
 class _Count:
     """What a pass over all rows counts: mistakes of a model, and the digest of the rows."""
 
-    def __init__(self, blocks: CodedBlocks, model: Perceptron | Pocket) -> None:
+    def __init__(
+        self, blocks: CodedBlocks, model: Perceptron | Pocket, twins: _Twins | None
+    ) -> None:
         K = len(blocks.classes)
         self.confusion = np.zeros((K, K), dtype=np.int64)
         n_rows = blocks.n_rows or sum(len(block.codes) for block in blocks.coded())
         digest, codes = Digest(n_rows, blocks.n_features), list[npt.NDArray[np.int32]]()
+        if twins is not None:
+            twins.begin(n_rows)
         for block in ahead(blocks.coded()):
+            if twins is not None:
+                twins.note(block)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the model knows names, the block does not
                 scores = model._scores_of(block.X)

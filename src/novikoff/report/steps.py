@@ -16,6 +16,7 @@ import numpy.typing as npt
 from novikoff.core.blocks import Blocks, CodedBlocks
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.stops import Limits
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import Data, cores
@@ -123,6 +124,10 @@ class Clock:
     def part(self, share: float) -> float | None:
         """A share of the seconds that are left, never quite none."""
         return None if self.end is None else max(0.01, share * (self.end - time.monotonic()))
+
+    def limits(self) -> Limits:
+        """All that is left of it."""
+        return Limits(seconds=None if self.end is None else max(0.0, self.end - time.monotonic()))
 
 
 def check_width(n_features: int) -> None:

@@ -68,6 +68,8 @@ class Study:
         The labels: as they were given, or the positive one and another for the rest.
     options : Options
         How it was made.
+    unsought : str
+        Why identical rows with different labels were not looked for, where that is so.
     """
 
     classes: list[Label]
@@ -81,6 +83,7 @@ class Study:
     sha256: str
     y: Labels
     options: Options
+    unsought: str = ""
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:

@@ -211,9 +211,14 @@ def summarize(
 
 
 def _obstacles(found: Study) -> list[str]:
-    """Why verdicts went no further, each reason once."""
+    """Why verdicts went no further, each reason once, and what was not looked for."""
     reasons = [case.verdict.obstacle for case in found.cases]
-    return [f"the verdict went no further: {reason}" for reason in dict.fromkeys(reasons) if reason]
+    notes = [
+        f"the verdict went no further: {reason}" for reason in dict.fromkeys(reasons) if reason
+    ]
+    if found.unsought:
+        notes.append(f"identical rows with different labels not looked for: {found.unsought}")
+    return notes
 
 
 def _positive(found: Study) -> Label:
