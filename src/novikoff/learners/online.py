@@ -125,7 +125,10 @@ class Rules:
         return scores.reshape(1, -1)
 
     def add_features(self, n_features: int) -> None:
-        """Make room for features that were not seen before; their weights are 0."""
+        """Make room for features that were not seen before; their weights are 0.
+
+        With fewer than there are, the last ones are given up; their weights must be 0.
+        """
         self.n_features = n_features
         if len(self._W) < n_features + 1:
             self._make_room(2 * n_features)

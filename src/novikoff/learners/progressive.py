@@ -131,24 +131,37 @@ class Progressive:
         ------
         ValueError
             If X has another number of features, a label is unknown where all classes were
-            given, or a number is beyond float64; the rows before that one have been learned.
+            given, or a number is beyond float64; the rows before that one have been learned,
+            and nothing of it or those after it stays.
         """
         if first == last:
             return
         rows, width = _view(X, first, last)
-        self._make_room(X, max(width, self.width), labels[codes[first]])
-        start = first
-        while start < last:
-            mapped = self._codes(labels)[codes[start:last]]
-            strange = np.flatnonzero(mapped < 0)
-            end = start + int(strange[0]) if len(strange) > 0 else last
-            novel = end == start
-            if novel:  # a class that was never seen: a mistake, then it is learned
-                self._meet(labels[codes[start]])
-                end = start + 1
-                mapped = self._codes(labels)[codes[start:end]]
-            self._advance(rows, mapped, start - first, end - first, novel)
-            start = end
+        before, known = self.rows, self.pupil.remember()
+        least = 0 if known.known is None else known.known.n_features
+        try:
+            self._make_room(X, max(width, self.width), labels[codes[first]])
+            start = first
+            while start < last:
+                if self.rows > before:  # what is known by now has been learned
+                    known = self.pupil.remember()
+                mapped = self._codes(labels)[codes[start:last]]
+                strange = np.flatnonzero(mapped < 0)
+                end = start + int(strange[0]) if len(strange) > 0 else last
+                novel = end == start
+                if novel:  # a class that was never seen: a mistake, then it is learned
+                    self._meet(labels[codes[start]])
+                    end = start + 1
+                    mapped = self._codes(labels)[codes[start:end]]
+                self._advance(rows, mapped, start - first, end - first, novel)
+                start = end
+        except Exception:
+            done = self.rows - before
+            if done > 0:
+                least = max(least, self.width, _width(rows, done))
+                known = self.pupil.remember() if known.known is None else known
+            self.pupil.forget(known, least)
+            raise
 
     def begin(self, label: Hashable, width: int) -> None:
         """Zero weights for the first label, or for all that were given."""
@@ -286,8 +299,14 @@ def _view(X: Floats | SparseMatrix, first: int, last: int) -> tuple[Rows, int]:
     narrow = columns.dtype == np.int32
     indices = columns.view(np.uint32) if narrow else columns.astype(np.uint32)
     values = np.ascontiguousarray(X.data[begin:end], dtype=np.float64)
-    width = int(indices.max()) + 1 if len(indices) > 0 else 0
-    return Rows(indptr - begin, indices, _read_only(values), False), width
+    rows = Rows(indptr - begin, indices, _read_only(values), False)
+    return rows, _width(rows, last - first)
+
+
+def _width(rows: Rows, n: int) -> int:
+    """How many columns the first rows need."""
+    needed = rows.indices if rows.dense else rows.indices[: rows.indptr[n]]
+    return int(needed.max()) + 1 if len(needed) > 0 else 0
 
 
 def _why(rows: Rows, row: int) -> str:

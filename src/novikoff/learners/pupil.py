@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -17,6 +17,15 @@ from novikoff.learners.schemes import scheme_for
 
 if TYPE_CHECKING:
     from novikoff.learners.streaming import StreamLearner
+
+
+class Memory(NamedTuple):
+    """What a pupil knew at some time, but for weights and features."""
+
+    known: Rules | None
+    labels: list[Hashable]
+    codes: dict[Hashable, int]
+    open: bool
 
 
 @dataclass
@@ -119,6 +128,19 @@ class Pupil:
     def steps(self) -> list[float]:
         """The size of an update for each class."""
         return [self.step * class_factor(self.class_weight, label) for label in self.labels]
+
+    def remember(self) -> Memory:
+        """What is known now, but for weights and features."""
+        return Memory(self.known, self.labels, self.codes, self.open)
+
+    def forget(self, before: Memory, n_features: int) -> None:
+        """Know of no other classes than before, and of so many features.
+
+        What is forgotten must not have been learned from: its weights are zero.
+        """
+        self.known, self.labels, self.codes, self.open = before
+        if self.known is not None and self.known.n_features > n_features:
+            self.known.add_features(n_features)
 
     def begin(self, labels: Sequence[Hashable], n_features: int) -> None:
         """Zero weights for these classes, unless there are rules already."""

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.core.blocks import Blocks
-from novikoff.core.rows import Floats, Indices, SparseMatrix
+from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data.choices import Choices
 from novikoff.data.errors import DataError
 from novikoff.data.feeds.feed import Wishes
@@ -21,6 +21,7 @@ from novikoff.learners.inputs import Example
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.progressive import Progress, Progressive
 from novikoff.learners.pupil import Pupil
+from novikoff.learners.streaming import all_or_nothing
 from novikoff.report.course import Course, Stop, doubling, multiples
 
 Item: TypeAlias = tuple[object, object]
@@ -195,27 +196,41 @@ def _learn_block(
 
 def _learn_example(x: Example, y: Hashable, learner: Perceptron, record: Progressive) -> None:
     label = y.item() if isinstance(y, np.generic) else y
-    nought: Indices = np.zeros(1, dtype=np.int64)
-    if isinstance(label, float) and not math.isfinite(label):
+    single = isinstance(label, Hashable) and not isinstance(label, tuple | frozenset)
+    if label is None or not single or (isinstance(label, float) and not math.isfinite(label)):
         raise ValueError(f"Row {record.rows + 1} of the stream has the label {label}.")
-    if not isinstance(x, Mapping):
-        if np.ndim(cast("float", x)) != 1 or np.iscomplexobj(x):
-            raise ValueError(
-                f"Row {record.rows + 1} of the stream is {_kind(x)}, but must be a vector of real "
-                "numbers or a dict."
-            )
-        row = np.asarray(x, dtype=np.float64).reshape(1, -1)
-        record.learn(row, nought, [label], 0, 1)
+    if isinstance(x, Mapping):
+        _learn_dict(x, label, learner, record)
+    elif np.ndim(cast("float", x)) != 1 or np.iscomplexobj(x):
+        raise ValueError(
+            f"Row {record.rows + 1} of the stream is {_kind(x)}, but must be a vector of real "
+            "numbers or a dict."
+        )
     else:
-        if record.pupil.known is None:
-            record.begin(label, 0)
-            record.pupil.lend(learner)
-        columns, values = learner._locate(x, grow=True)
-        pointers = np.array([0, len(columns)])
-        shape = (1, learner.n_features_in_)
-        X = sp.csr_array((values, columns, pointers), shape=shape)
-        record.learn(X, nought, [label], 0, 1)
+        row = np.asarray(x, dtype=np.float64).reshape(1, -1)
+        record.learn(row, np.zeros(1, dtype=np.int64), [label], 0, 1)
     record.pupil.lend(learner)
+
+
+def _learn_dict(
+    x: Mapping[Hashable, float], label: Hashable, learner: Perceptron, record: Progressive
+) -> None:
+    """Learn an example whose features may be new; of one that is refused nothing stays."""
+    pupil = record.pupil
+    known = pupil.remember()
+    least = 0 if known.known is None else known.known.n_features
+    try:
+        with all_or_nothing(learner):
+            if known.known is None:
+                record.begin(label, 0)
+                pupil.lend(learner)
+            columns, values = learner._locate(x, grow=True)
+            pointers, shape = np.array([0, len(columns)]), (1, learner.n_features_in_)
+            X = sp.csr_array((values, columns, pointers), shape=shape)
+            record.learn(X, np.zeros(1, dtype=np.int64), [label], 0, 1)
+    except Exception:
+        pupil.forget(known, least)
+        raise
 
 
 def _check_classes(classes: Sequence[Hashable] | None, pupil: Pupil) -> None:
