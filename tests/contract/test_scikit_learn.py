@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 
+import numpy as np
 import pytest
+from sklearn import linear_model
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_checks
@@ -65,3 +67,21 @@ def test_names_and_parameters(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         check("Perceptron", estimator)
+
+
+@pytest.mark.parametrize("kind", [nv.Perceptron, linear_model.Perceptron])
+def test_a_stretch_of_a_stream_in_which_no_row_takes_part(kind: type[nv.Perceptron]) -> None:
+    """Where scikit-learn's perceptron does nothing, or raises, so does ours."""
+    X, y = np.array([[1.0, 2.0], [3.0, 1.0], [-1.0, 0.0]]), np.array([0, 0, 1])
+    clf = kind(class_weight={0: 0.0})
+    clf.partial_fit(X[:2], y[:2], classes=[0, 1])
+    assert clf.classes_.tolist() == [0, 1]
+    assert not clf.coef_.any()
+    clf.partial_fit(X, y)
+    before = clf.coef_.copy()
+    assert before.any()
+    clf.partial_fit(X, y, sample_weight=[1.0, 1.0, 0.0])
+    np.testing.assert_array_equal(clf.coef_, before)
+    with pytest.raises(ValueError, match="one non-zero number"):
+        clf.partial_fit(X, y, sample_weight=[0.0, 0.0, 0.0])
+    np.testing.assert_array_equal(clf.coef_, before)

@@ -121,8 +121,14 @@ def check_weights(
     X: Floats | SparseMatrix,
     classes: Labels,
     codes: Indices,
+    *,
+    idle: bool = False,
 ) -> Vector | None:
-    """The factor on each row's steps, or None if it is 1 everywhere."""
+    """The factor on each row's steps, or None if it is 1 everywhere.
+
+    With ``idle`` the classes of all rows may have the weight 0; as for scikit-learn, a
+    ``sample_weight`` of zeros alone is an error all the same.
+    """
     if sample_weight is None and class_weight is None:
         return None
     try:
@@ -135,7 +141,7 @@ def check_weights(
         raise ValueError("Weights must be within the range of float64.") from None
     if not np.isfinite(weights).all() or (weights < 0.0).any():
         raise ValueError("Weights must be finite and not negative.")
-    if not (weights > 0.0).any():
+    if not idle and not (weights > 0.0).any():
         raise ValueError("All weights are zero: no row takes part.")
     return weights
 

@@ -216,10 +216,13 @@ class StreamLearner(LinearLearner):
         codes = code_labels(y, self.classes_)
         if isinstance(self.class_weight, str):
             raise ValueError(_UNBALANCED)
-        weights = check_weights(sample_weight, self.class_weight, X, self.classes_, codes)
+        given = sample_weight, self.class_weight
+        weights = check_weights(*given, X, self.classes_, codes, idle=True)
         rules = self._rules
         plan = self._pass_plan()
         problem = pose_unsigned(self, X, rules.bias > 0.0, plan.threads)
+        if weights is not None and not weights.any():
+            return plan.limits  # no row takes part
         training = train(problem, codes, rules.scheme, plan, start=rules.W, weights=weights)
         rules.adopt(training.W, training.lazy, training.tally)
         return plan.limits
