@@ -109,13 +109,14 @@ class Request:
 
     def _fresh(self) -> Course:
         from novikoff.cli.kernels import load_lightly
+        from novikoff.data.feeds.kept import Kept
         from novikoff.data.feeds.opening import open_feed
         from novikoff.data.feeds.pipe import Ahead
 
         load_lightly()
-
         feed = open_feed(self.data, self.wishes)
-        begun = Ahead(feed.batches(feed.start))  # rows are read while the rest is imported
+        kept = Kept(feed) if self.passes > 1 else Kept(feed, most=0)
+        begun = Ahead(kept.batches(feed.start))  # rows are read while the rest is imported
         with importing("novikoff.learners.perceptron"):
             from novikoff.learners.progressive import Progressive
             from novikoff.learners.pupil import Pupil
@@ -128,7 +129,7 @@ class Request:
             average=bool(self.values["average"]),
             multi_class=str(self.values["multi_class"]),
         )
-        return Course(feed, Progressive(pupil), feed.start, begun=begun)
+        return Course(feed, Progressive(pupil), feed.start, begun=begun, kept=kept)
 
     def stop(self) -> Stop:
         """Where to stop for breath: for a line, a save, or the end."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from novikoff.data.errors import DataError
 from novikoff.data.feeds.feed import Batch, Feed, Mark, Wishes
+from novikoff.data.feeds.kept import Kept
 from novikoff.data.feeds.opening import reopen_feed
 from novikoff.data.feeds.pipe import Ahead
 from novikoff.learners.progressive import Progressive
@@ -40,6 +41,8 @@ class Course:
         Which pass over the rows this is, counted from 1.
     begun : Ahead, optional
         The batches from ``at`` on, if someone has begun to read them.
+    kept : Kept, optional
+        What keeps batches of the feed for the next pass.
     """
 
     feed: Feed
@@ -47,8 +50,10 @@ class Course:
     at: Mark
     lap: int = 1
     begun: Ahead[Batch] | None = None
+    kept: Kept | None = None
 
     def __post_init__(self) -> None:
+        self._kept = self.kept or Kept(self.feed)
         self._batch: Batch | None = None
         self._done = 0
         self._ended = False
@@ -87,16 +92,18 @@ class Course:
             If the rows cannot be read, or learned; those before have been learned.
         """
         while True:
+            if self.lap >= passes:
+                self._kept.most = 0
             yield from self._lap(stop)
             if self.lap >= passes:
                 self._ended = True
-                self.feed.release()
+                self._release()
                 return
             self.lap += 1
             self._batch, self.at = None, self.feed.start
 
     def _lap(self, stop: Stop) -> Generator[None]:
-        ahead, self.begun = self.begun or Ahead(self.feed.batches(self.mark)), None
+        ahead, self.begun = self.begun or Ahead(self._kept.batches(self.mark)), None
         try:
             for batch in ahead:
                 if batch is None:
@@ -110,9 +117,16 @@ class Course:
         except BaseException:
             self.feed.close()
             ahead.close()
-            self.feed.release()
+            self._release()
             raise
         ahead.close()
+
+    def _release(self) -> None:
+        """Give the file back; its text is not needed any more to say where this is."""
+        try:
+            self.at, self._batch = self.mark, None
+        finally:
+            self.feed.release()
 
     def _learn(self, batch: Batch, most: int) -> None:
         record, first = self.record, self._done

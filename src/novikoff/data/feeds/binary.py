@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterator, Sequence
 import numpy as np
 
 from novikoff.data.chunks.batches import BatchPieces
+from novikoff.data.chunks.lines import state_of
 from novikoff.data.chunks.pieces import Piece
 from novikoff.data.feeds.feed import Batch, Mark, Wishes
 from novikoff.data.feeds.pipe import Pipe
@@ -33,6 +34,7 @@ class BinaryFeed:
         self._form, self._wishes = form, wishes
         self._over = False
         self.dropped = 0
+        self._path, self._opened = path, state_of(path)
         self._trail = Trail.found(os.path.getsize(path), pipe.range)
         pipe.release()
         self._recipe: Recipe
@@ -44,6 +46,11 @@ class BinaryFeed:
             self._data = read(path, wishes.choices)
             self._recipe, self.notes = self._data.recipe, self._data.notes
         self.width = len(self._recipe.names)
+
+    @property
+    def steady(self) -> bool:
+        """Whether the file has not changed since it was opened."""
+        return self.regular and os.path.exists(self._path) and state_of(self._path) == self._opened
 
     @property
     def names(self) -> Sequence[str] | None:
@@ -77,6 +84,10 @@ class BinaryFeed:
                 )
             self.dropped = mark.dropped + len(piece.dropped)
             mark = Mark(mark.offset + piece.n_read, 0, self.dropped, self._trail)
+
+    def passage(self, begin: int, end: int) -> bytes | None:
+        """Nothing: there is no text."""
+        return None
 
     def preprocessing(self, width: int) -> dict[str, object] | None:
         """The recipe."""

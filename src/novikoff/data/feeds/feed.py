@@ -108,20 +108,32 @@ class Batch:
     def __len__(self) -> int:
         return len(self.codes)
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes up, its text included."""
+        X = self.X
+        parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
+        found = [self.codes, self.ends, self.dropped, *parts]
+        return len(self.text) + sum(int(part.nbytes) for part in found if part is not None)
+
     def mark(self, row: int) -> Mark:
         """The place after so many rows."""
         if row == 0:
             return self.at
+        text = self.content()
         if self.ends is None:
-            content = np.frombuffer(self.text, dtype=np.uint8)
-            ends = np.flatnonzero(content == 10) + 1
-            end = int(ends[row - 1]) if row <= len(ends) else len(self.text)
+            ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == 10) + 1
+            end = int(ends[row - 1]) if row <= len(ends) else len(text)
         else:
             end = int(self.ends[row - 1])
         offset, line, dropped, trail = self.at
         dropped += 0 if self.dropped is None else int(self.dropped[row - 1])
-        trail = trail.followed_by(memoryview(self.text)[:end])
-        return Mark(offset + end, line + line_ends(self.text, end), dropped, trail)
+        trail = trail.followed_by(memoryview(text)[:end])
+        return Mark(offset + end, line + line_ends(text, end), dropped, trail)
+
+    def content(self) -> bytes:
+        """What it was parsed from, even if that is not at hand."""
+        return self.text
 
 
 class Feed(Protocol):
@@ -141,6 +153,10 @@ class Feed(Protocol):
         """Whether it can be read again."""
 
     @property
+    def steady(self) -> bool:
+        """Whether it can be read again, and has not changed since it was opened."""
+
+    @property
     def names(self) -> Sequence[str] | None:
         """The names of the columns met so far; None where they are numbered."""
 
@@ -150,6 +166,9 @@ class Feed(Protocol):
 
     def batches(self, at: Mark) -> Iterator[Batch]:
         """The rows from a mark on; a pipe begins where it is."""
+
+    def passage(self, begin: int, end: int) -> bytes | None:
+        """The text between two places of a plain file; None where that is not to be had."""
 
     def preprocessing(self, width: int) -> dict[str, object] | None:
         """How other files are read for a model of so many columns; None if that has no recipe."""

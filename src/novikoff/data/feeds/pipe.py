@@ -71,6 +71,7 @@ class Pipe:
                 self._fd = self._file.fileno()
         mode = 0 if self._fd is None else os.fstat(self._fd).st_mode
         self.regular = self._own and stat.S_ISREG(mode)
+        self._opened = self._state()
         if stat.S_ISFIFO(mode) and sys.platform == "linux" and self._fd is not None:
             import fcntl
 
@@ -96,6 +97,18 @@ class Pipe:
         if not packed and os.fstat(self._fd).st_size < start:
             raise DataError(self._short())
         return _skipped(self._unpacked(), start, self._short()) if packed else self._raw()
+
+    @property
+    def steady(self) -> bool:
+        """Whether it is a plain file that has not changed since it was opened."""
+        return self.regular and self._fd is not None and self._state() == self._opened
+
+    def _state(self) -> tuple[int, int] | None:
+        """By what a change shows."""
+        if self._fd is None:
+            return None
+        status = os.fstat(self._fd)
+        return status.st_size, status.st_mtime_ns
 
     @property
     def packed(self) -> bool:

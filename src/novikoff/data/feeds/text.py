@@ -106,6 +106,11 @@ class TextFeed(ABC):
         return self.pipe.regular
 
     @property
+    def steady(self) -> bool:
+        """Whether it can be read again, and has not changed since it was opened."""
+        return self.pipe.steady
+
+    @property
     def start(self) -> Mark:
         """Where the first row begins."""
         return self.body
@@ -207,6 +212,10 @@ class TextFeed(ABC):
         codes: Indices = np.array([known[value] for value in values], np.int64)
         codes = codes[rows.codes] if len(rows.codes) > 0 else codes
         return Batch(rows.X, codes, list(known), at, text, rows.ends)
+
+    def passage(self, begin: int, end: int) -> bytes | None:
+        """The text between two places of a plain file; None where that is not to be had."""
+        return self.pipe.range(begin, end) if self.regular and not self.pipe.packed else None
 
     def go_on(self, at: Mark, *, replay: bool) -> None:
         """Make sure that what comes before a mark is what was learned, then or while reading on."""
