@@ -145,18 +145,20 @@ class Table:
             for first, A in part.data.table.blocks():
                 yield part.first + first, A
 
-    def survey(self) -> None:
+    def survey(self, limits: Limits) -> None:
         """The numbers that every bound needs, and the digest, in a pass of their own.
 
         Raises
         ------
         ValueError
             If the rows are not those of the pass before, as far as that shows.
+        OutOfTimeError
+            If a limit is reached.
         """
         before, self.n, self.radius, self.entries = self.sha256, 0, 0.0, 0
         n_rows = self.source.n_rows or sum(len(block.codes) for block in self.source.coded())
         digest, signs = Digest(n_rows, self.d), list[Signs]()
-        for part in self.parts(Limits()):
+        for part in self.parts(limits):
             self.radius = max(self.radius, part.data.problem.radius)
             self.sparse = not isinstance(part.X, np.ndarray)
             self.entries += part.X.size if isinstance(part.X, np.ndarray) else len(part.X.data)

@@ -34,6 +34,7 @@ from novikoff.geometry.exact import Signs
 from novikoff.geometry.inquiry import Finding, inquire, spread
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import Data, cores, doing_beside
+from novikoff.geometry.rational import OutOfTimeError
 from novikoff.geometry.room import explained
 from novikoff.geometry.selection import GivenBlocks, Table
 from novikoff.geometry.table import (
@@ -260,10 +261,14 @@ def decide_blocks(
     """Decide for rows in blocks; the finding has what the verdict leaves out."""
     signs = signs_of(blocks.classes, *sides)
     table = Table(blocks, signs, fit_intercept)
-    table.survey()
+    try:
+        table.survey(limits)
+    except OutOfTimeError:  # not even R is known
+        unknown = Finding(Interval(0.0, math.inf))
+        return _report(_Facts((0, table.d), fit_intercept, math.inf, ""), unknown, sides), unknown
     found = inquire_blocks(table, goal, tol, limits, progress)
     if isinstance(blocks, GivenBlocks):  # nobody vouches for them
-        table.survey()
+        table.survey(Limits())
     facts = _Facts((table.n, table.d), fit_intercept, table.radius, table.sha256)
     verdict = _report(facts, found, sides)
     if found.wanted > 0:

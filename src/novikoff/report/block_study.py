@@ -173,6 +173,8 @@ def _learn(
             widest = from_verdicts(few.X, few.y, cases, options)
             widest.__dict__.pop("update_counts_", None)
             return Learned(widest, "largest margin", run, cases)
+        if clock.over:  # passes over all rows for another rule would take it far beyond
+            return Learned(perceptron, "perceptron", run, cases)
     tell("pocket", None)
     sample = _sample(blocks, _sample_size(blocks), options.seed)
     decided = all(case.verdict.kind != "undecided" for case in cases)

@@ -125,6 +125,11 @@ class Clock:
         """A share of the seconds that are left, never quite none."""
         return None if self.end is None else max(0.01, share * (self.end - time.monotonic()))
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.end is not None and time.monotonic() >= self.end
+
     def limits(self) -> Limits:
         """All that is left of it."""
         return Limits(seconds=None if self.end is None else max(0.0, self.end - time.monotonic()))
@@ -266,9 +271,9 @@ def better_of_pairs(X: Matrix, y: Labels, pocket: Pocket, options: Options, cloc
     """With several classes, the rule that tells them apart pair by pair, if it errs less.
 
     Rules against the rest are each the best for their class, but their scores have no
-    common scale.
+    common scale. Where the budget is used up, they are not tried.
     """
-    if not 2 < len(pocket.classes_) <= _MOST_PAIRED:
+    if not 2 < len(pocket.classes_) <= _MOST_PAIRED or clock.over:
         return pocket
     pairs = _pocket(options, clock.part(0.9), "ovo", False).fit(X, y)
     return min((pocket, pairs), key=lambda model: int((model.predict(X) != y).sum()))
