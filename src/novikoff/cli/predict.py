@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from novikoff.data import Recipe
     from novikoff.report.fresh_predictions import FreshPredictions
     from novikoff.report.model_file import Saved
+    from novikoff.report.plain_predictions import PlainPredictions
+
+_AT_ONCE: Final = 1 << 20  # characters that are printed
 
 
 @click.command("predict")
@@ -46,7 +50,7 @@ def command(
 
     If stream learned the model from features that have names, or from text, DATA is read and
     predicted row by row as it comes, and may be larger than memory; features that the model does
-    not know are left out.
+    not know are left out. So may be a CSV file of plain numbers, or svmlight, for any model.
     """  # fmt: skip
     from novikoff.report.files import check_writable
 
@@ -60,11 +64,40 @@ def command(
     drop = missing is not None
     fresh = open_predictions(saved, data, scores=scores, drop=drop)
     if fresh is None:
-        notes = _at_once(saved, _recipe(model, saved), data, scores, drop, out, force)
+        notes = _by_recipe(saved, _recipe(model, saved), data, scores, drop, out, force)
     else:
         notes = _as_they_come(fresh, data, out, force)
     for note in notes:
         click.echo(f"novikoff: {note}", err=True)
+
+
+def _by_recipe(
+    saved: Saved, recipe: Recipe, data: str, scores: bool, drop: bool, out: str, force: bool
+) -> list[str]:
+    """Predict a large file of plain numbers part by part, and any other as a whole."""
+    from novikoff.data.chunks.plain_parts import NotPlainError
+    from novikoff.report.plain_predictions import open_plain
+
+    plain = open_plain(saved, recipe, data, scores=scores, drop=drop)
+    if plain is not None:
+        with suppress(NotPlainError):
+            return _part_by_part(plain, data, out, force)
+    return _at_once(saved, recipe, data, scores, drop, out, force)
+
+
+def _part_by_part(plain: PlainPredictions, data: str, out: str, force: bool) -> list[str]:
+    """Write lines while more are read; nothing is printed before all of them are there."""
+    if out != "-":
+        return _written(plain, data, out, force)
+    with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="") as held:
+        with shown() as show, closing(plain.pieces()) as pieces:
+            for text in pieces:
+                show(f"{data}: {plain.rows:,} rows predicted", None)
+                held.write(text)
+        held.seek(0)
+        while (text := held.read(_AT_ONCE)) and _print(text):
+            pass
+    return plain.notes()
 
 
 def _at_once(
@@ -96,17 +129,22 @@ def _at_once(
 
 def _as_they_come(fresh: FreshPredictions, data: str, out: str, force: bool) -> list[str]:
     """Predict rows and write their lines while more are read."""
+    return _printed(fresh, data) if out == "-" else _written(fresh, data, out, force)
+
+
+def _written(
+    found: FreshPredictions | PlainPredictions, data: str, out: str, force: bool
+) -> list[str]:
+    """Write lines as they come into a file that gets its name when it is whole."""
     from novikoff.core.drafts import Draft
 
-    if out == "-":
-        return _printed(fresh, data)
-    with Draft(out, force=force) as draft, shown() as show, closing(fresh.pieces()) as pieces:
+    with Draft(out, force=force) as draft, shown() as show, closing(found.pieces()) as pieces:
         for text in pieces:
-            show(f"{data}: {fresh.rows:,} rows predicted", None)
+            show(f"{data}: {found.rows:,} rows predicted", None)
             with draft.saying():
                 draft.file.write(text.encode())
         draft.seal()
-    return fresh.notes()
+    return found.notes()
 
 
 def _printed(fresh: FreshPredictions, data: str) -> list[str]:

@@ -19,7 +19,7 @@ ROW_NAME = "row name"
 
 _NO_HEADER = "no header: columns are named x1, x2, …"
 _UNSURE = "the first line is taken for the header (--no-header if it is a row)"
-_SAMPLE = 100
+SAMPLE = 100
 _DELIMITERS = ("\t", ";", "|", ",")  # the comma last: it may be a decimal point
 
 
@@ -110,7 +110,7 @@ def look_at(source: Source, start: int, choices: Choices, recipe: Recipe | None)
     )
 
 
-def _sample(source: Source, start: int, delimiter: str, size: int = _SAMPLE) -> list[Record]:
+def _sample(source: Source, start: int, delimiter: str, size: int = SAMPLE) -> list[Record]:
     found: list[Record] = []
     try:
         found.extend(islice(records(source.view, start, delimiter), size))

@@ -104,7 +104,7 @@ class TextPieces:
         self._spans = Spans(path, size)
         self.name, self._form = self._spans.name, form
         refuse_whole(self.name, choices)
-        head = _head(self._spans)
+        head = head_of(self._spans)
         source = Source(self.name, head, form)
         facts = check_text(source)
         look, plan, label = plan_bit_by_bit(source, facts, choices)
@@ -215,7 +215,7 @@ def _moved(by: int, match: re.Match[str]) -> str:
     return f"{before}{int(number) + by}"
 
 
-def _head(spans: Spans) -> memoryview:
+def head_of(spans: Spans) -> memoryview:
     """The beginning of a file, up to the end of a line."""
     for span in Spans(spans.path, _HEAD):
         return memoryview(bytes(span.text))
