@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal, TypeVar, cast, overload
 
@@ -117,12 +118,12 @@ class Recipe:
     delimiter: str | None = None
     decimal: str | None = None
 
-    @property
+    @cached_property
     def names(self) -> Sequence[str]:
         """The names of the features."""
         if self.family == "matrix":
             names = NumberedNames(self.first, self.width)
-            return names if self.width > _MANY else list(names)
+            return names if self.width > _MANY else names[:]
         return [name for column in self.columns for name in column.names]
 
     def to_json(self) -> dict[str, object]:

@@ -44,9 +44,19 @@ def edges(content: Bytes, end: int, threads: int) -> list[int]:
     found = [0]
     for k in range(1, threads):
         guess = max(found[-1], end * k // threads)
-        ahead = content[guess : min(guess + _SIGHT, end)] == _NEWLINE
-        found.append(guess + int(np.argmax(ahead)) + 1 if ahead.any() else found[-1])
+        found.append(_next_line(content, guess, min(guess + _SIGHT, end)) or found[-1])
     return [*found, end]
+
+
+def _next_line(content: Bytes, begin: int, end: int) -> int | None:
+    """Where the next line begins, looking further and further for it."""
+    step = 1 << 12
+    while begin < end:
+        ahead = content[begin : min(begin + step, end)] == _NEWLINE
+        if ahead.any():
+            return begin + int(np.argmax(ahead)) + 1
+        begin, step = begin + step, 4 * step
+    return None
 
 
 def each(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
