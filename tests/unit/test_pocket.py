@@ -401,8 +401,10 @@ def test_smooth_starts_are_logistic_regressions() -> None:
     peer = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=1000).fit(padded, y)
     scores = (X * 100.0 + 7.0) @ found.weights[0][:-1] + found.weights[0][-1]
     np.testing.assert_allclose(scores, padded @ peer.coef_[0], atol=0.05)
-    A = signed(X * 100.0 + 7.0, signs, True) @ found.metric
-    np.testing.assert_allclose(A.T @ A / len(A), np.eye(6), atol=1e-3)  # an even spread
+    A, metric = signed(X * 100.0 + 7.0, signs, True), found.metric
+    assert metric is not None
+    even = A @ np.linalg.cholesky(metric)
+    np.testing.assert_allclose(even.T @ even / len(A), np.eye(6), atol=1e-3)  # an even spread
 
 
 # nv.Pocket

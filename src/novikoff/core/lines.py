@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.margins import fill_margins, quick_norm_bound
+from novikoff.core.rows import Indices, Rows, Vector
 
 # How far to look is guessed by so many rows, and a few more for safety.
 _SAMPLE: Final = 256
@@ -25,13 +26,24 @@ _FEW: Final = 16
 _CROWD: Final = 24
 # Prices that differ by less are equal: sums depend on their order.
 _EQUAL: Final = 1e-12
+# What the state of a descent holds: what the mistakes cost, the lines without a gain, the moves
+# since the scores were new, and the least that mistakes have cost.
+COST, IDLE, MOVES, LOWEST = 0, 1, 2, 3
+# After so many moves the scores are computed anew.
+_RENEWED: Final = 50
 # Weights beyond these sizes are due to be scaled.
 _SMALL, _LARGE = 2.0**-20, 2.0**20
 
 
 class Desk(NamedTuple):
-    """Room to work in, for n rows."""
+    """Where a descent is, and room to work in."""
 
+    w: Vector
+    s: Vector  # ⟨a_i, w⟩
+    best: Vector  # the weights whose mistakes cost least
+    prices: Vector
+    least: float  # the cheapest price
+    rounding: float  # of the problem
     points: Vector
     kept: Indices
     crossings: Vector
@@ -42,9 +54,16 @@ class Desk(NamedTuple):
     counts: Indices
 
 
-def desk_for(n: int) -> Desk:
-    """Room for lines over n rows."""
+def desk_for(w: Vector, s: Vector, prices: Vector, least: float, rounding: float) -> Desk:
+    """A desk for lines from weights with these scores; they will be moved."""
+    n = len(s)
     return Desk(
+        w=w,
+        s=s,
+        best=w.copy(),
+        prices=prices,
+        least=least,
+        rounding=rounding,
         points=np.empty(n),
         kept=np.empty(n + 1, dtype=np.int64),
         crossings=np.empty(n),
@@ -66,7 +85,8 @@ def line_search(s: Vector, q: Vector, prices: Vector) -> tuple[float, float]:
     >>> line_search(np.array([-1.0, 2.0]), np.array([1.0, -1.0]), np.ones(2))
     (0.0, 1.5)
     """
-    found, t = best_on_line(s, q, prices, cheapest(prices), desk_for(len(s)))
+    desk = desk_for(np.empty(0), s, prices, cheapest(prices), 0.0)
+    found, t = best_on_line(s, q, prices, desk.least, desk)
     return float(found), float(t)
 
 
@@ -77,38 +97,54 @@ def cheapest(prices: Vector) -> float:
 
 @njit(cache=True, nogil=True)
 def follow_lines(
-    Q: Vector,
-    V: Vector,
-    first: int,
-    last: int,
-    w: Vector,
-    s: Vector,
-    prices: Vector,
-    least: float,
-    lowest: float,
-    state: Vector,
-    desk: Desk,
-) -> int:
-    """Go to the best point of each line in turn, and return how many were followed.
+    rows: Rows, Q: Vector, V: Vector, state: Vector, patience: float, desk: Desk
+) -> None:
+    """Go to the best point of each line, a row of V, in turn; Q has its products with the rows.
 
-    It ends early where the mistakes cost less than ``lowest``, and where the weights are due to
-    be scaled. ``state`` has what the mistakes cost, the lines without a gain, and the moves.
+    The scores are computed anew where a gain is to be believed, and now and then, so that rounding
+    cannot build up. It ends early without mistakes, and without a gain for too long.
     """
-    for k in range(first, last):
+    w, s, prices = desk.w, desk.s, desk.prices
+    for k in range(len(V)):
+        if state[LOWEST] == 0.0 or state[IDLE] >= patience:
+            break
         q = Q[k]
-        found, t = best_on_line(s, q, prices, least, desk)
-        state[1] += 1.0
-        if found > state[0] * (1.0 + _EQUAL) or t == 0.0 or not abs(t) < math.inf:
+        found, t = best_on_line(s, q, prices, desk.least, desk)
+        state[IDLE] += 1.0
+        if found > state[COST] * (1.0 + _EQUAL) or t == 0.0 or not abs(t) < math.inf:
             continue
         largest = 0.0
         for j in range(len(w)):
-            w[j] += t * V[j, k]
+            w[j] += t * V[k, j]
             largest = max(largest, abs(w[j]))
-        state[0] = _move(s, q, t, prices)
-        state[2] += 1.0
-        if state[0] < lowest * (1.0 - _EQUAL) or not _SMALL <= largest < _LARGE:
-            return k + 1
-    return last
+        state[COST] = _move(s, q, t, prices)
+        state[MOVES] += 1.0
+        sized = _SMALL <= largest < _LARGE
+        if state[COST] >= state[LOWEST] * (1.0 - _EQUAL) and sized and state[MOVES] < _RENEWED:
+            continue
+        if not sized:  # only the direction of w counts
+            _rescale(w, largest)
+        _renew(rows, state, desk)
+
+
+@njit(cache=True, nogil=True)
+def _rescale(w: Vector, largest: float) -> None:
+    exponent = math.frexp(largest)[1]
+    for j in range(len(w)):
+        w[j] = math.ldexp(w[j], -exponent)
+
+
+@njit(cache=True, nogil=True)
+def _renew(rows: Rows, state: Vector, desk: Desk) -> None:
+    """Compute the scores anew, and what the mistakes cost; remember the weights if it is less."""
+    w, s = desk.w, desk.s
+    fill_margins(rows, 0, len(s), w, desk.rounding * quick_norm_bound(w), s)
+    state[COST], state[MOVES] = 0.0, 0.0
+    for i in range(len(s)):
+        state[COST] += 0.0 if s[i] > 0.0 else desk.prices[i]
+    if state[COST] < state[LOWEST] * (1.0 - _EQUAL):
+        desk.best[:] = w
+        state[LOWEST], state[IDLE] = state[COST], 0.0
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

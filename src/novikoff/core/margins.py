@@ -65,6 +65,20 @@ def norm_bound(w: Vector) -> float:
     return math.nextafter(bound, math.inf)
 
 
+@njit(cache=True, nogil=True)
+def quick_norm_bound(w: Vector) -> float:
+    """The same for kernels."""
+    largest = 0.0
+    for j in range(len(w)):
+        largest = max(largest, abs(w[j]))
+    if not 0.0 < largest < math.inf:
+        return largest
+    total = 0.0
+    for j in range(len(w)):
+        total += (w[j] / largest) ** 2
+    return largest * math.sqrt(total) * (1.0 + 2e-9)
+
+
 def scores(problem: Problem, W: Vector, threads: int = 1) -> Vector:
     """⟨a_i, W[:, k]⟩ for all rows i and columns k; their signs are those the learner sees.
 
@@ -87,7 +101,7 @@ def scores(problem: Problem, W: Vector, threads: int = 1) -> Vector:
     def fill(k: int) -> None:
         if W.shape[1] == 1:  # a vector of its own: a column of W would not be read in lanes
             w, margins = W.ravel(), out.reshape(-1)
-            _fill_margins(problem.rows, edges[k], edges[k + 1], w, doubts[0], margins)
+            fill_margins(problem.rows, edges[k], edges[k + 1], w, doubts[0], margins)
         else:
             _fill_scores(problem.rows, edges[k], edges[k + 1], W, doubts, out)
 
@@ -100,7 +114,8 @@ def scores(problem: Problem, W: Vector, threads: int = 1) -> Vector:
 
 
 @njit(cache=True, nogil=True)
-def _fill_margins(rows: Rows, first: int, last: int, w: Vector, doubt: float, out: Vector) -> None:
+def fill_margins(rows: Rows, first: int, last: int, w: Vector, doubt: float, out: Vector) -> None:
+    """`margin` over zero for the rows first, …, last − 1."""
     for i in range(first, last):  # `margin`, written out: a call would count references
         m = dot(rows, i, w)
         if not doubt + UNDERFLOW < abs(m) < np.inf:

@@ -11,11 +11,17 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from novikoff.core.problem import Problem
-from novikoff.core.products import logistic_loss, logistic_slope, weighted_gram
-from novikoff.core.rows import Rows, Vector, axpy
+from novikoff.core.products import (
+    logistic_loss,
+    logistic_slope,
+    signed_columns,
+    slopes,
+    weighted_gram,
+    weighted_sum,
+)
+from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 
 _PENALTIES: Final = (1.0, 1e-3)
@@ -27,89 +33,80 @@ _MOST_COLUMNS: Final = 2000
 
 @dataclass(frozen=True)
 class Start:
-    """Weights worth starting from, and directions in which the rows are spread evenly.
+    """Weights worth starting from, and a metric in which the rows are spread evenly.
 
-    ``metric @ x`` for isotropic x gives directions whose products with the rows are of
-    about the same size.
+    ``metric @ g`` is the direction down a slope g in coordinates in which the products of the
+    rows with all directions are of about the same size; None is the coordinates as they are.
     """
 
     weights: list[Vector]
-    metric: Vector
+    metric: Vector | None
 
 
 def smooth_starts(problem: Problem, prices: Vector, limits: Limits) -> Start:
     """Fit logistic regressions, one for each penalty, as far as time and memory allow."""
-    p, bias = problem.p, bool(problem.rows.bias)
-    if problem.n * p > _MOST_ENTRIES or p > _MOST_COLUMNS:
-        return Start([], _plain_metric(p, bias))
-    A = np.zeros((problem.n, p))
-    fill_rows(problem.rows, A)
-    change = _standardise(A, problem.rows.signs.astype(np.float64), bias)
-    if not np.isfinite(A).all() or not np.isfinite(change).all():
-        return Start([], _plain_metric(p, bias))
+    n, p, bias = problem.n, problem.p, bool(problem.rows.bias)
+    if n * p > _MOST_ENTRIES or p > _MOST_COLUMNS:
+        return Start([], None)
+    C = signed_columns(problem.rows, n, p)
+    change = _standardise(C, problem.rows.signs.astype(np.float64), bias)
+    if not np.isfinite(C).all() or not np.isfinite(change).all():
+        return Start([], None)
     weights: list[Vector] = []
     u = np.zeros(p)
     for penalty in _PENALTIES:
         if limits.reached() is not None:
             break
-        u = _logistic(A, prices / prices.mean(), penalty, u, limits)
+        u = _logistic(C, prices / prices.mean(), penalty, u, limits)
         weights.append(change @ u)
-    spread = weighted_gram(A, np.full(len(A), 1.0 / len(A))) + 1e-6 * np.eye(p)
-    metric = change @ np.linalg.cholesky(np.linalg.inv(spread))
+    spread = weighted_gram(C, np.full(n, 1.0 / n)) + 1e-6 * np.eye(p)
+    metric = change @ np.linalg.inv(spread) @ change.T
     if not bias:  # the padding is not to be moved
-        metric[-1] = 0.0
+        metric[-1] = metric[:, -1] = 0.0
     return Start([w for w in weights if np.isfinite(w).all() and w.any()], metric)
 
 
-def _plain_metric(p: int, bias: bool) -> Vector:
-    metric = np.eye(p) if p <= _MOST_COLUMNS else np.ones((p, 1))
-    metric[-1] *= bias
-    return metric
+def _standardise(C: Vector, signs: Vector, bias: bool) -> Vector:
+    """Centre and scale signed rows, columns of C, in place.
 
-
-def _standardise(A: Vector, signs: Vector, bias: bool) -> Vector:
-    """Centre and scale signed rows in place; return M with ⟨old row, M·u⟩ = ⟨new row, u⟩."""
-    p = A.shape[1]
-    X = A[:, :-1]
-    X *= signs[:, None]
-    centre = X.mean(axis=0) if bias else np.zeros(p - 1)
-    X -= centre
+    Returns M with ⟨old row, M·u⟩ = ⟨new row, u⟩.
+    """
+    X = C[:-1]
+    X *= signs
+    centre = X.mean(axis=1) if bias else np.zeros(len(X))
+    X -= centre[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
-        scale = np.sqrt(np.square(X).mean(axis=0))
+        scale = np.sqrt(np.square(X).mean(axis=1))
     scale = np.where(scale > 0.0, scale, 1.0)
-    X /= scale
-    X *= signs[:, None]
+    X /= scale[:, None]
+    X *= signs
     change = np.diag(np.append(1.0 / scale, 1.0))
     change[-1, :-1] = -centre / scale
     return change
 
 
-def _logistic(A: Vector, prices: Vector, penalty: float, u: Vector, limits: Limits) -> Vector:
+def _logistic(C: Vector, prices: Vector, penalty: float, u: Vector, limits: Limits) -> Vector:
     """Minimise Σ c_i·log(1 + exp(−⟨a_i, u⟩)) + penalty/2·‖u‖² by damped Newton steps."""
 
-    def loss(u: Vector) -> float:
-        return float(logistic_loss(A, u, prices) + penalty / 2.0 * np.square(u).sum())
+    def loss(m: Vector, u: Vector) -> float:
+        return float(logistic_loss(m, prices) + penalty / 2.0 * np.square(u).sum())
 
-    value, bends = loss(u), np.empty(len(A))
+    m = slopes(C, u[None])[0]
+    value, pulls, bends = loss(m, u), np.empty(len(m)), np.empty(len(m))
     for _ in range(_MOST_STEPS):
         if limits.reached() is not None:
             break
-        slope = penalty * u + logistic_slope(A, u, prices, bends)
-        bend = weighted_gram(A, bends)
+        logistic_slope(m, prices, pulls, bends)
+        slope = penalty * u + weighted_sum(C, pulls)
+        bend = weighted_gram(C, bends)
         bend[np.diag_indices(len(u))] += penalty + 1e-9
-        step = -np.linalg.solve(bend, slope)
-        size = 1.0
-        while size > 1e-6 and loss(u + size * step) > value + 1e-4 * size * float(slope @ step):
+        step = -np.asarray(np.linalg.solve(bend, slope), dtype=np.float64)
+        along, size = slopes(C, step[None])[0], 1.0
+        wanted = 1e-4 * float(slope @ step)
+        while size > 1e-6 and loss(m + size * along, u + size * step) > value + size * wanted:
             size /= 2.0
-        u = u + size * step
-        before, value = value, loss(u)
+        u, m = u + size * step, m + size * along
+        before, value = value, loss(m, u)
         if before - value <= 1e-6 * before:
             break
     return u
-
-
-@njit(cache=True, nogil=True)
-def fill_rows(rows: Rows, out: Vector) -> None:
-    """Write the signed, padded rows into a matrix of zeros."""
-    for i in range(len(out)):
-        axpy(1.0, rows, i, out[i])

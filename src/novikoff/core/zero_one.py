@@ -16,10 +16,10 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from novikoff.core.lines import cheapest, desk_for, follow_lines
+from novikoff.core.lines import IDLE, LOWEST, Desk, cheapest, desk_for, follow_lines
 from novikoff.core.margins import scores
 from novikoff.core.problem import Problem
-from novikoff.core.products import dense_slopes
+from novikoff.core.products import are_small, fill_slopes, signed_columns
 from novikoff.core.rows import Dense, Indices, Rows, Vector, axpy
 from novikoff.core.stops import Limits
 
@@ -30,21 +30,20 @@ _LEAST_PATIENCE: Final = 100
 _MOST_MORE: Final = 3000
 _MORE: Final = 400_000
 # How far a smooth slope reaches, as powers of two times the median distance of the wrong rows.
-_WIDTHS: Final = (-5.0, 2.0)
-# After so many moves the scores are computed anew, so that rounding cannot build up.
-_RENEWED: Final = 50
+_NEAREST, _FARTHEST = -5.0, 2.0
 # Lines of each kind drawn at once, and at most so many numbers ⟨a_i, v⟩ of them: rows are read
 # once for all.
 _LINES: Final = 5
 _ENTRIES: Final = 1 << 21
-# Rows per call of the kernel, over all lines: a few milliseconds.
-_PER_CALL: Final = 1 << 18
+# Rows per call of the kernel, over all lines: some ten milliseconds. Whoever comes back more often
+# waits for the interpreter, which the proof of the lower bound uses meanwhile.
+_PER_CALL: Final = 1 << 20
 
 
 def descend(
     problem: Problem,
     w: Vector,
-    metric: Vector,
+    metric: Vector | None,
     prices: Vector,
     limits: Limits,
     rng: np.random.Generator,
@@ -55,8 +54,8 @@ def descend(
     ----------
     problem, w
         The data and the weights to start from.
-    metric : array of shape (p, p)
-        Columns that span even coordinates: directions are metric @ (something isotropic).
+    metric : array of shape (p, p) or None
+        Turns a slope into the direction down it; None leaves it as it is.
     prices : array of shape (n,)
         The price of a mistake on each row.
     limits, rng
@@ -67,56 +66,78 @@ def descend(
     w, errors
         The weights and what their mistakes cost; never more than at the start.
     """
-    w, _ = _rescaled(w.copy(), w)
-    s = _scores(problem, w)
-    best, lowest = w.copy(), _price(s, prices)
-    # What the mistakes cost, the lines without a gain, and the moves since the scores were new.
-    state = np.array([lowest, 0.0, 0.0])
-    patience = _LEAST_PATIENCE + _PATIENCE * problem.p + min(_MOST_MORE, _MORE // problem.n)
-    lines = 3 * min(_LINES, max(1, _ENTRIES // problem.n))
-    least, desk, at = cheapest(prices), desk_for(problem.n), lines
-    while lowest > 0.0 and state[1] < patience and limits.reached() is None:
-        if at == lines:
-            V = _directions(problem, metric, s, lines, rng)
-            Q, at = _slopes(problem, V), 0
-        until = min(lines, at + max(1, _PER_CALL // problem.n), at + int(patience - state[1]))
-        at = follow_lines(Q, V, at, until, w, s, prices, least, lowest, state, desk)
-        if state[0] < lowest or state[2] >= _RENEWED:
-            s, state[2] = _scores(problem, w), 0.0
-            state[0] = _price(s, prices)
-            if state[0] < lowest:
-                best, lowest, state[1] = w.copy(), state[0], 0.0
-        w, s = _rescaled(w, s)
-    return best, float(lowest)
+    n, p = problem.n, problem.p
+    w = _rescaled(w)
+    s = scores(problem, w[:, None])[:, 0]
+    lowest = _price(s, prices)
+    state = np.array([lowest, 0.0, 0.0, lowest])
+    desk = desk_for(w, s, prices, cheapest(prices), problem.rounding())
+    patience = _LEAST_PATIENCE + _PATIENCE * p + min(_MOST_MORE, _MORE // n)
+    each = min(_LINES, max(1, _ENTRIES // n))
+    batches = max(1, _PER_CALL // (3 * each * n))
+    columns, turned = np.empty((0, n)), np.empty((0, p)) if metric is None else metric
+    if isinstance(problem.rows, Dense) and are_small(n, p, 3 * each):
+        columns = signed_columns(problem.rows, n, p)
+    while state[LOWEST] > 0.0 and state[IDLE] < patience and limits.reached() is None:
+        draws = rng.random((batches if len(columns) > 0 else 1, 3, each))
+        if len(columns) > 0:
+            search_lines(problem.rows, columns, turned, draws, state, patience, desk)
+            continue
+        V = np.zeros((3 * each, p))
+        draw_lines(problem.rows, desk.s, turned, draws[0], V)
+        follow_lines(problem.rows, _slopes(problem, V), V, state, patience, desk)
+    return desk.best, _price(scores(problem, desk.best[:, None])[:, 0], prices)
 
 
-def _directions(
-    problem: Problem, metric: Vector, s: Vector, lines: int, rng: np.random.Generator
-) -> Vector:
+@njit(cache=True, nogil=True)
+def search_lines(
+    rows: Rows,
+    columns: Vector,
+    metric: Vector,
+    draws: Vector,
+    state: Vector,
+    patience: float,
+    desk: Desk,
+) -> None:
+    """Draw lines and follow them, as many times as there are draws, or until no line helps."""
+    lines = 3 * draws.shape[2]
+    V, Q = np.empty((lines, len(columns))), np.empty((lines, columns.shape[1]))
+    sloping = np.array([k for k in range(lines) if k % 3 > 0])
+    for turn in range(len(draws)):
+        if state[LOWEST] == 0.0 or state[IDLE] >= patience:
+            break
+        V[:] = 0.0
+        axes = draw_lines(rows, desk.s, metric, draws[turn], V)
+        for k in range(len(axes)):
+            Q[3 * k] = columns[axes[k]]
+        fill_slopes(columns, V, sloping, Q)
+        follow_lines(rows, Q, V, state, patience, desk)
+
+
+@njit(cache=True, nogil=True)
+def draw_lines(rows: Rows, s: Vector, metric: Vector, draws: Vector, V: Vector) -> Indices:
     """Single weights, down a smooth slope, or towards rows that are wrong, by turns.
 
     The slope is that of a loss which falls from 1 to 0 within some distance of the hyperplane,
-    about as far as rows are wrong.
+    about as far as rows are wrong. ``draws`` are from [0, 1). Lines are the rows of V, zeros
+    before; the numbers of the single weights are returned.
     """
-    each = lines // 3
-    V = np.zeros((problem.p, lines))
-    V[rng.integers(problem.p, size=each), np.arange(0, lines, 3)] = 1.0
+    each, p = draws.shape[1], V.shape[1]
     wrong = np.flatnonzero(~(s > 0.0))
-    pulls = np.zeros((2 * each, problem.p))
-    widths = np.median(np.abs(s[wrong])) * 2.0 ** rng.uniform(*_WIDTHS, size=each)
-    add_near_rows(problem.rows, s, widths, pulls[:each])
-    add_rows(problem.rows, wrong[rng.integers(len(wrong), size=each)], pulls[each:])
-    downhill = metric @ (metric.T @ pulls.T)
-    V[:, 1::3], V[:, 2::3] = downhill[:, :each], downhill[:, each:]
-    return V
-
-
-def _slopes(problem: Problem, V: Vector) -> Vector:
-    """⟨a_i, v⟩ for each line v and each row i, rounded however it comes."""
-    rows = problem.rows
-    if not isinstance(rows, Dense) or rows.X.dtype != np.float64:
-        return np.ascontiguousarray(scores(problem, V).T)
-    return dense_slopes(rows, V)
+    reach = np.median(np.abs(s[wrong]))
+    axes: Indices = (draws[0] * p).astype(np.int64)
+    widths = reach * 2.0 ** (_NEAREST + (_FARTHEST - _NEAREST) * draws[1])
+    pulls = np.zeros((2 * each, p))
+    add_near_rows(rows, s, widths, pulls[:each])
+    add_rows(rows, wrong[(draws[2] * len(wrong)).astype(np.int64)], pulls[each:])
+    downhill = pulls
+    if len(metric) > 0:
+        downhill = np.empty((2 * each, p))
+        fill_slopes(metric, pulls, np.arange(2 * each), downhill)
+    for k in range(each):
+        V[3 * k, axes[k]] = 1.0
+        V[3 * k + 1], V[3 * k + 2] = downhill[k], downhill[each + k]
+    return axes
 
 
 @njit(cache=True, nogil=True)
@@ -135,8 +156,15 @@ def add_near_rows(rows: Rows, s: Vector, widths: Vector, out: Vector) -> None:
                 axpy(1.0 - abs(s[i]) / widths[k], rows, i, out[k])
 
 
-def _scores(problem: Problem, w: Vector) -> Vector:
-    return scores(problem, w[:, None])[:, 0]
+def _slopes(problem: Problem, V: Vector) -> Vector:
+    """⟨a_i, v⟩ for each line v and each row i of many, rounded however it comes."""
+    rows = problem.rows
+    if not isinstance(rows, Dense) or rows.X.dtype != np.float64:
+        return np.ascontiguousarray(scores(problem, V.T).T)
+    Q: Vector = V[:, :-1] @ rows.X.T
+    Q += rows.bias * V[:, -1:]
+    Q *= rows.signs
+    return Q
 
 
 def _price(s: Vector, prices: Vector) -> float:
@@ -144,9 +172,7 @@ def _price(s: Vector, prices: Vector) -> float:
     return float(prices[~(s > 0.0)].sum())
 
 
-def _rescaled(w: Vector, s: Vector) -> tuple[Vector, Vector]:
+def _rescaled(w: Vector) -> Vector:
     """The same weights at a size near one: only their direction counts."""
     exponent = math.frexp(float(np.abs(w).max()))[1]
-    if abs(exponent) < 20:
-        return w, s
-    return np.ldexp(w, -exponent), np.ldexp(s, -exponent)
+    return w.copy() if abs(exponent) < 20 else np.ldexp(w, -exponent)
