@@ -45,8 +45,10 @@ def clashes(data: Data, codes: Indices) -> Iterator[Indices]:
     """Groups of rows that are equal entry by entry but not all of one class, in order."""
     marks = _marks(data)
     order = np.argsort(marks, kind="stable")
-    edges = np.flatnonzero(np.diff(marks[order])) + 1
-    groups = [group for group in np.split(order, edges) if (codes[group] != codes[group[0]]).any()]
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(marks[order])) + 1, [data.n]])
+    group = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
+    mixed = np.unique(group[codes[order] != codes[order[edges[group]]]])
+    groups = [order[edges[k] : edges[k + 1]] for k in mixed.tolist()]
     for group in sorted(groups, key=lambda rows: int(rows[0])):
         rest = group
         while len(rest) > 1:  # one round, but for rows whose marks are equal by chance
