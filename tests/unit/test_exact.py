@@ -76,6 +76,19 @@ def test_column_sums_beyond_one_block_are_exact() -> None:
     assert exact.as_fractions(exact.column_sums(-A)) == [-expected]
 
 
+def test_column_sums_of_neighbouring_exponents_are_exact() -> None:
+    """Full mantissas fill a sum, whichever exponents are added up together; one row is apart."""
+    n, full = 4095, float(np.nextafter(1.0, 0.0))
+    pairs = [(e, k) for e in range(30) for k in range(30)]
+    A = np.ldexp(full, np.array([[e for e, _ in pairs]] * n))
+    A[0] = np.ldexp(full, np.array([e - k for e, k in pairs]))
+    expected = [
+        Fraction(full) * ((n - 1) * Fraction(2) ** e + Fraction(2) ** (e - k)) for e, k in pairs
+    ]
+    assert exact.as_fractions(exact.column_sums(A)) == expected
+    assert exact.as_fractions(exact.column_sums(-A)) == [-value for value in expected]
+
+
 @given(st.lists(rationals, max_size=6))
 def test_numbers_have_one_unit_and_near_floats(values: list[Fraction]) -> None:
     found = exact.numbers(values)

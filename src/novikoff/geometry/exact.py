@@ -100,8 +100,8 @@ def integers(values: Vector) -> tuple[Integers, int]:
 def column_sums(A: Vector) -> list[int]:
     """Σ_i A[i, j] for every column j, exactly, in units of 2⁻¹¹²⁶.
 
-    Mantissas are cut in halves of 27 and 26 bits and added up by exponent: sums of floats
-    that are all integers below 2⁵³.
+    Mantissas are cut in halves of 27 and 26 bits and added up in floats, those of neighbouring
+    exponents together, as many as leave all sums integers below 2⁵³.
 
     Examples
     --------
@@ -114,21 +114,23 @@ def column_sums(A: Vector) -> list[int]:
         parts = range(0, A.shape[1], _MOST_COLUMNS)
         return [total for j in parts for total in column_sums(A[:, j : j + _MOST_COLUMNS])]
     stride = (1 << 20) // max(1, A.shape[1])
+    together = 54 - 27 - min(stride, len(A)).bit_length()
     for first in range(0, len(A), stride):
         fraction, exponent = np.frexp(A[first : first + stride])
         mantissa = np.ldexp(fraction, 53).astype(np.int64)
         power = exponent.astype(np.int64) - 53 - _LOWEST
         high, low = mantissa >> 26, mantissa & ((1 << 26) - 1)
-        base = int(power.min(initial=0))
-        span = int(power.max(initial=0)) - base + 1
-        at = ((power - base) + span * np.arange(A.shape[1])).ravel()
+        place, shift = np.divmod(power, together)
+        base = int(place.min(initial=0))
+        span = int(place.max(initial=0)) - base + 1
+        at = ((place - base) + span * np.arange(A.shape[1])).ravel()
         sums = [
-            np.bincount(at, half.ravel().astype(np.float64), span * A.shape[1]).reshape(-1, span)
+            np.bincount(at, (half << shift).ravel(), span * A.shape[1]).reshape(-1, span)
             for half in (high, low)
         ]
         for j, e in zip(*np.nonzero((sums[0] != 0.0) | (sums[1] != 0.0)), strict=True):
             part = (int(sums[0][j, e]) << 26) + int(sums[1][j, e])
-            totals[j] += part << (base + int(e))
+            totals[j] += part << together * (base + int(e))
     return totals
 
 
@@ -280,14 +282,14 @@ def write(value: Fraction | float) -> str:
     >>> write(0.1), write(Fraction(1, 3))
     ('0x1.999999999999ap-4', '0x1/0x3')
     """
-    value = Fraction(value)
+    top, bottom = value.as_integer_ratio()
     try:
-        near = float(value)
-        if near.as_integer_ratio() == (value.numerator, value.denominator):
+        near = top / bottom
+        if near.as_integer_ratio() == (top, bottom):
             return near.hex()
     except OverflowError:
         pass
-    return f"{value.numerator:#x}/{value.denominator:#x}"
+    return f"{top:#x}/{bottom:#x}"
 
 
 def _objects(values: object) -> Integers:
