@@ -21,6 +21,7 @@ import novikoff as nv
 from novikoff.core.rows import Vector
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError, Dependence, Margin
+from novikoff.geometry.sealed import indented
 from novikoff.geometry.table import as_matrix, digest
 
 Proof: TypeAlias = nv.Certificate
@@ -672,3 +673,33 @@ def test_a_bound_beyond_all_numbers_is_refused(bound: Fraction) -> None:
     assert isinstance(proof, nv.ErrorBound)
     with pytest.raises(CertificateError):
         replace(proof, bound=bound).verify(X, y)
+
+
+plain_values = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text())
+
+
+@given(
+    st.recursive(
+        plain_values,
+        lambda part: st.one_of(
+            st.lists(part), st.dictionaries(st.text(), part), st.tuples(part, part)
+        ),
+        max_leaves=30,
+    )
+)
+def test_the_text_is_that_of_the_standard_library(value: object) -> None:
+    assert indented(value) == json.dumps(value, indent=1)
+
+
+def test_what_is_no_number_is_refused_where_it_must_be() -> None:
+    assert indented([[math.nan]]) == "[\n [\n  NaN\n ]\n]"
+    for value in (math.nan, [math.inf], {"a": [1.0, {"b": -math.inf}]}):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            indented(value, allow_nan=False)
+
+
+@pytest.mark.parametrize("name", sorted(cases()))
+def test_the_text_of_a_changed_copy_is_its_own(name: str) -> None:
+    proof = cases()[name].proof
+    before = proof.to_json()
+    assert replace(proof, d=proof.d + 1).to_json() != before == proof.to_json()

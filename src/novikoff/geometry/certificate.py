@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy.typing as npt
@@ -115,6 +116,10 @@ digest of the rows and labels differs.
 
     def to_json(self) -> str:
         """The certificate as text, numbers exact."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         return sealed(_write(self))
 
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +76,10 @@ class ErrorBound:
 
     def to_json(self) -> str:
         """The proof as text, numbers exact."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         body: dict[str, object] = {
             "kind": "lower bound",
             "bound": exact.write(self.bound),

@@ -20,7 +20,35 @@ def sealed(body: dict[str, object]) -> str:
     The digest makes every change to the text known, even one that would leave a proof.
     """
     versioned = {"schema_version": SCHEMA_VERSION, **body}
-    return json.dumps({**versioned, "seal": _digest(versioned)}, indent=1) + "\n"
+    return indented({**versioned, "seal": _digest(versioned)}) + "\n"
+
+
+def indented(value: object, level: int = 0, *, allow_nan: bool = True) -> str:
+    """As ``json.dumps(value, indent=1)``, but what holds plain values only is written in C.
+
+    Examples
+    --------
+    >>> print(indented({"rows": [1, 2], "none": []}))
+    {
+     "rows": [
+      1,
+      2
+     ],
+     "none": []
+    }
+    """
+    if not isinstance(value, dict | list | tuple) or not value:
+        return json.dumps(value, allow_nan=allow_nan)
+    gap, end = "\n" + " " * (level + 1), "\n" + " " * level
+    parts = value.values() if isinstance(value, dict) else value
+    if not any(isinstance(part, dict | list | tuple) for part in parts):
+        text = json.dumps(value, separators=("," + gap, ": "), allow_nan=allow_nan)
+        return text[0] + gap + text[1:-1] + end + text[-1]
+    texts = [indented(part, level + 1, allow_nan=allow_nan) for part in parts]
+    if not isinstance(value, dict):
+        return "[" + gap + ("," + gap).join(texts) + end + "]"
+    named = [f"{json.dumps(key)}: {text}" for key, text in zip(value, texts, strict=True)]
+    return "{" + gap + ("," + gap).join(named) + end + "}"
 
 
 def open_sealed(text: str) -> dict[str, object]:

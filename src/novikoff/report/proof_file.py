@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
+from novikoff.geometry.sealed import indented
 
 SCHEMA_VERSION = 1
 _KIND = "novikoff certificates"
@@ -49,7 +50,7 @@ def dump(
         "preprocessing": None if preprocessing is None else dict(preprocessing),
         "proofs": plain(proofs),
     }
-    return json.dumps(body, indent=1, allow_nan=False) + "\n"
+    return indented(body, allow_nan=False) + "\n"
 
 
 def plain(proofs: Sequence[Certificate | ErrorBound]) -> list[object]:
