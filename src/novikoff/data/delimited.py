@@ -119,7 +119,7 @@ def _load(source: Source, facts: Facts, look: Look, plan: Plan) -> Table:
 def _guess(look: Look, column: int) -> Type:
     """The type that the first rows suggest for a feature."""
     pa = arrow()
-    texts = [row[column] for row in look.sample if column < len(row)]
+    texts = {row[column] for row in look.sample if column < len(row)}
     values = [text for text in texts if not is_missing(text)]
     kind: Type = pa.string()
     if all(is_number(text, look.decimal) for text in values):
