@@ -21,7 +21,8 @@ Signs: TypeAlias = npt.NDArray[np.int8]
 
 _U = 2.0**-53
 _TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times over
-_MOST_COLUMNS = 1024  # are summed at a time
+_MOST_SUMMED = 1 << 20  # entries at a time
+_HUGE = 2.0**512  # and more is summed by itself
 _MOST_ENTRIES = 1 << 16  # are integers at a time: each is an object of its own
 _STRIPE = 512  # rows of a product of matrices at a time
 _LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
@@ -100,8 +101,10 @@ def integers(values: Vector) -> tuple[Integers, int]:
 def column_sums(A: Vector) -> list[int]:
     """Σ_i A[i, j] for every column j, exactly, in units of 2⁻¹¹²⁶.
 
-    Mantissas are cut in halves of 27 and 26 bits and added up in floats, those of neighbouring
-    exponents together, as many as leave all sums integers below 2⁵³.
+    With all |a_i| < 2^e, n < 2^M and σ = 2^(e+M), the h_i = (σ + a_i) − σ and a_i − h_i are exact
+    in floats. The h_i are multiples of σ·2⁻⁵³, and so are all sums of them, which stay below σ:
+    they are exact too, in any order. The a_i − h_i, far smaller, are added up likewise (Rump,
+    Ogita and Oishi 2008, Accurate floating-point summation).
 
     Examples
     --------
@@ -110,33 +113,41 @@ def column_sums(A: Vector) -> list[int]:
     True
     """
     totals = [0] * A.shape[1]
-    if A.shape[1] > _MOST_COLUMNS:
-        parts = range(0, A.shape[1], _MOST_COLUMNS)
-        return [total for j in parts for total in column_sums(A[:, j : j + _MOST_COLUMNS])]
-    stride = (1 << 20) // max(1, A.shape[1])
-    together = 54 - 27 - min(stride, len(A)).bit_length()
+    peak = float(np.abs(A).max(initial=0.0))
+    if not peak < math.inf:
+        raise ValueError("Only finite numbers are exact.")
+    if peak >= _HUGE:  # σ might be beyond all floats
+        large = np.where(np.abs(A) > 1.0, A, 0.0)
+        parts = column_sums(large / _HUGE), column_sums(A - large)
+        return [a * int(_HUGE) + b for a, b in zip(*parts, strict=True)]
+    stride = _MOST_SUMMED // max(1, A.shape[1]) + 1
     for first in range(0, len(A), stride):
-        fraction, exponent = np.frexp(A[first : first + stride])
-        mantissa = np.ldexp(fraction, 53).astype(np.int64)
-        power = exponent.astype(np.int64) - 53 - _LOWEST
-        high, low = mantissa >> 26, mantissa & ((1 << 26) - 1)
-        place, shift = np.divmod(power, together)
-        base = int(place.min(initial=0))
-        span = int(place.max(initial=0)) - base + 1
-        at = ((place - base) + span * np.arange(A.shape[1])).ravel()
-        sums = [
-            np.bincount(at, (half << shift).ravel(), span * A.shape[1]).reshape(-1, span)
-            for half in (high, low)
-        ]
-        for j, e in zip(*np.nonzero((sums[0] != 0.0) | (sums[1] != 0.0)), strict=True):
-            part = (int(sums[0][j, e]) << 26) + int(sums[1][j, e])
-            totals[j] += part << together * (base + int(e))
+        rest = A[first : first + stride]
+        for sums in _exact_sums(rest):
+            for j in np.flatnonzero(sums).tolist():
+                top, bottom = float(sums[j]).as_integer_ratio()
+                totals[j] += (top << -_LOWEST) // bottom  # which is a power of two
     return totals
+
+
+def _exact_sums(rest: Vector) -> Iterator[Vector]:
+    """Sums of the columns, bits by bits, that are exact as they are."""
+    while True:
+        largest = np.maximum(rest.max(axis=0, initial=0.0), -rest.min(axis=0, initial=0.0))
+        if not largest.any():
+            return
+        sigma = np.ldexp(1.0, np.frexp(largest)[1] + len(rest).bit_length())
+        high = (sigma + rest) - sigma
+        yield high.sum(axis=0)
+        rest = rest - high
 
 
 def as_fractions(totals: Sequence[int]) -> list[Fraction]:
     """What `column_sums` found, as rationals."""
-    return [Fraction(total, 1 << -_LOWEST) for total in totals]
+    zeros = [min((total & -total).bit_length() - 1, -_LOWEST) if total else 0 for total in totals]
+    return [
+        Fraction(total >> k, 1 << (-_LOWEST - k)) for total, k in zip(totals, zeros, strict=True)
+    ]
 
 
 def product_bounds(A: Vector, w: Vector) -> tuple[Vector, Vector]:
@@ -329,7 +340,9 @@ def _balanced(M: Vector) -> tuple[Vector | None, npt.NDArray[np.int32], npt.NDAr
 
 
 def _scaled(value: Fraction, e: int) -> float:
+    """Value·2^e, rounded to the nearest float."""
+    top, bottom = value.as_integer_ratio()
     try:
-        return float(value * Fraction(2) ** e)
+        return (top << max(e, 0)) / (bottom << max(-e, 0))
     except OverflowError:
         return math.inf
