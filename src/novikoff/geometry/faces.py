@@ -86,9 +86,9 @@ def _in_simplex(data: Data, rows: Indices, weights: Vector, used: Indices) -> De
     A = A if len(used) == data.p else A[:, used]
     last = int(np.argmax(weights))
     basis = np.delete(rows, last)
-    sums = exact.as_fractions(exact.column_sums(A))
+    sums = exact.as_fractions([-total for total in exact.column_sums(A)])
     A = np.delete(A, last, axis=0)
-    found = exact.enclose(A.T, [-value for value in sums])
+    found = exact.enclose(A.T, sums)
     if found is None:
         return None
     mu, radius = found

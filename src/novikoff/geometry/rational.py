@@ -147,12 +147,14 @@ class _Cone:
             return []
         whole, e = exact.integers(self.table.at(used))
         _check(limits, _solve_seconds(whole))
-        weighted = flint.fmpz_mat((whole * exact.numbers(self.squares).whole).tolist())
-        gram = weighted * flint.fmpz_mat(whole.T.tolist())
         b = exact.numbers(self.b)
-        right = weighted * flint.fmpz_mat([[int(value)] for value in b.whole])
+        left = flint.fmpz_mat(whole.T.tolist())
+        right = flint.fmpz_mat([[int(value)] for value in b.whole])
+        if len(used) != whole.shape[1]:  # else they are a basis, and b is met
+            weighted = flint.fmpz_mat((whole * exact.numbers(self.squares).whole).tolist())
+            left, right = weighted * left, weighted * right
         scale = b.unit / Fraction(2) ** e
-        found = gram.solve(right)
+        found = left.solve(right)
         return [Fraction(int(found[i, 0].p), int(found[i, 0].q)) * scale for i in range(len(used))]
 
     def residual(self, used: Indices, mu: list[Fraction]) -> list[Fraction]:
