@@ -23,6 +23,9 @@ from novikoff.geometry.passes import Data
 
 # Work per call of the kernel, in multiplications: some ten milliseconds.
 _PER_CALL = 1 << 25
+# Longer vectors are padded with zeros to a multiple of so many entries, which a core takes at
+# once: an end that is shorter takes it as long as all the rest.
+_AT_ONCE = 16
 # The most entries of a corral's factors, and of a working set.
 _MOST_FACTORS = 1 << 27
 _MOST_WORKING = 1 << 23
@@ -63,9 +66,9 @@ class View:
         """Whether the rows are seen as they are, but for one factor."""
         return self.lengths is None and bool((self.columns == self.columns[0]).all())
 
-    def gather(self, at: Indices, lift: float) -> Vector:
-        """(lift, a_i as seen) for the rows of the numbers given."""
-        G = self.data.gather(at, self.columns, lift)
+    def gather(self, at: Indices, lift: float, padding: int = 0) -> Vector:
+        """(lift, a_i as seen) for the rows of the numbers given, and so many zeros."""
+        G = self.data.gather(at, self.columns, lift, padding)
         if self.lengths is not None:
             G[:, 1:] /= self.lengths[at, None]
         return G
@@ -193,6 +196,12 @@ def _working(data: Data) -> int:
     return _MOST_WORKING if data.room is None else min(_MOST_WORKING, data.room // 32)
 
 
+def _padding(data: Data) -> int:
+    """The zeros at the end of each vector; none where room is limited."""
+    q = data.problem.p + 1
+    return -q % _AT_ONCE if data.room is None and q > _AT_ONCE else 0
+
+
 def _least(data: Data) -> int:
     return _LEAST if data.room is None else _LEAST_IN_ROOM
 
@@ -209,12 +218,13 @@ def search(
     data = view.data
     batch = batch_of(data)
     known = np.zeros(data.n, dtype=np.bool_)  # the rows of the working set
-    corral = _corral.empty_corral(len(b), capacity(data))
+    target = np.append(b, np.zeros(_padding(data)))
+    corral = _corral.empty_corral(len(target), capacity(data))
     working = _at_most(start, batch)
     while True:
-        G = view.gather(working, question.lift)
+        G = view.gather(working, question.lift, _padding(data))
         sides = data.problem.rows.signs[working]
-        ending = _pivot(G, sides, b, corral, tol / 8.0, question.pairs, limits)
+        ending = _pivot(G, sides, target, corral, tol / 8.0, question.pairs, limits)
         del G  # before the next is gathered
         answer, prices = _answer(question, corral, working)
         if ending is Ending.LIMITED:
@@ -271,7 +281,7 @@ def _answer(question: Question, corral: _corral.Corral, working: Indices) -> tup
     used = np.flatnonzero(weights)
     lengths = 1.0 if view.lengths is None else view.lengths[working[used]]
     r = corral.residual
-    w = -r[1:] * view.columns
+    w = -r[1 : len(question.b)] * view.columns
     products = view.products(w)
     prices = question.lift * r[0] - products
     if view.lengths is not None:

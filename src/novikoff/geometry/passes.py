@@ -120,9 +120,12 @@ class Data:
             return peaks, *_sample_dense(rows, step, factor, peaks)
         return peaks, *_sample_csr(rows, step, factor, peaks)
 
-    def gather(self, at: Indices, columns: Vector, lift: float) -> Vector:
-        """(lift, a_i) for the rows of the numbers given, columns multiplied by their factors."""
-        out = np.empty((len(at), self.problem.p + 1))
+    def gather(self, at: Indices, columns: Vector, lift: float, padding: int = 0) -> Vector:
+        """(lift, a_i) for the rows of the numbers given, columns multiplied by their factors.
+
+        So many zeros follow as ``padding`` says.
+        """
+        out = np.zeros((len(at), self.problem.p + 1 + padding))
         _gather(self.problem.rows, at, columns, np.zeros(self.problem.p), lift, out)
         return out
 
