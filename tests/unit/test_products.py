@@ -14,9 +14,9 @@ from novikoff.core.products import (
     signed_columns,
     slopes,
     weighted_gram,
-    weighted_sum,
 )
 from novikoff.core.rows import Vector, view
+from novikoff.core.smooth import go_along
 from novikoff.core.zero_one import add_near_rows, add_rows, draw_lines
 from tests.oracle import signed
 
@@ -62,26 +62,37 @@ def test_a_gram_matrix(monkeypatch: pytest.MonkeyPatch, large: int, n: int, p: i
     found = weighted_gram(C, weights)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     assert found.tolist() == found.T.tolist() or large == 0
-    np.testing.assert_allclose(weighted_sum(C, weights), C @ weights, rtol=1e-12, atol=1e-12)
 
 
 def test_the_slope_is_the_derivative_of_the_loss() -> None:
     rng = np.random.default_rng(0)
-    m, prices, step = rng.normal(size=30), rng.random(30), 1e-5
-    direct = float(prices @ np.logaddexp(0.0, -m))
-    assert logistic_loss(m, prices) == pytest.approx(direct, rel=1e-12)
+    C, u, prices = rng.normal(size=(4, 30)), rng.normal(size=4), rng.random(30)
 
-    def derivatives(m: Vector) -> tuple[Vector, Vector]:
-        slope, bend = np.empty(30), np.empty(30)
-        logistic_slope(m, prices, slope, bend)
-        return slope, bend
+    def loss(u: Vector) -> float:
+        return float(logistic_loss(u @ C, prices))
 
-    slope, bend = derivatives(m)
-    change = (derivatives(m + step)[0] - derivatives(m - step)[0]) / (2.0 * step)
-    np.testing.assert_allclose(bend, change, rtol=1e-6)
-    for i, move in enumerate(step * np.eye(30)):
-        ahead, behind = logistic_loss(m + move, prices), logistic_loss(m - move, prices)
-        assert slope[i] == pytest.approx((ahead - behind) / (2.0 * step), rel=1e-4)
+    def slope_at(u: Vector) -> tuple[Vector, Vector]:
+        pulls, bends = np.empty(30), np.empty(30)
+        return logistic_slope(C, u @ C, prices, pulls, bends), bends
+
+    assert loss(u) == pytest.approx(float(prices @ np.logaddexp(0.0, -u @ C)), rel=1e-12)
+    slope, bends = slope_at(u)
+    for j, step in enumerate(1e-5 * np.eye(4)):
+        assert slope[j] == pytest.approx((loss(u + step) - loss(u - step)) / 2e-5, rel=1e-6)
+        change = slope_at(u + step)[0] - slope_at(u - step)[0]
+        np.testing.assert_allclose(change / 2e-5, weighted_gram(C, bends)[j], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("stretch", "share"), [(1.0, 1.0), (64.0, 1.0 / 64.0)])
+def test_a_step_too_long_is_shortened(stretch: float, share: float) -> None:
+    """On one row and its mirror image the loss is even; its least is at zero."""
+    C, u, prices = np.array([[1.0, -1.0]]), np.array([3.0]), np.ones(2)
+    m, step = u @ C, np.array([-3.0 * stretch])
+    before = float(logistic_loss(m, prices))
+    after = go_along(C, prices, 0.0, u, m, step, before, -1e-4)
+    assert u.tolist() == [3.0 - 3.0 * stretch * share]
+    assert m.tolist() == [u[0], -u[0]]
+    assert after == float(logistic_loss(m, prices)) < before
 
 
 def test_a_loss_beyond_the_range_of_exp() -> None:

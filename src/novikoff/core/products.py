@@ -79,16 +79,6 @@ def weighted_gram(C: Vector, weights: Vector) -> Vector:
     return _small_gram(C, weights)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def weighted_sum(C: Vector, weights: Vector) -> Vector:
-    """C·weights, the sum of the columns, each times its weight."""
-    out = np.zeros(len(C))
-    for j in range(len(C)):
-        for i in range(len(weights)):
-            out[j] += C[j, i] * weights[i]
-    return out
-
-
 @njit(cache=True, nogil=True)
 def _turn(rows: Rows, C: Vector) -> None:
     p, n = C.shape
@@ -194,9 +184,17 @@ def logistic_loss(m: Vector, prices: Vector) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def logistic_slope(m: Vector, prices: Vector, slope: Vector, bend: Vector) -> None:
-    """For each row, the first and the second derivative of the loss in m_i."""
+def logistic_slope(C: Vector, m: Vector, prices: Vector, pulls: Vector, bends: Vector) -> Vector:
+    """The gradient of the loss in u, m = Cᵀu.
+
+    For each row, ``pulls`` and ``bends`` become the first and second derivative in m_i.
+    """
     for i in range(len(m)):
         wrong = 0.5 - 0.5 * math.tanh(0.5 * m[i])  # 1/(1 + exp(m))
-        slope[i] = -prices[i] * wrong
-        bend[i] = prices[i] * wrong * (1.0 - wrong)
+        pulls[i] = -prices[i] * wrong
+        bends[i] = prices[i] * wrong * (1.0 - wrong)
+    slope = np.zeros(len(C))
+    for j in range(len(C)):
+        for i in range(len(m)):
+            slope[j] += C[j, i] * pulls[i]
+    return slope

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numba import njit
 
 from novikoff.core.problem import Problem
 from novikoff.core.products import (
+    fill_slopes,
     logistic_loss,
     logistic_slope,
     signed_columns,
     slopes,
     weighted_gram,
-    weighted_sum,
 )
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
@@ -57,7 +58,7 @@ def smooth_starts(problem: Problem, prices: Vector, limits: Limits) -> Start:
     for penalty in _PENALTIES:
         if limits.reached() is not None:
             break
-        u = _logistic(C, prices / prices.mean(), penalty, u, limits)
+        _logistic(C, prices / prices.mean(), penalty, u, limits)
         weights.append(change @ u)
     spread = weighted_gram(C, np.full(n, 1.0 / n)) + 1e-6 * np.eye(p)
     metric = change @ np.linalg.inv(spread) @ change.T
@@ -85,28 +86,43 @@ def _standardise(C: Vector, signs: Vector, bias: bool) -> Vector:
     return change
 
 
-def _logistic(C: Vector, prices: Vector, penalty: float, u: Vector, limits: Limits) -> Vector:
-    """Minimise Σ c_i·log(1 + exp(−⟨a_i, u⟩)) + penalty/2·‖u‖² by damped Newton steps."""
-
-    def loss(m: Vector, u: Vector) -> float:
-        return float(logistic_loss(m, prices) + penalty / 2.0 * np.square(u).sum())
-
-    m = slopes(C, u[None])[0]
-    value, pulls, bends = loss(m, u), np.empty(len(m)), np.empty(len(m))
+def _logistic(C: Vector, prices: Vector, penalty: float, u: Vector, limits: Limits) -> None:
+    """Minimise Σ c_i·log(1 + exp(−⟨a_i, u⟩)) + penalty/2·‖u‖² by damped Newton steps from u."""
+    m, pulls, bends = slopes(C, u[None])[0], np.empty(C.shape[1]), np.empty(C.shape[1])
+    value = float(logistic_loss(m, prices) + penalty / 2.0 * np.square(u).sum())
     for _ in range(_MOST_STEPS):
         if limits.reached() is not None:
             break
-        logistic_slope(m, prices, pulls, bends)
-        slope = penalty * u + weighted_sum(C, pulls)
+        slope = penalty * u + logistic_slope(C, m, prices, pulls, bends)
         bend = weighted_gram(C, bends)
         bend[np.diag_indices(len(u))] += penalty + 1e-9
         step = -np.asarray(np.linalg.solve(bend, slope), dtype=np.float64)
-        along, size = slopes(C, step[None])[0], 1.0
-        wanted = 1e-4 * float(slope @ step)
-        while size > 1e-6 and loss(m + size * along, u + size * step) > value + size * wanted:
-            size /= 2.0
-        u, m = u + size * step, m + size * along
-        before, value = value, loss(m, u)
+        before = value
+        value = go_along(C, prices, penalty, u, m, step, value, 1e-4 * float(slope @ step))
         if before - value <= 1e-6 * before:
             break
-    return u
+
+
+@njit(cache=True, nogil=True)
+def go_along(
+    C: Vector,
+    prices: Vector,
+    penalty: float,
+    u: Vector,
+    m: Vector,
+    step: Vector,
+    value: float,
+    wanted: float,
+) -> float:
+    """Move u, and m = Cᵀu, by a share of the step that lowers the loss as wanted; the new loss."""
+    along = np.empty((1, len(m)))
+    fill_slopes(C, step.reshape(1, -1), np.zeros(1, dtype=np.int64), along)
+    size = 1.0
+    while True:
+        reached, moved = u + size * step, m + size * along[0]
+        found = logistic_loss(moved, prices) + penalty / 2.0 * np.square(reached).sum()
+        if size <= 1e-6 or found <= value + size * wanted:
+            break
+        size /= 2.0
+    u[:], m[:] = reached, moved
+    return float(found)
