@@ -284,10 +284,11 @@ class _Task:
             if not packing.contradictions:
                 packing.seek(self.limits)
             if packing.w is not None:
-                w, history, updates = packing.w, [(0, 0.0)], 0
+                w, history, updates, sha256 = packing.w, [(0, 0.0)], 0, self._digest()
             else:
                 with self._proving(packing):
                     w, history, updates = self._search()
+                    sha256 = self._digest()
         finally:
             self.data.close()
         errors = self._errors(w)
@@ -297,7 +298,7 @@ class _Task:
             w=w,
             errors=int(errors) if whole else errors,
             bound=int(bound) if whole else float(bound),
-            proof=self._proof(bound, packing, labels),
+            proof=self._proof(bound, packing, labels, sha256),
             history=np.array(history, dtype=np.float64),
             updates=updates,
         )
@@ -366,26 +367,29 @@ class _Task:
     def _least(self, claim: Dependence) -> Fraction:
         return Fraction(float(self.prices[list(claim.among or ())].min()))
 
-    def _proof(self, bound: Fraction, packing: Packing, labels: tuple[Label, Label]) -> ErrorBound:
-        """The proof, about all rows; for one-vs-one about those of the two classes."""
+    def _digest(self) -> str:
+        """Of all rows; for one-vs-one of those of the two classes."""
         matrix, signs = self.whole
-        claims = packing.contradictions
         if signs.all():
-            claims = [_renamed(claim, self.names) for claim in claims]
-        else:
-            part = np.flatnonzero(signs)
-            claims = [_renamed(claim, np.searchsorted(part, self.names)) for claim in claims]
-            matrix, signs = cast(Matrix, cast("Floats", matrix)[part]), signs[part]
-        n, d = matrix.shape
+            return digest(matrix, signs)
+        part = np.flatnonzero(signs)
+        return digest(cast(Matrix, cast("Floats", matrix)[part]), signs[part])
+
+    def _proof(
+        self, bound: Fraction, packing: Packing, labels: tuple[Label, Label], sha256: str
+    ) -> ErrorBound:
+        """The proof, about the rows of the digest."""
+        matrix, signs = self.whole
+        names = np.searchsorted(np.flatnonzero(signs), self.names)
         return ErrorBound(
             bound=bound,
-            contradictions=tuple(claims),
-            n=n,
-            d=d,
+            contradictions=tuple(_renamed(claim, names) for claim in packing.contradictions),
+            n=int(np.count_nonzero(signs)),
+            d=matrix.shape[1],
             fit_intercept=self.options.fit_intercept,
             positive=labels[0],
             negative=labels[1],
-            sha256=digest(matrix, signs),
+            sha256=sha256,
         )
 
 
