@@ -36,7 +36,8 @@ _NEAREST, _FARTHEST = -5.0, 2.0
 _LINES: Final = 5
 _ENTRIES: Final = 1 << 21
 # Rows per call of the kernel, over all lines: some ten milliseconds. Whoever comes back more often
-# waits for the interpreter, which the proof of the lower bound uses meanwhile.
+# waits for the interpreter, which the proof of the lower bound uses meanwhile. Where time is
+# short, that comes later, and the clock is looked at each time.
 _PER_CALL: Final = 1 << 20
 
 
@@ -74,7 +75,7 @@ def descend(
     desk = desk_for(w, s, prices, cheapest(prices), problem.rounding())
     patience = _LEAST_PATIENCE + _PATIENCE * p + min(_MOST_MORE, _MORE // n)
     each = min(_LINES, max(1, _ENTRIES // n))
-    batches = max(1, _PER_CALL // (3 * each * n))
+    batches = 1 if limits.left() is not None else max(1, _PER_CALL // (3 * each * n))
     columns, turned = np.empty((0, n)), np.empty((0, p)) if metric is None else metric
     if isinstance(problem.rows, Dense) and are_small(n, p, 3 * each):
         columns = signed_columns(problem.rows, n, p)
