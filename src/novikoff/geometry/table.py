@@ -176,15 +176,17 @@ class SignedRows:
         if isinstance(self.matrix, np.ndarray):
             A[:, :d] = self.matrix[at]
         else:
-            for k, i in enumerate(at):
-                columns, values = _entries(self.matrix, int(i), int(i) + 1)
-                A[k, columns] = values
-        A *= self.signs[at, None]
+            first, counts = (indptr := self.matrix.indptr)[at], indptr[at + 1] - indptr[at]
+            row = np.repeat(np.arange(len(at)), counts)
+            entry = np.arange(len(row)) + np.repeat(first - np.cumsum(counts) + counts, counts)
+            A[row, self.matrix.indices[entry]] = self.matrix.data[entry]
+        A *= self.signs[at].astype(np.float64)[:, None]  # no buffers to convert them in
         return A
 
     def parts(self, rows: npt.NDArray[np.int64]) -> Iterator[tuple[slice, Vector]]:
         """The rows of the numbers given, some at a time, and which of them these are."""
-        stride = min(4096, max(1, (1 << 21) // max(1, self.matrix.shape[1])))
+        most = 4096 if isinstance(self.matrix, np.ndarray) else 16  # of zeros, mostly
+        stride = min(most, max(1, (1 << 21) // max(1, self.matrix.shape[1])))
         for first in range(0, len(rows), stride):
             part = slice(first, min(first + stride, len(rows)))
             yield part, self.at(rows[part])
