@@ -236,8 +236,8 @@ class _Inquiry:
             found.w = [Fraction(float(value)) for value in w[: self.data.p]]
             found.margin = found.margin._replace(lo=lo)
             found.geometric_margin = found.geometric_margin._replace(lo=lo)
-        found.kind = "separable"
-        found.separated = np.arange(self.data.n)
+        if found.kind != "separable":
+            found.kind, found.separated = "separable", np.arange(self.data.n)
         self._tell()
 
     def _note_upper(self, weighing: Weighing) -> None:
