@@ -11,12 +11,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
-from novikoff.geometry.exact import Signs
 from novikoff.geometry.margin import Interval, square_norm, square_of_sum
 from novikoff.geometry.min_norm import Answer, View, nearest_point, search
 from novikoff.geometry.passes import Data
@@ -56,7 +54,7 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
     best = [Interval(0.0, math.inf)]
 
     def enough(answer: Answer) -> bool:
-        lo, hi = _rough_lower(data, answer), _rough_upper(data, answer)
+        lo, hi = _rough_lower(answer), _rough_upper(data, answer)
         best[0] = Interval(max(lo, best[0].lo), min(hi, best[0].hi))
         return best[0].relative_width <= tol / 2.0
 
@@ -64,7 +62,7 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
         nearest_point(view, pairs=True), np.concatenate(sides), tol / 4.0, limits, enough
     )
     w = without_bias(found.w)
-    positive, negative = least_by_side(found.products, signs)
+    positive, negative = found.least
     # Whatever the bias of found.w is, it cancels in the sum of both.
     lo = half_gap(w, positive, negative, data.doubt(found.w))
     hi = _upper(data, found)
@@ -90,26 +88,12 @@ def half_gap(w: Vector, positive: float, negative: float, doubt: float) -> float
     return max(0.0, math.nextafter(gap / exact.square_root_up(norm), -math.inf))
 
 
-def _rough_lower(data: Data, answer: Answer) -> float:
+def _rough_lower(answer: Answer) -> float:
     """Half the gap in floats: good enough to decide when to stop."""
-    signs, m = data.problem.rows.signs, answer.products
     size = float(np.linalg.norm(answer.w[:-1]))
     if not size > 0.0:
         return 0.0
-    return max(0.0, sum(least_by_side(m, signs))) / size / 2.0
-
-
-@njit(cache=True, nogil=True)
-def least_by_side(products: Vector, signs: Signs) -> tuple[float, float]:
-    """The least product of the positive rows, and of the negative; NaN if there is one."""
-    least = np.full(2, np.inf)
-    holds = True
-    for i in range(len(products)):
-        side = np.uint8(signs[i] > 0)  # looked up: no core foresees a branch on signs
-        holds &= products[i] == products[i]
-        if products[i] < least[side]:
-            least[side] = products[i]
-    return (least[1], least[0]) if holds else (np.nan, np.nan)
+    return max(0.0, sum(answer.least)) / size / 2.0
 
 
 def _rough_upper(data: Data, answer: Answer) -> float:

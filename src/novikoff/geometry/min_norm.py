@@ -13,19 +13,17 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
-from numba import njit
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import corral as _corral
-from novikoff.geometry.exact import Signs
 from novikoff.geometry.passes import Data
 
 # Work per call of the kernel, in multiplications: some ten milliseconds.
 _PER_CALL = 1 << 25
 # Longer vectors are padded with zeros to a multiple of so many entries, which a core takes at
 # once: an end that is shorter takes it as long as all the rest.
-_AT_ONCE = 16
+_LANES = 16
 # The most entries of a corral's factors, and of a working set.
 _MOST_FACTORS = 1 << 27
 _MOST_WORKING = 1 << 23
@@ -35,6 +33,8 @@ _LEAST, _LEAST_IN_ROOM = 64, 8
 _SHORT, _FAST_BYTES = 48, 1 << 20
 # Columns, or rows, whose sizes differ by more than this power of two are balanced.
 _BALANCED = 6
+# So many prices are looked at together: they stay near the core.
+_AT_ONCE = 1 << 13
 # So many rows are looked at to find out.
 _SAMPLE = 4096
 
@@ -72,11 +72,6 @@ class View:
         if self.lengths is not None:
             G[:, 1:] /= self.lengths[at, None]
         return G
-
-    def products(self, w: Vector) -> Vector:
-        """⟨a_i, w⟩ for all rows as seen, w being for the rows themselves."""
-        m = self.data.products(w)
-        return m if self.lengths is None else m / self.lengths
 
 
 def plain_view(data: Data) -> View:
@@ -131,6 +126,8 @@ class Answer:
         A direction: the nearest point, or minus the residual, for the rows themselves.
     products
         ⟨a_i, w⟩ for all rows.
+    least
+        The least of them among the positive rows, and among the negative.
     ending
         Why the search ended, None while it goes on.
     working
@@ -145,6 +142,7 @@ class Answer:
     weights: Vector
     w: Vector
     products: Vector
+    least: tuple[float, float]
     ending: Ending | None
     working: Indices
     vertices: tuple[Indices, Indices, Vector]
@@ -199,7 +197,7 @@ def _working(data: Data) -> int:
 def _padding(data: Data) -> int:
     """The zeros at the end of each vector; none where room is limited."""
     q = data.problem.p + 1
-    return -q % _AT_ONCE if data.room is None and q > _AT_ONCE else 0
+    return -q % _LANES if data.room is None and q > _LANES else 0
 
 
 def _least(data: Data) -> int:
@@ -226,7 +224,8 @@ def search(
         sides = data.problem.rows.signs[working]
         ending = _pivot(G, sides, target, corral, tol / 8.0, question.pairs, limits)
         del G  # before the next is gathered
-        answer, prices = _answer(question, corral, working)
+        answer = None  # nor is the last one kept beside the next
+        answer = _answer(question, corral, working)
         if ending is Ending.LIMITED:
             answer.ending = ending
             return answer
@@ -234,14 +233,14 @@ def search(
             answer.ending = ending if ending is Ending.FITTED else Ending.WATCHED
             return answer
         known[working] = True
-        fresh = np.sort(_improving(question, corral, working, prices, tol, batch))
+        fresh = np.sort(_improving(question, corral, answer, tol, batch))
         fresh = fresh[~known[fresh]]
         known[working] = False
         full = ending is Ending.STALLED and corral.size[0] == capacity(data) < len(b)
         if len(fresh) == 0 or full:  # then no other row can join either
             answer.ending = ending
             return answer
-        working = _next_working_set(corral, working, prices, fresh, 4 * batch)
+        working = _next_working_set(question, corral, answer, fresh, 4 * batch)
 
 
 def _pivot(
@@ -271,8 +270,8 @@ def _pivot(
             return Ending.LIMITED
 
 
-def _answer(question: Question, corral: _corral.Corral, working: Indices) -> tuple[Answer, Vector]:
-    """The engine's state in terms of the rows themselves, and ⟨g, r⟩ for every row."""
+def _answer(question: Question, corral: _corral.Corral, working: Indices) -> Answer:
+    """The engine's state in terms of the rows themselves."""
     view = question.view
     k = corral.size[0]
     first, second, u = corral.first[:k], corral.second[:k], corral.u[:k]
@@ -280,75 +279,68 @@ def _answer(question: Question, corral: _corral.Corral, working: Indices) -> tup
     weights += np.bincount(second[second >= 0], u[second >= 0], len(working))
     used = np.flatnonzero(weights)
     lengths = 1.0 if view.lengths is None else view.lengths[working[used]]
-    r = corral.residual
-    w = -r[1 : len(question.b)] * view.columns
-    products = view.products(w)
-    prices = question.lift * r[0] - products
-    if view.lengths is not None:
-        products = products * view.lengths
-    vertices = working[first], np.where(second >= 0, working[second], -1), u.copy()
-    found = Answer(
-        working[used], weights[used] / lengths, w, products, None, working, vertices, view.plain
+    w = -corral.residual[1 : len(question.b)] * view.columns
+    products, *least = view.data.products_by_side(w)
+    return Answer(
+        rows=working[used],
+        weights=weights[used] / lengths,
+        w=w,
+        products=products,
+        least=(least[0], least[1]),
+        ending=None,
+        working=working,
+        vertices=(working[first], np.where(second >= 0, working[second], -1), u.copy()),
+        plain=view.plain,
     )
-    return found, prices
+
+
+def _prices(
+    question: Question, corral: _corral.Corral, answer: Answer, at: Indices | slice
+) -> Vector:
+    """⟨g, r⟩ for the rows of the numbers given, r the residual."""
+    m, lengths = answer.products[at], question.view.lengths
+    level = question.lift * float(corral.residual[0])
+    return level - (m if lengths is None else m / lengths[at])
 
 
 def _improving(
-    question: Question,
-    corral: _corral.Corral,
-    working: Indices,
-    prices: Vector,
-    tol: float,
-    batch: int,
+    question: Question, corral: _corral.Corral, answer: Answer, tol: float, batch: int
 ) -> Indices:
     """The rows that would improve the answer most."""
-    rr = float(np.square(corral.residual).sum())
-    plus, minus = 0.0, 0.0
+    least = tol / 4.0 * float(np.square(corral.residual).sum())
+    levels = np.zeros(3)  # by sign + 1
     if question.pairs:  # each hull has its own level, that of its members
-        k = corral.size[0]
-        plus, minus = (
-            float(prices[working[members[:k]]].max(initial=-np.inf))
-            for members in (corral.first, corral.second)
-        )
+        for side, members in zip((2, 0), answer.vertices[:2], strict=True):
+            found = _prices(question, corral, answer, members[members >= 0])
+            levels[side] = found.max(initial=-np.inf)
     signs, within = question.view.data.problem.rows.signs, question.within
-    if within is not None:
-        prices, signs = prices[within], signs[within]
-    better, gains = _gaining(prices, signs, plus, minus, tol / 4.0 * rr)
-    if len(better) > batch:
-        better = better[np.argpartition(-gains, batch)[:batch]]
-    return better if within is None else within[better]
-
-
-@njit(cache=True, nogil=True)
-def _gaining(
-    prices: Vector, signs: Signs, plus: float, minus: float, least: float
-) -> tuple[Indices, Vector]:
-    """Where a price is above the level of its side by more than the least gain, and the gain."""
-    levels = np.array([minus, plus])  # looked up: no core foresees a branch on signs
-    n_better = 0
-    for i in range(len(prices)):
-        n_better += prices[i] - levels[np.uint8(signs[i] > 0)] > least
-    better, gains = np.empty(n_better, dtype=np.int64), np.empty(n_better)
-    k = 0
-    for i in range(len(prices)):
-        gain = prices[i] - levels[np.uint8(signs[i] > 0)]
-        if gain > least:
-            better[k], gains[k] = i, gain
-            k += 1
-    return better, gains
+    n = len(signs) if within is None else len(within)
+    better, gains = [np.empty(0, dtype=np.int64)], [np.empty(0)]
+    for first in range(0, n, _AT_ONCE):  # no list of all prices is made
+        part = slice(first, first + _AT_ONCE)
+        at = part if within is None else within[part]
+        gain = _prices(question, corral, answer, at)
+        if question.pairs:
+            gain -= levels.take(signs[at] + 1)
+        good = np.flatnonzero(gain > least)
+        better.append(good + first if within is None else within[good + first])
+        gains.append(gain[good])
+    rows, by = np.concatenate(better), np.concatenate(gains)
+    return rows[np.argpartition(-by, batch)[:batch]] if len(rows) > batch else rows
 
 
 def _next_working_set(
-    corral: _corral.Corral, working: Indices, prices: Vector, fresh: Indices, most: int
+    question: Question, corral: _corral.Corral, answer: Answer, fresh: Indices, most: int
 ) -> Indices:
     """The members first, then the best of the old, then the new; the corral is renumbered."""
-    k = corral.size[0]
+    k, working = corral.size[0], answer.working
     used = np.zeros(len(working), dtype=np.bool_)
     for part in (corral.first, corral.second):
         used[part[:k][part[:k] >= 0]] = True
     members, others = np.flatnonzero(used), np.sort(working[~used])
     if len(others) > most:
-        others = others[np.argpartition(-prices[others], most)[:most]]
+        prices = _prices(question, corral, answer, others)
+        others = others[np.argpartition(-prices, most)[:most]]
     for part in (corral.first, corral.second):
         kept = part[:k] >= 0
         part[:k][kept] = np.searchsorted(members, part[:k][kept])

@@ -88,9 +88,17 @@ class Data:
 
     def products(self, w: Vector) -> Vector:
         """⟨a_i, w⟩ for all rows, within `doubt`."""
+        return self.products_by_side(w)[0]
+
+    def products_by_side(self, w: Vector) -> tuple[Vector, float, float]:
+        """The same with the least of the positive rows, and of the negative.
+
+        It is infinite for a side without rows; both are NaN if a product is.
+        """
         out = np.empty(self.n)
-        self.each(lambda first, last: _fill(self.problem.rows, first, last, w, out))
-        return out
+        found = self.each(lambda first, last: _fill(self.problem.rows, first, last, w, out))
+        negative, positive = np.min(found, axis=0).tolist()
+        return out, positive, negative
 
     def doubt(self, w: Vector) -> float:
         """How far a product with w may be from the truth."""
@@ -148,9 +156,20 @@ class Data:
 
 
 @njit(cache=True, nogil=True)
-def _fill(rows: Rows, first: int, last: int, w: Vector, out: Vector) -> None:
+def _fill(rows: Rows, first: int, last: int, w: Vector, out: Vector) -> Vector:
+    """Products with a stretch of the rows; the least of the negative, and of the positive."""
+    least = np.full(2, np.inf)
+    holds = True
     for i in range(first, last):
-        out[i] = _rows.dot(rows, i, w)
+        m = _rows.dot(rows, i, w)
+        out[i] = m
+        holds &= m == m
+        side = np.uint8(rows.signs[i] > 0)  # looked up: no core foresees a branch on signs
+        if m < least[side]:
+            least[side] = m
+    if not holds:
+        least[:] = np.nan
+    return least
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ import numpy as np
 from novikoff.core.rows import Vector
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Numbers, Signs
-from novikoff.geometry.hulls import Gap, half_gap, least_by_side, without_bias
+from novikoff.geometry.hulls import Gap, half_gap, without_bias
 from novikoff.geometry.inquiry import Finding
 from novikoff.geometry.margin import exact_lower_bound, lower_bound, separates
 from novikoff.geometry.selection import Part, Table, Worst
@@ -53,9 +53,8 @@ class Trial:
 
     def _look_at_gap(self, part: Part, gap: Gap) -> None:
         data, level = part.data, without_bias(gap.w)
-        m = data.products(level)
+        m, positive, negative = data.products_by_side(level)
         self.doubt = max(self.doubt, data.doubt(level))
-        positive, negative = least_by_side(m, part.signs)
         least = np.minimum(self.least, (positive, negative))  # NaN if there is one
         self.least = float(least[0]), float(least[1])
         enough = gap.margin.hi * float(np.linalg.norm(level)) * (1.0 - self.tol / 2.0)
