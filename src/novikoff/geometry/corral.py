@@ -24,6 +24,7 @@ import numpy.typing as npt
 from numba import njit
 
 from novikoff.core.rows import Indices, Vector
+from novikoff.geometry.working import Working, add_to, product, seen
 
 # What `pivot` came to.
 OPTIMAL: Final = 0  # no vector makes an acute angle with the residual
@@ -62,7 +63,7 @@ def empty_corral(q: int, most: int) -> Corral:
         u=np.zeros(most),
         trial=np.zeros(most),
         Q=np.empty((most, q)),
-        R=np.zeros((most, most)),
+        R=np.empty((most, most)),
         c=np.zeros(most),
         residual=np.zeros(q),
         size=np.zeros(1, dtype=np.int64),
@@ -71,7 +72,7 @@ def empty_corral(q: int, most: int) -> Corral:
 
 @njit(cache=True, nogil=True)
 def pivot(
-    G: Vector,
+    G: Working,
     sides: npt.NDArray[np.int8],
     b: Vector,
     corral: Corral,
@@ -143,7 +144,7 @@ def pivot(
 
 
 @njit(cache=True, nogil=True)
-def _begin(G: Vector, b: Vector, corral: Corral) -> None:
+def _begin(G: Working, b: Vector, corral: Corral) -> None:
     """Factor the members anew; those that depend on earlier ones, or get u ≤ 0, leave."""
     members = corral.size[0]
     corral.size[0] = 0
@@ -187,7 +188,7 @@ def _settle(corral: Corral) -> None:
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _most_acute(
-    G: Vector,
+    G: Working,
     sides: npt.NDArray[np.int8],
     r: Vector,
     barred: npt.NDArray[np.bool_],
@@ -199,13 +200,12 @@ def _most_acute(
     """The vector with the largest ⟨g, r⟩, and that value; among the short list if there is one."""
     plus, minus = -1, -1
     most, other = -math.inf, -math.inf
-    for k in range(n_short if n_short > 0 else len(G)):
+    s = seen(G, r)
+    for k in range(n_short if n_short > 0 else len(barred)):
         i = short[k] if n_short > 0 else k
         if barred[i]:
             continue
-        price = 0.0
-        for j in range(G.shape[1]):
-            price += G[i, j] * r[j]
+        price = product(G, i, s)
         prices[i] = price
         if not pairs or sides[i] > 0:
             if price > most:
@@ -235,14 +235,17 @@ def _shortlist(
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _join(G: Vector, b: Vector, corral: Corral, i: int, j: int) -> bool:
+def _join(G: Working, b: Vector, corral: Corral, i: int, j: int) -> bool:
     """Append g_i (+ g_j) to the factors, unless it depends on the members."""
     k = corral.size[0]
     Q, R = corral.Q, corral.R
     q = Q.shape[1]
     v = Q[k]
     for e in range(q):
-        v[e] = G[i, e] + (G[j, e] if j >= 0 else 0.0)
+        v[e] = 0.0
+    add_to(v, G, i)
+    if j >= 0:
+        add_to(v, G, j)
     before = math.sqrt(_sq(v))
     for m in range(k):
         R[m, k] = 0.0

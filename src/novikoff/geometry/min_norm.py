@@ -14,10 +14,11 @@ from enum import Enum
 
 import numpy as np
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Dense, Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import corral as _corral
 from novikoff.geometry.passes import Data
+from novikoff.geometry.working import Working, count, entries, sparse
 
 # Work per call of the kernel, in multiplications: some ten milliseconds.
 _PER_CALL = 1 << 25
@@ -66,8 +67,12 @@ class View:
         """Whether the rows are seen as they are, but for one factor."""
         return self.lengths is None and bool((self.columns == self.columns[0]).all())
 
-    def gather(self, at: Indices, lift: float, padding: int = 0) -> Vector:
-        """(lift, a_i as seen) for the rows of the numbers given, and so many zeros."""
+    def gather(self, at: Indices, lift: float, padding: int = 0) -> Working:
+        """(lift, a_i as seen) for the rows of the numbers given; in a block, and so many zeros."""
+        data = self.data
+        few = sparse(data.problem, at, self.columns, self.lengths, lift, data.room is None)
+        if few is not None:
+            return few
         G = self.data.gather(at, self.columns, lift, padding)
         if self.lengths is not None:
             G[:, 1:] /= self.lengths[at, None]
@@ -195,9 +200,10 @@ def _working(data: Data) -> int:
 
 
 def _padding(data: Data) -> int:
-    """The zeros at the end of each vector; none where room is limited."""
+    """The zeros at the end of each vector; none where room is limited, or rows are sparse."""
     q = data.problem.p + 1
-    return -q % _LANES if data.room is None and q > _LANES else 0
+    wanted = data.room is None and q > _LANES and isinstance(data.problem.rows, Dense)
+    return -q % _LANES if wanted else 0
 
 
 def _least(data: Data) -> int:
@@ -244,7 +250,7 @@ def search(
 
 
 def _pivot(
-    G: Vector,
+    G: Working,
     sides: np.typing.NDArray[np.int8],
     b: Vector,
     corral: _corral.Corral,
@@ -253,9 +259,10 @@ def _pivot(
     limits: Limits,
 ) -> Ending:
     """Run the engine on the working set, in calls short enough to be interrupted."""
-    most = max(1, _PER_CALL // (G.size + 8 * corral.Q.size))
-    barred, prices = np.zeros(len(G), dtype=np.bool_), np.full(len(G), -np.inf)
-    short = np.empty(_SHORT if G.nbytes > _FAST_BYTES else 0, dtype=np.int64)
+    n, size = count(G), entries(G)
+    most = max(1, _PER_CALL // (size + 8 * corral.Q.size))
+    barred, prices = np.zeros(n, dtype=np.bool_), np.full(n, -np.inf)
+    short = np.empty(_SHORT if 8 * size > _FAST_BYTES else 0, dtype=np.int64)
     anew = True
     while True:
         came_to = _corral.pivot(G, sides, b, corral, barred, prices, short, tol, pairs, most, anew)

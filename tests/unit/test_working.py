@@ -1,0 +1,131 @@
+"""The working set: sparse rows are those of a block, wherever they are read."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numba import njit
+
+import novikoff as nv
+from novikoff.core.problem import Problem, pose
+from novikoff.core.rows import Csr, Vector
+from novikoff.geometry import working
+from novikoff.geometry.min_norm import View
+from novikoff.geometry.passes import Data
+from novikoff.geometry.table import SignedRows
+from novikoff.geometry.working import Sparse, Working, add_to, count, entries, product, seen
+from tests.cases import Signs
+
+
+def some_rows(n: int, d: int, per_row: int, seed: int = 0) -> tuple[sp.csr_array, Signs]:
+    """Sparse rows of one entry to ``per_row``, and signs that a hyperplane gave them."""
+    rng = np.random.default_rng(seed)
+    at = np.repeat(np.arange(n), per_row), rng.integers(0, d, n * per_row)
+    X = sp.csr_array((rng.normal(size=n * per_row), at), shape=(n, d))
+    X.sum_duplicates()
+    signs = np.where(X @ rng.normal(size=d) > 0.0, 1, -1).astype(np.int8)
+    return X, signs
+
+
+def posed(X: sp.csr_array, signs: Signs, bias: bool = True, room: int | None = None) -> Data:
+    return Data(pose(X, signs, bias), SignedRows(X, signs, bias), room)
+
+
+@njit
+def products_and_sum(G: Working, r: Vector, out: Vector, total: Vector) -> None:
+    s = seen(G, r)
+    for i in range(len(out)):
+        out[i] = product(G, i, s)
+        add_to(total, G, i)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("n_chosen", [5, 90])  # copied side by side, and read where they are
+def test_sparse_rows_are_those_of_a_block(bias: bool, scaled: bool, n_chosen: int) -> None:
+    X, signs = some_rows(100, 30, 4)
+    data = posed(X, signs, bias)
+    rng = np.random.default_rng(1)
+    lengths = 1.0 + rng.random(100) if scaled else None
+    columns = 2.0 ** rng.integers(-3, 4, 31)
+    chosen = rng.permutation(100)[:n_chosen]
+    G = View(data, columns, lengths).gather(chosen, 0.5)
+    assert isinstance(G, Sparse)
+    assert np.shares_memory(G.rows.data, X.data) == (n_chosen == 90)
+    A = np.hstack([X.toarray(), np.full((100, 1), float(bias))]) * signs[:, None] * columns
+    A /= np.ones((100, 1)) if lengths is None else lengths[:, None]
+    block = np.hstack([np.full((n_chosen, 1), 0.5), A[chosen]])
+    r, found, total = rng.normal(size=32), np.empty(n_chosen), np.zeros(32)
+    products_and_sum(G, r, found, total)
+    np.testing.assert_allclose(found, block @ r, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(total, block.sum(axis=0), rtol=1e-12, atol=1e-13)
+    assert count(G) == n_chosen
+    assert entries(G) == np.diff(X.indptr)[chosen].sum() + n_chosen
+
+
+def gathered_by(problem: Problem, columns: Vector, copy: bool = True) -> Sparse | None:
+    return working.sparse(problem, np.arange(3), columns, None, 1.0, copy)
+
+
+def test_rows_with_much_in_them_are_a_block() -> None:
+    X, signs = some_rows(100, 12, 4)  # five numbers of fourteen with the bias: above a third
+    assert posed(X, signs).problem.longest == 5
+    assert gathered_by(posed(X, signs).problem, np.ones(13)) is None
+    assert isinstance(posed(X, signs).problem.rows, Csr)
+    X, signs = some_rows(100, 13, 4)
+    assert gathered_by(posed(X, signs).problem, np.ones(14)) is not None
+
+
+def test_dense_rows_are_a_block() -> None:
+    X, signs = some_rows(100, 30, 4)
+    assert gathered_by(pose(X.toarray(), signs, True), np.ones(31)) is None
+
+
+def test_factors_that_could_leave_the_range_of_floats_are_for_a_block() -> None:
+    problem = posed(*some_rows(100, 30, 4)).problem
+    columns = np.ones(31)
+    for far in (2.0**500, 2.0**-500):
+        columns[7] = far
+        assert gathered_by(problem, columns) is None
+
+
+def test_where_room_is_limited_nothing_is_copied() -> None:
+    X, signs = some_rows(100, 30, 4)
+    G = View(posed(X, signs, room=1 << 20), np.ones(31)).gather(np.arange(3), 1.0)
+    assert isinstance(G, Sparse)
+    assert np.shares_memory(G.rows.data, X.data)
+
+
+@pytest.mark.parametrize("n", [400, 12_000])  # read where they are, and copied
+@pytest.mark.parametrize("flipped", [0, 3])
+def test_the_verdict_on_sparse_rows_is_that_on_dense_ones(n: int, flipped: int) -> None:
+    X, y = some_rows(n, 24, 4)
+    y[:flipped] *= -1
+    found, dense = nv.separate(X, y), nv.separate(X.toarray(), y)
+    assert found.kind == dense.kind == ("inseparable" if flipped else "separable")
+    assert found.margin.lo <= dense.margin.hi
+    assert dense.margin.lo <= found.margin.hi
+    assert found.geometric_margin.lo <= dense.geometric_margin.hi
+    assert dense.geometric_margin.lo <= found.geometric_margin.hi
+    assert found.margin.relative_width <= 1e-8
+    assert found.geometric_margin.relative_width <= 1e-8
+    assert found.certificate is not None
+    found.certificate.verify(X, y)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_the_least_products_of_each_side(dense: bool) -> None:
+    X, signs = some_rows(100, 30, 4)
+    rows = X.toarray() if dense else X
+    data = Data(pose(rows, signs, True), SignedRows(rows, signs, True))
+    w = np.random.default_rng(2).normal(size=31)
+    m, positive, negative = data.products_by_side(w)
+    np.testing.assert_allclose(m, signs * (X @ w[:30] + w[30]), rtol=1e-12, atol=1e-13)
+    assert (positive, negative) == (m[signs > 0].min(), m[signs < 0].min())
+    one_sided = Data(data.problem.resigned(np.ones(100, dtype=np.int8)), data.table)
+    assert one_sided.products_by_side(w)[2] == math.inf
+    w[3] = math.nan
+    assert all(math.isnan(least) for least in data.products_by_side(w)[1:])
