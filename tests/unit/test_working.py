@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from numba import njit
 import novikoff as nv
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Csr, Vector
-from novikoff.geometry import working
+from novikoff.geometry import min_norm, working
+from novikoff.geometry.corral import empty_corral
 from novikoff.geometry.min_norm import View
 from novikoff.geometry.passes import Data
 from novikoff.geometry.table import SignedRows
@@ -129,3 +131,33 @@ def test_the_least_products_of_each_side(dense: bool) -> None:
     assert one_sided.products_by_side(w)[2] == math.inf
     w[3] = math.nan
     assert all(math.isnan(least) for least in data.products_by_side(w)[1:])
+
+
+@pytest.mark.parametrize("pairs", [True, False])
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("some", [True, False])
+def test_rows_above_the_level_of_their_side_would_improve(
+    pairs: bool, scaled: bool, some: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(min_norm, "_AT_ONCE", 7)  # many stretches, the last one shorter
+    X, signs = some_rows(100, 30, 4)
+    rng = np.random.default_rng(3)
+    lengths = 1.0 + rng.random(100) if scaled else np.ones(100)
+    view = View(posed(X, signs), np.ones(31), lengths if scaled else None)
+    within = np.flatnonzero(rng.random(100) < 0.5) if some else None
+    question = replace(min_norm.nearest_point(view, pairs), within=within)
+    members = np.array([np.flatnonzero(signs > 0)[4], np.flatnonzero(signs < 0)[2]])
+    corral = empty_corral(32, 5)
+    corral.first[0], corral.second[0], corral.u[0], corral.size[0] = 0, 1, 1.0, 1
+    corral.residual[:] = rng.normal(size=32) / 8.0
+    answer = min_norm._answer(question, corral, members)
+    prices = question.lift * corral.residual[0] - answer.products / lengths
+    levels = np.where(signs > 0, *prices[members]) if pairs else np.zeros(100)
+    gains = prices - levels
+    allowed = np.arange(100) if within is None else within
+    better = allowed[gains[allowed] > 0.1 / 4.0 * np.square(corral.residual).sum()]
+    found = min_norm._improving(question, corral, answer, 0.1, 100)
+    assert sorted(found) == better.tolist()
+    assert 4 < len(better) < len(allowed)
+    best = min_norm._improving(question, corral, answer, 0.1, 4)
+    assert set(best) == set(better[np.argsort(-gains[better])[:4]])
