@@ -32,15 +32,14 @@ _COPIED = 16
 
 
 class Sparse(NamedTuple):
-    """Rows (lift, a_i) by their numbers ``at``, seen through factors and lengths.
+    """Rows (lift, c∘a_i) by their numbers ``at``, c being factors of the columns.
 
-    g_i = (lift, c∘a_i/l_i); ``scratch`` has room for c∘r, which spares a product per entry.
+    ``scratch`` has room for c∘r, which spares a product per entry.
     """
 
     rows: Csr
     at: Indices
     columns: Vector
-    lengths: Vector
     lift: float
     scratch: Vector
 
@@ -49,7 +48,7 @@ Working: TypeAlias = Vector | Sparse
 
 
 def sparse(
-    problem: Problem, at: Indices, columns: Vector, lengths: Vector | None, lift: float, copy: bool
+    problem: Problem, at: Indices, columns: Vector, lift: float, copy: bool
 ) -> Sparse | None:
     """The rows of the numbers given as they are stored, or None where a block is better.
 
@@ -60,12 +59,11 @@ def sparse(
         return None
     if np.abs(np.frexp(columns)[1]).max() > _MODERATE:
         return None
-    own = np.ones(len(at)) if lengths is None else lengths[at]
     if copy and _COPIED * len(at) <= problem.n:
         small = gathered(rows, at)
         if isinstance(small, Csr):
             rows, at = small, np.arange(len(at))
-    return Sparse(rows, at, columns, own, lift, np.empty(problem.p + 1))
+    return Sparse(rows, at, columns, lift, np.empty(problem.p + 1))
 
 
 def count(G: Working) -> int:
@@ -131,7 +129,7 @@ def _sparse_product(G: Sparse, i: int, s: Vector) -> float:
     for e in range(whole, last):
         s0 += rows.data[e] * s[rows.indices[e]]
     total = (s0 + s1) + (s2 + s3) + rows.bias * s[rows.d]
-    return float(rows.signs[k] * total / G.lengths[i] + s[len(s) - 1])
+    return float(rows.signs[k] * total + s[len(s) - 1])
 
 
 def _add(v: Vector, G: Vector, i: int) -> None:
@@ -141,11 +139,11 @@ def _add(v: Vector, G: Vector, i: int) -> None:
 
 def _add_sparse(v: Vector, G: Sparse, i: int) -> None:
     rows, k = G.rows, uint64(G.at[i])
-    size = rows.signs[k] / G.lengths[i]
+    sign = float(rows.signs[k])
     for e in range(uint64(rows.indptr[k]), uint64(rows.indptr[k + uint64(1)])):
         j = uint64(rows.indices[e])
-        v[j + uint64(1)] += rows.data[e] * G.columns[j] * size
-    v[rows.d + 1] += rows.bias * G.columns[rows.d] * size
+        v[j + uint64(1)] += rows.data[e] * G.columns[j] * sign
+    v[rows.d + 1] += rows.bias * G.columns[rows.d] * sign
     v[0] += G.lift
 
 
