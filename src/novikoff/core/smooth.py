@@ -115,14 +115,20 @@ def go_along(
     wanted: float,
 ) -> float:
     """Move u, and m = Cᵀu, by a share of the step that lowers the loss as wanted; the new loss."""
-    along = np.empty((1, len(m)))
+    along, size = np.empty((1, len(m))), 1.0
     fill_slopes(C, step.reshape(1, -1), np.zeros(1, dtype=np.int64), along)
-    size = 1.0
+    reached, moved = np.empty(len(u)), np.empty(len(m))
     while True:
-        reached, moved = u + size * step, m + size * along[0]
-        found = logistic_loss(moved, prices) + penalty / 2.0 * np.square(reached).sum()
+        square = 0.0
+        for j in range(len(u)):
+            reached[j] = u[j] + size * step[j]
+            square += reached[j] * reached[j]
+        for i in range(len(m)):
+            moved[i] = m[i] + size * along[0, i]
+        found = float(logistic_loss(moved, prices)) + penalty / 2.0 * square
         if size <= 1e-6 or found <= value + size * wanted:
             break
         size /= 2.0
-    u[:], m[:] = reached, moved
-    return float(found)
+    u[:] = reached
+    m[:] = moved
+    return found

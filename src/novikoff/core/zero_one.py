@@ -31,6 +31,8 @@ _MOST_MORE: Final = 3000
 _MORE: Final = 400_000
 # How far a smooth slope reaches, as powers of two times the median distance of the wrong rows.
 _NEAREST, _FARTHEST = -5.0, 2.0
+# Wrong rows that tell it.
+_SAMPLE: Final = 1024
 # Lines of each kind drawn at once, and at most so many numbers ⟨a_i, v⟩ of them: rows are read
 # once for all.
 _LINES: Final = 5
@@ -101,16 +103,18 @@ def search_lines(
     desk: Desk,
 ) -> None:
     """Draw lines and follow them, as many times as there are draws, or until no line helps."""
-    lines = 3 * draws.shape[2]
-    V, Q = np.empty((lines, len(columns))), np.empty((lines, columns.shape[1]))
-    sloping = np.array([k for k in range(lines) if k % 3 > 0])
+    each, n = draws.shape[2], columns.shape[1]
+    V, Q = np.empty((3 * each, len(columns))), np.empty((3 * each, n))
+    sloping = np.empty(2 * each, dtype=np.int64)
+    for k in range(each):
+        sloping[2 * k], sloping[2 * k + 1] = 3 * k + 1, 3 * k + 2
     for turn in range(len(draws)):
         if state[LOWEST] == 0.0 or state[IDLE] >= patience:
             break
-        V[:] = 0.0
         axes = draw_lines(rows, desk.s, metric, draws[turn], V)
-        for k in range(len(axes)):
-            Q[3 * k] = columns[axes[k]]
+        for k in range(each):
+            for i in range(n):
+                Q[3 * k, i] = columns[axes[k], i]
         fill_slopes(columns, V, sloping, Q)
         follow_lines(rows, Q, V, state, patience, desk)
 
@@ -120,25 +124,49 @@ def draw_lines(rows: Rows, s: Vector, metric: Vector, draws: Vector, V: Vector) 
     """Single weights, down a smooth slope, or towards rows that are wrong, by turns.
 
     The slope is that of a loss which falls from 1 to 0 within some distance of the hyperplane,
-    about as far as rows are wrong. ``draws`` are from [0, 1). Lines are the rows of V, zeros
-    before; the numbers of the single weights are returned.
+    about as far as rows are wrong. ``draws`` are from [0, 1). Lines become the rows of V; the
+    numbers of the single weights are returned. Loops are written out: what NumPy has for them
+    takes Numba far longer to compile.
     """
     each, p = draws.shape[1], V.shape[1]
-    wrong = np.flatnonzero(~(s > 0.0))
-    reach = np.median(np.abs(s[wrong]))
-    axes: Indices = (draws[0] * p).astype(np.int64)
-    widths = reach * 2.0 ** (_NEAREST + (_FARTHEST - _NEAREST) * draws[1])
-    pulls = np.zeros((2 * each, p))
+    wrong = _wrong_rows(s)
+    reach = _usual_distance(s, wrong)
+    axes, picked = np.empty(each, dtype=np.int64), np.empty(each, dtype=np.int64)
+    widths, pulls = np.empty(each), np.zeros((2 * each, p))
+    for k in range(each):
+        axes[k], picked[k] = int(draws[0, k] * p), wrong[int(draws[2, k] * len(wrong))]
+        widths[k] = reach * 2.0 ** (_NEAREST + (_FARTHEST - _NEAREST) * draws[1, k])
     add_near_rows(rows, s, widths, pulls[:each])
-    add_rows(rows, wrong[(draws[2] * len(wrong)).astype(np.int64)], pulls[each:])
+    add_rows(rows, picked, pulls[each:])
     downhill = pulls
     if len(metric) > 0:
         downhill = np.empty((2 * each, p))
         fill_slopes(metric, pulls, np.arange(2 * each), downhill)
     for k in range(each):
-        V[3 * k, axes[k]] = 1.0
-        V[3 * k + 1], V[3 * k + 2] = downhill[k], downhill[each + k]
+        for j in range(p):
+            V[3 * k, j] = 1.0 if j == axes[k] else 0.0
+            V[3 * k + 1, j], V[3 * k + 2, j] = downhill[k, j], downhill[each + k, j]
     return axes
+
+
+@njit(cache=True, nogil=True)
+def _wrong_rows(s: Vector) -> Indices:
+    wrong, size = np.empty(len(s), dtype=np.int64), 0
+    for i in range(len(s)):
+        wrong[size] = i
+        size += int(not s[i] > 0.0)
+    return wrong[:size]
+
+
+@njit(cache=True, nogil=True)
+def _usual_distance(s: Vector, wrong: Indices) -> float:
+    """The median of |s_i| over the wrong rows; of very many, over some."""
+    size = min(len(wrong), _SAMPLE)
+    sample = np.empty(size)
+    for k in range(size):
+        sample[k] = abs(s[wrong[k * len(wrong) // size]])
+    sample.sort()
+    return 0.5 * float(sample[(size - 1) // 2] + sample[size // 2])
 
 
 @njit(cache=True, nogil=True)
