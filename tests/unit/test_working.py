@@ -50,7 +50,7 @@ def test_sparse_rows_are_those_of_a_block(bias: bool, n_chosen: int) -> None:
     X, signs = some_rows(100, 30, 4)
     data = posed(X, signs, bias)
     rng = np.random.default_rng(1)
-    columns = np.ldexp(np.ones(31), rng.integers(-3, 4, 31))
+    columns = np.full(31, 0.25)
     chosen = rng.permutation(100)[:n_chosen]
     G = View(data, columns).gather(chosen, 0.5)
     assert isinstance(G, Sparse)
@@ -96,6 +96,13 @@ def test_rows_divided_by_their_lengths_are_a_block() -> None:
     G = View(posed(X, signs), np.ones(31), np.full(100, 3.0)).gather(np.arange(3), 1.0)
     assert isinstance(G, np.ndarray)
     np.testing.assert_array_equal(G[:, 1:31], X[:3].toarray() * signs[:3, None] / 3.0)
+
+
+def test_rows_of_uneven_columns_are_a_block() -> None:
+    X, signs = some_rows(100, 30, 4)
+    columns = np.ones(31)
+    columns[4] = 2.0**-9
+    assert isinstance(View(posed(X, signs), columns).gather(np.arange(3), 1.0), np.ndarray)
 
 
 def test_where_room_is_limited_nothing_is_copied() -> None:

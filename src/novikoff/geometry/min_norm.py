@@ -70,11 +70,13 @@ class View:
     def gather(self, at: Indices, lift: float, padding: int = 0) -> Working:
         """(lift, a_i as seen) for the rows of the numbers given; in a block, and so many zeros."""
         data = self.data
-        if self.lengths is None:
+        if self.plain:  # numbers of very different sizes are left to the block
             few = sparse(data.problem, at, self.columns, lift, data.room is None)
-            return data.gather(at, self.columns, lift, padding) if few is None else few
-        G = data.gather(at, self.columns, lift, padding)  # quotients are rounded once for all uses
-        G[:, 1:] /= self.lengths[at, None]
+            if few is not None:
+                return few
+        G = data.gather(at, self.columns, lift, padding)
+        if self.lengths is not None:
+            G[:, 1:] /= self.lengths[at, None]
         return G
 
 
