@@ -35,7 +35,7 @@ _SHORT, _FAST_BYTES = 48, 1 << 20
 # Columns, or rows, whose sizes differ by more than this power of two are balanced.
 _BALANCED = 6
 # So many prices are looked at together: they stay near the core.
-_AT_ONCE = 1 << 13
+_AT_ONCE = 1 << 15
 # So many rows are looked at to find out.
 _SAMPLE = 4096
 
@@ -201,10 +201,11 @@ def _working(data: Data) -> int:
 
 
 def _padding(data: Data) -> int:
-    """The zeros at the end of each vector; none where room is limited, or rows are sparse."""
+    """The zeros at the end of each vector; none if they are many, room is scarce or rows sparse."""
     q = data.problem.p + 1
-    wanted = data.room is None and q > _LANES and isinstance(data.problem.rows, Dense)
-    return -q % _LANES if wanted else 0
+    padding = -q % _LANES
+    wanted = data.room is None and 8 * padding <= q and isinstance(data.problem.rows, Dense)
+    return padding if wanted else 0
 
 
 def _least(data: Data) -> int:
