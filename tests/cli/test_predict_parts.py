@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from novikoff.cli import predict
+from novikoff.data import Choices, Recipe
 from novikoff.data.chunks import plain_parts
 from novikoff.data.large import read_large
 from tests.cli.conftest import inside
@@ -164,3 +165,19 @@ def test_a_file_that_changes_meanwhile_is_read_as_a_whole(
     done = inside("predict", models / "table.novikoff", data)
     assert (done.code, parted) == (0, ["_at_once"])
     assert len(done.out.splitlines()) == N + 2
+
+
+def test_a_byte_order_mark_is_one_at_the_beginning_of_a_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = b"1 1:2 2:3\n" * 6
+    data = tmp_path / "rows.svm"
+    data.write_bytes(rows + b"\xef\xbb\xbf" + rows)
+    monkeypatch.setattr(plain_parts, "_LARGE", 0)
+    monkeypatch.setattr(plain_parts, "_PART", len(rows))
+    recipe = Recipe("matrix", width=2)
+    with pytest.raises(plain_parts.NotPlainError):
+        list(plain_parts.PlainParts(str(data), Choices(), recipe))
+    data.write_bytes(b"\xef\xbb\xbf" + rows + rows)
+    parts = plain_parts.PlainParts(str(data), Choices(), recipe)
+    assert sum(len(part.rows) for part in parts) == 12

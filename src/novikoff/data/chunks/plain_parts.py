@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -114,6 +115,8 @@ class PlainParts:
         return data
 
     def _rows(self, span: Span) -> Dataset:
+        if span.offset > 0 and bytes(span.text[:3]) == BOM_UTF8:  # a mark only where a file begins
+            raise NotPlainError
         source = Source(self._spans.name, span.text, "svmlight")
         data = read_rows(source, self._choices, self._recipe, labelled=False)
         if self.notes is not None and data.notes != self.notes:
