@@ -45,6 +45,15 @@ found = mixed(np.eye(2))
 assert found[0].tolist() == [1.0, 1.0] and found[1:3] == (1.5, [1, 3])
 """
 
+DAMAGED = """
+import os
+os.environ["NUMBA_CACHE_DIR"] = {cache!r}
+from novikoff.cli.kernels import load_lightly
+load_lightly()
+from novikoff.data.stretches import as_bytes, count_lines
+print(count_lines(as_bytes(memoryview(b"a\\nb\\n")), 4))
+"""
+
 
 def python(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 (our own arguments)
@@ -81,6 +90,17 @@ def test_kernels_from_the_cache_load_without_what_only_compiling_needs(
 
 def test_kernels_that_are_not_in_the_cache_are_compiled(files: Files, tmp_path: Path) -> None:
     python("-c", ANEW.format(cache=str(tmp_path)))
+
+
+def test_a_kernel_whose_file_is_damaged_is_compiled_anew(tmp_path: Path) -> None:
+    script = DAMAGED.format(cache=str(tmp_path))
+    assert python("-c", script).stdout == "2\n"
+    kernels = list(tmp_path.rglob("*.nbc"))
+    assert kernels
+    for kernel in kernels:
+        kernel.write_bytes(kernel.read_bytes()[:100])
+    assert python("-c", script).stdout == "2\n"
+    assert all(kernel.stat().st_size > 100 for kernel in kernels)
 
 
 def test_what_is_imported_already_stays() -> None:

@@ -147,3 +147,18 @@ def test_the_bound_on_real_rows_verifies() -> None:
     assert 5 < model.errors_lower_bound_ <= model.n_errors_
     assert model.n_errors_ == (model.predict(doubled) != y).sum()
     nv.verify(model.certificate_, doubled, y)
+
+
+def test_the_hyperplanes_of_the_stages_are_combined_within_the_time() -> None:
+    """Rows far apart in size need a tiny ε, which is looked for step by step."""
+    rows = np.array([[1.0, -(2.0**300)], [0.0, 1.0]])
+    signs = np.ones(2, dtype=np.int8)
+    data = Data(pose(rows, signs, False), SignedRows(rows, signs, False))
+    stages = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)]]
+    parts = [np.array([0]), np.array([1])]
+    found = faces._combined(data, stages, parts, np.arange(0), Limits())
+    assert found is not None
+    first, second = found
+    assert first > second * 2**300 > 0
+    with pytest.raises(OutOfTimeError):
+        faces._combined(data, stages, parts, np.arange(0), Limits(interrupted=True))

@@ -26,7 +26,9 @@ def load_lightly() -> None:
 
         def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
             rtsys.initialize(target_context)
-            with self._guard_against_spurious_io_errors():
+            try:
                 return self._load_overload(sig, target_context)
+            except Exception:  # whatever is wrong with a file of the cache: compile it anew
+                return None
 
         cache.load_overload = load_overload

@@ -41,6 +41,7 @@ def importing(*names: str, beside: bool = False) -> Iterator[None]:
         load_lightly()
         if not beside:
             _import(names)
+            _expect_no_frames()
             yield
             return
         thread = Thread(target=_try_to_import, args=(names,), daemon=True)
@@ -49,6 +50,17 @@ def importing(*names: str, beside: bool = False) -> Iterator[None]:
             yield
         finally:
             thread.join()
+            _expect_no_frames()
+
+
+def _expect_no_frames() -> None:
+    """Let narwhals not look through all installed packages for more kinds of data frames.
+
+    scikit-learn asks it of every matrix; a command has arrays alone.
+    """
+    plugins = sys.modules.get("narwhals.plugins")
+    if plugins is not None and hasattr(plugins, "_discover_entrypoints"):
+        vars(plugins)["_discover_entrypoints"] = tuple
 
 
 def _import(names: Iterable[str]) -> None:

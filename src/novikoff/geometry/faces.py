@@ -26,7 +26,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.min_norm import Question, View, capacity, room_for, search
 from novikoff.geometry.passes import Data
-from novikoff.geometry.rational import balance, project
+from novikoff.geometry.rational import OutOfTimeError, balance, project
 from novikoff.geometry.room import OutOfRoomError
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
@@ -150,11 +150,13 @@ def partition(
         found = project(data.table, left, left, columns, guess, limits)
         if found.w is None:
             claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
-            return Partition(_joined(separated), _combined(data, stages, separated, left), claim)
+            return Partition(
+                _joined(separated), _combined(data, stages, separated, left, limits), claim
+            )
         stages.append(_of_size_one(found.w, view.columns))
         separated.append(left[found.signs > 0])
         left = left[found.signs == 0]
-    return Partition(_joined(separated), _combined(data, stages, separated, left), None)
+    return Partition(_joined(separated), _combined(data, stages, separated, left, limits), None)
 
 
 def _guess(view: View, left: Indices, targets: Indices, start: Indices, limits: Limits) -> Indices:
@@ -186,7 +188,11 @@ def _check_room(data: Data, wanted: int) -> None:
 
 
 def _combined(
-    data: Data, stages: list[list[Fraction]], separated: list[Indices], left: Indices
+    data: Data,
+    stages: list[list[Fraction]],
+    separated: list[Indices],
+    left: Indices,
+    limits: Limits,
 ) -> list[Fraction] | None:
     """W = w_1 + ε·w_2 + ε²·w_3 + …, ε so small that no sign is lost."""
     if not stages:
@@ -194,9 +200,12 @@ def _combined(
     w = stages[0]
     for k, more in enumerate(stages[1:], 1):
         wanted = _joined(separated[: k + 1])
-        epsilon = Fraction(1 << 20)
+        epsilon, shift = Fraction(1 << 20), 0
         while True:
-            epsilon /= 1 << 4
+            if limits.reached() is not None:
+                raise OutOfTimeError
+            shift += 4  # longer and longer steps: some rows need an ε of hundreds of bits
+            epsilon /= 1 << shift
             sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
             if _positive(data, wanted, exact.numbers(sum_)):
                 w = sum_
