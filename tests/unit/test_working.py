@@ -172,3 +172,14 @@ def test_rows_above_the_level_of_their_side_would_improve(
     assert 4 < len(better) < len(allowed)
     best = min_norm._improving(question, corral, answer, 0.1, 4)
     assert set(best) == set(better[np.argsort(-gains[better])[:4]])
+
+
+def test_rows_of_very_different_sizes_are_a_block_in_every_view() -> None:
+    X, signs = some_rows(100, 30, 4)
+    X.data[:] = np.sign(X.data)
+    even = posed(X, signs)
+    assert isinstance(min_norm.plain_view(even).gather(np.arange(9), 1.0), Sparse)
+    X.data[X.indptr[40] : X.indptr[60]] *= 1e6
+    uneven = posed(X, signs)
+    for view in (min_norm.plain_view(uneven), min_norm.balanced_view(uneven)):
+        assert isinstance(view.gather(np.arange(9), 1.0), np.ndarray)

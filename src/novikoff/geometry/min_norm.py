@@ -11,10 +11,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
-from novikoff.core.rows import Dense, Indices, Vector
+from novikoff.core.rows import Csr, Dense, Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import corral as _corral
 from novikoff.geometry.passes import Data
@@ -67,10 +68,19 @@ class View:
         """Whether the rows are seen as they are, but for one factor."""
         return self.lengths is None and bool((self.columns == self.columns[0]).all())
 
+    @cached_property
+    def _even(self) -> bool:
+        """Whether rows and columns are alike in size.
+
+        Else the last bits of a product may decide which way a search takes, and a block, whose
+        entries are rounded once for all, has proved to lead further.
+        """
+        return self.plain and balanced_view(self.data).plain
+
     def gather(self, at: Indices, lift: float, padding: int = 0) -> Working:
         """(lift, a_i as seen) for the rows of the numbers given; in a block, and so many zeros."""
         data = self.data
-        if self.plain:  # numbers of very different sizes are left to the block
+        if isinstance(data.problem.rows, Csr) and self._even:
             few = sparse(data.problem, at, self.columns, lift, data.room is None)
             if few is not None:
                 return few
