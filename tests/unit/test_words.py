@@ -15,8 +15,10 @@ from novikoff.core.words import (
     Word,
     address_of,
     byte_at,
+    equal_bytes,
     high_product,
     leading_zeros,
+    ones,
     trailing_zeros,
     word_at,
 )
@@ -29,24 +31,40 @@ WORDS = [0, 1, 2, 2**63, 2**64 - 1, *SHORT]
 BEYOND = """
 import numpy as np
 from numba import njit
-from novikoff.core.words import address_of, byte_at, word_at
+from novikoff.core.words import address_of, byte_at, equal_bytes, word_at
 
 @njit(nogil=True)
 def beyond(content, i):
     return byte_at(address_of(content), i), word_at(address_of(content), i)
 
+@njit(nogil=True)
+def far_beyond(content, i):
+    return equal_bytes(address_of(content), i, np.uint64(9))
+
 text = np.arange(16, dtype=np.uint8)
 assert beyond(text, np.uint64(8)) == (8, 0x0F0E0D0C0B0A0908)
-try:
-    beyond(text, np.uint64(9))
-except IndexError:
-    print("seen")
+assert far_beyond(np.arange(70, dtype=np.uint8), np.uint64(6)) == 8
+for look, last in ((beyond, 8), (far_beyond, 6)):
+    try:
+        look(np.arange(last + 8 if look is beyond else 70, dtype=np.uint8), np.uint64(last + 1))
+    except IndexError:
+        print("seen")
 """
 
 
 @njit(nogil=True)
 def zeros(word: Word) -> tuple[Word, Word]:
     return leading_zeros(word), trailing_zeros(word)
+
+
+@njit(nogil=True)
+def set_bits(word: Word) -> Word:
+    return ones(word)
+
+
+@njit(nogil=True)
+def equal(content: Bytes, i: Word, byte: Word) -> Word:
+    return equal_bytes(address_of(content), i, byte)
 
 
 @njit(nogil=True)
@@ -65,6 +83,19 @@ def test_zeros_are_counted_at_both_ends(word: int) -> None:
     trailing = (word & -word).bit_length() - 1 if word else 64
     found = [int(count) for count in zeros(np.uint64(word))]
     assert found == [64 - word.bit_length(), trailing]
+
+
+@pytest.mark.parametrize("word", WORDS[:60])
+def test_bits_are_counted(word: int) -> None:
+    assert int(set_bits(np.uint64(word))) == word.bit_count()
+
+
+def test_equal_bytes_of_sixty_four() -> None:
+    raw = bytes(rng.integers(0, 4, 100, dtype=np.uint8)) + b"\xff\x80"
+    for i in range(len(raw) - 63):
+        for byte in (0, 3, 0x80, 0xFF):
+            expected = sum(1 << k for k in range(64) if raw[i + k] == byte)
+            assert int(equal(as_bytes(memoryview(raw)), np.uint64(i), np.uint64(byte))) == expected
 
 
 def test_the_upper_half_of_a_product() -> None:
@@ -87,7 +118,7 @@ def test_with_bounds_checking_every_byte_is_looked_at() -> None:
         text=True,
         check=True,
     )
-    assert done.stdout == "seen\n"
+    assert done.stdout == "seen\nseen\n"
 
 
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 129, 255, 256, 257, 1000])

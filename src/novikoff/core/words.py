@@ -6,8 +6,11 @@ array of bytes, which its caller keeps; ``byte_at(text, i)`` and ``word_at(text,
 of which the first is the lowest, read from it. Nobody looks whether i is within the text but the
 kernel itself. With NUMBA_BOUNDSCHECK=1 the address is the array, and Numba looks at every byte.
 
+``equal_bytes(text, i, byte)`` has a bit for each of the 64 bytes from i on that are this one, the
+first byte's the lowest: two or four instructions of a machine with wide registers.
+
 ``leading_zeros(word)`` and ``trailing_zeros(word)`` are 64 for zero; ``high_product(a, b)`` is the
-upper half of a product, whose lower half is a·b.
+upper half of a product, whose lower half is a·b; ``ones(word)`` counts the bits that are set.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ Word: TypeAlias = np.uint64
 Address: TypeAlias = np.uint64
 
 _BYTE, _WORD, _WIDE = ir.IntType(8), ir.IntType(64), ir.IntType(128)
+_BYTES, _ALIKE = ir.VectorType(_BYTE, 64), ir.VectorType(ir.IntType(32), 64)
 
 
 class _Array(Protocol):
@@ -72,6 +76,31 @@ def _typed_word_at(_: object, text: types.Integer, i: types.Integer) -> tuple[Si
     return types.uint64(types.uint64, types.uint64), generate
 
 
+def _typed_equal_bytes(
+    _: object, text: types.Integer, i: types.Integer, byte: types.Integer
+) -> tuple[Signature, _Code]:
+    def generate(
+        context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
+    ) -> ir.Value:
+        address = builder.inttoptr(builder.add(args[0], args[1]), _BYTES.as_pointer())
+        nothing = ir.Constant(_BYTES, ir.Undefined)
+        first = builder.insert_element(nothing, builder.trunc(args[2], _BYTE), ir.IntType(32)(0))
+        all_alike = builder.shuffle_vector(first, nothing, ir.Constant(_ALIKE, [0] * 64))
+        equal = builder.icmp_unsigned("==", builder.load(address, align=1), all_alike)
+        return builder.bitcast(equal, _WORD)
+
+    return types.uint64(types.uint64, types.uint64, types.uint64), generate
+
+
+def _typed_ones(_: object, word: types.Integer) -> tuple[Signature, _Code]:
+    def generate(
+        context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
+    ) -> ir.Value:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+
 def _typed_leading_zeros(_: object, word: types.Integer) -> tuple[Signature, _Code]:
     def generate(
         context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
@@ -114,6 +143,14 @@ def _checked_word(content: Bytes, i: Word) -> Word:
 
 
 @njit(nogil=True)
+def _checked_equal_bytes(content: Bytes, i: Word, byte: Word) -> Word:
+    bits = np.uint64(0)
+    for k in range(64):
+        bits |= np.uint64(content[i + np.uint64(k)] == byte) << np.uint64(k)
+    return bits
+
+
+@njit(nogil=True)
 def _itself(content: Bytes) -> Bytes:
     return content
 
@@ -129,6 +166,11 @@ byte_at = cast(
 word_at = cast(
     Callable[[Address, Word], Word], _checked_word if _looked_at else intrinsic(_typed_word_at)
 )
+equal_bytes = cast(
+    Callable[[Address, Word, Word], Word],
+    _checked_equal_bytes if _looked_at else intrinsic(_typed_equal_bytes),
+)
+ones = cast(Callable[[Word], Word], intrinsic(_typed_ones))
 leading_zeros = cast(Callable[[Word], Word], intrinsic(_typed_leading_zeros))
 trailing_zeros = cast(Callable[[Word], Word], intrinsic(_typed_trailing_zeros))
 high_product = cast(Callable[[Word, Word], Word], intrinsic(_typed_high_product))

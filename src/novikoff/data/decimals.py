@@ -45,6 +45,9 @@ _ZERO, _POINT, _PLUS, _MINUS, _E = (np.uint64(ord(c)) for c in "0.+-e")
 _NOTHING, _NINE, _NINETEEN, _SMALL, _SIGN = map(np.uint64, (0, 9, 19, 32, 63))
 _EXACT = np.uint64(1 << 53)
 _POWERS = 10.0 ** np.arange(23)
+# The last k bytes of a word; and what a number of k digits after its point is divided by.
+_LAST = np.array([(1 << 64) - (1 << 64 - 8 * k) for k in range(9)], dtype=np.uint64)
+_SIGNED = np.concatenate([_POWERS[:9], -_POWERS[:9]])
 
 _LEAST, _MOST = -342, 308
 _LOW_WORDS = np.uint64(8 * (_MOST - _LEAST + 1))
@@ -115,6 +118,30 @@ def number(text: Address, i: Word, end: Word, powers: Address) -> tuple[Word, fl
         return i, 0.0, negative << _SIGN, BITS
     bits, settled = nearest_double(m, q, powers)
     return i, 0.0, bits | (negative << _SIGN), BITS if settled else UNSETTLED
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def short_decimal(
+    text: Address, begin: Word, point: Word, end: Word, has_point: Word
+) -> tuple[float, bool]:
+    """The value of a sign and at most eight digits, and whether that is what stands there.
+
+    Who knows where a number ends, and where its point is (at the end, if it has none), reads it
+    at once: a word that ends where it does, and one that ends a byte before and so brings the
+    digits before the point up to those after it. At least nine bytes of text go before its end.
+    """
+    negative = uint64(byte_at(text, begin) == _MINUS)
+    after = end - point - has_point
+    seen = after + (point - begin - negative)
+    if seen - _ONE >= _EIGHT:
+        return 0.0, False
+    late, all_of_it = _LAST[after], _LAST[seen]
+    x = word_at(text, end - _EIGHT) & late
+    x |= word_at(text, end - _EIGHT - has_point) & (all_of_it ^ late)
+    x ^= _ZEROS & all_of_it
+    if (x + _LACKING | x) & _TOPS != _NOTHING:
+        return 0.0, False
+    return float(int64(_eight(x))) / _SIGNED[after + _NINE * negative], True
 
 
 @njit(cache=True, nogil=True, forceinline=True)

@@ -15,10 +15,19 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from numpy import uint64
+from numpy import int64, uint64
 
 from novikoff.core.words import Address, Bytes, Word, address_of, byte_at
-from novikoff.data.decimals import BITS, UNSETTLED, VALUE, Words, number, powers_of_five
+from novikoff.data.decimals import (
+    BITS,
+    UNSETTLED,
+    VALUE,
+    Words,
+    number,
+    powers_of_five,
+    short_decimal,
+)
+from novikoff.data.marks import ROOM, find_marks
 from novikoff.data.stretches import as_bytes, cores, count, each, edges, same
 
 Indices: TypeAlias = npt.NDArray[np.int64]
@@ -30,8 +39,9 @@ LABEL: Final = -2
 _MOST_LABELS = 256
 _MOST_UNSETTLED = 1 << 16
 # Bytes as the kernels compare them, in unsigned arithmetic.
-NEWLINE, RETURN, QUOTE, SPACE = (np.uint64(ord(c)) for c in '\n\r" ')
-ONE, WIDE = np.uint64(1), np.uint64(128)
+NEWLINE, RETURN, QUOTE, SPACE, POINT = (np.uint64(ord(c)) for c in '\n\r" .')
+NOTHING, ONE, TWO, NINE, WIDE, NEVER = map(np.uint64, (0, 1, 2, 9, 128, 2**64 - 1))
+SOME, LONG = np.uint64(8), np.uint64(1 << 12)
 
 
 @dataclass(frozen=True)
@@ -109,7 +119,7 @@ class _Part:
     """What one thread leaves to be done."""
 
     def __init__(self) -> None:
-        self.n_rows, self.n_labels, self.n_unsettled = 0, 0, 0
+        self.n_rows, self.n_labels, self.n_unsettled = np.int64(0), 0, 0
         self.labels = np.empty((_MOST_LABELS, 2), dtype=np.int64)  # begin and end of each
         self.unsettled = np.empty((_MOST_UNSETTLED, 4), dtype=np.int64)  # row, column, begin, end
 
@@ -150,32 +160,55 @@ def _parse(
     codes: Indices,
     labels: Indices,
     unsettled: Indices,
-) -> tuple[int, int, int]:
+) -> tuple[np.int64, int, int]:
     """Parse a span; the number of rows, different labels and unsettled numbers.
 
-    It stops at the first row that is not plain. Positions are unsigned: signed ones would be
-    looked at each time, whether they count from the end.
+    It stops at the first row that is not plain. Short decimals, between marks that are found for
+    many fields at once, are read in a loop of their own. Positions are unsigned: signed ones
+    would be looked at each time, whether they count from the end.
     """
     text, table = address_of(content), address_of(powers)
-    i, stop = uint64(begin), uint64(end)
-    row, n_labels, n_unsettled = 0, 0, 0
+    i, stop, sign = uint64(begin), uint64(end), uint64(mark)
+    row, n_labels, n_unsettled = NOTHING, 0, 0
+    marks, base, k, n = np.empty(ROOM, dtype=np.uint32), i, NOTHING, NOTHING
+    fields, final = uint64(len(places)), uint64(len(places) - 1)
+    pause, rest = ONE, NINE if sign != POINT else NEVER
     while i < stop:
-        for field in range(len(places)):
+        field = NOTHING
+        while field < fields:
+            if k + TWO > n and rest == NOTHING:
+                base, k, n = i, NOTHING, find_marks(text, i, stop, sign, NEWLINE, POINT, marks)
+            first, known, rest = field, True, rest - uint64(rest > NOTHING)
+            while rest == NOTHING and field < final and k + TWO <= n and places[field] >= 0:
+                at, after = base + uint64(marks[k]), k + ONE
+                if byte_at(text, at) == POINT:
+                    point, at, after = at, base + uint64(marks[after]), after + ONE
+                    value, known = short_decimal(text, i, point, at, ONE)
+                else:
+                    value, known = short_decimal(text, i, at, at, NOTHING)
+                known = known and byte_at(text, at) == sign
+                if not known:
+                    break
+                X[row, uint64(places[field])] = value
+                i, k, field = at + ONE, after, field + ONE
+            if not known:  # where few are short, it is not worth the trouble
+                pause = ONE if field - first >= SOME else min(pause + pause, LONG)
+                rest = pause
             place, start = places[field], i
             if place >= 0:
-                i, value, bits, state = number(text, i, stop, table)
+                i, value, bits, state = number(text, start, stop, table)
                 if state == VALUE:
-                    X[row, place] = value
+                    X[row, uint64(place)] = value
                 elif state == BITS:
-                    words[row, place] = bits
+                    words[row, uint64(place)] = bits
                 elif state == UNSETTLED and n_unsettled < len(unsettled):
                     unsettled[n_unsettled, 0], unsettled[n_unsettled, 1] = row, place
                     unsettled[n_unsettled, 2], unsettled[n_unsettled, 3] = start, i
                     n_unsettled += 1
                 else:
-                    return row, n_labels, n_unsettled
+                    return int64(row), n_labels, n_unsettled
             else:
-                i = _field_end(text, i, stop, mark, place == LABEL)
+                i = _field_end(text, i, stop, sign, place == LABEL)
                 if place == LABEL:
                     code = 0
                     while code < n_labels and not same(
@@ -183,29 +216,34 @@ def _parse(
                     ):
                         code += 1
                     if code == len(labels):
-                        return row, n_labels, n_unsettled
+                        return int64(row), n_labels, n_unsettled
                     if code == n_labels:
                         labels[code, 0], labels[code, 1] = start, i
                         n_labels += 1
                     codes[row] = code
-            if field < len(places) - 1:
-                if i >= stop or byte_at(text, i) != mark:
-                    return row, n_labels, n_unsettled
+            if field < final:
+                if i >= stop or byte_at(text, i) != sign:
+                    return int64(row), n_labels, n_unsettled
                 i += ONE
+            field += ONE
+            while k < n and base + uint64(marks[k]) < i:
+                k += ONE
         if i < stop and byte_at(text, i) == RETURN:
             i += ONE
         if i < stop:
             if byte_at(text, i) != NEWLINE:
-                return row, n_labels, n_unsettled
+                return int64(row), n_labels, n_unsettled
             i += ONE
-        row += 1
-    return row, n_labels, n_unsettled
+        while k < n and base + uint64(marks[k]) < i:
+            k += ONE
+        row += ONE
+    return int64(row), n_labels, n_unsettled
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _field_end(text: Address, i: Word, end: Word, mark: int, label: bool) -> Word:
+def _field_end(text: Address, i: Word, end: Word, sign: Word, label: bool) -> Word:
     """Where a field of text ends; where it is not plain, at what is not."""
-    while i < end and byte_at(text, i) != mark and byte_at(text, i) != NEWLINE:
+    while i < end and byte_at(text, i) != sign and byte_at(text, i) != NEWLINE:
         c = byte_at(text, i)
         if c == QUOTE or c < SPACE or (c >= WIDE and not label):
             break
