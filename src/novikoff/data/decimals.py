@@ -42,11 +42,13 @@ _ZEROS, _LACKING, _TOPS = map(
 _TENS = np.array([10**k for k in range(9)], dtype=np.uint64)
 # Bytes as the kernels compare them, in unsigned arithmetic.
 _ZERO, _POINT, _PLUS, _MINUS, _E = (np.uint64(ord(c)) for c in "0.+-e")
-_NOTHING, _NINE, _NINETEEN, _SMALL, _SIGN = map(np.uint64, (0, 9, 19, 32, 63))
+_NOTHING, _THREE, _NINE, _NINETEEN, _SMALL, _SIGN = map(np.uint64, (0, 3, 9, 19, 32, 63))
 _EXACT = np.uint64(1 << 53)
 _POWERS = 10.0 ** np.arange(23)
-# The last k bytes of a word; and what a number of k digits after its point is divided by.
-_LAST = np.array([(1 << 64) - (1 << 64 - 8 * k) for k in range(9)], dtype=np.uint64)
+# The last k bytes of a word, after none and before all of it for words that lie elsewhere; and
+# what a number of k digits after its point is divided by.
+_MASKS = [0] * 16 + [(1 << 64) - (1 << 64 - 8 * k) for k in range(9)] + [(1 << 64) - 1] * 16
+_LAST, _AMONG = np.array(_MASKS[16:25], dtype=np.uint64), np.array(_MASKS, dtype=np.uint64)
 _SIGNED = np.concatenate([_POWERS[:9], -_POWERS[:9]])
 
 _LEAST, _MOST = -342, 308
@@ -142,6 +144,30 @@ def short_decimal(
     if (x + _LACKING | x) & _TOPS != _NOTHING:
         return 0.0, False
     return float(int64(_eight(x))) / _SIGNED[after + _NINE * negative], True
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def long_decimal(
+    text: Address, begin: Word, point: Word, end: Word, has_point: Word, powers: Address
+) -> tuple[Word, bool]:
+    """As `short_decimal`, of 9 to 19 digits: the bits. At least 25 bytes of text go before."""
+    negative = uint64(byte_at(text, begin) == _MINUS)
+    after = end - point - has_point
+    seen = after + (point - begin - negative)
+    if seen - _NINE > _TEN:
+        return _NOTHING, False
+    m, others = _NOTHING, _NOTHING
+    for k in range(_THREE):
+        place, to = _EIGHT * k, end - _EIGHT * (_THREE - k)
+        late, all_of_it = _AMONG[after + place], _AMONG[seen + place]
+        x = (word_at(text, to) & late) | (word_at(text, to - has_point) & (all_of_it ^ late))
+        x ^= _ZEROS & all_of_it
+        others |= x + _LACKING | x
+        m = m * _TENS[8] + _eight(x)
+    if others & _TOPS != _NOTHING or m == _NOTHING:
+        return _NOTHING, False
+    bits, settled = nearest_double(m, -int64(after), powers)
+    return bits | (negative << _SIGN), settled
 
 
 @njit(cache=True, nogil=True, forceinline=True)

@@ -23,6 +23,7 @@ from novikoff.data.decimals import (
     UNSETTLED,
     VALUE,
     Words,
+    long_decimal,
     number,
     powers_of_five,
     short_decimal,
@@ -40,7 +41,7 @@ _MOST_LABELS = 256
 _MOST_UNSETTLED = 1 << 16
 # Bytes as the kernels compare them, in unsigned arithmetic.
 NEWLINE, RETURN, QUOTE, SPACE, POINT = (np.uint64(ord(c)) for c in '\n\r" .')
-NOTHING, ONE, TWO, NINE, WIDE, NEVER = map(np.uint64, (0, 1, 2, 9, 128, 2**64 - 1))
+NOTHING, ONE, TWO, FAR, WIDE, NEVER = map(np.uint64, (0, 1, 2, 25, 128, 2**64 - 1))
 SOME, LONG = np.uint64(8), np.uint64(1 << 12)
 
 
@@ -172,28 +173,44 @@ def _parse(
     row, n_labels, n_unsettled = NOTHING, 0, 0
     marks, base, k, n = np.empty(ROOM, dtype=np.uint32), i, NOTHING, NOTHING
     fields, final = uint64(len(places)), uint64(len(places) - 1)
-    pause, rest = ONE, NINE if sign != POINT else NEVER
+    pause, good, rest = ONE, NOTHING, FAR if sign != POINT else NEVER
     while i < stop:
         field = NOTHING
         while field < fields:
-            if k + TWO > n and rest == NOTHING:
-                base, k, n = i, NOTHING, find_marks(text, i, stop, sign, NEWLINE, POINT, marks)
-            first, known, rest = field, True, rest - uint64(rest > NOTHING)
-            while rest == NOTHING and field < final and k + TWO <= n and places[field] >= 0:
-                at, after = base + uint64(marks[k]), k + ONE
-                if byte_at(text, at) == POINT:
-                    point, at, after = at, base + uint64(marks[after]), after + ONE
-                    value, known = short_decimal(text, i, point, at, ONE)
-                else:
-                    value, known = short_decimal(text, i, at, at, NOTHING)
-                known = known and byte_at(text, at) == sign
-                if not known:
-                    break
-                X[row, uint64(places[field])] = value
-                i, k, field = at + ONE, after, field + ONE
-            if not known:  # where few are short, it is not worth the trouble
-                pause = ONE if field - first >= SOME else min(pause + pause, LONG)
-                rest = pause
+            if rest == NOTHING:
+                if k + TWO > n:
+                    base, k, n = i, NOTHING, find_marks(text, i, stop, sign, NEWLINE, POINT, marks)
+                first, known = field, True
+                while known and field < final and k + TWO <= n and places[field] >= 0:
+                    at, after = base + uint64(marks[k]), k + ONE
+                    if byte_at(text, at) == POINT:
+                        point, at, after = at, base + uint64(marks[after]), after + ONE
+                        value, known = short_decimal(text, i, point, at, ONE)
+                    else:
+                        value, known = short_decimal(text, i, at, at, NOTHING)
+                    known = known and byte_at(text, at) == sign
+                    if known:
+                        X[row, uint64(places[field])] = value
+                        i, k, field = at + ONE, after, field + ONE
+                longer = not known
+                while longer and field < final and k + TWO <= n and places[field] >= 0:
+                    at, after, has_point = base + uint64(marks[k]), k + ONE, NOTHING
+                    point = at
+                    if byte_at(text, at) == POINT:
+                        at, after, has_point = base + uint64(marks[after]), after + ONE, ONE
+                    bits, longer = long_decimal(text, i, point, at, has_point, table)
+                    longer = longer and byte_at(text, at) == sign
+                    if longer:
+                        words[row, uint64(places[field])] = bits
+                        i, k, field = at + ONE, after, field + ONE
+                good += field - first
+                if field > first:
+                    continue
+                if not known:  # where few are of this kind, it is not worth the trouble
+                    pause = ONE if good >= SOME else min(pause + pause, LONG)
+                    rest, good = pause, NOTHING
+            else:
+                rest -= ONE
             place, start = places[field], i
             if place >= 0:
                 i, value, bits, state = number(text, start, stop, table)
