@@ -173,3 +173,12 @@ def test_a_large_file_takes_the_quick_road(tmp_path: Path, monkeypatch: pytest.M
     found = read(path)
     assert np.array_equal(np.asarray(found.X), X)
     assert found.labels.tolist() == ["a", "b"] * 10_000
+
+
+def test_infinity_is_refused_on_the_quick_road_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "LARGE", 0)
+    rows = ["0.5,1.25,a", "-2,3e-320,b"] * 40
+    content = "\n".join(["u,v,class", *rows, "1,1e999,a", "1,2,b"]).encode()
+    with pytest.raises(DataError, match='row 81, column "v" is infinite'):
+        read(io.BytesIO(content))
+    assert read(io.BytesIO(content.replace(b"1e999", b"1e299"))).X.shape == (82, 2)

@@ -63,7 +63,7 @@ def read_large(
         notes=[*look.notes, *plan.notes],
     )
     columns = tuple(Column(look.names[position]) for position in plan.features)
-    return finish(frame, choices, recipe, found.X, columns, y)
+    return finish(frame, choices, recipe, found.X, columns, y, finite=found.finite)
 
 
 def _head(source: Source) -> Source:

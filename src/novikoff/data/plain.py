@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -47,11 +48,12 @@ SOME, LONG = np.uint64(8), np.uint64(1 << 12)
 
 @dataclass(frozen=True)
 class Plain:
-    """The matrix, the code of each row's label, and the labels by code."""
+    """The matrix, the code of each row's label, the labels by code, and whether all is finite."""
 
     X: npt.NDArray[np.float64]
     codes: Indices
     labels: list[bytes]
+    finite: bool
 
 
 def parse_plain(
@@ -111,9 +113,8 @@ def parse_plain(
     parts = each(parse, range(len(spans)))
     if any(part.n_rows != count for part, count in zip(parts, counts, strict=True)):
         return None
-    for part, first in zip(parts, firsts.tolist(), strict=False):
-        part.settle(text, X[first:])
-    return Plain(X, codes, _joined(text, parts, codes, firsts.tolist()))
+    finite = [part.settle(text, X[first:]) for part, first in zip(parts, firsts, strict=False)]
+    return Plain(X, codes, _joined(text, parts, codes, firsts.tolist()), all(finite))
 
 
 class _Part:
@@ -124,10 +125,13 @@ class _Part:
         self.labels = np.empty((_MOST_LABELS, 2), dtype=np.int64)  # begin and end of each
         self.unsettled = np.empty((_MOST_UNSETTLED, 4), dtype=np.int64)  # row, column, begin, end
 
-    def settle(self, text: memoryview, X: npt.NDArray[np.float64]) -> None:
-        """Read what the kernel could not."""
+    def settle(self, text: memoryview, X: npt.NDArray[np.float64]) -> bool:
+        """Read what the kernel could not; whether it is finite, as all that it could."""
+        finite = True
         for row, column, begin, end in self.unsettled[: self.n_unsettled].tolist():
-            X[row, column] = float(bytes(text[begin:end]))
+            X[row, column] = value = float(bytes(text[begin:end]))
+            finite = finite and isfinite(value)
+        return finite
 
 
 def _joined(text: memoryview, parts: list[_Part], codes: Indices, firsts: list[int]) -> list[bytes]:

@@ -53,6 +53,7 @@ def settle(
     label: str = "",
     trained: bool = False,
     partial: bool = False,
+    finite: bool = False,
 ) -> Settled:
     """Apply a policy to the NaN of X, which may be changed; infinity is always refused.
 
@@ -76,8 +77,11 @@ def settle(
         Whether the file is read for a model that exists.
     partial : bool
         Whether this is a piece of a file, of which no row need be left.
+    finite : bool
+        Whether it is known that X has neither NaN nor infinity.
     """
-    gaps, empty = _survey(X, columns, source)
+    nothing = np.zeros(len(X), np.int64), None
+    gaps, empty = nothing if finite else _survey(X, columns, source)
     if unlabelled is not None and unlabelled.any() and policy != "drop":
         row = int(np.argmax(unlabelled)) + 1
         raise DataError(

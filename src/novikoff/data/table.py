@@ -79,6 +79,7 @@ def finish(
     notes: Sequence[str] | None = None,
     *,
     partial: bool = False,
+    finite: bool = False,
 ) -> Dataset:
     """Settle what is missing in a matrix, which may be changed, and remember how it was read."""
     plan, name = frame.plan, frame.source
@@ -96,6 +97,7 @@ def finish(
         label=label or "",
         trained=recipe is not None,
         partial=partial,
+        finite=finite,
     )
     rows = np.arange(1, frame.n_rows + 1, dtype=np.int64)
     ids = None if plan.id is None else _ids(frame.columns[plan.id])
