@@ -9,7 +9,6 @@ from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from joblib import effective_n_jobs
 from numba.core.errors import NumbaError
 from numpy import ndarray
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -27,6 +26,7 @@ from novikoff.learners.inputs import (
     pose_unsigned,
 )
 from novikoff.learners.online import Rules, score_dense, score_sparse
+from novikoff.learners.threads import effective_threads
 from novikoff.learners.voting import Votes
 
 FLOAT64 = np.dtype(np.float64)
@@ -176,7 +176,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return self._scores_of(check_rows(self, X, reset=False))
 
     def _scores_of(self, X: Floats | SparseMatrix) -> Vector:
-        threads = effective_n_jobs(self.n_jobs)
+        threads = effective_threads(self.n_jobs)
         problem = pose_unsigned(self, X, self._rules.bias > 0.0, threads)
         if self._votes:
             found: Vector = np.column_stack([votes.shares(X) for votes in self._votes])

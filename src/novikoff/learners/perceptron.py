@@ -9,7 +9,6 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from joblib import effective_n_jobs
 from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
@@ -38,6 +37,7 @@ from novikoff.learners.online import Rules
 from novikoff.learners.progress import Progress, print_epoch
 from novikoff.learners.schemes import scheme_for
 from novikoff.learners.streaming import StreamLearner, all_or_nothing
+from novikoff.learners.threads import effective_threads
 from novikoff.learners.training import Plan, train
 from novikoff.learners.voting import votes_of
 
@@ -257,7 +257,7 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             counts=False,
             average=rules.averages,
-            threads=effective_n_jobs(self.n_jobs),
+            threads=effective_threads(self.n_jobs),
         )
         passes, stop = Passes(blocks, self, classes, scheme, plan), None
         while stop is None:
@@ -296,7 +296,7 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
             if not self.fit_intercept and start[-1].any():
                 raise ValueError("warm_start needs an intercept of zero if fit_intercept=False.")
         weights = check_weights(sample_weight, self.class_weight, X, classes, codes)
-        threads = effective_n_jobs(self.n_jobs)
+        threads = effective_threads(self.n_jobs)
         problem = pose_unsigned(self, X, self.fit_intercept, threads)
         context = self._init_callback_context(max_subtasks=self.max_epochs)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)

@@ -8,7 +8,6 @@ from typing import Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
-from joblib import effective_n_jobs
 from numpy import ndarray
 from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
@@ -33,6 +32,7 @@ from novikoff.learners.inputs import (
 from novikoff.learners.linear import FLOAT64, MOST, UNFIT, LinearLearner
 from novikoff.learners.online import Rules, class_factor, learn_dense
 from novikoff.learners.schemes import scheme_for
+from novikoff.learners.threads import effective_threads
 from novikoff.learners.training import Plan, train
 
 _UNBALANCED = "class_weight='balanced' needs all rows at once: pass the weights as a dict."
@@ -183,7 +183,7 @@ class StreamLearner(LinearLearner):
             seed=0,
             counts=False,
             average=self._rules.averages,
-            threads=effective_n_jobs(self.n_jobs),
+            threads=effective_threads(self.n_jobs),
         )
 
     def _check_same(self, classes: npt.ArrayLike) -> None:

@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from novikoff.core.blocks import ahead
 from novikoff.core.margins import UNDERFLOW, norm_bound, scores
@@ -18,6 +17,7 @@ from novikoff.data.chunks.plain_parts import NotPlainError, PlainParts
 from novikoff.data.recipe import Recipe
 from novikoff.learners.inputs import pose_unsigned
 from novikoff.learners.linear import LinearLearner
+from novikoff.learners.threads import effective_threads
 from novikoff.report.model_file import Saved
 from novikoff.report.predictions import as_csv, count_differing
 from novikoff.report.steps import Labels
@@ -93,7 +93,7 @@ class PlainPredictions:
 
     def _predicted(self, data: Dataset) -> tuple[Labels, Vector]:
         model, rules = self.model, self.model._rules
-        threads = effective_n_jobs(model.n_jobs)
+        threads = effective_threads(model.n_jobs)
         problem = pose_unsigned(model, data.X, rules.bias > 0.0, threads)
         W = rules.decisive()
         found = scores(problem, W, threads)
