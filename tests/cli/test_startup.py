@@ -29,6 +29,74 @@ assert Perceptron().fit(frame, ["a", "b"]).feature_names_in_.tolist() == ["x"]
 assert pyarrow.table({{"x": [1]}}).to_pandas()["x"].tolist() == [1]
 """
 
+ALL = """
+import sys
+from novikoff.cli.rare import RARE
+from novikoff.cli.startup import importing
+with importing("novikoff.report.study", "novikoff.report.model_file", beside={beside}):
+    pass
+from novikoff.learners.perceptron import Perceptron
+from novikoff.learners.threads import effective_threads
+import numpy as np
+import scipy.sparse as sp
+y = np.array(["a", "b"])
+for X in (np.eye(2), sp.csr_matrix(np.eye(2))):
+    assert Perceptron(n_jobs=2).fit(X, y).predict(X).tolist() == ["a", "b"]
+assert effective_threads(None) == 1
+assert np.unique(np.array([3, 3, 1])).tolist() == [1, 3]
+there = set(RARE) & set(sys.modules)
+assert not there, there
+
+import importlib.metadata, io, pickle, asyncio
+import joblib, narwhals, narwhals.stable.v2, numpy.f2py, numpy.ma, numpy.testing, pandas
+import scipy.linalg, scipy.sparse.csgraph, scipy.sparse.linalg, scipy.special, scipy.stats
+from numba.experimental import jitclass
+import numba.experimental
+import sklearn.callback, sklearn.utils.fixes, sklearn.utils.extmath, sklearn.utils.parallel
+from sklearn.callback import ProgressBar, ScoringMonitor
+for name in RARE:  # themselves, wherever they are looked for
+    module = sys.modules[name] if name in sys.modules else importlib.import_module(name)
+    assert type(module).__name__ != "_Later", name
+    parent, _, child = name.rpartition(".")
+    assert not parent or getattr(sys.modules[parent], child) is module, name
+masked = np.ma.array([1, 2, 2], mask=[True, False, False])
+assert isinstance(masked, np.ma.MaskedArray) and np.ma.is_masked(masked)
+assert np.unique(masked).tolist() == [2, None]
+numpy.testing.assert_array_equal(masked.filled(0), [0, 2, 2])
+assert numpy.f2py.get_include() and importlib.metadata.version("numpy") == np.__version__
+assert joblib.Parallel(2, prefer="threads")(joblib.delayed(abs)(-i) for i in range(3)) == [0, 1, 2]
+assert effective_threads(3) == 3 and effective_threads(None) == 1
+with joblib.parallel_config(n_jobs=2, backend="threading"):
+    assert effective_threads(None) == 2
+assert effective_threads(-1) == joblib.effective_n_jobs(-1)
+assert numba.experimental.jitclass is jitclass
+
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+X = np.random.default_rng(0).normal(size=(40, 3))
+ridge = Ridge(solver="sparse_cg").fit(sp.csr_matrix(X), X[:, 0])  # by scipy.sparse.linalg.cg
+assert ridge.coef_[0] > 0.5
+assert sklearn.utils.fixes.laplacian(np.ones((2, 2))).tolist() == [[1, -1], [-1, 1]]
+assert sklearn.utils.fixes._sparse_linalg_cg(np.eye(2), np.ones(2))[0].tolist() == [1, 1]
+assert sklearn.utils.extmath.randomized_svd(X, 1, random_state=0)[1][0] > 0
+assert len(sklearn.utils.fixes._get_threadpool_controller().info()) > 0
+y = np.where(X[:, 0] > 0, "a", "b")
+assert cross_val_score(make_pipeline(StandardScaler(), Perceptron()), X, y, n_jobs=1).min() > 0.5
+bar = ProgressBar()
+assert isinstance(bar, ProgressBar) and not isinstance(3, ProgressBar)
+assert isinstance(bar, sklearn.callback._progressbar.ProgressBar)
+model = Perceptron()
+model.set_callbacks(bar)
+model.fit(X, y)
+assert pickle.loads(pickle.dumps(Perceptron().fit(X, y))).predict(X).tolist() == (
+    Perceptron().fit(X, y).predict(X).tolist()
+)
+names = Perceptron().fit(pandas.DataFrame(X, columns=["u", "v", "w"]), pandas.Series(y))
+assert names.feature_names_in_.tolist() == ["u", "v", "w"]
+"""
+
 ANEW = """
 import os
 os.environ["NUMBA_CACHE_DIR"] = {cache!r}
@@ -68,6 +136,11 @@ def python(*words: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("beside", [False, True])
 def test_what_was_put_off_is_there_when_it_is_asked_for(beside: bool) -> None:
     python("-c", LATER.format(beside=beside))
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_all_that_is_put_off_is_as_ever(beside: bool) -> None:
+    python("-c", ALL.format(beside=beside))
 
 
 def test_a_fit_imports_neither_pandas_nor_scipy_stats(files: Files, tmp_path: Path) -> None:

@@ -150,17 +150,16 @@ def _begin(request: Request, show: Show) -> Data:
             pass
         return _read(request, show)
     if request.is_large:
-        _wake_kernels()
+        with importing():
+            _wake_kernels()
     with importing(*_NEEDED, beside=request.is_large):
         return _read(request, show)
 
 
 def _wake_kernels() -> None:
     """Call a kernel: before its first, Numba takes long, and much longer beside other imports."""
-    from novikoff.cli.kernels import load_lightly
     from novikoff.data.stretches import as_bytes, count_lines
 
-    load_lightly()
     count_lines(as_bytes(memoryview(b"\n")), 1)
 
 

@@ -17,10 +17,13 @@ def load_lightly() -> None:
     Numba that is built otherwise stays as it is.
     """
     try:
-        from numba.core import caching
+        from numba.core import caching, entrypoints
         from numba.core.runtime.nrt import rtsys
     except ImportError:
         return
+    # Nor does it look through all installed packages for extensions: no kernel of ours needs one.
+    if hasattr(entrypoints, "_already_initialized"):
+        vars(entrypoints)["_already_initialized"] = True
     cache: Any = caching.Cache
     if all(hasattr(cache, name) for name in ("load_overload", "_load_overload")):
 

@@ -3,12 +3,13 @@
 scikit-learn and pyarrow import pandas where it is installed, and scikit-learn scipy.stats and
 others, for functions that no command calls; that takes longer than all the rest. So pandas is not
 to be found while they are imported, and the others are there in name only until something of
-them is asked for.
+them is asked for (`novikoff.cli.rare`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -21,10 +22,10 @@ from types import FrameType, ModuleType
 from typing import Final
 
 from novikoff.cli.kernels import load_lightly
+from novikoff.cli.later import putting_off
+from novikoff.cli.rare import RARE
 from novikoff.cli.signals import handling
 
-# Imported by scikit-learn, SciPy and joblib, and rarely used.
-_RARE: Final = ("scipy.stats", "scipy.special", "asyncio")
 _TIDY: Final = "\r\x1b[2K\x1b[?25h"  # an empty line, and the cursor back
 
 
@@ -32,16 +33,16 @@ _TIDY: Final = "\r\x1b[2K\x1b[?25h"  # an empty line, and the cursor back
 def importing(*names: str, beside: bool = False) -> Iterator[None]:
     """Import modules that need scikit-learn: before what is done meanwhile, or beside it.
 
+    What is done meanwhile may import as well, and does without the same as they.
+
     Nothing is written meanwhile: a signal ends the process at once. An exception in the middle
     of an import could leave a lock behind for which the other threads wait for ever.
     """
-    with _leaving_on_signals(), _hidden("pandas"), contextlib.ExitStack() as later:
-        for name in _RARE:
-            later.enter_context(_put_off(name))
-        load_lightly()
+    with _leaving_on_signals(), _hidden("pandas"), putting_off(RARE):
+        with _collecting_later():
+            load_lightly()
         if not beside:
             _import(names)
-            _expect_no_frames()
             yield
             return
         thread = Thread(target=_try_to_import, args=(names,), daemon=True)
@@ -50,27 +51,31 @@ def importing(*names: str, beside: bool = False) -> Iterator[None]:
             yield
         finally:
             thread.join()
-            _expect_no_frames()
-
-
-def _expect_no_frames() -> None:
-    """Let narwhals not look through all installed packages for more kinds of data frames.
-
-    scikit-learn asks it of every matrix; a command has arrays alone.
-    """
-    plugins = sys.modules.get("narwhals.plugins")
-    if plugins is not None and hasattr(plugins, "_discover_entrypoints"):
-        vars(plugins)["_discover_entrypoints"] = tuple
 
 
 def _import(names: Iterable[str]) -> None:
-    for name in names:
-        import_module(name)
+    with _collecting_later():
+        for name in names:
+            import_module(name)
 
 
 def _try_to_import(names: Iterable[str]) -> None:
     with contextlib.suppress(Exception):  # whoever needs them imports them, and says it
         _import(names)
+
+
+@contextlib.contextmanager
+def _collecting_later() -> Iterator[None]:
+    """Look for no garbage meanwhile, nor at once in what was imported: that stays."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.unfreeze()  # now all that there is counts as old
+        if was:
+            gc.enable()
 
 
 @contextlib.contextmanager
@@ -112,29 +117,3 @@ class _Hidden(MetaPathFinder):
         if fullname == self._name:
             raise ModuleNotFoundError(f"{fullname} is hidden", name=fullname)
         return None
-
-
-@contextlib.contextmanager
-def _put_off(name: str) -> Iterator[None]:
-    """Let a module be imported in name only, as long as nothing in it is asked for."""
-    if name in sys.modules:
-        yield
-        return
-    later = sys.modules[name] = _Later(name)
-    try:
-        yield
-    finally:
-        later.step_aside()
-
-
-class _Later(ModuleType):
-    """Stands for a module; what is asked of it is asked of the module itself."""
-
-    def __getattr__(self, name: str) -> object:
-        self.step_aside()
-        return getattr(import_module(self.__name__), name)
-
-    def step_aside(self) -> None:
-        """From now on the module is imported as ever."""
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]

@@ -108,12 +108,11 @@ class Request:
             )
 
     def _fresh(self) -> Course:
-        from novikoff.cli.kernels import load_lightly
-        from novikoff.data.feeds.kept import Kept
-        from novikoff.data.feeds.opening import open_feed
-        from novikoff.data.feeds.pipe import Ahead
+        with importing():
+            from novikoff.data.feeds.kept import Kept
+            from novikoff.data.feeds.opening import open_feed
+            from novikoff.data.feeds.pipe import Ahead
 
-        load_lightly()
         feed = open_feed(self.data, self.wishes)
         kept = Kept(feed) if self.passes > 1 else Kept(feed, most=0)
         begun = Ahead(kept.batches(feed.start))  # rows are read while the rest is imported
