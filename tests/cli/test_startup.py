@@ -11,6 +11,19 @@ import pytest
 from novikoff.cli.startup import importing
 from tests.cli.conftest import Files, environment
 
+# Of each package that is put off, something that it imports itself.
+INSIDE = {
+    *("pandas.core.api", "scipy.stats._stats_py", "scipy.special._ufuncs", "scipy.linalg._basic"),
+    *("scipy.sparse.linalg._isolve", "scipy.sparse.csgraph._laplacian", "narwhals.dataframe"),
+    *("numpy.f2py.f2py2e", "numpy.ma.core", "numpy.testing._private", "numpy.ctypeslib._ctypeslib"),
+    *("numba.experimental.jitclass", "importlib.metadata._adapters", "asyncio.events"),
+    *("joblib.parallel", "rich.progress", "multiprocessing.connection"),
+}
+DECIDING = {
+    *("novikoff.geometry.separability", "novikoff.geometry.certificate", "novikoff.geometry.faces"),
+    *("novikoff.geometry.recession", "novikoff.learners.pocket", "novikoff.learners.max_margin"),
+}
+
 LATER = """
 import sys
 from novikoff.cli.startup import importing
@@ -48,6 +61,7 @@ there = set(RARE) & set(sys.modules)
 assert not there, there
 
 import importlib.metadata, io, pickle, asyncio
+import threadpoolctl
 import joblib, narwhals, narwhals.stable.v2, numpy.f2py, numpy.ma, numpy.testing, pandas
 import scipy.linalg, scipy.sparse.csgraph, scipy.sparse.linalg, scipy.special, scipy.stats
 from numba.experimental import jitclass
@@ -81,6 +95,7 @@ assert ridge.coef_[0] > 0.5
 assert sklearn.utils.fixes.laplacian(np.ones((2, 2))).tolist() == [[1, -1], [-1, 1]]
 assert sklearn.utils.fixes._sparse_linalg_cg(np.eye(2), np.ones(2))[0].tolist() == [1, 1]
 assert sklearn.utils.extmath.randomized_svd(X, 1, random_state=0)[1][0] > 0
+assert len(threadpoolctl.threadpool_info()) > 0
 assert len(sklearn.utils.fixes._get_threadpool_controller().info()) > 0
 y = np.where(X[:, 0] > 0, "a", "b")
 assert cross_val_score(make_pipeline(StandardScaler(), Perceptron()), X, y, n_jobs=1).min() > 0.5
@@ -143,20 +158,38 @@ def test_all_that_is_put_off_is_as_ever(beside: bool) -> None:
     python("-c", ALL.format(beside=beside))
 
 
-def test_a_fit_imports_neither_pandas_nor_scipy_stats(files: Files, tmp_path: Path) -> None:
-    done = python("-X", "importtime", "-m", "novikoff", "fit", files.line, "--out", tmp_path)
-    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "sklearn.base" in imported
-    assert not imported & {"pandas.core.api", "scipy.stats._stats_py"}
+def imported_by(*command: str | Path) -> set[str]:
+    """The modules that a command imports; it is run twice, so that kernels are in the cache."""
+    for _ in range(2):
+        done = python("-X", "importtime", "-m", "novikoff", *command)
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+
+def test_commands_import_nothing_of_what_is_put_off(files: Files, tmp_path: Path) -> None:
+    save = ("--save", tmp_path / "m.novikoff")
+    for command in (
+        ("fit", files.line, "--force", "--out", tmp_path),
+        ("fit", files.line, "--force", "--out", tmp_path, "--no-verdict"),
+        ("stream", files.line, "--force", *save),
+        ("predict", tmp_path / "m.novikoff", files.line),
+    ):
+        imported = imported_by(*command)
+        assert "sklearn.base" in imported
+        assert sorted(imported & INSIDE) == [], command
+
+
+def test_without_a_verdict_nothing_is_imported_that_decides(files: Files, tmp_path: Path) -> None:
+    fit = ("fit", files.line, "--force", "--out", tmp_path)
+    assert imported_by(*fit) >= DECIDING
+    assert not imported_by(*fit, "--no-verdict") & DECIDING
+    stream = ("stream", files.line, "--force", "--save", tmp_path / "m.novikoff")
+    assert not imported_by(*stream) & DECIDING
 
 
 def test_kernels_from_the_cache_load_without_what_only_compiling_needs(
     files: Files, tmp_path: Path
 ) -> None:
-    fit = ("-X", "importtime", "-m", "novikoff", "fit", files.line, "--force", "--out", tmp_path)
-    python(*fit)  # now they are in the cache
-    done = python(*fit)
-    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    imported = imported_by("fit", files.line, "--force", "--out", tmp_path)
     assert "numba.core.caching" in imported
     assert not imported & {"numba.np.arraymath", "numba.cpython.setobj"}
 

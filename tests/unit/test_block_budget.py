@@ -13,7 +13,7 @@ import novikoff as nv
 from novikoff.core.blocks import Coded
 from novikoff.core.problem import measured
 from novikoff.core.rows import Floats
-from novikoff.report import block_study, steps
+from novikoff.report import block_study, proving, steps
 from novikoff.report.block_study import study_blocks
 from novikoff.report.steps import Options
 
@@ -73,9 +73,9 @@ def test_a_study_without_time_ends_with_the_perceptron(
 def test_pairs_are_not_tried_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
     clock = steps.Clock(1e-9)
-    pocket = steps.fill_pocket(X, y, Options(proofs=False), clock)
-    monkeypatch.setattr(steps, "_pocket", lambda *_: pytest.fail("time is over"))
-    assert steps.better_of_pairs(X, y, pocket, Options(), clock) is pocket
+    pocket = proving.fill_pocket(X, y, Options(proofs=False), clock)
+    monkeypatch.setattr(proving, "_pocket", lambda *_: pytest.fail("time is over"))
+    assert proving.better_of_pairs(X, y, pocket, Options(), clock) is pocket
     assert clock.over
     assert not steps.Clock(None).over
     assert not steps.Clock(1000.0).over

@@ -17,7 +17,8 @@ from novikoff.geometry.block_twins import Hashes, Marks, clashes_among
 from novikoff.geometry.rational import OutOfTimeError
 from novikoff.geometry.room import OutOfRoomError
 from novikoff.report.block_study import study_blocks
-from novikoff.report.steps import Options, find_clashes
+from novikoff.report.proving import find_clashes
+from novikoff.report.steps import Options
 from novikoff.report.study import study
 from novikoff.report.summary import Source, summarize
 

@@ -28,7 +28,8 @@ Data: TypeAlias = "Dataset | FileBlocks | CachedBlocks"
 
 _KINDS = ["separable", "quasi-separable", "inseparable"]
 _ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
-_NEEDED = ("novikoff.report.study", "novikoff.report.model_file")
+_NEEDED = ("novikoff.report.study", "novikoff.report.model_file", "novikoff.report.summary")
+_NEEDED_TO_PROVE = ("novikoff.report.proving", "novikoff.report.proof_file")
 _PLOTS = ["boundary", "margins", "mistakes", "proof"]
 
 
@@ -145,14 +146,15 @@ def command(data: str, **values: object) -> None:
 
 def _begin(request: Request, show: Show) -> Data:
     """Import what is needed and read the data, at the same time if that is worth it."""
+    needed = _NEEDED if request.values["no_verdict"] else (*_NEEDED, *_NEEDED_TO_PROVE)
     if request.in_blocks:  # a cache may be written, which must come to its end
-        with importing(*_NEEDED):
+        with importing(*needed):
             pass
         return _read(request, show)
     if request.is_large:
         with importing():
             _wake_kernels()
-    with importing(*_NEEDED, beside=request.is_large):
+    with importing(*needed, beside=request.is_large):
         return _read(request, show)
 
 
@@ -191,7 +193,6 @@ def _find(request: Request, data: Data, show: Show) -> tuple[Study, Estimate | N
 def _find_in_memory(
     request: Request, dataset: Dataset, show: Show
 ) -> tuple[Study, Estimate | None]:
-    from novikoff.report.estimate import cross_validate, hold_out
     from novikoff.report.study import study
 
     options, y = request.options(dataset), dataset.labels
@@ -200,6 +201,10 @@ def _find_in_memory(
         options = replace(options, budget=options.budget / 2.0)
     try:
         found = study(dataset.X, y, options, show, _names(dataset))
+        if folds is None and share is None:
+            return found, None
+        from novikoff.report.estimate import cross_validate, hold_out
+
         if isinstance(folds, int):
             return found, cross_validate(dataset.X, y, folds, options, show, dataset.imputed)
         if isinstance(share, float):
@@ -245,7 +250,7 @@ def _sum_up(
 def _contents(request: Request, data: Data, found: Study) -> dict[Path, bytes]:
     """The model, the certificate and the picture."""
     from novikoff.data import Dataset
-    from novikoff.report import model_file, pictures, proof_file
+    from novikoff.report import model_file
     from novikoff.report.steps import REST
 
     targets, recipe = request.targets, data.recipe.to_json()
@@ -258,13 +263,19 @@ def _contents(request: Request, data: Data, found: Study) -> dict[Path, bytes]:
         "rule": found.rule,
         "rest": REST if REST in found.classes and REST not in labels else None,
     }
-    proofs = proof_file.dump(found.proofs, origin, recipe)
-    certificate = {"proofs": proof_file.plain(found.proofs)} if found.proofs else None
+    certificate, proofs = None, ""
+    if found.proofs:
+        from novikoff.report import proof_file
+
+        certificate = {"proofs": proof_file.plain(found.proofs)}
+        proofs = proof_file.dump(found.proofs, origin, recipe)
     model = model_file.dump(found.model, preprocessing=recipe, data=origin, certificate=certificate)
     contents = {targets.model: model}
     if found.proofs:
         contents[targets.certificate] = proofs.encode()
     if targets.plot is not None and isinstance(data, Dataset):
+        from novikoff.report import pictures
+
         contents[targets.plot] = pictures.draw(found, data.X, request.picture)
     return contents
 

@@ -51,6 +51,7 @@ RARE: Final[Mapping[str, Names]] = {
     "narwhals.stable.v2": {"dependencies": _Frames},
     "numpy.ma": {"MaskedArray": Name, "is_masked": _IsMasked},
     "joblib": {"cpu_count": Name},
+    "threadpoolctl": {"threadpool_info": Name},
     "scipy.sparse.linalg": {"cg": Name, "LinearOperator": Name},
     "scipy.sparse.csgraph": {"laplacian": Name},
     "sklearn.utils.parallel": {"_get_threadpool_controller": Name},

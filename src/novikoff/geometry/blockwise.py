@@ -10,6 +10,7 @@ from typing import Final, cast
 
 import numpy as np
 
+from novikoff.core.cores import cores
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
@@ -23,7 +24,7 @@ from novikoff.geometry.faces import room_to_project
 from novikoff.geometry.inquiry import Finding, inquire, pursued, spread
 from novikoff.geometry.margin import Interval, Weighing, weigh
 from novikoff.geometry.min_norm import room_for
-from novikoff.geometry.passes import Data, cores
+from novikoff.geometry.passes import Data
 from novikoff.geometry.rational import project_point
 from novikoff.geometry.room import Room
 from novikoff.geometry.selection import Selection, Table, Worst, renumbered

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.cores import cores
 from novikoff.core.orders import Cyclic
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
@@ -42,7 +43,7 @@ from novikoff.geometry.min_norm import (
     room_for,
     search,
 )
-from novikoff.geometry.passes import Data, cores
+from novikoff.geometry.passes import Data
 from novikoff.geometry.rational import OutOfTimeError
 from novikoff.geometry.room import OutOfRoomError
 from novikoff.geometry.twins import opposite_twins

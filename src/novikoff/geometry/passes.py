@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from novikoff.core import rows as _rows
+from novikoff.core.cores import cores
 from novikoff.core.margins import UNDERFLOW, norm_bound
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Csr, Dense, Indices, Rows, Vector
@@ -25,11 +25,6 @@ Result = TypeVar("Result")
 _WORTHWHILE = 1 << 20
 # From this many bytes on, one thread for something else is worth its start.
 _WORTH_A_THREAD = 1 << 20
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from novikoff.core.blocks import Blocks, CodedBlocks
+from novikoff.core.cores import cores
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.stops import Limits
@@ -33,7 +34,7 @@ from novikoff.geometry.checker import Margin, mistake_bound
 from novikoff.geometry.exact import Signs
 from novikoff.geometry.inquiry import Finding, inquire, spread
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.passes import Data, cores, doing_beside
+from novikoff.geometry.passes import Data, doing_beside
 from novikoff.geometry.rational import OutOfTimeError
 from novikoff.geometry.room import explained
 from novikoff.geometry.selection import GivenBlocks, Table

@@ -16,6 +16,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from novikoff.core.cores import cores
 from novikoff.core.margins import scores
 from novikoff.core.pocket import fill_pocket
 from novikoff.core.problem import Problem
@@ -26,7 +27,7 @@ from novikoff.core.zero_one import descend
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.packing import Packing
-from novikoff.geometry.passes import Data, cores
+from novikoff.geometry.passes import Data
 from novikoff.geometry.table import Label, Matrix, SignedRows, digest
 from novikoff.learners.inputs import (
     Labels,

@@ -28,6 +28,13 @@ from novikoff.geometry.selection import Selection, Table, renumbered
 from novikoff.geometry.table import Digest, Label, Matrix, plain_label, signs_of
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
+from novikoff.report.proving import (
+    better_of_pairs,
+    decide,
+    fill_pocket,
+    from_verdicts,
+    with_errors,
+)
 from novikoff.report.steps import (
     REST,
     Case,
@@ -35,14 +42,9 @@ from novikoff.report.steps import (
     Labels,
     Options,
     Progress,
-    better_of_pairs,
     check_rest,
     check_width,
-    decide,
-    fill_pocket,
-    from_verdicts,
     run_perceptron,
-    with_errors,
 )
 from novikoff.report.study import Learned, Study, imperfect
 

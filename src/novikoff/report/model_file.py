@@ -25,7 +25,7 @@ from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 from novikoff.report.files import write_file
-from novikoff.report.model_parameters import ESTIMATORS, Model
+from novikoff.report.model_parameters import ESTIMATORS, Model, is_known
 from novikoff.report.model_state import read_state, write_state
 from novikoff.report.model_tensors import Tensors
 from novikoff.report.model_values import Fields, Flaw, copied_json, strict_json
@@ -165,7 +165,7 @@ def dump(
     novikoff.report.model_file.ModelFileError: The Perceptron cannot be saved: it is not fitted.
     """
     name = type(model).__name__
-    if type(model) not in ESTIMATORS.values():
+    if not is_known(model):
         raise ModelFileError(
             f"A {name} cannot be saved: model files hold a {', a '.join(ESTIMATORS)}; save the "
             "last step of a pipeline, and describe the others in `preprocessing`."

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import pairwise
-from typing import Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
 from novikoff.core import orders
 from novikoff.core.rows import Vector
 from novikoff.learners.inputs import Labels
-from novikoff.learners.max_margin import MaxMargin
 from novikoff.learners.perceptron import Perceptron
-from novikoff.learners.pocket import Pocket
 from novikoff.report.model_values import (
     Fields,
     Flaw,
@@ -25,14 +23,14 @@ from novikoff.report.model_values import (
     written,
 )
 
-Model: TypeAlias = Perceptron | Pocket | MaxMargin
+if TYPE_CHECKING:
+    from novikoff.learners.max_margin import MaxMargin
+    from novikoff.learners.pocket import Pocket
+
+Model: TypeAlias = "Perceptron | Pocket | MaxMargin"
 
 # The estimators and orders that a file can name; nothing is imported by name.
-ESTIMATORS: Final[dict[str, type[Model]]] = {
-    "Perceptron": Perceptron,
-    "Pocket": Pocket,
-    "MaxMargin": MaxMargin,
-}
+ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin")
 _BARE_ORDERS: Final[dict[str, type[orders.Order]]] = {
     "Cyclic": orders.Cyclic,
     "Fixed": orders.Fixed,
@@ -68,9 +66,29 @@ def write_parameters(model: Model) -> dict[str, object]:
     return found
 
 
+def is_known(model: object) -> bool:
+    """Whether it is one of the estimators, not of a class that is derived from one."""
+    return type(model) is _estimator(type(model).__name__)
+
+
+def _estimator(name: object) -> type[Model] | None:
+    """The estimator of that name; the others, which need more, are not imported."""
+    if name == "Perceptron":
+        return Perceptron
+    if name == "Pocket":
+        from novikoff.learners.pocket import Pocket
+
+        return Pocket
+    if name == "MaxMargin":
+        from novikoff.learners.max_margin import MaxMargin
+
+        return MaxMargin
+    return None
+
+
 def read_estimator(name: object, body: object) -> Model:
     """An estimator that is not fitted; its own constraints judge the parameters."""
-    kind = ESTIMATORS.get(name) if isinstance(name, str) else None
+    kind = _estimator(name)
     if kind is None:
         raise Flaw(f"its estimator is {str(name)[:80]!r}, not one of {', '.join(ESTIMATORS)}")
     fields = Fields(body, "its parameters")

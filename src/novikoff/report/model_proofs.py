@@ -36,7 +36,22 @@ from novikoff.report.model_values import (
 _Proof = TypeVar("_Proof", Certificate, ErrorBound)
 
 
-def write_pocket(model: Pocket, tensors: Tensors) -> dict[str, object]:
+def write_proofs(model: Pocket | MaxMargin, tensors: Tensors) -> dict[str, object]:
+    """What was found and proved for the header; what is long goes to ``tensors``."""
+    if isinstance(model, Pocket):
+        return _write_pocket(model, tensors)
+    return _write_margins(model, tensors)
+
+
+def read_proofs(model: Pocket | MaxMargin, fitted: Fields, shelf: TensorShelf) -> None:
+    """Give an estimator, whose rules are known, what it has found and proved."""
+    if isinstance(model, Pocket):
+        _read_pocket(model, fitted, shelf)
+    else:
+        _read_margins(model, fitted, shelf)
+
+
+def _write_pocket(model: Pocket, tensors: Tensors) -> dict[str, object]:
     """The numbers of mistakes and their proofs for the header; histories go to ``tensors``."""
     for rule, history in enumerate(as_list(model.history_)):
         tensors[f"history.{rule}"] = history
@@ -52,7 +67,7 @@ def write_pocket(model: Pocket, tensors: Tensors) -> dict[str, object]:
     }
 
 
-def read_pocket(model: Pocket, fitted: Fields, shelf: TensorShelf) -> None:
+def _read_pocket(model: Pocket, fitted: Fields, shelf: TensorShelf) -> None:
     """Give a pocket, whose rules are known, what it has found."""
     rules = model._rules
     n_rules = rules.shape[0]
@@ -76,7 +91,7 @@ def read_pocket(model: Pocket, fitted: Fields, shelf: TensorShelf) -> None:
     model.history_ = as_one([shelf.floats(f"history.{rule}", None, 2) for rule in range(n_rules)])
 
 
-def write_margins(model: MaxMargin, tensors: Tensors) -> dict[str, object]:
+def _write_margins(model: MaxMargin, tensors: Tensors) -> dict[str, object]:
     """The margins and verdicts for the header; supports and duals go to ``tensors``."""
     for rule, (support, dual) in enumerate(
         zip(as_list(model.support_), as_list(model.dual_coef_), strict=True)
@@ -89,7 +104,7 @@ def write_margins(model: MaxMargin, tensors: Tensors) -> dict[str, object]:
     }
 
 
-def read_margins(model: MaxMargin, fitted: Fields, shelf: TensorShelf) -> None:
+def _read_margins(model: MaxMargin, fitted: Fields, shelf: TensorShelf) -> None:
     """Give a maximal margin, whose rules are known, what it has found."""
     n_rules = model._rules.shape[0]
     check_tally(model._rules, 0, 0)

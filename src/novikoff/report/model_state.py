@@ -12,7 +12,6 @@ import numpy as np
 
 from novikoff.learners.online import Rules
 from novikoff.learners.perceptron import Perceptron
-from novikoff.learners.pocket import Pocket
 from novikoff.learners.schemes import scheme_for
 from novikoff.report.model_parameters import (
     Model,
@@ -23,7 +22,6 @@ from novikoff.report.model_parameters import (
     write_features,
     write_parameters,
 )
-from novikoff.report.model_proofs import read_margins, read_pocket, write_margins, write_pocket
 from novikoff.report.model_runs import read_run, write_run
 from novikoff.report.model_tensors import Tensors, TensorShelf
 from novikoff.report.model_values import Fields, Flaw
@@ -41,10 +39,10 @@ def write_state(model: Model) -> tuple[dict[str, object], Tensors]:
         tensors["lazy"] = rules.lazy
     if isinstance(model, Perceptron):
         fitted = write_run(model, tensors)
-    elif isinstance(model, Pocket):
-        fitted = write_pocket(model, tensors)
     else:
-        fitted = write_margins(model, tensors)
+        from novikoff.report.model_proofs import write_proofs
+
+        fitted = write_proofs(model, tensors)
     header: dict[str, object] = {
         "estimator": type(model).__name__,
         "parameters": write_parameters(model),
@@ -75,10 +73,10 @@ def read_state(fields: Fields, tensors: Tensors) -> Model:
         read_run(model, fitted, shelf)
     elif model._rules.averages or len(classes) < 2:
         raise Flaw(f"a {type(model).__name__} keeps no average and has two classes at least")
-    elif isinstance(model, Pocket):
-        read_pocket(model, fitted, shelf)
     else:
-        read_margins(model, fitted, shelf)
+        from novikoff.report.model_proofs import read_proofs
+
+        read_proofs(model, fitted, shelf)
     fitted.end()
     shelf.end()
     return model

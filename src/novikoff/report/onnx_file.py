@@ -13,7 +13,7 @@ import numpy.typing as npt
 from novikoff.learners.inputs import Labels
 from novikoff.learners.schemes import OneVsOne
 from novikoff.report.files import write_file
-from novikoff.report.model_parameters import ESTIMATORS, Model
+from novikoff.report.model_parameters import ESTIMATORS, Model, is_known
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto
@@ -78,7 +78,7 @@ not fitted.
 def _refuse(model: Model) -> None:
     """Say why a model has no graph."""
     name = type(model).__name__
-    if type(model) not in ESTIMATORS.values():
+    if not is_known(model):
         raise OnnxExportError(
             f"A {name} cannot be exported to ONNX: a {', a '.join(ESTIMATORS)} can."
         )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import numpy as np
 
 from novikoff.learners.perceptron import Perceptron
-from novikoff.report.steps import Matrix, weights_of
+from novikoff.report.proving import weights_of
+from novikoff.report.steps import Matrix
 from novikoff.report.study import Study
 
 if TYPE_CHECKING:

@@ -11,15 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from novikoff.core.rows import Indices
-from novikoff.geometry.certificate import Certificate
-from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.table import Label, plain_label
 from novikoff.learners.perceptron import Perceptron
-from novikoff.learners.pocket import Pocket
 from novikoff.report.steps import (
     Case,
     Clock,
@@ -28,18 +26,15 @@ from novikoff.report.steps import (
     Options,
     Progress,
     Run,
-    better_of_pairs,
     check_width,
-    decide,
-    fill_pocket,
-    find_clashes,
-    fingerprint,
-    from_verdicts,
     one_against_rest,
     run_perceptron,
-    with_errors,
-    with_recession,
 )
+
+if TYPE_CHECKING:
+    from novikoff.geometry.certificate import Certificate
+    from novikoff.geometry.error_bound import ErrorBound
+    from novikoff.learners.pocket import Pocket
 
 
 @dataclass(frozen=True)
@@ -152,23 +147,30 @@ def study(
         raise ValueError(f"All rows have the label {classes[0]!r}: two classes are needed.")
     clock = Clock(options.budget)
     with ThreadPoolExecutor(1) as beside:
-        hashed = options.proofs and options.verdict
-        sha256 = beside.submit(fingerprint, X, codes) if hashed else None
-        every: list[Label] = [plain_label(label) for label in np.unique(given).tolist()]
-        cases = decide(X, given, every, options, clock, tell) if options.verdict else []
-        wanted = options.proofs and imperfect(cases)
-        clashes = beside.submit(find_clashes, X, codes) if wanted else None
+        cases: list[Case] = []
+        sha256 = clashes = None
+        if options.verdict:
+            from novikoff.report import proving
+
+            if options.proofs:
+                sha256 = beside.submit(proving.fingerprint, X, codes)
+            every: list[Label] = [plain_label(label) for label in np.unique(given).tolist()]
+            cases = proving.decide(X, given, every, options, clock, tell)
+            if options.proofs and imperfect(cases):
+                clashes = beside.submit(proving.find_clashes, X, codes)
         learned = _learn(X, y, cases, options, clock, tell)
         tell("report", None)
         predicted = np.searchsorted(labels, learned.model.predict(X))
         pairs = np.bincount(codes * len(labels) + predicted, minlength=len(labels) ** 2)
         cases = learned.cases
+        if cases and options.proofs:
+            cases = proving.with_recession(X, given, cases, options)
         if names is not None:
             learned.model.feature_names_in_ = np.array(list(names), dtype=object)
         return Study(
             classes=classes,
             counts=counts,
-            cases=with_recession(X, given, cases, options) if options.proofs else cases,
+            cases=cases,
             run=learned.run,
             model=learned.model,
             rule=learned.rule,
@@ -200,12 +202,14 @@ def _learn(
         perceptron, run = run_perceptron(X, y, options, clock.part(0.5))
         if run.clean or not cases:
             return Learned(perceptron, options.rule, run, cases)
-        if all(case.verdict.kind == "separable" for case in cases):
-            return Learned(from_verdicts(X, y, cases, options), "largest margin", run, cases)
+    from novikoff.report import proving
+
+    if all(case.verdict.kind == "separable" for case in cases):
+        return Learned(proving.from_verdicts(X, y, cases, options), "largest margin", run, cases)
     tell("pocket", None)
-    pocket = fill_pocket(X, y, options, clock)
-    model = better_of_pairs(X, y, pocket, options, clock)
-    return Learned(model, "fewest mistakes", run, with_errors(cases, pocket))
+    pocket = proving.fill_pocket(X, y, options, clock)
+    model = proving.better_of_pairs(X, y, pocket, options, clock)
+    return Learned(model, "fewest mistakes", run, proving.with_errors(cases, pocket))
 
 
 def imperfect(cases: list[Case]) -> bool:

@@ -10,16 +10,19 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from novikoff import __version__
 from novikoff.core.rows import Indices
-from novikoff.geometry.margin import Interval
 from novikoff.geometry.table import Label
-from novikoff.report.estimate import Estimate
 from novikoff.report.steps import Case, Run
 from novikoff.report.study import Study
+
+if TYPE_CHECKING:
+    from novikoff.geometry.margin import Interval
+    from novikoff.report.estimate import Estimate
 
 SCHEMA_VERSION = 1
 # Lists of rows are cut at so many entries; the numbers beside them count all.
