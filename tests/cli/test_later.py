@@ -63,6 +63,7 @@ def test_what_is_asked_for_is_imported_once(user: ModuleType) -> None:
 def test_a_part_brings_its_package_and_is_imported_once(user: ModuleType) -> None:
     part = import_module("late_package.heavy.part")
     assert loads() == 1
+    assert vars(sys.modules["late_package.heavy"])["COUNT"] == 7
     assert sys.modules["late_package.heavy"].part is part is sys.modules[part.__name__]
     assert part.__spec__ is not None
     assert part.__spec__.origin == part.__file__

@@ -186,6 +186,12 @@ def test_without_a_verdict_nothing_is_imported_that_decides(files: Files, tmp_pa
     assert not imported_by(*stream) & DECIDING
 
 
+def test_a_stream_that_is_not_saved_needs_no_estimator(files: Files) -> None:
+    imported = imported_by("stream", files.line)
+    assert "novikoff.learners.progressive" in imported
+    assert "sklearn" not in imported
+
+
 def test_kernels_from_the_cache_load_without_what_only_compiling_needs(
     files: Files, tmp_path: Path
 ) -> None:

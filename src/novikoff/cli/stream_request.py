@@ -116,7 +116,8 @@ class Request:
         feed = open_feed(self.data, self.wishes)
         kept = Kept(feed) if self.passes > 1 else Kept(feed, most=0)
         begun = Ahead(kept.batches(feed.start))  # rows are read while the rest is imported
-        with importing("novikoff.learners.perceptron"):
+        saving = () if self.model is None else ("novikoff.learners.perceptron",)
+        with importing(*saving):
             from novikoff.learners.progressive import Progressive
             from novikoff.learners.pupil import Pupil
             from novikoff.report.course import Course
