@@ -80,7 +80,7 @@ def written(folder: Path, kind: str, *, end: str = "\n", gaps: bool = False) -> 
     return path
 
 
-def check_same(path: Path, choices: Choices, memory: int, cache: Path | None) -> None:
+def check_same(path: Path, choices: Choices, memory: int | None, cache: Path | None) -> None:
     whole = read(path, choices)
     found = blocks(path, choices, max_memory=memory, cache=cache)
     assert isinstance(found, CodedBlocks)
@@ -367,6 +367,34 @@ def test_labels_of_numbers_are_one_type_over_all_batches(
     y = np.array([0.0] * 2000 + [0.5] * 2000)  # whole numbers, until they are not
     pq.write_table(pa.table({"a": np.arange(4000.0), "y": y}), tmp_path / "a.parquet")
     check_same(tmp_path / "a.parquet", DEFAULT, 10**9, None)
+
+
+@pytest.mark.parametrize("max_memory", [None, 10**9])
+def test_whole_labels_come_up_in_any_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, max_memory: int | None
+) -> None:
+    monkeypatch.setattr("novikoff.data.chunks.batches._ENTRIES", 1)
+    classes: list[list[int | None]] = [[7, 3], [7, 3, 5], [7, 3, 5, None], [*range(9)]]
+    for k, several in enumerate(classes):
+        y = [value for value in several for _ in range(1500)] + [3, 7] * 800
+        path = tmp_path / f"{k}.parquet"
+        pq.write_table(pa.table({"a": np.arange(float(len(y))), "y": pa.array(y)}), path)
+        check_same(path, Choices(missing="drop"), max_memory, None)
+
+
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_kernel_sees_what_is_not_finite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type, odd: float
+) -> None:
+    monkeypatch.setattr("novikoff.data.fill._LARGE", 0)
+    X = np.ones((3, 3000))
+    X[1, 2345] = odd
+    a, b, c = X.astype(kind)
+    pq.write_table(pa.table({"a": a, "b": b, "c": c, "y": [0, 1] * 1500}), tmp_path / "a.parquet")
+    for opened in (read, lambda path: list(blocks(path))):
+        with pytest.raises(DataError, match='row 2346, column "b"'):
+            opened(tmp_path / "a.parquet")
 
 
 TYPED = {

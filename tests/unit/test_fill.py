@@ -14,13 +14,15 @@ from novikoff.data.arrow import Cells, arrow
 from novikoff.data.features import Numbers
 from novikoff.data.fill import fill
 
-KINDS = ["float32", "float64", "int16", "bool", "halffloat", "float64 with gaps"]
+KINDS = ["float32", "float64", "int16", "bool", "halffloat", "float64 with gaps", "float64 odd"]
 
 
 def column(kind: str, n: int, rng: np.random.Generator) -> Cells:
     """Numbers in chunks of odd lengths, which begin in the middle of their memory."""
     pa, before = arrow(), int(rng.integers(5))
     x = rng.normal(size=before + n) * 100.0
+    if "odd" in kind:
+        x[rng.integers(len(x))] = rng.choice([np.inf, -np.inf, np.nan])
     name = kind.split()[0]
     if name == "bool":
         values = pa.array(x > 0.0)
@@ -47,9 +49,10 @@ def test_every_number_is_where_it_belongs(large: int, seed: int, n: int, kinds: 
     columns = [column(kind, n, rng) for kind in kinds]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_LARGE", large)
-        X = fill([Numbers("x", cells) for cells in columns], n, "rows")
+        X, finite = fill([Numbers("x", cells) for cells in columns], n, "rows")
     single = all(kind in ("float32", "halffloat") for kind in kinds)
     assert X.dtype == (np.float32 if single else np.float64)
+    assert not finite or np.isfinite(X).all()
     for j, cells in enumerate(columns):
         wanted = np.array(cells.to_pylist(), dtype=np.float64)  # None is NaN
         assert np.array_equal(X[:, j].astype(np.float64), wanted, equal_nan=True)

@@ -17,8 +17,11 @@ _BATCH: Final = 1 << 13  # rows at a time, so that what they become is not all t
 _LARGE: Final = 1 << 18  # numbers that are worth a kernel
 
 
-def fill(features: Sequence[Feature], n_rows: int, source: str) -> Floats:
-    """Write features into one C-ordered matrix, batch by batch; missing values become NaN."""
+def fill(features: Sequence[Feature], n_rows: int, source: str) -> tuple[Floats, bool]:
+    """Write features into one C-ordered matrix, batch by batch; missing values become NaN.
+
+    With it goes whether all is known to be finite.
+    """
     pa = arrow()
     width = sum(1 if isinstance(f, Numbers) else len(f.levels) for f in features)
     numbers, positions, start = [], [], 0
@@ -34,9 +37,10 @@ def fill(features: Sequence[Feature], n_rows: int, source: str) -> Floats:
     except (MemoryError, ValueError):
         size = n_rows * width * (4 if single else 8) / 2**30
         raise DataError(f"{source} needs {size:,.0f} GiB as a matrix, too much memory.") from None
+    finite = False
     if numbers:
         table = pa.table(numbers, names=[str(k) for k in range(len(numbers))])
-        _copy_numbers(table, X, positions)
+        finite = _copy_numbers(table, X, positions) and len(numbers) == width
     start = 0
     for feature in features:
         if isinstance(feature, Numbers):
@@ -48,11 +52,12 @@ def fill(features: Sequence[Feature], n_rows: int, source: str) -> Floats:
         block[known, feature.codes[known]] = 1.0
         block[feature.codes < 0] = np.nan
         start += len(feature.levels)
-    return X
+    return X, finite
 
 
-def _copy_numbers(table: Table, X: Floats, positions: Sequence[int]) -> None:
-    pa = arrow()
+def _copy_numbers(table: Table, X: Floats, positions: Sequence[int]) -> bool:
+    """Write columns to their places in X; whether all numbers are known to be finite."""
+    pa, finite = arrow(), True
     kind = pa.float32() if X.dtype == np.float32 else pa.float64()
     row = 0
     for batch in table.to_batches():
@@ -66,19 +71,20 @@ def _copy_numbers(table: Table, X: Floats, positions: Sequence[int]) -> None:
             for first in range(0, len(part), _BATCH):
                 some = column.slice(first, _BATCH)
                 part[first : first + _BATCH, position] = to_floats(some, kind)
-        _write(plain, part)
+        finite = _write(plain, part) and len(plain) == len(positions) and finite
+    return finite
 
 
-def _write(columns: dict[int, npt.NDArray[np.generic]], X: Floats) -> None:
+def _write(columns: dict[int, npt.NDArray[np.generic]], X: Floats) -> bool:
     """Write columns that are of the type of X to their places, where they lie."""
     if len(X) * len(columns) >= _LARGE:
         from novikoff.data.fill_kernel import interleave
 
         addresses = [column.__array_interface__["data"][0] for column in columns.values()]
-        interleave(np.array(addresses, np.uint64), np.array(list(columns), np.uint64), X)
-        return
+        return interleave(np.array(addresses, np.uint64), np.array(list(columns), np.uint64), X)
     for position, column in columns.items():
         X[:, position] = column
+    return False
 
 
 def to_floats(column: Cells, kind: Type) -> Floats:

@@ -64,8 +64,10 @@ def assemble(
                 f"column {quoted(feature.name)} became {levels} of 0 and 1, one for each value"
             )
     columns = tuple(_column(feature) for feature in features)
-    X = fill(features, frame.n_rows, name)
-    return finish(frame, choices, recipe, X, columns, y, unlabelled, notes, partial=partial)
+    X, finite = fill(features, frame.n_rows, name)
+    return finish(
+        frame, choices, recipe, X, columns, y, unlabelled, notes, partial=partial, finite=finite
+    )
 
 
 def finish(

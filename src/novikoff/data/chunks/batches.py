@@ -24,6 +24,8 @@ from novikoff.data.table import finish
 from novikoff.data.typed import damaged, plan_schema
 
 _ENTRIES: Final = 1 << 22  # of a batch: it stays in the cache while it is turned into rows
+_FEW: Final = 4  # labels that are compared one by one
+_BUFFER: Final = 1 << 18  # bytes read at a time: whole columns would need new memory each time
 
 
 class BatchPieces:
@@ -37,6 +39,8 @@ class BatchPieces:
         Their format.
     choices : Choices
         Which columns.
+    spare : bool
+        Whether to spare memory: else a Parquet file is mapped, and no part of it copied.
 
     Raises
     ------
@@ -44,8 +48,10 @@ class BatchPieces:
         If a file is damaged, differs from the first in its columns, or a column is not there.
     """
 
-    def __init__(self, paths: Sequence[str], form: str, choices: Choices) -> None:
-        self._paths, self._form, self._choices = paths, form, choices
+    def __init__(
+        self, paths: Sequence[str], form: str, choices: Choices, *, spare: bool = True
+    ) -> None:
+        self._paths, self._form, self._choices, self._spare = paths, form, choices, spare
         self.name = shown(paths[0])
         refuse_whole(self.name, choices)
         schemas = [self._schema(path) for path in paths]
@@ -83,7 +89,8 @@ class BatchPieces:
 
     def labels(self) -> Labels:
         """What the numbers of labels stand for."""
-        values, _ = labels_of(self._distinct(), self.name, self.label, raw=False)
+        known = arrow().chunked_array([self._distinct()])
+        values, _ = labels_of(known, self.name, self.label, raw=False)
         return values
 
     def recipe(self) -> Recipe:
@@ -99,18 +106,24 @@ class BatchPieces:
         )
 
     def _piece(self, name: str, columns: dict[int, Cells], n_rows: int, known: Cells) -> Piece:
-        pa, pc = arrow(), arrow("pyarrow.compute")
+        pa = arrow()
         cells = {j: pa.chunked_array([column]) for j, column in columns.items()}
         plan = self._plan
-        labels = _comparable(cells[self._label])
-        found = pc.fill_null(pc.index_in(labels, value_set=known), -1)
-        codes: npt.NDArray[np.int64] = found.to_numpy().astype(np.int64)
+        codes = _numbered(_comparable(columns[self._label]), known)
         frame = Frame(name, self._names, plan, cells, n_rows, raw=False)
         recipe = self.recipe()
         features = features_of(frame, recipe)
-        X = fill(features, n_rows, name)
+        X, finite = fill(features, n_rows, name)
         data = finish(
-            frame, self._choices, recipe, X, recipe.columns, codes, codes < 0, partial=True
+            frame,
+            self._choices,
+            recipe,
+            X,
+            recipe.columns,
+            codes,
+            codes < 0,
+            partial=True,
+            finite=finite,
         )
         return piece_of(data)
 
@@ -121,7 +134,10 @@ class BatchPieces:
             found: Cells | None = None
             for path in self._paths:
                 for batch in self._batches(path, [self.label]):
-                    fresh = pc.drop_null(pc.unique(_comparable(batch.columns[0])))
+                    column = _comparable(batch.columns[0])
+                    if found is not None and (_numbered(column, found) >= 0).all():
+                        continue
+                    fresh = pc.drop_null(pc.unique(column))
                     if arrow("pyarrow.types").is_floating(fresh.type):
                         fresh = fresh.filter(pc.invert(pc.is_nan(fresh)))
                     both = fresh if found is None else pa.concat_arrays([found, fresh])
@@ -133,7 +149,7 @@ class BatchPieces:
                         )
             if found is None or not len(found):
                 raise DataError(f"{self.name} has no row with a label.")
-            self._known = pa.chunked_array([found])
+            self._known = found
         return self._known
 
     def _check_same(self, first: Schema, other: Schema, name: str) -> None:
@@ -159,7 +175,8 @@ class BatchPieces:
         rows = max(1024, _ENTRIES // len(self._used))
         with _sound(path, self._form):
             if self._form == "parquet":
-                for batch in _parquet(path).iter_batches(batch_size=rows, columns=columns):
+                file = _parquet(path, mapped=not self._spare)
+                for batch in file.iter_batches(batch_size=rows, columns=columns):
                     yield batch.select(columns)
                 return
             with _arrow_file(path) as (_, batches):
@@ -168,6 +185,18 @@ class BatchPieces:
                     part = batch.select(columns)
                     for first in range(0, part.num_rows, rows):
                         yield part.slice(first, rows)
+
+
+def _numbered(cells: Cells, known: Cells) -> npt.NDArray[np.int64]:
+    """Which of the known labels each of a column is, −1 for a missing one, or another."""
+    pc, types = arrow("pyarrow.compute"), arrow("pyarrow.types")
+    if len(known) > _FEW or cells.null_count > 0 or not types.is_integer(cells.type):
+        codes: npt.NDArray[np.int32] = pc.fill_null(pc.index_in(cells, known), -1).to_numpy()
+        return codes.astype(np.int64)
+    values, found = cells.to_numpy(), np.full(len(cells), -1, np.int64)
+    for number, value in enumerate(known.to_numpy(), 1):
+        found += np.multiply(values == value, number, dtype=np.int64)
+    return found
 
 
 def _comparable(cells: Cells) -> Cells:
@@ -199,8 +228,9 @@ def parquet_files(folder: str) -> list[str]:
     return names
 
 
-def _parquet(path: str) -> Batches:
-    file: Batches = arrow("pyarrow.parquet").ParquetFile(path)
+def _parquet(path: str, *, mapped: bool = False) -> Batches:
+    how = {"memory_map": True} if mapped else {"buffer_size": _BUFFER}
+    file: Batches = arrow("pyarrow.parquet").ParquetFile(path, **how)
     return file
 
 

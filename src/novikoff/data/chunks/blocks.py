@@ -200,10 +200,10 @@ class FileBlocks:
 def _pieces(path: str, choices: Choices, max_memory: int | None) -> Pieces:
     size = _PIECE if max_memory is None else min(_PIECE, max(_LEAST, max_memory // 64))
     if os.path.isdir(path):
-        return BatchPieces(parquet_files(path), "parquet", choices)
+        return BatchPieces(parquet_files(path), "parquet", choices, spare=max_memory is not None)
     form = format_of(path, choices.format)
     if form in ("parquet", "arrow"):
-        return BatchPieces([path], form, choices)
+        return BatchPieces([path], form, choices, spare=max_memory is not None)
     if form == "svmlight":
         return PairPieces(path, choices, size)
     if form in ("csv", "tsv"):

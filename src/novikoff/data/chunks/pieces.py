@@ -185,10 +185,12 @@ def refuse_whole(name: str, choices: Choices) -> None:
 
 def piece_of(data: Dataset) -> Piece:
     """A dataset, whose labels are numbers, as a piece."""
-    n_read = len(data.rows) if data.n_read is None else data.n_read
+    n_read, codes = len(data.rows) if data.n_read is None else data.n_read, data.labels
+    if len(data.rows) == n_read:
+        return Piece(data.X, codes.astype(np.int32, copy=False), n_read, np.empty(0, np.int64))
     kept = np.zeros(n_read, np.bool_)
     kept[data.rows - 1] = True
-    return Piece(data.X, data.labels.astype(np.int32), n_read, np.flatnonzero(~kept))
+    return Piece(data.X, codes.astype(np.int32), n_read, np.flatnonzero(~kept))
 
 
 class shifting:  # noqa: N801 — read as a verb: with shifting(…)
