@@ -42,15 +42,28 @@ def check_classes(
 ) -> tuple[Floats | SparseMatrix, Labels, Indices]:
     """X as in `check_rows`, the classes, of which there must be two, and each row's."""
     rows, labels = check_rows_and_labels(estimator, X, y, reset=True)
-    two = _two_integers(labels)
-    if two is not None:
-        return rows, two, (labels == two[1]).astype(np.int64)
-    check_classification_targets(labels)
-    classes = np.unique(labels)
+    if _two_integers(labels) is None:
+        check_classification_targets(labels)
+    classes, codes = numbered(labels)
     if len(classes) < 2:
         raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
+    return rows, classes, codes
+
+
+def numbered(labels: Labels) -> tuple[Labels, Indices]:
+    """The classes, sorted, and the number of each row's.
+
+    Examples
+    --------
+    >>> numbered(np.array(["b", "a", "b"]))
+    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
+    """
+    two = _two_integers(labels)
+    if two is not None:
+        return two, (labels == two[1]).astype(np.int64)
+    classes = np.unique(labels)
     # Not by np.unique: what it sorts on the way would be the most memory of a whole fit.
-    return rows, classes, np.searchsorted(classes, labels)
+    return classes, np.searchsorted(classes, labels)
 
 
 def _two_integers(labels: Labels) -> Labels | None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from novikoff.core.rows import Indices
 from novikoff.geometry.table import Label, plain_label
+from novikoff.learners.inputs import numbered
 from novikoff.learners.perceptron import Perceptron
 from novikoff.report.steps import (
     Case,
@@ -141,7 +142,7 @@ def study(
     tell = progress or (lambda step, interval: None)
     check_width(X.shape[1])
     given, y = y, one_against_rest(y, options.positive)
-    labels, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    labels, codes = numbered(y)
     classes: list[Label] = [plain_label(label) for label in labels.tolist()]
     if len(classes) < 2:
         raise ValueError(f"All rows have the label {classes[0]!r}: two classes are needed.")
@@ -169,7 +170,7 @@ def study(
             learned.model.feature_names_in_ = np.array(list(names), dtype=object)
         return Study(
             classes=classes,
-            counts=counts,
+            counts=np.bincount(codes),
             cases=cases,
             run=learned.run,
             model=learned.model,
