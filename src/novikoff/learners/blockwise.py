@@ -18,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from novikoff.core.blocks import Blocks, Coded, CodedBlocks, ahead
 from novikoff.core.orders import Chaotic, MaxDistance, MaxResidual
 from novikoff.core.problem import measured, pose_again
+from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits, Stop
 from novikoff.learners.inputs import Labels, MatrixLike, check_rows_and_labels, code_labels
 from novikoff.learners.online import Rules
@@ -89,6 +90,7 @@ class Passes:
             )
         self.blocks, self.estimator, self.classes = blocks, estimator, classes
         self.scheme, self.plan, self.begun = scheme, plan, 0
+        self._deck: Indices = np.arange(0)
 
     def make(self, rules: Rules) -> Stop | None:
         """Go through all rows once; the limit that ended it early, if one did."""
@@ -104,13 +106,19 @@ class Passes:
                 signs = np.ones(len(block.codes), dtype=np.int8)
                 problem = pose_again(block, signs, intercept)
                 plan = replace(base, seed=self._seed(number), limits=_share(limits, rules))
-                codes = block.codes.astype(np.int64)
-                training = train(problem, codes, self.scheme, plan, start=rules.W)
+                deck = self._numbers(problem.n)
+                training = train(problem, block.codes, self.scheme, plan, start=rules.W, deck=deck)
                 rules.adopt(training.W, training.lazy, training.tally)
                 limits.interrupted |= plan.limits.interrupted
         except KeyboardInterrupt:
             limits.interrupted = True
         return limits.reached() or _spent(limits, rules)
+
+    def _numbers(self, n: int) -> Indices:
+        """0, 1, …, n − 1, kept from block to block: memory that is fresh is slow."""
+        if len(self._deck) < n:
+            self._deck = np.arange(n)
+        return self._deck[:n]
 
     def _seed(self, number: int) -> int:
         """Another one for each block of each pass."""

@@ -119,6 +119,23 @@ class OneVsOne:
 Scheme: TypeAlias = Binary | OneVsRest | OneVsOne
 
 
+def signs_of(codes: npt.NDArray[np.integer], sides: Sides, rule: int) -> npt.NDArray[np.int8]:
+    """``sides[codes, rule]``: the sign of every row, for one rule.
+
+    >>> signs_of(np.array([1, 0, 1]), Binary().sides, 0)
+    array([ 1, -1,  1], dtype=int8)
+    """
+    two = len(sides) == 2 and np.bitwise_or.reduce(codes, initial=0) | 1 == 1
+    if not two:
+        found: npt.NDArray[np.int8] = sides[codes, rule]
+        return found
+    # Arithmetic is ten times as fast as looking up.
+    signs: npt.NDArray[np.int8] = (codes != 0).view(np.int8)
+    signs *= sides[1, rule] - sides[0, rule]
+    signs += sides[0, rule]
+    return signs
+
+
 def scheme_for(n_classes: int, multi_class: str) -> Scheme:
     """The scheme of that name, or the single rule that two classes need.
 

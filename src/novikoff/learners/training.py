@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from novikoff.core.ledger import Run
@@ -17,7 +19,7 @@ from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
 from novikoff.core.trace import Recorder, Trace
 from novikoff.core.updates import Update
-from novikoff.learners.schemes import OneVsRest, Scheme
+from novikoff.learners.schemes import OneVsRest, Scheme, signs_of
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Plan:
         weights: Vector | None,
         codes: Indices | None = None,
         n_classes: int = 1,
+        deck: Indices | None = None,
     ) -> Run:
         """Run one problem, or K of them side by side; rows of sign 0 take no part."""
         signs = problem.rows.signs
@@ -54,7 +57,7 @@ class Plan:
             codes=codes,
             n_classes=n_classes,
             start=start,
-            deck=None if signs.all() else np.flatnonzero(signs),
+            deck=deck if signs.all() else np.flatnonzero(signs),
             weights=weights,
             counts=self.counts,
             average=self.average,
@@ -100,12 +103,13 @@ class Training:
 
 def train(
     problem: Problem,
-    codes: Indices,
+    codes: npt.NDArray[np.integer],
     scheme: Scheme,
     plan: Plan,
     *,
     start: Vector | None = None,
     weights: Vector | None = None,
+    deck: Indices | None = None,
 ) -> Training:
     """Train all rules of the scheme.
 
@@ -122,16 +126,21 @@ def train(
         The weights to start from.
     weights : array of shape (n,), optional
         A factor on the steps of each row.
+    deck : array of int, optional
+        0, 1, …, n − 1, for those who have it at hand and train on block after block.
     """
     greedy = isinstance(plan.order, MaxDistance | MaxResidual)
     if isinstance(scheme, OneVsRest) and not greedy and not plan.trace:
         if plan.threads < 2 or plan.after_epoch is not None or isinstance(plan.order, Chaotic):
-            return _training(plan.run(problem, start, weights, codes, scheme.n_classes))
-        return _train_groups(problem, codes, scheme, plan, start, weights)
+            numbers = codes.astype(np.int64, copy=False)
+            run = plan.run(problem, start, weights, numbers, scheme.n_classes, deck)
+            return _training(run)
+        return _train_groups(problem, codes, scheme, plan, start, weights, deck)
     sides = scheme.sides
     n_rules = sides.shape[1]
     if n_rules == 1:
-        return _training(plan.run(problem.resigned(sides[codes, 0]), start, weights))
+        own = problem.resigned(signs_of(codes, sides, 0))
+        return _training(plan.run(own, start, weights, deck=deck))
     if isinstance(plan.order, Chaotic):
         raise ValueError("A chaotic order is one sequence, and these are several separate runs.")
     alone = replace(plan, threads=1)
@@ -140,18 +149,20 @@ def train(
         own_start = None if start is None else start[:, [rule]]
         if (stop := plan.limits.reached()) is not None:
             return _unbegun(problem, plan, own_start, stop)
-        return _training(alone.run(problem.resigned(sides[codes, rule]), own_start, weights))
+        own = problem.resigned(signs_of(codes, sides, rule))
+        return _training(alone.run(own, own_start, weights, deck=deck))
 
     return _in_parallel(train_rule, range(n_rules), plan)
 
 
 def _train_groups(
     problem: Problem,
-    codes: Indices,
+    codes: npt.NDArray[np.integer],
     scheme: OneVsRest,
     plan: Plan,
     start: Vector | None,
     weights: Vector | None,
+    deck: Indices | None,
 ) -> Training:
     """One-vs-rest with the classes dealt out to the threads: each streams the data once."""
     alone = replace(plan, threads=1)
@@ -161,7 +172,8 @@ def _train_groups(
     def train_group(group: int) -> Training:
         first, last = edges[group], edges[group + 1]
         own_start = None if start is None else start[:, first:last]
-        run = alone.run(problem, own_start, weights, codes - first, last - first)
+        numbers = codes.astype(np.int64) - first
+        run = alone.run(problem, own_start, weights, numbers, last - first, deck)
         return _training(run)
 
     return _in_parallel(train_group, range(len(edges) - 1), plan)
@@ -188,15 +200,21 @@ def _in_parallel(job: Callable[[int], Training], parts: range, plan: Plan) -> Tr
 
 def _training(run: Run) -> Training:
     ledger = run.ledger
+    counts = sp.csr_array(ledger.counts.T) if len(ledger.counts) > 0 else _no_counts(len(run.stops))
     return Training(
         W=run.W,
         lazy=ledger.lazy,
         tally=ledger.tally(),
         epochs=int(run.epochs.max()),
         stops=run.stops,
-        counts=sp.csr_array(ledger.counts.T),
+        counts=counts,
         traces=[] if run.trace is None else [run.trace],
     )
+
+
+@cache
+def _no_counts(n_rules: int) -> sp.csr_array:
+    return sp.csr_array(np.empty((n_rules, 0), dtype=np.int32))
 
 
 def _unbegun(problem: Problem, plan: Plan, start: Vector | None, stop: Stop) -> Training:
