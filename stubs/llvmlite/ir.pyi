@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 class Value:
     type: Type
@@ -34,9 +34,13 @@ class Phi(Value):
     def add_incoming(self, value: Value, block: Block) -> None: ...
 
 class Module:
+    globals: Mapping[str, Value]
     def declare_intrinsic(
         self, intrinsic: str, tys: Sequence[Type], fnty: FunctionType
     ) -> Value: ...
+
+class Function(Value):
+    def __init__(self, module: Module, ftype: FunctionType, name: str) -> None: ...
 
 class IRBuilder:
     module: Module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -92,3 +93,17 @@ def test_two_threads_and_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run(problem, Perceptron(), SEQUENCES["blocks"](300), Limits(updates=3), rng, threads=2)
     assert ran.stops == [Stop.UPDATES]
     assert ran.ledger.updates[0] == 3
+
+
+def test_a_reader_with_nothing_to_do_gives_way_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(readahead, "_WORTHWHILE", 0)
+    case = planted_integers(3, 300, 5)
+    problem = pose(case.X, case.signs, True)
+    progress = np.zeros(1, dtype=np.int64)
+    before = threading.active_count()
+    with readahead.reading_ahead(problem.rows, np.arange(300), progress, 2):
+        time.sleep(0.02)  # thousands of vain looks
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before

@@ -1,14 +1,15 @@
-"""Memory, where its speed matters: alignment, and four instructions for use in kernels.
+"""Memory, where its speed matters: alignment, and five instructions for use in kernels.
 
 ``load(array)`` and ``store(array, value)`` read and write array[0] in one piece, where
 another thread looks on; ``prefetch(array, offset)`` asks for a cache line before it is needed
 and changes nothing; ``number_at(address, k, like)`` reads the k-th number of the type of an array
 ``like`` from an address, so that a kernel can go through as many arrays as there are without a
-type of its own.
+type of its own; ``give_way()`` lets another thread that waits for this core have it.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Protocol, TypeAlias, cast
 
@@ -107,9 +108,26 @@ def _typed_number_at(
     return like.dtype(types.uint64, types.uint64, like), generate
 
 
+def _typed_give_way(_: object) -> tuple[Signature, _Code]:
+    """Ask the system to run whatever else is ready on this core."""
+    name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+
+    def generate(
+        context: _Context, builder: ir.IRBuilder, signature: Signature, args: list[ir.Value]
+    ) -> ir.Value:
+        kind = ir.FunctionType(ir.IntType(32), [])
+        module = builder.module
+        call = module.globals.get(name) or ir.Function(module, kind, name=name)
+        builder.call(call, [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 load = cast(Callable[[npt.NDArray[np.int64]], int], intrinsic(_typed_load))
 store = cast(Callable[[npt.NDArray[np.int64], int], None], intrinsic(_typed_store))
 prefetch = cast(Callable[[npt.NDArray[np.generic], int], None], intrinsic(_typed_prefetch))
 number_at = cast(
     Callable[[np.uint64, np.uint64, npt.NDArray[np.floating]], float], intrinsic(_typed_number_at)
 )
+give_way = cast(Callable[[], None], intrinsic(_typed_give_way))

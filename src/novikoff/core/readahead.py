@@ -15,7 +15,7 @@ from typing import Final
 from numba import njit
 
 from novikoff.core import rows as _rows
-from novikoff.core.memory import load, store
+from novikoff.core.memory import give_way, load, store
 from novikoff.core.rows import Indices, Rows
 
 # Below this the data stays in the caches by itself.
@@ -24,6 +24,8 @@ _WORTHWHILE = 16 << 20
 AHEAD: Final = 16
 # How far ahead to read, in bytes: beyond what the loop's own core fetches, within the cache.
 _LEAD, _REACH = 128 << 10, 320 << 10
+# How many vain looks at where the loop is come between two moments to let others run.
+_PATIENCE: Final = 256
 
 
 @contextmanager
@@ -62,13 +64,16 @@ def publish(progress: Indices, position: int) -> None:
 def _read(rows: Rows, epoch: Indices, progress: Indices, lead: int, reach: int) -> float:
     """Stay between ``lead`` and ``reach`` rows ahead of the loop."""
     total = 0.0
-    at = 0
+    at = idle = 0
     while True:
         position = load(progress)
         if position >= len(epoch):
             return total
         at = max(at, position + lead - lead % 64)
         if at >= position + reach or at >= len(epoch):
+            idle += 1
+            if idle % _PATIENCE == 0:  # the loop may be waiting for this very core
+                give_way()
             continue
         end = min(at + 64, len(epoch))
         low = high = epoch[at]
