@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from novikoff.core.blocks import CodedBlocks, ahead
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data import Choices, DataError
 from novikoff.data.choices import Labels
+from novikoff.data.chunks import cached
 from novikoff.data.chunks.cache import CachedBlocks, CacheWriter, cache_path, open_cache, source_key
 from novikoff.data.recipe import Column, Recipe
 
@@ -269,3 +271,21 @@ def test_a_cache_is_of_its_own_type(tmp_path: Path) -> None:
     (tmp_path / "text.csv").write_text("a,b\n" * 100)
     with pytest.raises(DataError, match="not a block cache"):
         open_cache(tmp_path / "text.csv")
+
+
+@pytest.mark.skipif(cached._faults() is None, reason="the system does not count a thread's faults")
+def test_every_page_is_in_place_after_a_touch(tmp_path: Path) -> None:
+    X = np.random.default_rng(5).normal(size=(4 * 64 * mmap.PAGESIZE // 8, 1))
+    with CacheWriter(tmp_path / "one.blocks") as writer:
+        writer.add(X, np.zeros(len(X), dtype=np.int32))
+        recipe = Recipe("table", (Column("size"),), label="kind", width=2)
+        writer.finish(classes=np.array(["a"]), names=["size"], recipe=recipe, label="kind")
+    found = open_cache(tmp_path / "one.blocks")
+    (block,) = found._footer.blocks
+    pages = found._bytes[block.offset : block.offset + X.nbytes : mmap.PAGESIZE]
+    for _ in range(2):  # as it was opened, and after it was let go
+        found._touch(block)
+        before = cached._faults()
+        pages.max()
+        assert cached._faults() == before
+        found._advise(0, mmap.MADV_DONTNEED)
