@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 from numba.extending import overload
+from numpy import uint64
 
 from novikoff.core.memory import prefetch
 
@@ -193,12 +194,13 @@ def frozen(array: Array) -> Array:
     return cast(Array, seen)
 
 
+# A signed index is guarded against negative values, row for row: hence unsigned ones.
 def _dense_dot(rows: Dense, i: int, w: Vector) -> float:
-    x = rows.X[i]
+    x = rows.X[uint64(i)]
     total = 0.0
     for j in range(len(x)):
         total += x[j] * w[j]
-    return float(rows.signs[i] * (total + rows.bias * w[len(x)]))
+    return float(rows.signs[uint64(i)] * (total + rows.bias * w[len(x)]))
 
 
 def _csr_dot(rows: Csr, i: int, w: Vector) -> float:
@@ -218,11 +220,11 @@ def _csr_dot(rows: Csr, i: int, w: Vector) -> float:
 
 
 def _dense_dot_in_order(rows: Dense, i: int, w: Vector) -> float:
-    x = rows.X[i]
+    x = rows.X[uint64(i)]
     total = 0.0
     for j in range(len(x)):
         total += np.float64(x[j]) * w[j]
-    return float(rows.signs[i] * (total + rows.bias * w[len(x)]))
+    return float(rows.signs[uint64(i)] * (total + rows.bias * w[len(x)]))
 
 
 def _csr_dot_in_order(rows: Csr, i: int, w: Vector) -> float:
@@ -234,7 +236,7 @@ def _csr_dot_in_order(rows: Csr, i: int, w: Vector) -> float:
 
 def _dense_dots(rows: Dense, i: int, W: Vector, out: Vector) -> None:
     # Four entries at a time: out[k] is loaded and stored a quarter as often.
-    x = rows.X[i]
+    x = rows.X[uint64(i)]
     for k in range(len(out)):
         out[k] = rows.bias * W[len(x), k]
     whole = len(x) - len(x) % 4
@@ -247,7 +249,7 @@ def _dense_dots(rows: Dense, i: int, W: Vector, out: Vector) -> None:
         for k in range(len(out)):
             out[k] += x[j] * W[j, k]
     for k in range(len(out)):
-        out[k] *= rows.signs[i]
+        out[k] *= rows.signs[uint64(i)]
 
 
 def _csr_dots(rows: Csr, i: int, W: Vector, out: Vector) -> None:
@@ -270,8 +272,8 @@ def _csr_dots(rows: Csr, i: int, W: Vector, out: Vector) -> None:
 
 
 def _dense_axpy(c: float, rows: Dense, i: int, w: Vector) -> None:
-    x = rows.X[i]
-    signed = c * rows.signs[i]
+    x = rows.X[uint64(i)]
+    signed = c * rows.signs[uint64(i)]
     for j in range(len(x)):
         w[j] += signed * x[j]
     w[len(x)] += signed * rows.bias
@@ -285,7 +287,7 @@ def _csr_axpy(c: float, rows: Csr, i: int, w: Vector) -> None:
 
 
 def _dense_sqnorm(rows: Dense, i: int) -> float:
-    x = rows.X[i]
+    x = rows.X[uint64(i)]
     total = rows.bias
     for j in range(len(x)):
         total += np.float64(x[j]) * np.float64(x[j])
@@ -300,7 +302,7 @@ def _csr_sqnorm(rows: Csr, i: int) -> float:
 
 
 def _dense_entries(rows: Dense, i: int) -> Floats:
-    x: Floats = rows.X[i]
+    x: Floats = rows.X[uint64(i)]
     return x
 
 

@@ -16,6 +16,7 @@ from functools import partial
 
 import numpy as np
 from numba import njit
+from numpy import uint64
 
 from novikoff.core import rows as _rows
 from novikoff.core.greedy import climb_until
@@ -74,33 +75,34 @@ def sweep(
             publish(ledger.progress, k)
         if ledger.far and k + AHEAD < last:
             fetch(rows, epoch[k + AHEAD])
-        i = epoch[k]
+        i = epoch[uint64(k)]
         if len(near.clock) > 0:
             t = near.clock[k]
         if weight(ledger.weights, i) == 0.0:
             continue
         m = dot(rows, i, w)  # ⟨a_i, w⟩
-        close = not doubt < abs(m - delta) < np.inf
-        if close or (m <= delta and (exact or abs(m) <= doubt)):
-            m = dot_in_order(rows, i, w)
-            if not abs(m) < np.inf:
-                return -1
-        if m <= delta:  # a mistake
-            squared = sqnorm(rows, i) if reads_margin(update) else 0.0
-            step = tau(update, m, squared) * weight(ledger.weights, i)
-            axpy(step, rows, i, w)  # w ← w + τ a_i
-            ledger.updates[0] += 1
-            ledger.mistakes[0] += m <= 0.0
-            ledger.norm[0] = grown(ledger.norm[0], ledger.radius, step, m + doubt)
-            doubt = ledger.rounding * ledger.norm[0] + UNDERFLOW
-            if len(ledger.counts) > 0:
-                ledger.counts[i, 0] += 1
-            if ledger.notes is not None:
-                annotate(ledger.notes, ledger.near.names, 0, t, rows, i, m, step, w)
-            spent = ledger.updates[0] >= ledger.limit
-            if spent or (near.guarding and not still_near(near, i, step, m, doubt)):
-                ledger.steps[0] = t + 1
-                return k + 1
+        if not doubt < m - delta < np.inf:  # perhaps a mistake
+            close = not doubt < abs(m - delta) < np.inf
+            if close or exact or abs(m) <= doubt:
+                m = dot_in_order(rows, i, w)
+                if not abs(m) < np.inf:
+                    return -1
+            if m <= delta:  # a mistake
+                squared = sqnorm(rows, i) if reads_margin(update) else 0.0
+                step = tau(update, m, squared) * weight(ledger.weights, i)
+                axpy(step, rows, i, w)  # w ← w + τ a_i
+                ledger.updates[0] += 1
+                ledger.mistakes[0] += m <= 0.0
+                ledger.norm[0] = grown(ledger.norm[0], ledger.radius, step, m + doubt)
+                doubt = ledger.rounding * ledger.norm[0] + UNDERFLOW
+                if len(ledger.counts) > 0:
+                    ledger.counts[i, 0] += 1
+                if ledger.notes is not None:
+                    annotate(ledger.notes, ledger.near.names, 0, t, rows, i, m, step, w)
+                spent = ledger.updates[0] >= ledger.limit
+                if spent or (near.guarding and not still_near(near, i, step, m, doubt)):
+                    ledger.steps[0] = t + 1
+                    return k + 1
         t += 1
     ledger.steps[0] = t
     return last
