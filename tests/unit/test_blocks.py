@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from novikoff.core.blocks import Blocks, CodedBlocks, ahead
+from novikoff.core.orders import Deck
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data import Choices, DataError, read
 from novikoff.data.chunks import blocks as chunked
@@ -541,6 +542,25 @@ def test_other_orders_are_clean_at_the_end(order: str) -> None:
     assert clf.converged_
     assert clf.score(X, y) == 1.0
     assert np.array_equal(clf.coef_, again.coef_)
+
+
+class InPlace:
+    """An order of one's own that shuffles the very numbers it is given."""
+
+    covers = True
+
+    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+        while True:
+            rng.shuffle(deck.rows)
+            yield deck.rows
+
+
+def test_an_order_may_shuffle_what_it_is_given() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 3))
+    X, y = X[np.abs(X[:, 0]) > 0.5], (X[np.abs(X[:, 0]) > 0.5, 0] > 0.0).astype(int)
+    found = nv.Perceptron(order=InPlace()).fit(Given(X, y, 100))
+    assert found.score(X, y) == 1.0
 
 
 def test_partial_fit_goes_through_all_blocks() -> None:

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 
 from novikoff.core.blocks import Blocks, Coded, CodedBlocks, ahead
-from novikoff.core.orders import Chaotic, MaxDistance, MaxResidual
+from novikoff.core.orders import Chaotic, Cyclic, MaxDistance, MaxResidual
 from novikoff.core.problem import measured, pose_again
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits, Stop
@@ -106,7 +106,7 @@ class Passes:
                 signs = np.ones(len(block.codes), dtype=np.int8)
                 problem = pose_again(block, signs, intercept)
                 plan = replace(base, seed=self._seed(number), limits=_share(limits, rules))
-                deck = self._numbers(problem.n)
+                deck = self._numbers(problem.n) if isinstance(plan.order, Cyclic) else None
                 training = train(problem, block.codes, self.scheme, plan, start=rules.W, deck=deck)
                 rules.adopt(training.W, training.lazy, training.tally)
                 limits.interrupted |= plan.limits.interrupted
@@ -115,7 +115,10 @@ class Passes:
         return limits.reached() or _spent(limits, rules)
 
     def _numbers(self, n: int) -> Indices:
-        """0, 1, …, n − 1, kept from block to block: memory that is fresh is slow."""
+        """0, 1, …, n − 1, kept from block to block: memory that is fresh is slow.
+
+        For the cyclic order, which deals them as they are: another might deal them out of place.
+        """
         if len(self._deck) < n:
             self._deck = np.arange(n)
         return self._deck[:n]
