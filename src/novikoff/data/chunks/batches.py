@@ -193,10 +193,10 @@ def _numbered(cells: Cells, known: Cells) -> npt.NDArray[np.int64]:
     if len(known) > _FEW or cells.null_count > 0 or not types.is_integer(cells.type):
         codes: npt.NDArray[np.int32] = pc.fill_null(pc.index_in(cells, known), -1).to_numpy()
         return codes.astype(np.int64)
-    values, found = cells.to_numpy(), np.full(len(cells), -1, np.int64)
+    values, found = cells.to_numpy(), np.full(len(cells), -1, np.int8)
     for number, value in enumerate(known.to_numpy(), 1):
-        found += np.multiply(values == value, number, dtype=np.int64)
-    return found
+        found += np.multiply(values == value, number, dtype=np.int8)
+    return found.astype(np.int64)
 
 
 def _comparable(cells: Cells) -> Cells:
