@@ -13,7 +13,7 @@ from typing import Literal, TypeVar, cast, overload
 from novikoff.data.errors import DataError, quoted
 
 _MOST_COLUMNS = 2**31 - 1
-_MANY = 10_000  # names that are not kept as a list
+_MANY = 1_000_000  # names that are not kept as a list
 
 Scalar = TypeVar("Scalar", bound=object)
 
