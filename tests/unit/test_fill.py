@@ -51,6 +51,8 @@ def column(kind: str, n: int, rng: np.random.Generator) -> Cells:
 @example(seed=4, n=700, kinds=["float32"] * 21)
 @example(seed=5, n=300, kinds=["float64"] * 11)
 @example(seed=6, n=600, kinds=["float64"] * 6 + ["int16"] + ["float64"] * 3 + ["bool"] * 2)
+@example(seed=7, n=600, kinds=["float64", "int16", "bool", "float64"])
+@example(seed=8, n=600, kinds=["float64", "float64", "bool", "float64"])
 def test_every_number_is_where_it_belongs(large: int, seed: int, n: int, kinds: list[str]) -> None:
     rng = np.random.default_rng(seed)
     columns = [column(kind, n, rng) for kind in kinds]

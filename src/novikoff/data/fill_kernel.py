@@ -119,7 +119,7 @@ def interleave(addresses: Words, places: Words, X: Matrix) -> bool:
         while done < m:
             i, end = first, min(done + side, m)
             begin = end - min(side, end)
-            if places[end - _ONE] - places[begin] == side - _ONE:
+            if end - begin == side and places[end - _ONE] - places[begin] == side - _ONE:
                 while i + side <= last:
                     _turn(addresses, begin, i, X, places[begin])
                     i += side
