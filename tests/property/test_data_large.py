@@ -70,6 +70,20 @@ def test_lines_of_other_lengths_are_left_to_others() -> None:
             assert found is None, body
 
 
+@pytest.mark.parametrize("delimiter", "4+-.eE")
+def test_a_delimiter_that_numbers_may_hold_is_left_to_others(
+    delimiter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = ["a:2", "b:3"] * 60 + ["a:1:5"]
+    content = "\n".join(["u:v", *rows]).replace(":", delimiter).encode()
+    decimal = "," if delimiter == "." else "."
+    choices = Choices(delimiter=delimiter, label="1", header=True, decimal=decimal)
+    monkeypatch.setattr(readers, "LARGE", 0)
+    with pytest.raises(DataError, match="line 122 has 3 fields where 2 are expected"):
+        read(io.BytesIO(content), choices)
+    assert parse_plain(memoryview(content), delimiter, [LABEL, 0], 1) is None
+
+
 def test_columns_have_their_places() -> None:
     body = b"9,x,1,a\r\n8,y,2,b\r\n7,z,3,a"
     found = parse_plain(memoryview(body), ",", [1, SKIPPED, 0, LABEL], 2, threads=3)

@@ -38,11 +38,12 @@ Indices: TypeAlias = npt.NDArray[np.int64]
 SKIPPED: Final = -1
 LABEL: Final = -2
 
+_OF_NUMBERS: Final = "0123456789+-.eE"  # as delimiters they would be read as parts of numbers
 _MOST_LABELS = 256
 _MOST_UNSETTLED = 1 << 16
 # Bytes as the kernels compare them, in unsigned arithmetic.
 NEWLINE, RETURN, QUOTE, SPACE, POINT = (np.uint64(ord(c)) for c in '\n\r" .')
-NOTHING, ONE, TWO, FAR, WIDE, NEVER = map(np.uint64, (0, 1, 2, 25, 128, 2**64 - 1))
+NOTHING, ONE, TWO, FAR, WIDE = map(np.uint64, (0, 1, 2, 25, 128))
 SOME, LONG = np.uint64(8), np.uint64(1 << 12)
 
 
@@ -80,6 +81,8 @@ def parse_plain(
     >>> found.X.tolist(), found.codes.tolist(), found.labels
     ([[1.0, 2.5], [-300.0, 0.1]], [0, 1], [b'a', b'b'])
     """
+    if delimiter in _OF_NUMBERS:
+        return None
     content = as_bytes(text)
     end = len(content)
     while end > 0 and content[end - 1] in (NEWLINE, RETURN):
@@ -177,7 +180,7 @@ def _parse(
     row, n_labels, n_unsettled = NOTHING, 0, 0
     marks, base, k, n = np.empty(ROOM, dtype=np.uint32), i, NOTHING, NOTHING
     fields, final = uint64(len(places)), uint64(len(places) - 1)
-    pause, good, rest = ONE, NOTHING, FAR if sign != POINT else NEVER
+    pause, good, rest = ONE, NOTHING, FAR
     while i < stop:
         field = NOTHING
         while field < fields:
