@@ -204,10 +204,11 @@ def test_kernels_that_are_not_in_the_cache_are_compiled(files: Files, tmp_path: 
     python("-c", ANEW.format(cache=str(tmp_path)))
 
 
-def test_a_kernel_whose_file_is_damaged_is_compiled_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", ["nbc", "nbi"])
+def test_a_kernel_whose_file_is_damaged_is_compiled_anew(ending: str, tmp_path: Path) -> None:
     script = DAMAGED.format(cache=str(tmp_path))
     assert python("-c", script).stdout == "2\n"
-    kernels = list(tmp_path.rglob("*.nbc"))
+    kernels = list(tmp_path.rglob(f"*.{ending}"))
     assert kernels
     for kernel in kernels:
         kernel.write_bytes(kernel.read_bytes()[:100])

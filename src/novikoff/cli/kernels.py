@@ -35,3 +35,14 @@ def load_lightly() -> None:
                 return None
 
         cache.load_overload = load_overload
+    index: Any = getattr(caching, "IndexDataCacheFile", None)
+    if hasattr(index, "_load_index"):
+        load_index = index._load_index
+
+        def load_sound_index(self: Any) -> Any:
+            try:
+                return load_index(self)
+            except Exception:  # what is compiled anew is kept, with a new index
+                return {}
+
+        index._load_index = load_sound_index
