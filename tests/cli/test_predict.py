@@ -241,3 +241,23 @@ def test_a_full_output_is_said(tmp_path: Path) -> None:
         )
     assert done.returncode == 2
     assert b"standard output cannot be written: no space left on device." in done.stderr
+
+
+def test_labels_survive_a_locale_that_lacks_their_letters(tmp_path: Path) -> None:
+    rows = put(tmp_path, "x,class\n0,über\n1,über\n4,äber\n5,äber\n")
+    for arguments in (
+        ["fit", rows, "--out", tmp_path],
+        ["predict", tmp_path / "new.novikoff", rows],
+    ):
+        done = subprocess.run(  # noqa: S603 (our own command)
+            [
+                *COMMAND,
+                *map(str, arguments),
+                *(["--format", "json"] if arguments[0] == "fit" else []),
+            ],
+            env={**environment(), "PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            check=True,
+        )
+        assert "über" in done.stdout.decode()
+        assert "äber" in done.stdout.decode()

@@ -81,6 +81,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a γ is not worth a failure
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8")  # tables and JSON: no label may become another
     try:
         code = novikoff.main(prog_name="novikoff", standalone_mode=False)
     except click.exceptions.Exit as stop:
