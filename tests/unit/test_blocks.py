@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from novikoff.core.blocks import Blocks, CodedBlocks, ahead
-from novikoff.core.orders import Deck
+from novikoff.core.orders import Cyclic, Deck
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data import Choices, DataError, read
 from novikoff.data.chunks import blocks as chunked
@@ -555,12 +555,27 @@ class InPlace:
             yield deck.rows
 
 
-def test_an_order_may_shuffle_what_it_is_given() -> None:
+class Heir(InPlace, Cyclic):
+    """The same, made from one that deals the numbers as they are."""
+
+
+@pytest.mark.parametrize("order", [InPlace(), Heir()])
+def test_an_order_may_shuffle_what_it_is_given(order: InPlace) -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 3))
     X, y = X[np.abs(X[:, 0]) > 0.5], (X[np.abs(X[:, 0]) > 0.5, 0] > 0.0).astype(int)
-    found = nv.Perceptron(order=InPlace()).fit(Given(X, y, 100))
+    found = nv.Perceptron(order=order).fit(Given(X, y, 100))
     assert found.score(X, y) == 1.0
+
+
+def test_row_numbers_of_an_heir_are_not_trusted() -> None:
+    class Beyond(Cyclic):
+        def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+            yield np.array([0, len(deck.rows)])
+
+    X, y = three_classes(1)
+    with pytest.raises(ValueError, match="An epoch must be a vector of row numbers"):
+        nv.Perceptron(order=Beyond()).fit(X, y)
 
 
 def test_partial_fit_goes_through_all_blocks() -> None:

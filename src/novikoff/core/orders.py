@@ -213,7 +213,7 @@ def named(order: str | Order) -> Order:
 
 def check_epoch(order: Sequence, epoch: Indices, n: int) -> Indices:
     """An epoch as the kernels take it; row numbers of a foreign order are not trusted."""
-    if isinstance(order, Cyclic | Fixed | Permuted | Blocks | Random | Chaotic):
+    if type(order) in (Cyclic, Fixed, Permuted, Blocks, Random, Chaotic):  # no heir of theirs
         return epoch
     epoch = np.ascontiguousarray(epoch, dtype=np.int64)
     if epoch.ndim != 1 or (len(epoch) > 0 and not 0 <= epoch.min() <= epoch.max() < n):

@@ -186,7 +186,7 @@ def run(
     if ledger.limit <= 0:
         state.end_all(Stop.UPDATES)
         return state
-    steady = isinstance(order, Cyclic | Fixed)
+    steady = type(order) in (Cyclic, Fixed)
     task = _Task(problem, update, codes, state, limits, recorder, threads, steady)
     try:
         for dealt in order.epochs(Deck(rows, shares, problem.n), rng):

@@ -106,7 +106,7 @@ class Passes:
                 signs = np.ones(len(block.codes), dtype=np.int8)
                 problem = pose_again(block, signs, intercept)
                 plan = replace(base, seed=self._seed(number), limits=_share(limits, rules))
-                deck = self._numbers(problem.n) if isinstance(plan.order, Cyclic) else None
+                deck = self._numbers(problem.n) if type(plan.order) is Cyclic else None
                 training = train(problem, block.codes, self.scheme, plan, start=rules.W, deck=deck)
                 rules.adopt(training.W, training.lazy, training.tally)
                 limits.interrupted |= plan.limits.interrupted
