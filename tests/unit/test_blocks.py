@@ -383,6 +383,18 @@ def test_whole_labels_come_up_in_any_batch(
         check_same(path, Choices(missing="drop"), max_memory, None)
 
 
+def test_a_piece_does_not_count_the_gaps_of_the_file(tmp_path: Path) -> None:
+    values = np.arange(400.0)
+    values[[7, 9, 300]] = np.nan
+    table = pa.table({"a": values, "y": [0, 1] * 200})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=100)
+    with pytest.raises(DataError, match=r"in 3 rows\); --missing drop .* mean"):
+        read(tmp_path / "a.parquet")
+    with pytest.raises(DataError, match=r"row 8, column \"a\" is missing; --missing drop") as found:
+        list(blocks(tmp_path / "a.parquet"))
+    assert "mean" not in str(found.value)
+
+
 @pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_the_kernel_sees_what_is_not_finite(

@@ -101,7 +101,7 @@ def settle(
     if not drop.any():
         return Settled(X, None, None, [])
     if policy != "drop":
-        _refuse_missing(X, columns, source, gaps, trained=trained)
+        _refuse_missing(X, columns, source, gaps, trained=trained, partial=partial)
     if drop.all() and not partial:
         raise DataError(f"{source} has no row without missing values.")
     note = f"{counted(int(drop.sum()), 'row')} with missing values dropped ({_rows(drop)})"
@@ -182,12 +182,13 @@ def _refuse_missing(
     gaps: npt.NDArray[np.int64],
     *,
     trained: bool,
+    partial: bool,
 ) -> None:
     row = int(np.argmax(gaps > 0))
     column = int(np.argmax(np.isnan(X[row])))
     n_rows = int((gaps > 0).sum())
-    also = f" (as are values in {n_rows:,} rows)" if n_rows > 1 else ""
-    mean = "" if trained else ", --missing mean puts in the mean of the column"
+    also = f" (as are values in {n_rows:,} rows)" if n_rows > 1 and not partial else ""
+    mean = "" if trained or partial else ", --missing mean puts in the mean of the column"
     raise DataError(
         f"{place(source, row + 1, columns.owners[column])} is missing{also}; --missing drop "
         f"leaves out such rows{mean}."
