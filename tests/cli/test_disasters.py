@@ -94,8 +94,12 @@ def test_an_interrupt_that_the_solver_takes_for_the_end_of_its_time(
     def interrupted(self: object) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    with mock.patch("novikoff.geometry.inquiry._Inquiry.pursue", interrupted):
-        done = inside("fit", files.line, "--out", tmp_path)
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, behind an &
+    try:
+        with mock.patch("novikoff.geometry.inquiry._Inquiry.pursue", interrupted):
+            done = inside("fit", files.line, "--out", tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, inherited)
     assert (done.code, done.out) == (130, "")
     assert done.err.strip() == "novikoff: interrupted; nothing was written."  # after the ^C
     assert list(tmp_path.iterdir()) == []
