@@ -171,9 +171,10 @@ def _parse(
 ) -> tuple[np.int64, int, int]:
     """Parse a span; the number of rows, different labels and unsettled numbers.
 
-    It stops at the first row that is not plain. Short decimals, between marks that are found for
-    many fields at once, are read in a loop of their own. Positions are unsigned: signed ones
-    would be looked at each time, whether they count from the end.
+    It stops at the first row that is not plain. Decimals of up to eight digits, and then of up to
+    nineteen, have loops of their own between marks that are found for many fields at once; all
+    else is read byte by byte. Positions are unsigned: signed ones would be looked at each time,
+    whether they count from the end.
     """
     text, table = address_of(content), address_of(powers)
     i, stop, sign = uint64(begin), uint64(end), uint64(mark)
@@ -234,11 +235,7 @@ def _parse(
             else:
                 i = _field_end(text, i, stop, sign, place == LABEL)
                 if place == LABEL:
-                    code = 0
-                    while code < n_labels and not same(
-                        text, labels[code, 0], labels[code, 1], start, i
-                    ):
-                        code += 1
+                    code = _code_of(text, start, i, labels, n_labels)
                     if code == len(labels):
                         return int64(row), n_labels, n_unsettled
                     if code == n_labels:
@@ -262,6 +259,15 @@ def _parse(
             k += ONE
         row += ONE
     return int64(row), n_labels, n_unsettled
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _code_of(text: Address, begin: Word, end: Word, labels: Indices, n_labels: int) -> int:
+    """The code of a label, which is the next one if it is new."""
+    code = 0
+    while code < n_labels and not same(text, labels[code, 0], labels[code, 1], begin, end):
+        code += 1
+    return code
 
 
 @njit(cache=True, nogil=True, forceinline=True)
