@@ -77,3 +77,27 @@ def test_a_cell_that_is_no_number_is_found_wherever_it_stands(bad: str) -> None:
         rows = table(seed)
         rows[rng.integers(len(rows))][rng.integers(len(rows[0]))] = bad
         assert parse(rows) is None, seed
+
+
+@pytest.mark.parametrize("text", ["7", "1.25", "-3.14159265358979", "1234567890123"])
+def test_rows_that_lack_a_field_are_found_even_if_the_next_has_one_more(text: str) -> None:
+    for n in (100, 101):
+        rows = [[text] * 6 for _ in range(n)]
+        rows[57], rows[58] = [text] * 5, [text] * 7
+        assert parse(rows) is None
+    assert parse([[text] * 6] * 100) is not None
+
+
+@pytest.mark.parametrize("text", ["1.25", "-3.14159265358979"])
+def test_a_second_point_does_not_make_up_for_a_field_that_lacks(text: str) -> None:
+    for n in (100, 101):
+        rows = [[text] * 6 for _ in range(n)]
+        rows[57] = [text, text, f"{text}.25", text, text]
+        assert parse(rows) is None
+
+
+@pytest.mark.parametrize("bad", ["1.2345678901.5", "1234567890.1.", "123456789a", "1.23456789-"])
+def test_long_cells_that_are_no_numbers_are_found(bad: str) -> None:
+    rows = [["2.7182818284590"] * 5 for _ in range(60)]
+    rows[40][2] = bad
+    assert parse(rows) is None
