@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from math import isfinite
 from typing import NoReturn
 
@@ -19,15 +19,15 @@ import numpy.typing as npt
 from novikoff.core.words import Bytes
 from novikoff.data.decimals import powers_of_five
 from novikoff.data.errors import DataError
-from novikoff.data.pairs_kernel import DONE, FULL, fold, parse
+from novikoff.data.pairs_kernel import DONE, FULL, counts, fold, parse
 from novikoff.data.scanner import Pairs, feature_hash, fitting, is_finite, is_label, scan_rows
-from novikoff.data.stretches import as_bytes, cores, count, count_lines, each, edges
+from novikoff.data.stretches import as_bytes, cores, count_lines, each, stretches
 
 __all__ = ["Pairs", "Stopped", "explain", "feature_hash", "parse_pairs"]
 
 
 _LEAST = 1 << 15  # bytes that are worth a thread
-_LABELS, _UNSETTLED = 1 << 12, 1 << 15  # that a thread has room for at first
+_LABELS, _UNSETTLED = 1 << 12, 1 << 15  # that a stretch has room for at first
 _PIECE = 1 << 17  # entries that are moved at once
 
 
@@ -91,21 +91,21 @@ def parse_pairs(
     """
     content = as_bytes(text)
     threads = threads or min(cores(), len(content) // _LEAST + 1)
-    spans = list(pairwise(edges(content, len(content), threads)))
-    counts = each(lambda span: _counts(content, span), spans)
-    firsts = list(accumulate((pairs for _, pairs in counts), initial=0))
+    spans = stretches(content, len(content), threads)
+    most = each(lambda span: counts(content, *span), spans, threads)
+    firsts = list(accumulate((pairs for _, pairs in most), initial=0))
     indices, values = np.empty(firsts[-1], np.int32), np.empty(firsts[-1], np.float64)
     parts = [
         _Part(span, rows, indices[first : first + pairs], values[first : first + pairs])
-        for span, (rows, pairs), first in zip(spans, counts, firsts, strict=False)
+        for span, (rows, pairs), first in zip(spans, most, firsts, strict=False)
     ]
-    each(lambda part: part.parse(content, bare=not labelled, bits=bits or 0), parts)
+    each(lambda part: part.parse(content, bare=not labelled, bits=bits or 0), parts, threads)
     for part in parts:
         stop = part.settle(text, words=words)
         if stop is not None:
             return Stopped(stop, count_lines(content, stop))
     if bits is not None:
-        each(lambda part: part.fold(), parts)
+        each(lambda part: part.fold(), parts, threads)
     return _joined(parts, firsts, indices, values)
 
 
@@ -148,14 +148,8 @@ def explain(
     raise DataError(f"{name} cannot be read, though all of its lines seem to be well.")
 
 
-def _counts(content: Bytes, span: tuple[int, int]) -> tuple[int, int]:
-    """At most how many rows and pairs are in a span: by its line ends and its colons."""
-    ends = count(content, *span, ord("\n"), ord("\r"))
-    return ends + 1, count(content, *span, ord(":"), ord(":"))
-
-
 class _Part:
-    """What one thread reads."""
+    """What is read of one stretch."""
 
     def __init__(
         self,

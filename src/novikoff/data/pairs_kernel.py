@@ -1,4 +1,4 @@
-"""The kernels that read rows of index:value pairs, and put hashed columns in order.
+"""The kernels that count and read rows of index:value pairs, and put hashed columns in order.
 
 Positions are unsigned: signed ones would be looked at each time, whether they count from the
 end. No byte is read beyond the end of a span.
@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from numpy import int32, int64, isfinite, uint64
+from numpy import int32, int64, isfinite, uint8, uint64
 
 from novikoff.core.words import Address, Bytes, Word, address_of, byte_at
 from novikoff.data.decimals import BITS, NOT_A_NUMBER, VALUE, Words, digits, number
@@ -28,6 +28,25 @@ NOTHING, ONE, NINE, TEN, ZERO, SMALL, WIDE = map(np.uint64, (0, 1, 9, 10, 48, 32
 MOST, HALF, LOW = map(np.uint64, (2**31 - 1, 32, 2**32 - 1))
 BASIS, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 NEVER = np.uint64(2**64 - 1)
+# The same as bytes: those from newline to return count as ends of lines, of which there are fewer.
+A_COLON, FIRST_END, ENDS = np.uint8(ord(":")), np.uint8(ord("\n")), np.uint8(3)
+
+
+@njit(cache=True, nogil=True)
+def counts(content: Bytes, begin: int, end: int) -> tuple[int, int]:
+    """At most how many rows and pairs are in a span: by its line ends and its colons."""
+    rows, pairs, i, stop = 1, 0, uint64(begin), uint64(end)
+    while i + WIDE <= stop:
+        some_ends, some_colons = uint8(0), uint8(0)  # in bytes: the machine adds many at once
+        for k in range(WIDE):
+            some_ends = uint8(some_ends + uint8(uint8(content[i + k] - FIRST_END) <= ENDS))
+            some_colons = uint8(some_colons + uint8(content[i + k] == A_COLON))
+        rows, pairs, i = rows + int(some_ends), pairs + int(some_colons), i + WIDE
+    while i < stop:
+        rows += int(uint8(content[i] - FIRST_END) <= ENDS)
+        pairs += int(content[i] == A_COLON)
+        i += ONE
+    return rows, pairs
 
 
 @njit(cache=True, nogil=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import isfinite
 from typing import Final, TypeAlias
 
@@ -30,7 +29,7 @@ from novikoff.data.decimals import (
     short_decimal,
 )
 from novikoff.data.marks import ROOM, find_marks
-from novikoff.data.stretches import as_bytes, cores, count, each, edges, same
+from novikoff.data.stretches import as_bytes, cores, count, each, same, stretches
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
@@ -88,10 +87,10 @@ def parse_plain(
     while end > 0 and content[end - 1] in (NEWLINE, RETURN):
         end -= 1
     threads = threads or cores()
-    spans = list(pairwise(edges(content, end, threads)))
+    spans = stretches(content, end, threads)
     powers = powers_of_five()
     mark = ord(delimiter)
-    counts = each(lambda span: _count_lines(content, *span), spans)
+    counts = each(lambda span: _count_lines(content, *span), spans, threads)
     firsts = np.cumsum([0, *counts])
     X = np.empty((int(firsts[-1]), width))
     codes = np.empty(len(X), dtype=np.int64)
@@ -113,7 +112,7 @@ def parse_plain(
         )
         return part
 
-    parts = each(parse, range(len(spans)))
+    parts = each(parse, range(len(spans)), threads)
     if any(part.n_rows != count for part, count in zip(parts, counts, strict=True)):
         return None
     finite = [part.settle(text, X[first:]) for part, first in zip(parts, firsts, strict=False)]
@@ -121,7 +120,7 @@ def parse_plain(
 
 
 class _Part:
-    """What one thread leaves to be done."""
+    """What a stretch leaves to be done."""
 
     def __init__(self) -> None:
         self.n_rows, self.n_labels, self.n_unsettled = np.int64(0), 0, 0

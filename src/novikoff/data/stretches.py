@@ -1,10 +1,11 @@
-"""Text in stretches, one for each thread: where they begin, and what several kernels ask."""
+"""Text in stretches, which threads take on in turn: where they begin, and what kernels ask."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _NEWLINE, _RETURN, _QUOTE = (np.uint8(ord(c)) for c in '\n\r"')
+_LONG = 1 << 24  # bytes of a stretch, about, where there are more of them than threads
 _SIGHT = 1 << 24  # bytes in which a newline is looked for
 _NOTHING, _ONE, _MANY = np.uint64(0), np.uint64(1), np.uint64(128)
 
@@ -33,19 +35,22 @@ def as_bytes(text: memoryview) -> Bytes:
     return content
 
 
-def edges(content: Bytes, end: int, threads: int) -> list[int]:
-    r"""Where each thread begins, after a newline; and the end.
+def stretches(content: Bytes, end: int, threads: int) -> list[tuple[int, int]]:
+    r"""Where each stretch of whole lines begins and ends: one for each thread, or many.
+
+    Where there are many, a thread that other work holds up leaves more of them to the others.
 
     Examples
     --------
-    >>> edges(as_bytes(memoryview(b"a\nbbb\nc\n")), 8, 2)
-    [0, 6, 8]
+    >>> stretches(as_bytes(memoryview(b"a\nbbb\nc\n")), 8, 2)
+    [(0, 6), (6, 8)]
     """
+    count = threads if threads == 1 else max(threads, end // _LONG)
     found = [0]
-    for k in range(1, threads):
-        guess = max(found[-1], end * k // threads)
+    for k in range(1, count):
+        guess = max(found[-1], end * k // count)
         found.append(_next_line(content, guess, min(guess + _SIGHT, end)) or found[-1])
-    return [*found, end]
+    return list(pairwise([*found, end]))
 
 
 def _next_line(content: Bytes, begin: int, end: int) -> int | None:
@@ -59,11 +64,11 @@ def _next_line(content: Bytes, begin: int, end: int) -> int | None:
     return None
 
 
-def each(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """What is made of each item, in threads if there are several."""
-    if len(items) == 1:
-        return [work(items[0])]
-    with ThreadPoolExecutor(len(items)) as pool:
+def each(work: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
+    """What is made of each item, in order; so many threads take them on in turn."""
+    if threads == 1 or len(items) == 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, items))
 
 
