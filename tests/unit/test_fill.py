@@ -58,10 +58,14 @@ def test_every_number_is_where_it_belongs(large: int, seed: int, n: int, kinds: 
     columns = [column(kind, n, rng) for kind in kinds]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_LARGE", large)
-        X, finite = fill([Numbers("x", cells) for cells in columns], n, "rows")
+        X, largest_sq = fill([Numbers("x", cells) for cells in columns], n, "rows")
     single = all(kind in ("float32", "halffloat") for kind in kinds)
     assert X.dtype == (np.float32 if single else np.float64)
-    assert not finite or np.isfinite(X).all()
+    if largest_sq < np.inf:
+        assert np.isfinite(X).all()
+        assert np.isclose(largest_sq, np.square(X.astype(np.float64)).sum(axis=1).max(), rtol=1e-14)
+    elif large == 0 and set(kinds) in ({"float32"}, {"float64"}):
+        raise AssertionError("Plain numbers are known to be finite.")
     for j, cells in enumerate(columns):
         wanted = np.array(cells.to_pylist(), dtype=np.float64)  # None is NaN
         assert np.array_equal(X[:, j].astype(np.float64), wanted, equal_nan=True)

@@ -133,6 +133,52 @@ class Metadata(Protocol):
     def num_rows(self) -> int:
         """How many rows it has."""
 
+    @property
+    def num_row_groups(self) -> int:
+        """In how many groups they are."""
+
+    def row_group(self, number: int) -> RowGroup:
+        """What it says of one."""
+
+
+class RowGroup(Protocol):
+    """What a Parquet file says of some of its rows."""
+
+    @property
+    def num_columns(self) -> int:
+        """How many columns they have."""
+
+    def column(self, number: int) -> ColumnChunk:
+        """What it says of one."""
+
+
+class ColumnChunk(Protocol):
+    """What a Parquet file says of a column of some of its rows."""
+
+    @property
+    def path_in_schema(self) -> str:
+        """Its name, after those of what it is part of."""
+
+    @property
+    def statistics(self) -> Statistics | None:
+        """What it says of its values."""
+
+
+class Statistics(Protocol):
+    """What a Parquet file says of the values of a column."""
+
+    @property
+    def has_min_max(self) -> bool:
+        """Whether there are these two."""
+
+    @property
+    def min(self) -> object:
+        """No value is less."""
+
+    @property
+    def max(self) -> object:
+        """No value is larger."""
+
 
 @cache
 def arrow(module: str = "pyarrow") -> ModuleType:

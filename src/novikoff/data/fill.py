@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -17,10 +18,10 @@ _BATCH: Final = 1 << 13  # rows at a time, so that what they become is not all t
 _LARGE: Final = 1 << 18  # numbers that are worth a kernel
 
 
-def fill(features: Sequence[Feature], n_rows: int, source: str) -> tuple[Floats, bool]:
+def fill(features: Sequence[Feature], n_rows: int, source: str) -> tuple[Floats, float]:
     """Write features into one C-ordered matrix, batch by batch; missing values become NaN.
 
-    With it goes whether all is known to be finite.
+    With it goes the largest sum of squares of a row: infinite where it is not known, or is.
     """
     pa = arrow()
     width = sum(1 if isinstance(f, Numbers) else len(f.levels) for f in features)
@@ -37,27 +38,28 @@ def fill(features: Sequence[Feature], n_rows: int, source: str) -> tuple[Floats,
     except (MemoryError, ValueError):
         size = n_rows * width * (4 if single else 8) / 2**30
         raise DataError(f"{source} needs {size:,.0f} GiB as a matrix, too much memory.") from None
-    finite = False
+    largest_sq = inf
     if numbers:
         table = pa.table(numbers, names=[str(k) for k in range(len(numbers))])
-        finite = _copy_numbers(table, X, positions) and len(numbers) == width
+        largest_sq = _copy_numbers(table, X, positions)
     start = 0
     for feature in features:
         if isinstance(feature, Numbers):
             start += 1
             continue
+        largest_sq = inf
         block = X[:, start : start + len(feature.levels)]
         block[:] = 0.0
         known = np.flatnonzero(feature.codes >= 0)
         block[known, feature.codes[known]] = 1.0
         block[feature.codes < 0] = np.nan
         start += len(feature.levels)
-    return X, finite
+    return X, largest_sq
 
 
-def _copy_numbers(table: Table, X: Floats, positions: Sequence[int]) -> bool:
-    """Write columns to their places in X; whether all numbers are known to be finite."""
-    pa, finite = arrow(), True
+def _copy_numbers(table: Table, X: Floats, positions: Sequence[int]) -> float:
+    """Write columns to their places in X; the largest sum of squares of a row, if it is known."""
+    pa, largest_sq = arrow(), 0.0
     kind = pa.float32() if X.dtype == np.float32 else pa.float64()
     row = 0
     for batch in table.to_batches():
@@ -71,11 +73,12 @@ def _copy_numbers(table: Table, X: Floats, positions: Sequence[int]) -> bool:
             for first in range(0, len(part), _BATCH):
                 some = column.slice(first, _BATCH)
                 part[first : first + _BATCH, position] = to_floats(some, kind)
-        finite = _write(plain, part) and len(plain) == len(positions) and finite
-    return finite
+        found = _write(plain, part)
+        largest_sq = max(largest_sq, found if len(plain) == len(positions) else inf)
+    return largest_sq
 
 
-def _write(columns: dict[int, npt.NDArray[np.generic]], X: Floats) -> bool:
+def _write(columns: dict[int, npt.NDArray[np.generic]], X: Floats) -> float:
     """Write columns that are of the type of X to their places, where they lie."""
     if len(X) * len(columns) >= _LARGE:
         from novikoff.data.fill_kernel import interleave
@@ -84,7 +87,7 @@ def _write(columns: dict[int, npt.NDArray[np.generic]], X: Floats) -> bool:
         return interleave(np.array(addresses, np.uint64), np.array(list(columns), np.uint64), X)
     for position, column in columns.items():
         X[:, position] = column
-    return False
+    return inf
 
 
 def to_floats(column: Cells, kind: Type) -> Floats:

@@ -80,9 +80,13 @@ def settle(
     finite : bool
         Whether it is known that X has neither NaN nor infinity.
     """
+    if unlabelled is not None and not unlabelled.any():
+        unlabelled = None
+    if finite and unlabelled is None and means is None and policy != "mean":
+        return Settled(X, None, None, [])
     nothing = np.zeros(len(X), np.int64), None
     gaps, empty = nothing if finite else _survey(X, columns, source)
-    if unlabelled is not None and unlabelled.any() and policy != "drop":
+    if unlabelled is not None and policy != "drop":
         row = int(np.argmax(unlabelled)) + 1
         raise DataError(
             f"{place(source, row, label)}: the label is missing; --missing drop leaves out such "

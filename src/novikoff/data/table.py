@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -64,9 +65,18 @@ def assemble(
                 f"column {quoted(feature.name)} became {levels} of 0 and 1, one for each value"
             )
     columns = tuple(_column(feature) for feature in features)
-    X, finite = fill(features, frame.n_rows, name)
+    X, largest_sq = fill(features, frame.n_rows, name)
     return finish(
-        frame, choices, recipe, X, columns, y, unlabelled, notes, partial=partial, finite=finite
+        frame,
+        choices,
+        recipe,
+        X,
+        columns,
+        y,
+        unlabelled,
+        notes,
+        partial=partial,
+        finite=largest_sq < inf,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -13,14 +14,14 @@ import numpy.typing as npt
 from novikoff.core.blocks import ahead
 from novikoff.data.arrow import Batch, Batches, Cells, Schema, arrow, is_numeric, is_text
 from novikoff.data.choices import Choices, Labels
-from novikoff.data.chunks.pieces import Piece, piece_of, refuse_whole, shifting
+from novikoff.data.chunks.pieces import Piece, refuse_whole, shifting
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.features import Frame, features_of
 from novikoff.data.fill import fill
 from novikoff.data.labels import labels_of, not_a_label
 from novikoff.data.recipe import Column, Recipe
+from novikoff.data.settle import Columns, settle
 from novikoff.data.source import shown
-from novikoff.data.table import finish
 from novikoff.data.typed import damaged, plan_schema
 
 _ENTRIES: Final = 1 << 22  # of a batch: it stays in the cache while it is turned into rows
@@ -65,6 +66,16 @@ class BatchPieces:
         self._plan, self._label = plan, plan.label
         self.label = self._names[plan.label]
         self._used = [self._names[j] for j in self._plan.used]
+        features = [self._names[j] for j in plan.features]
+        self._columns = Columns(features, np.zeros(len(features), np.bool_))
+        self._recipe = Recipe(
+            family="table",
+            columns=tuple(map(Column, features)),
+            label=self.label,
+            id=None if plan.id is None else self._names[plan.id],
+            missing=choices.missing,
+            width=len(self._names),
+        )
         for path, schema in zip(paths[1:], schemas[1:], strict=True):
             self._check_same(schemas[0], schema, shown(path))
         self._known: Cells | None = None
@@ -95,62 +106,79 @@ class BatchPieces:
 
     def recipe(self) -> Recipe:
         """How to read other files in the same way."""
-        plan = self._plan
-        return Recipe(
-            family="table",
-            columns=tuple(Column(self._names[j]) for j in plan.features),
-            label=self.label,
-            id=None if plan.id is None else self._names[plan.id],
-            missing=self._choices.missing,
-            width=len(self._names),
-        )
+        return self._recipe
 
     def _piece(self, name: str, columns: dict[int, Cells], n_rows: int, known: Cells) -> Piece:
-        pa = arrow()
+        pa, plan, label = arrow(), self._plan, columns[self._label]
+        codes = _numbered(_comparable(label), known)
+        unlabelled = codes < 0
+        if unlabelled.any() and int(unlabelled.sum()) > _missing(label):
+            raise DataError(
+                f"{name} has labels in column {quoted(self.label)} that are outside the range that "
+                "it says they are in: write it anew."
+            )
         cells = {j: pa.chunked_array([column]) for j, column in columns.items()}
-        plan = self._plan
-        codes = _numbered(_comparable(columns[self._label]), known)
         frame = Frame(name, self._names, plan, cells, n_rows, raw=False)
-        recipe = self.recipe()
-        features = features_of(frame, recipe)
-        X, finite = fill(features, n_rows, name)
-        data = finish(
-            frame,
-            self._choices,
-            recipe,
+        X, largest_sq = fill(features_of(frame, self._recipe), n_rows, name)
+        settled = settle(
             X,
-            recipe.columns,
-            codes,
-            codes < 0,
+            self._columns,
+            name,
+            self._choices.missing,
+            unlabelled=unlabelled,
+            label=self.label,
+            trained=True,
             partial=True,
-            finite=finite,
+            finite=largest_sq < inf,
         )
-        return piece_of(data)
+        if settled.keep is None:
+            return Piece(X, codes, n_rows, np.empty(0, np.int64), largest_sq)
+        return Piece(settled.X, codes[settled.keep], n_rows, np.flatnonzero(~settled.keep))
 
     def _distinct(self) -> Cells:
-        """The different labels that there are, in a pass over their column alone."""
+        """The different labels that there are, in a pass over their column alone.
+
+        It ends where all have been seen that the files say there can be; what they say is looked
+        at again when the labels are read with their rows.
+        """
         if self._known is None:
             pa, pc = arrow(), arrow("pyarrow.compute")
             found: Cells | None = None
-            for path in self._paths:
-                for batch in self._batches(path, [self.label]):
-                    column = _comparable(batch.columns[0])
-                    if found is not None and (_numbered(column, found) >= 0).all():
-                        continue
-                    fresh = pc.drop_null(pc.unique(column))
-                    if arrow("pyarrow.types").is_floating(fresh.type):
-                        fresh = fresh.filter(pc.invert(pc.is_nan(fresh)))
-                    both = fresh if found is None else pa.concat_arrays([found, fresh])
-                    found = pc.unique(both)
-                    if len(found) > 100_000:
-                        raise DataError(
-                            f"{self.name}: column {quoted(self.label)} has over 100,000 different "
-                            "values: it is hardly a class; choose the label with --label."
-                        )
+            most = self._most_labels()
+            for batch in self._label_batches():
+                column = _comparable(batch.columns[0])
+                if found is not None and (_numbered(column, found) >= 0).all():
+                    continue
+                fresh = pc.drop_null(pc.unique(column))
+                if arrow("pyarrow.types").is_floating(fresh.type):
+                    fresh = fresh.filter(pc.invert(pc.is_nan(fresh)))
+                both = fresh if found is None else pa.concat_arrays([found, fresh])
+                found = pc.unique(both)
+                if len(found) > 100_000:
+                    raise DataError(
+                        f"{self.name}: column {quoted(self.label)} has over 100,000 different "
+                        "values: it is hardly a class; choose the label with --label."
+                    )
+                if len(found) == most:
+                    break
             if found is None or not len(found):
                 raise DataError(f"{self.name} has no row with a label.")
             self._known = found
         return self._known
+
+    def _label_batches(self) -> Iterator[Batch]:
+        for path in self._paths:
+            yield from self._batches(path, [self.label])
+
+    def _most_labels(self) -> int | None:
+        """How many different labels there can be, by what all files say of whole numbers."""
+        if self._form != "parquet":
+            return None
+        ranges = [_range(_parquet(path), self.label) for path in self._paths]
+        if None in ranges:
+            return None
+        known = [found for found in ranges if found is not None]
+        return max(high for _, high in known) - min(low for low, _ in known) + 1
 
     def _check_same(self, first: Schema, other: Schema, name: str) -> None:
         for column in self._used:
@@ -187,16 +215,42 @@ class BatchPieces:
                         yield part.slice(first, rows)
 
 
-def _numbered(cells: Cells, known: Cells) -> npt.NDArray[np.int64]:
+def _numbered(cells: Cells, known: Cells) -> npt.NDArray[np.int32]:
     """Which of the known labels each of a column is, −1 for a missing one, or another."""
     pc, types = arrow("pyarrow.compute"), arrow("pyarrow.types")
     if len(known) > _FEW or cells.null_count > 0 or not types.is_integer(cells.type):
         codes: npt.NDArray[np.int32] = pc.fill_null(pc.index_in(cells, known), -1).to_numpy()
-        return codes.astype(np.int64)
+        return codes
     values, found = cells.to_numpy(), np.full(len(cells), -1, np.int8)
     for number, value in enumerate(known.to_numpy(), 1):
         found += np.multiply(values == value, number, dtype=np.int8)
-    return found.astype(np.int64)
+    return found.astype(np.int32)
+
+
+def _missing(cells: Cells) -> int:
+    """How many of a column are missing, or not a number."""
+    pc, types = arrow("pyarrow.compute"), arrow("pyarrow.types")
+    cells = _comparable(cells)
+    if types.is_floating(cells.type):
+        return int(pc.sum(pc.is_null(cells, nan_is_null=True)).as_py())
+    return int(cells.null_count)
+
+
+def _range(file: Batches, column: str) -> tuple[int, int] | None:
+    """The least and the largest whole number of a column, if the file says so of all its rows."""
+    if not arrow("pyarrow.types").is_integer(file.schema_arrow.field(column).type):
+        return None
+    ends: list[int] = []
+    for group in map(file.metadata.row_group, range(file.metadata.num_row_groups)):
+        columns = map(group.column, range(group.num_columns))
+        said = [one.statistics for one in columns if one.path_in_schema == column]
+        if len(said) != 1 or said[0] is None or not said[0].has_min_max:
+            return None
+        for end in (said[0].min, said[0].max):
+            if not isinstance(end, int):
+                return None
+            ends.append(end)
+    return (min(ends), max(ends)) if ends else None
 
 
 def _comparable(cells: Cells) -> Cells:

@@ -187,9 +187,11 @@ class FileBlocks:
             If a value is not as it should be, or the file has changed.
         """
         self._check_unchanged()
+        sorted_codes = np.array_equal(self._order, np.arange(len(self._order)))
         for piece in self._pieces:
             if len(piece.codes) > 0:
-                yield measured(piece.X, self._order[piece.codes])
+                codes = piece.codes if sorted_codes else self._order[piece.codes]
+                yield measured(piece.X, codes, largest_sq=piece.largest_sq)
         self._check_unchanged()
 
     def _check_unchanged(self) -> None:

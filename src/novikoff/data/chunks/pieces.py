@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from typing import Final, Protocol
 
 import numpy as np
@@ -47,12 +48,15 @@ class Piece:
         How many rows the file has here, those that were left out included.
     dropped : array of int64
         Which of these were left out, counted from 0.
+    largest_sq : float
+        max‖x_i‖² of the rows that are left, infinite where it is not known.
     """
 
     X: Floats | SparseMatrix
     codes: npt.NDArray[np.int32]
     n_read: int
     dropped: npt.NDArray[np.int64]
+    largest_sq: float = inf
 
 
 class Pieces(Protocol):
