@@ -9,13 +9,14 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import novikoff as nv
+from novikoff.data.feeds.pipe import Ahead
 from novikoff.learners.progressive import Progress
 from novikoff.report import model_file
 from novikoff.report.stream import stream as learn
@@ -154,6 +155,22 @@ def test_it_goes_on_exactly_where_it_stopped(rows: Path, tmp_path: Path, packed:
     again = stream(data, "--save", parts, "--resume", *words)  # nothing new
     assert "9,000 rows in 3 passes" in again.line("data")
     assert learned(whole) == learned(parts)
+
+
+def test_where_nothing_is_left_no_line_is_shown(
+    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, as_ever = tmp_path / "m.novikoff", Ahead.__iter__
+
+    def after_a_while(self: Ahead[object]) -> Iterator[object | None]:
+        yield None
+        yield from as_ever(self)
+
+    monkeypatch.setattr(Ahead, "__iter__", after_a_while)
+    assert "recent" in stream(rows, "--save", model).out
+    again = stream(rows, "--save", model, "--resume")
+    assert "recent" not in again.out
+    assert "3,000 rows" in again.line("data")
 
 
 def test_a_file_that_has_grown_is_read_on(rows: Path, tmp_path: Path) -> None:

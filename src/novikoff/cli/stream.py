@@ -154,7 +154,8 @@ class _Saver:
 def _run(course: Course, request: Request, saver: _Saver, signals: list[int], view: View) -> None:
     from novikoff.report.course import doubling
 
-    record, shown, every = course.record, 0, request.save_every
+    record, every = course.record, request.save_every
+    begun = shown = record.rows
     steps = course.go(request.stop(), request.passes)
     if request.limit is not None and record.rows >= request.limit:
         return
@@ -171,7 +172,7 @@ def _run(course: Course, request: Request, saver: _Saver, signals: list[int], vi
             _heed(signals, saver, rows)
             if request.limit is not None and rows >= request.limit:
                 break
-    if shown and doubling(shown - 1) != shown:
+    if shown > begun and doubling(shown - 1) != shown:
         view.milestone(record.progress())
 
 
