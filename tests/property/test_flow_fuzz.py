@@ -7,6 +7,7 @@ anything else is a failure, and names the seed and the bytes. ``make fuzz`` runs
 from __future__ import annotations
 
 import atexit
+import csv
 import io
 import random
 import shutil
@@ -281,7 +282,8 @@ def check_kernel(case: Case, rng: random.Random) -> bool:
     rows = [] if rows == [b""] else rows
     assert len(found.X) == len(found.codes) == len(rows)
     for x, code, row in zip(found.X, found.codes.tolist(), rows, strict=True):
-        cells = row.split(delimiter.encode())
+        [texts] = csv.reader([row.decode("latin-1")], delimiter=delimiter)  # a label may be quoted
+        cells = [text.encode("latin-1") for text in texts or [""]]
         assert len(cells) == len(places)
         for place, cell in zip(places, cells, strict=True):
             if place == LABEL:

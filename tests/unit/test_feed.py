@@ -22,6 +22,7 @@ import novikoff as nv
 from novikoff.data import Choices, DataError
 from novikoff.data.feeds.feed import Batch, Feed, Wishes
 from novikoff.data.feeds.opening import open_feed
+from novikoff.data.feeds.table import TableFeed
 from novikoff.data.feeds.trail import BLOCK, Trail
 from novikoff.report.stream import StreamSource, stream
 
@@ -329,3 +330,16 @@ def test_a_quoted_label_over_lines_that_look_like_rows() -> None:
         assert rows == [[0.0, 1.0]] * 150 + [[1.0, 2.0], [7.0, 8.0]]
         labels = [batch.labels[c] for batch in batches for c in batch.codes]
         assert labels == ["u"] * 150 + ["x\n3,4,z\n5,6,z\nw", "u"]
+
+
+def test_rows_with_labels_in_quotes_are_left_to_the_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def careful(*_: object, **__: object) -> None:
+        raise AssertionError("read field by field")
+
+    bare = b"x,y\n" + b"1.5,a\n-2,b c\n" * 500
+    plain = rows_of(open_feed(io.BytesIO(bare)))
+    monkeypatch.setattr(TableFeed, "read", careful)
+    in_quotes = bare.replace(b"a", b'"a"').replace(b"b c", b'"b c"')
+    assert rows_of(open_feed(io.BytesIO(in_quotes))) == plain

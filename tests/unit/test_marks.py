@@ -10,7 +10,7 @@ from numba import njit
 
 from novikoff.core.words import Bytes, Word, address_of
 from novikoff.data.marks import ROOM, Marks, find_marks
-from novikoff.data.plain import LABEL, parse_plain
+from novikoff.data.plain import LABEL, SKIPPED, parse_plain
 from novikoff.data.stretches import as_bytes
 
 COMMA, NEWLINE, POINT = (np.uint64(ord(c)) for c in ",\n.")
@@ -101,3 +101,21 @@ def test_long_cells_that_are_no_numbers_are_found(bad: str) -> None:
     rows = [["2.7182818284590"] * 5 for _ in range(60)]
     rows[40][2] = bad
     assert parse(rows) is None
+
+
+def test_labels_in_quotes_are_plain() -> None:
+    text = memoryview(b'"x, y",1.5,"a"\n"z",2,b\r\nz,3,a\n"",4,"a, b"')
+    found = parse_plain(text, ",", [SKIPPED, 0, LABEL], 1)
+    assert found is not None
+    assert found.X.ravel().tolist() == [1.5, 2.0, 3.0, 4.0]
+    assert found.codes.tolist() == [0, 1, 0, 2]
+    assert found.labels == [b"a", b"b", b"a, b"]
+
+
+@pytest.mark.parametrize(
+    "rows", ['1,"a""b"', '1,"a"b', '1,a"b"', '1,"a\n2,b"', '1,"a', '1,"', '"1",a', '1,"a\tb"']
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_other_quotes_are_not_plain(rows: str, threads: int) -> None:
+    text = memoryview(f"0,a\n{rows}\n0,a\n".encode())
+    assert parse_plain(text, ",", [0, LABEL], 1, threads=threads) is None

@@ -1,8 +1,9 @@
 """Large files of plain numbers: parsed where they lie, by all cores, to the last bit.
 
 The common case of a large CSV file is nothing but decimals and a label. A kernel reads it from
-the memory map straight into the matrix. Whatever is unusual, be it a quote, a missing
-value, text or a line of another length, ends it at once, and the careful road begins anew.
+the memory map straight into the matrix. A label may be in quotes. Whatever is unusual, be it a
+quote elsewhere, a missing value, text or a line of another length, ends it at once, and the
+careful road begins anew.
 """
 
 from __future__ import annotations
@@ -232,13 +233,16 @@ def _parse(
                 else:
                     return int64(row), n_labels, n_unsettled
             else:
-                i = _field_end(text, i, stop, sign, place == LABEL)
+                if start < stop and byte_at(text, start) == QUOTE:
+                    start, last, i = _in_quotes(text, start, stop, place == LABEL)
+                else:
+                    i = last = _field_end(text, i, stop, sign, place == LABEL)
                 if place == LABEL:
-                    code = _code_of(text, start, i, labels, n_labels)
+                    code = _code_of(text, start, last, labels, n_labels)
                     if code == len(labels):
                         return int64(row), n_labels, n_unsettled
                     if code == n_labels:
-                        labels[code, 0], labels[code, 1] = start, i
+                        labels[code, 0], labels[code, 1] = start, last
                         n_labels += 1
                     codes[row] = code
             if field < final:
@@ -278,3 +282,17 @@ def _field_end(text: Address, i: Word, end: Word, sign: Word, label: bool) -> Wo
             break
         i += ONE
     return i
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _in_quotes(text: Address, i: Word, end: Word, label: bool) -> tuple[Word, Word, Word]:
+    """Begin and end of what is in quotes, and where it goes on; where not plain, at the quote."""
+    at = i + ONE
+    while at < end and byte_at(text, at) != QUOTE:
+        c = byte_at(text, at)
+        if c < SPACE or (c >= WIDE and not label):
+            return i, i, i
+        at += ONE
+    if at >= end:
+        return i, i, i
+    return i + ONE, at, at + ONE

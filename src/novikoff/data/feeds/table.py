@@ -111,7 +111,7 @@ class TableFeed(TextFeed):
         if b'"' not in text:
             return True
         content, mark = as_bytes(memoryview(text)), ord(self.layout.delimiter)
-        return self.layout.spread and bool(lines_are_records(content, mark))
+        return bool(lines_are_records(content, mark))
 
     def look(self, text: bytes) -> Rows | None:
         """What a kernel finds: that for plain numbers, or the one that hashes cells."""
