@@ -157,6 +157,15 @@ def test_it_goes_on_exactly_where_it_stopped(rows: Path, tmp_path: Path, packed:
     assert learned(whole) == learned(parts)
 
 
+def test_a_block_cache_is_called_by_its_name(rows: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "rows.blocks"
+    assert inside("convert", rows, cache).code == 0
+    stream(rows, "--save", tmp_path / "m.novikoff")
+    for refused in (inside("stream", cache), inside("predict", tmp_path / "m.novikoff", cache)):
+        assert refused.code == 2
+        assert "rows.blocks is a block cache, which fit, verify and convert read" in refused.err
+
+
 def test_where_nothing_is_left_no_line_is_shown(
     rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,7 +332,8 @@ def test_an_interrupt_saves_and_says_where(
     wait_for(all_saved)
     running.send_signal(number)
     assert running.wait(timeout=60) == code
-    _, err = running.communicate()
+    out, err = running.communicate()
+    assert (b" of 3,000 rows (" in out) == (number == signal.SIGINT)  # who asks is told
     assert err.decode().strip() == (
         f"novikoff: interrupted after 3,000 rows; {model} holds what was learned, and --resume "
         "goes on from it."

@@ -43,8 +43,8 @@ def command(source: str, target: str, **values: object) -> None:
     """Turn SOURCE into TARGET: CSV, TSV, svmlight, Parquet, Arrow or a block cache.
 
     The ending of TARGET says which: .csv, .tsv, .svm, .parquet, .arrow or .blocks. Every number
-    stays the same to the last bit, the label is the last column, and files may be larger than
-    memory. A block cache is what every command reads fastest.
+    stays the same double to the last bit, the label is the last column, and files may be larger
+    than memory. A block cache is what fit, verify and convert read fastest.
 
     \b
     novikoff convert measurements.csv measurements.parquet --label kind

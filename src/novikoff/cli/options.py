@@ -40,8 +40,8 @@ _READING = [
 
 _MEMORY = [
     click.option("--max-memory", callback=lambda ctx, param, value: _size(ctx, param, value),
-                 metavar="SIZE", help="Stay below it, for instance 2GB: data that needs more is "
-                 "read in blocks."),
+                 metavar="SIZE", help="Stay below it, for instance 2GB (700MB at least): data that "
+                 "needs more is read in blocks."),
     click.option("--cache", type=click.Path(file_okay=False), metavar="DIR", help="Read in blocks, "
                  "and keep them there: whatever reads the same data again is quick."),
 ]  # fmt: skip

@@ -124,8 +124,16 @@ def command(data: str, **values: object) -> None:
             _heed(signals, saver, course.record.rows)  # the end may come with the signal
         except ValueError as error:
             raise _with_what_is_saved(error, saver) from None
+        except _Stopped:  # the usual end of a stream that has none
+            if course.record.rows:
+                _sum_up(course, request)
+            raise
         saver.save()
     _sum_up(course, request)
+
+
+class _Stopped(Interrupted):
+    """Ctrl-C between two rows: the books are in order."""
 
 
 class _Saver:
@@ -190,7 +198,7 @@ def _heed(signals: list[int], saver: _Saver, rows: int) -> None:
             kept = "nothing was written."
         sentence = f"interrupted after {counted(rows, 'row')}; {kept}"
         if number == signal.SIGINT:
-            raise Interrupted(sentence)
+            raise _Stopped(sentence)
         click.echo(f"novikoff: {sentence}", err=True)
         sys.exit(128 + number)
 

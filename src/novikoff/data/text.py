@@ -22,6 +22,7 @@ _WIDE = (  # the longer marks come first: one of UTF-32's begins like one of UTF
 
 _PLAIN_LINE = re.compile(rb'([^"\r\n]*)(?:\r\n|\r|\n|\Z)')
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+_CACHE = b"novikoff\r\n\x1ablk"  # how a block cache begins
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,11 @@ def _field_pattern(mark: bytes) -> re.Pattern[bytes]:
 
 
 def _refuse_nul(source: Source, position: int) -> NoReturn:
+    if bytes(source.view[: len(_CACHE)]) == _CACHE:
+        raise DataError(
+            f"{source.name} is a block cache, which fit, verify and convert read; here, take the "
+            "file that it was made of."
+        )
     magic = magic_format(source.view)
     hint = f"it looks like {magic}: try --from {magic}" if magic else "it is not a file of text"
     raise DataError(
