@@ -133,7 +133,11 @@ def check_classes(y: Labels, source: str, name: str, advice: str) -> None:
 
 
 def check_count(
-    n_classes: int, n_rows: int, source: str, name: str, advice: str = "; choose it with --label"
+    n_classes: int,
+    n_rows: int,
+    source: str,
+    name: str,
+    advice: str = "; choose the label with --label",
 ) -> None:
     """Raise DataError if there are as many classes as there are measurements."""
     if n_classes > max(_MOST_CLASSES, n_rows / 2):
