@@ -52,6 +52,7 @@ class TestMoreStretchesThanThreads:
     def test_pairs(self) -> None:
         rows = [(k * k % 7, k % 13, k / 8) for k in range(200)]
         text = "".join(f"{y} {j}:{v} {j + 20}:1 # {k}\n" for k, (y, j, v) in enumerate(rows))
+        assert len(stretches.stretches(stretches.as_bytes(memoryview(text.encode())), 4000, 2)) > 9
         found = parse_pairs(memoryview(text.encode()), threads=2)
         assert isinstance(found, Pairs)
         assert found.labels == [b"0", b"1", b"4", b"2"]

@@ -22,7 +22,6 @@ _WIDE = (  # the longer marks come first: one of UTF-32's begins like one of UTF
 
 _PLAIN_LINE = re.compile(rb'([^"\r\n]*)(?:\r\n|\r|\n|\Z)')
 _LINE_END = re.compile(rb"\r\n|\r|\n")
-_CACHE = b"novikoff\r\n\x1ablk"  # how a block cache begins
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,9 @@ def _field_pattern(mark: bytes) -> re.Pattern[bytes]:
 
 
 def _refuse_nul(source: Source, position: int) -> NoReturn:
-    if bytes(source.view[: len(_CACHE)]) == _CACHE:
+    from novikoff.data.chunks.footer import MAGIC
+
+    if bytes(source.view[: len(MAGIC)]) == MAGIC:
         raise DataError(
             f"{source.name} is a block cache, which fit, verify and convert read; here, take the "
             "file that it was made of."

@@ -109,8 +109,8 @@ class BatchPieces:
         return self._recipe
 
     def _piece(self, name: str, columns: dict[int, Cells], n_rows: int, known: Cells) -> Piece:
-        pa, plan, label = arrow(), self._plan, columns[self._label]
-        codes = _numbered(_comparable(label), known)
+        pa, plan, label = arrow(), self._plan, _comparable(columns[self._label])
+        codes = _numbered(label, known)
         unlabelled = codes < 0
         if unlabelled.any() and int(unlabelled.sum()) > _missing(label):
             raise DataError(
@@ -230,7 +230,6 @@ def _numbered(cells: Cells, known: Cells) -> npt.NDArray[np.int32]:
 def _missing(cells: Cells) -> int:
     """How many of a column are missing, or not a number."""
     pc, types = arrow("pyarrow.compute"), arrow("pyarrow.types")
-    cells = _comparable(cells)
     if types.is_floating(cells.type):
         return int(pc.sum(pc.is_null(cells, nan_is_null=True)).as_py())
     return int(cells.null_count)
