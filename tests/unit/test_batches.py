@@ -74,6 +74,13 @@ class TestLabels:
         labelled(tmp_path / "2.parquet", np.arange(3000) % 2 + 1)
         assert blocks(tmp_path).classes.tolist() == [0, 1, 2]
 
+    def test_a_file_that_goes_away_is_missed_in_a_sentence(self, tmp_path: Path) -> None:
+        path = labelled(tmp_path / "a.parquet", np.arange(3000) % 2)
+        pieces = batches.BatchPieces([str(path)], "parquet", Choices())
+        path.unlink()
+        with pytest.raises(DataError, match=r"a\.parquet does not exist"):
+            pieces.labels()
+
     def test_missing_labels_are_no_labels(self, tmp_path: Path) -> None:
         labels: list[int | None] = [0, 1] * 2000
         labels[3000] = None

@@ -174,11 +174,14 @@ class BatchPieces:
         """How many different labels there can be, by what all files say of whole numbers."""
         if self._form != "parquet":
             return None
-        ranges = [_range(_parquet(path), self.label) for path in self._paths]
-        if None in ranges:
-            return None
-        known = [found for found in ranges if found is not None]
-        return max(high for _, high in known) - min(low for low, _ in known) + 1
+        ends: list[int] = []
+        for path in self._paths:
+            with _sound(path, self._form):
+                found = _range(_parquet(path), self.label)
+            if found is None:
+                return None
+            ends += found
+        return max(ends) - min(ends) + 1
 
     def _check_same(self, first: Schema, other: Schema, name: str) -> None:
         for column in self._used:
