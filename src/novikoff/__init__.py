@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from novikoff.learners.pocket import Pocket
     from novikoff.learners.regret import regret
     from novikoff.report import plots
-    from novikoff.report.model_file import load, save
-    from novikoff.report.onnx_file import export_onnx
-    from novikoff.report.stream import stream
+    from novikoff.report.estimators import load, save, stream
+    from novikoff.report.onnx import export_onnx
     from novikoff.theory import bounds
 
 __version__ = "0.1.0"
@@ -69,15 +68,15 @@ _HOMES = {
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
     "bounds": ("novikoff.theory.bounds", None),
     "data": ("novikoff.data", None),
-    "export_onnx": ("novikoff.report.onnx_file", "export_onnx"),
-    "load": ("novikoff.report.model_file", "load"),
+    "export_onnx": ("novikoff.report.onnx", "export_onnx"),
+    "load": ("novikoff.report.estimators", "load"),
     "orders": ("novikoff.core.orders", None),
     "plots": ("novikoff.report.plots", None),
-    "save": ("novikoff.report.model_file", "save"),
+    "save": ("novikoff.report.estimators", "save"),
     "regret": ("novikoff.learners.regret", "regret"),
     "separate": ("novikoff.geometry.separability", "separate"),
     "separate_classes": ("novikoff.geometry.separability", "separate_classes"),
-    "stream": ("novikoff.report.stream", "stream"),
+    "stream": ("novikoff.report.estimators", "stream"),
     "Verdict": ("novikoff.geometry.separability", "Verdict"),
     "verify": ("novikoff.geometry.certificate", "verify"),
 }

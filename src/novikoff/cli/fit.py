@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
-from novikoff.cli.options import choices, open_blocks, reading, sparing
-from novikoff.cli.progress import Show, shown
-from novikoff.cli.request import Request
-from novikoff.cli.screen import print_lines, print_text
-from novikoff.cli.startup import importing
+from novikoff.cli.options import fields, memory, read_data, read_options, reading
+from novikoff.cli.progress import Show, print_lines, print_text, saying_that_it_compiles, shown
 
 if TYPE_CHECKING:
-    from novikoff.data import CachedBlocks, Dataset, FileBlocks
+    from novikoff.data import Dataset
     from novikoff.report.estimate import Estimate
-    from novikoff.report.study import Study
+    from novikoff.report.pictures import Picture, Scene
+    from novikoff.report.study import Options, Study
     from novikoff.report.summary import Report
-
-Data: TypeAlias = "Dataset | FileBlocks | CachedBlocks"
 
 _KINDS = ["separable", "quasi-separable", "inseparable"]
 _ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
-_NEEDED = ("novikoff.report.study", "novikoff.report.model_file", "novikoff.report.summary")
-_NEEDED_TO_PROVE = ("novikoff.report.proving", "novikoff.report.proof_file")
 _PLOTS = ["boundary", "margins", "mistakes", "proof"]
+_ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
+            ".svm", ".svmlight", ".libsvm", ".data", ".dat")  # fmt: skip
 
 
 @click.command("fit")
@@ -42,6 +39,14 @@ _PLOTS = ["boundary", "margins", "mistakes", "proof"]
     help="The positive class; against all others, if there are more than two.",
 )
 @click.option("--no-intercept", is_flag=True, help="Rules through the origin only.")
+@click.option(
+    "--scale",
+    type=click.Choice(["standard", "none"]),
+    default="standard",
+    show_default=True,
+    help="Whether the perceptron runs on features of mean 0 and variance 1, or as they are. Its "
+    "rule is mapped back and proved for the features as given.",
+)
 @click.option(
     "--order",
     type=click.Choice(_ORDERS),
@@ -65,7 +70,8 @@ _PLOTS = ["boundary", "margins", "mistakes", "proof"]
     "--budget",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Time for deciding and learning; what is not proved by then is undecided.",
+    help="Time for deciding and learning, loading and compiling not counted; what is not proved "
+    "by then is undecided.",
 )
 @click.option(
     "--no-verdict", is_flag=True, help="Only run the perceptron: no proof, no certificate."
@@ -110,30 +116,31 @@ _PLOTS = ["boundary", "margins", "mistakes", "proof"]
     metavar="DIR",
     help="Where the model and the certificate go. Default: here.",
 )
-@sparing
+@memory
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def command(data: str, **values: object) -> None:
     """Decide whether a linear rule exists, with proof, and learn one.
 
-    DATA is CSV, TSV, Parquet, Arrow, npy, npz or svmlight, text also gzipped, a directory of
-    Parquet files, or a block cache; - is standard input. Writes NAME.novikoff (the model) and
-    NAME.cert.json (the proof), and prints a report.
+    DATA is CSV, TSV, Parquet, Arrow, npy, npz or svmlight, text also gzipped, or a directory of
+    Parquet files; - is standard input. Writes NAME.novikoff (the model) and NAME.cert.json (the
+    proof), and prints a report. Where f(x) = 0, the model says the negative class, and mistakes
+    are counted so.
 
     \b
     novikoff fit flowers.csv --label species
     novikoff fit big.parquet --require separable --format json > report.json
-    novikoff fit larger-than-memory.csv --max-memory 2GB --cache /tmp/blocks
+    novikoff fit larger-than-memory.csv --max-memory 2GB --cache /tmp/arrays
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
     request = Request.of(data, values)
     request.targets.check(request.force)
     began = time.perf_counter()
     with shown() as show:
-        rows = _begin(request, show)
-        found, estimate = _find(request, rows, show)
+        dataset = read_data(data, read_options(values), values, show)
+        found, estimate = _find(request, dataset, show)
         show("writing", None)
-        contents = _contents(request, rows, found)
-        report = _sum_up(request, rows, found, estimate, began)
-        page = _page(report, rows, found) if request.form == "html" else None
+        report = _sum_up(request, dataset, found, estimate, time.perf_counter() - began)
+        contents = _contents(request, dataset, found)
+        page = _page(report, dataset, found) if request.form == "html" else None
         if page is not None and request.targets.page is not None:
             contents[request.targets.page] = page.encode()
         _save(contents, request)
@@ -144,98 +151,132 @@ def command(data: str, **values: object) -> None:
     sys.exit(_code(report, request.require))
 
 
-def _begin(request: Request, show: Show) -> Data:
-    """Import what is needed and read the data, at the same time if that is worth it."""
-    needed = _NEEDED if request.values["no_verdict"] else (*_NEEDED, *_NEEDED_TO_PROVE)
-    if request.in_blocks:  # a cache may be written, which must come to its end
-        with importing(*needed):
-            pass
-        return _read(request, show)
-    if request.is_large:
-        with importing():
-            _wake_kernels()
-    with importing(*needed, beside=request.is_large):
-        return _read(request, show)
+@dataclass(frozen=True)
+class Targets:
+    """Where the files of a fit go; ``page`` is the report, where a terminal cannot show it."""
+
+    model: Path
+    certificate: Path
+    plot: Path | None
+    page: Path | None
+
+    def check(self, force: bool) -> None:
+        """Refuse files that are there or cannot be written, before any work is done."""
+        from novikoff.report.files import check_folder, check_writable
+
+        folder = self.model.parent
+        for path in (self.model, self.certificate, self.page):
+            if path is not None and folder.exists():
+                check_writable(path, force=force)
+        check_folder(folder)
+        if self.plot is not None:
+            check_writable(self.plot, force=force)
 
 
-def _wake_kernels() -> None:
-    """Call a kernel: before its first, Numba takes long, and much longer beside other imports."""
-    from novikoff.data.stretches import as_bytes, count_lines
+@dataclass(frozen=True)
+class Request:
+    """The options of a fit, in types."""
 
-    count_lines(as_bytes(memoryview(b"\n")), 1)
+    data: str
+    values: dict[str, object]
+    targets: Targets
+    form: str
+    force: bool
+    require: str | None
+
+    @classmethod
+    def of(cls, data: str, values: dict[str, object]) -> Request:
+        """The request; options that contradict each other are refused."""
+        if values["holdout"] is not None and values["cv"] is not None:
+            raise click.UsageError("--holdout and --cv exclude each other.")
+        if values["require"] is not None and values["no_verdict"]:
+            raise click.UsageError("--require needs a verdict: it excludes --no-verdict.")
+        if values["average"] and not values["no_verdict"]:
+            raise click.UsageError(
+                "--average may err where the verdict says that no rule has to: it needs "
+                "--no-verdict."
+            )
+        plot = None if values["plot"] is None else Path(str(values["plot"]))
+        if plot is not None and plot.suffix.lower() not in (".svg", ".png"):
+            raise click.BadParameter(f"{plot} is neither .svg nor .png.", param_hint="--plot")
+        if values["plane"] is not None and plot is None:
+            raise click.UsageError("--plane is about a picture: it needs --plot.")
+        if plot is not None and find_spec("matplotlib") is None:
+            raise click.UsageError("--plot needs matplotlib: pip install matplotlib.")
+        if values["plane"] is not None and len(fields(str(values["plane"]))) != 2:
+            raise click.BadParameter("two features are needed.", param_hint="--plane")
+        folder, stem, form = Path(str(values["out"])), _stem(data), str(values["form"])
+        page = folder / f"{stem}.html" if form == "html" and sys.stdout.isatty() else None
+        targets = Targets(folder / f"{stem}.novikoff", folder / f"{stem}.cert.json", plot, page)
+        require = None if values["require"] is None else str(values["require"])
+        return cls(data, values, targets, form, bool(values["force"]), require)
+
+    @property
+    def picture(self) -> Picture:
+        """The picture that is asked for."""
+        from novikoff.report.pictures import CAPTIONS, Picture
+
+        plane = None if self.values["plane"] is None else fields(str(self.values["plane"]))
+        subject = next(kind for kind in CAPTIONS if kind == self.values["plot_kind"])
+        suffix = ".svg" if self.targets.plot is None else self.targets.plot.suffix.lower()
+        return Picture(subject, suffix, None if plane is None else (plane[0], plane[1]))
+
+    def options(self, data: Dataset) -> Options:
+        """How the study is made."""
+        from novikoff.report.study import Options
+
+        values = self.values
+        return Options(
+            fit_intercept=not values["no_intercept"],
+            positive=_positive(data, values["positive"]),
+            order=str(values["order"]),
+            epochs=cast("int | None", values["epochs"]),
+            seed=cast("int", values["seed"]),
+            budget=cast("float | None", values["budget"]),
+            verdict=not values["no_verdict"],
+            average=bool(values["average"]),
+            scale=cast("Literal['standard', 'none']", values["scale"]),
+        )
 
 
-def _read(request: Request, show: Show) -> Data:
-    from novikoff.data import read
-
-    show(f"reading {request.data}", None)
-    asked = choices(request.values)
-    if request.in_blocks:
-        return open_blocks(request.data, asked, request.values, show)
-    return read(request.data, asked)
-
-
-def _find(request: Request, data: Data, show: Show) -> tuple[Study, Estimate | None]:
-    from novikoff.data import DataError, Dataset
-
-    if isinstance(data, Dataset):
-        return _find_in_memory(request, data, show)
-    from novikoff.report.block_study import study_blocks
-
-    try:
-        return study_blocks(data, request.options(data), show, _names(data)), None
-    except ValueError as error:
-        if isinstance(error, DataError):
-            raise
-        raise ValueError(f"{data.source}: {error}") from None
-
-
-def _find_in_memory(
-    request: Request, dataset: Dataset, show: Show
-) -> tuple[Study, Estimate | None]:
+def _find(request: Request, data: Dataset, show: Show) -> tuple[Study, Estimate | None]:
     from novikoff.report.study import study
 
-    options, y = request.options(dataset), dataset.labels
+    options, y = request.options(data), data.labels
     folds, share = request.values["cv"], request.values["holdout"]
+    if data.on_disk and (folds or share):
+        raise ValueError(
+            f"{data.source} is larger than memory: --{'cv' if folds else 'holdout'} needs all rows "
+            "in memory."
+        )
     if options.budget is not None and (folds or share):  # half of it for the estimate
         options = replace(options, budget=options.budget / 2.0)
     try:
-        found = study(dataset.X, y, options, show, _names(dataset))
+        found = study(data.X, y, options, show, names=data.names, loading=saying_that_it_compiles)
         if folds is None and share is None:
             return found, None
         from novikoff.report.estimate import cross_validate, hold_out
 
         if isinstance(folds, int):
-            return found, cross_validate(dataset.X, y, folds, options, show, dataset.imputed)
-        if isinstance(share, float):
-            return found, hold_out(dataset.X, y, share, options, show, dataset.imputed)
+            return found, cross_validate(data.X, y, folds, options, show, data.imputed)
+        return found, hold_out(data.X, y, cast("float", share), options, show, data.imputed)
     except ValueError as error:
-        raise ValueError(f"{dataset.source}: {error}") from None
-    return found, None
-
-
-def _names(data: Data) -> Sequence[str] | None:
-    """The names of the features, for the model: numbers say as much where there are very many."""
-    from novikoff.data.recipe import NumberedNames
-
-    return None if isinstance(data.names, NumberedNames) else data.names
+        raise ValueError(f"{data.source}: {error}") from None
 
 
 def _sum_up(
-    request: Request, data: Data, found: Study, estimate: Estimate | None, began: float
+    request: Request, data: Dataset, found: Study, estimate: Estimate | None, seconds: float
 ) -> Report:
-    from novikoff.data import Dataset
     from novikoff.report.summary import Files, Source, summarize
 
     targets = request.targets
-    in_memory = isinstance(data, Dataset)
     source = Source(
         name=data.source,
         names=data.names,
         label=data.label,
         rows=data.rows,
-        ids=data.ids if isinstance(data, Dataset) else None,
-        notes=data.notes if in_memory else [*data.notes, "read in blocks"],
+        ids=data.ids,
+        notes=data.notes,
         sparse=data.sparse,
     )
     files = Files(
@@ -243,41 +284,75 @@ def _sum_up(
         str(targets.certificate) if found.proofs else None,
         None if targets.plot is None else str(targets.plot),
     )
-    seconds = time.perf_counter() - began
+    seconds = max(0.0, seconds - found.loading)
     return summarize(found, source, estimate=estimate, files=files, seconds=seconds)
 
 
-def _contents(request: Request, data: Data, found: Study) -> dict[Path, bytes]:
+def _contents(request: Request, data: Dataset, found: Study) -> dict[Path, bytes]:
     """The model, the certificate and the picture."""
-    from novikoff.data import Dataset
     from novikoff.report import model_file
-    from novikoff.report.steps import REST
+    from novikoff.report.study import REST, record_of
 
     targets, recipe = request.targets, data.recipe.to_json()
-    labels = data.labels if isinstance(data, Dataset) else data.classes
+    positive = found.options.positive is not None and REST in found.classes
     origin: dict[str, object] = {
         "source": data.source,
         "rows": data.n_rows,
         "features": len(data.names),
         "sha256": found.sha256,
         "rule": found.rule,
-        "rest": REST if REST in found.classes and REST not in labels else None,
+        "rest": REST if positive else None,
     }
-    certificate, proofs = None, ""
+    certificate = None
+    contents: dict[Path, bytes] = {}
     if found.proofs:
-        from novikoff.report import proof_file
+        from novikoff.report import certificate_file
 
-        certificate = {"proofs": proof_file.plain(found.proofs)}
-        proofs = proof_file.dump(found.proofs, origin, recipe)
-    model = model_file.dump(found.model, preprocessing=recipe, data=origin, certificate=certificate)
-    contents = {targets.model: model}
-    if found.proofs:
-        contents[targets.certificate] = proofs.encode()
-    if targets.plot is not None and isinstance(data, Dataset):
+        certificate = {"proofs": certificate_file.as_json(found.proofs)}
+        text = certificate_file.dump(found.proofs, origin, recipe)
+        contents[targets.certificate] = text.encode()
+    record = record_of(found, _names(data))
+    contents[targets.model] = model_file.dump(
+        replace(record, preprocessing=recipe, data=origin, certificate=certificate)
+    )
+    if targets.plot is not None:
         from novikoff.report import pictures
 
-        contents[targets.plot] = pictures.draw(found, data.X, request.picture)
+        contents[targets.plot] = pictures.draw(_scene(data, found), request.picture)
     return contents
+
+
+def _names(data: Dataset) -> list[object] | None:
+    """The names of the features, for the model: numbers say as much where there are very many."""
+    from novikoff.data.recipe import NumberedNames
+
+    return None if isinstance(data.names, NumberedNames) else list(data.names)
+
+
+def _scene(data: Dataset, found: Study) -> Scene:
+    from novikoff.report.pictures import Scene, hardest_rule
+    from novikoff.report.study import reference_of
+
+    model, reference = found.model, reference_of(found)
+    return Scene(
+        X=data.X,
+        y=model.classes[found.codes],
+        model=model,
+        names=data.names,
+        hardest=hardest_rule(model.classes, model.scheme, found.confusion),
+        problem=found.problem if len(found.classes) == 2 else None,
+        reference=None if reference is None else reference[0],
+        margin=None if reference is None else reference[1],
+        order=found.options.order,
+        seed=found.options.seed,
+    )
+
+
+def _page(report: Report, data: Dataset, found: Study) -> str:
+    from novikoff.report.html import page
+    from novikoff.report.pictures import draw_all
+
+    return page(report, {} if data.on_disk else draw_all(_scene(data, found)))
 
 
 def _save(contents: dict[Path, bytes], request: Request) -> None:
@@ -285,14 +360,6 @@ def _save(contents: dict[Path, bytes], request: Request) -> None:
 
     make_folder(request.targets.model.parent)
     write_files(contents, force=request.force)
-
-
-def _page(report: Report, data: Data, found: Study) -> str:
-    from novikoff.data import Dataset
-    from novikoff.report.html import page
-    from novikoff.report.pictures import draw_all
-
-    return page(report, draw_all(found, data.X) if isinstance(data, Dataset) else {})
 
 
 def _print(report: Report, page: str | None, request: Request) -> None:
@@ -309,10 +376,39 @@ def _print(report: Report, page: str | None, request: Request) -> None:
 
 
 def _code(report: Report, require: str | None) -> int:
-    if report.verdict is not None and report.verdict.kind == "undecided":
-        return UNDECIDED
     kind = None if report.verdict is None else report.verdict.kind
+    if kind == "undecided":
+        return UNDECIDED
     if require in (None, kind):
         return 0
     click.echo(f"novikoff: the verdict is {kind}, not {require}.", err=True)
     return UNMET
+
+
+def _stem(data: str) -> str:
+    """The name of the data without its endings."""
+    name = "data" if data == "-" else Path(data).name
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending) or name
+    return name
+
+
+def _positive(data: Dataset, text: object) -> Hashable:
+    """The label that the text stands for."""
+    if text is None:
+        return None
+    import numpy as np
+
+    from novikoff.core.validation import plain_label
+
+    labels = np.unique(data.labels).tolist()
+    for label in labels:
+        if str(label) == text or (
+            isinstance(label, bool) and str(label).lower() == str(text).lower()
+        ):
+            return plain_label(label)
+    some = ", ".join(map(str, labels[:10])) + (", …" if len(labels) > 10 else "")
+    raise click.BadParameter(
+        f"no row of {data.source} has the label {text!s}; there are {some}.",
+        param_hint="--positive",
+    )

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.screen import print_lines, print_text
-from novikoff.cli.startup import importing
+from novikoff.cli.progress import print_lines, print_text
 
 if TYPE_CHECKING:
-    from novikoff.report.model_file import Saved
+    from novikoff.report.model_file import ModelRecord
 
 _SHOWN = 20
-# Of the header, what a person or a script asks for; the certificate is a file of its own.
-_HEADER = ("program", "schema_version", "estimator", "parameters", "data", "preprocessing")
+# The parts of a record that a person or a script asks for; the certificate is a file of its own.
+_FACTS = ("program", "estimator", "parameters", "data", "preprocessing")
 
 
 @click.command("info")
@@ -32,8 +31,7 @@ _HEADER = ("program", "schema_version", "estimator", "parameters", "data", "prep
 )
 def command(model: str, everything: bool, form: str) -> None:
     """Say what MODEL is, from what data, and show its weights by feature."""  # fmt: skip
-    with importing("novikoff.report.model_file"):
-        from novikoff.report import model_file
+    from novikoff.report import model_file
 
     saved = model_file.read(model)
     if form == "json":
@@ -42,22 +40,22 @@ def command(model: str, everything: bool, form: str) -> None:
     print_lines([*_about(model, saved), *_weights(saved, None if everything else _SHOWN)])
 
 
-def _about(path: str, saved: Saved) -> Iterator[tuple[str, str]]:
-    header, data = saved.header, saved.data or {}
+def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
+    data = saved.data or {}
     rule = f" ({data['rule']})" if "rule" in data else ""
-    yield "model", f"{path} · {header['estimator']}{rule} · by {header['program']}"
-    yield "classes", ", ".join(map(str, saved.model.classes_.tolist()))
-    yield "features", f"{saved.model.n_features_in_:,}"
+    yield "model", f"{path} · {saved.estimator}{rule} · by {saved.program}"
+    yield "classes", ", ".join(map(str, saved.model.classes.tolist()))
+    yield "features", f"{saved.model.n_features:,}"
     if data:
         rows = data.get("rows")
         count = f" · {rows:,} rows" if isinstance(rows, int) else ""
         yield "data", f"{data.get('source')}{count}"
-        if data.get("sha256") is not None:
+        if data.get("sha256"):
             yield "sha256", str(data["sha256"])
 
 
-def _weights(saved: Saved, most: int | None) -> Iterator[tuple[str, str]]:
-    names = _names(saved)
+def _weights(saved: ModelRecord, most: int | None) -> Iterator[tuple[str, str]]:
+    names = saved.column_names
     width = min(40, max(map(len, [*names, "(intercept)"])))
     for title, w, bias in _rules(saved):
         yield "weights", title
@@ -69,11 +67,14 @@ def _weights(saved: Saved, most: int | None) -> Iterator[tuple[str, str]]:
         yield "", f"{'(intercept)':{width}}  {bias: .6g}"
 
 
-def _facts(saved: Saved) -> dict[str, object]:
-    names = _names(saved)
+def _facts(saved: ModelRecord) -> dict[str, object]:
+    from novikoff.report.model_file import SCHEMA_VERSION
+
+    names = saved.column_names
     return {
-        **{name: saved.header.get(name) for name in _HEADER},
-        "classes": saved.model.classes_.tolist(),
+        "schema_version": SCHEMA_VERSION,
+        **{name: getattr(saved, name) for name in _FACTS},
+        "classes": saved.model.classes.tolist(),
         "rules": [
             {"title": title, "weights": dict(zip(names, w, strict=True)), "intercept": bias}
             for title, w, bias in _rules(saved)
@@ -81,28 +82,18 @@ def _facts(saved: Saved) -> dict[str, object]:
     }
 
 
-def _names(saved: Saved) -> list[str]:
+def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
+    """Each rule's claim, its weights and its intercept."""
     model = saved.model
-    first = (saved.preprocessing or {}).get("first", 1)  # of a matrix, whose columns are numbers
-    numbers = range(model.n_features_in_) if first == 0 else range(1, model.n_features_in_ + 1)
-    return [str(name) for name in getattr(model, "feature_names_in_", numbers)]
-
-
-def _rules(saved: Saved) -> Iterator[tuple[str, list[float], float]]:
-    """What each rule tells apart, its weights and its intercept."""
-    model = saved.model
-    classes = model.classes_.tolist()
+    classes, weights = model.classes.tolist(), model.decisive()
     pairs = [(a, b) for i, a in enumerate(classes) for b in classes[i + 1 :]]
-    ovr = model.get_params()["multi_class"] == "ovr"
-    for k, (w, bias) in enumerate(
-        zip(model.coef_.tolist(), model.intercept_.tolist(), strict=True)
-    ):
+    for k in range(model.n_rules):
         if len(classes) == 1:
             title = f"{classes[0]}, the only class, where the sum is not positive"
         elif len(classes) == 2:
             title = f"{classes[-1]} where the sum is positive"
-        elif ovr:
+        elif model.multi_class == "ovr":
             title = f"{classes[k]} against the rest"
         else:
             title = f"{pairs[k][1]} against {pairs[k][0]}"
-        yield title, w, bias
+        yield title, weights[:-1, k].tolist(), float(weights[-1, k])

@@ -12,32 +12,32 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
-from novikoff.cli.screen import print_text
+from novikoff.cli.progress import print_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from novikoff.learners.progressive import Progress
+    from novikoff.report.stream import Progress
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDTHS = (15, 13, 10, 10, 14)
 _TITLES = ("rows", "mistakes", "error", "recent", "margin ≤")
-_PAUSE = 0.125  # seconds between two looks at a terminal
+_SECONDS_BETWEEN_REFRESHES = 0.125
 
 
 class View(Protocol):
-    """What is told of a stream."""
+    """A way to show a stream."""
 
     def milestone(self, progress: Progress) -> None:
-        """A row count at which a line is due."""
+        """Show a row count at which a line is due."""
 
-    def glance(self, look: Callable[[], Progress]) -> None:
-        """Any moment, also while nothing comes; a look costs something."""
+    def refresh(self, look: Callable[[], Progress]) -> None:
+        """Show the present, also while no rows come; calling ``look`` costs something."""
 
 
 @contextlib.contextmanager
 def viewed(form: str, *, quiet: bool, source: str) -> Iterator[View]:
-    """The view that fits: JSON lines, lines, or a live one if standard output is a terminal."""
+    """JSON lines, lines, or a live view if standard output is a terminal."""
     if form == "json":
         yield _Json(quiet)
     elif quiet:
@@ -75,7 +75,7 @@ class _Silent:
     def milestone(self, progress: Progress) -> None:
         pass
 
-    def glance(self, look: Callable[[], Progress]) -> None:
+    def refresh(self, look: Callable[[], Progress]) -> None:
         pass
 
 
@@ -108,9 +108,9 @@ class _Live(_Silent):
         self._speed: deque[tuple[float, int]] = deque(maxlen=24)
         self._last = 0.0
 
-    def glance(self, look: Callable[[], Progress]) -> None:
+    def refresh(self, look: Callable[[], Progress]) -> None:
         now = time.monotonic()
-        if now - self._last < _PAUSE:
+        if now - self._last < _SECONDS_BETWEEN_REFRESHES:
             return
         self._last = now
         progress = look()

@@ -13,13 +13,11 @@ code  meaning
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import io
 import os
 import sys
 from importlib import import_module
-from typing import NoReturn
 
 import click
 
@@ -33,7 +31,6 @@ _COMMANDS = {
     "verify": "Check a certificate against data, without the solver.",
     "info": "Say what a model is, and show its weights.",
     "stream": "Learn from a stream, one row at a time: predict, then learn.",
-    "convert": "Turn a file of one format into another, row by row.",
 }
 
 
@@ -73,9 +70,9 @@ def novikoff() -> None:
     """
 
 
-def main() -> None:
-    """Run a command; whatever a user can cause ends in a sentence and an exit code."""
-    if sys.stdout is None or sys.stderr is None:  # closed by whoever started this
+def run() -> None:
+    """Run a command; every error that a user can cause ends in a sentence and an exit code."""
+    if sys.stdout is None or sys.stderr is None:  # closed by the program that started this
         nowhere = open(os.devnull, "w")  # noqa: SIM115 — as long as the process lives
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     for stream in (sys.stdout, sys.stderr):
@@ -103,20 +100,6 @@ def main() -> None:
         _say(_sentence(error))
         code = WRONG
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def run() -> NoReturn:
-    """`main`, and out at once: to take the interpreter apart lasts a third of a second."""
-    code: object = 0
-    try:
-        main()
-    except SystemExit as end:
-        code = end.code
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # it may be closed
-            stream.flush()
-    os._exit(code if isinstance(code, int) else 0)
 
 
 def _sentence(error: ValueError | OSError) -> str:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from novikoff.cli.progress import Show
-    from novikoff.data import CachedBlocks, Choices, FileBlocks
+    from novikoff.data import Dataset, ReadOptions, Recipe
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[0-9]{1,2})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 _FORMATS = ["csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight"]
 
 _READING = [
@@ -39,87 +36,76 @@ _READING = [
 
 
 _MEMORY = [
-    click.option("--max-memory", callback=lambda ctx, param, value: _size(ctx, param, value),
-                 metavar="SIZE", help="Stay below it, for instance 2GB (700MB at least): data that "
-                 "needs more is read in blocks."),
-    click.option("--cache", type=click.Path(file_okay=False), metavar="DIR", help="Read in blocks, "
-                 "and keep them there: whatever reads the same data again is quick."),
+    click.option("--max-memory", metavar="SIZE", callback=lambda ctx, param, value: _size(value),
+                 help="Stay below it, for instance 2GB (700MB at least): data that needs more is "
+                 "parsed by pieces into arrays on disk."),
+    click.option("--cache", type=click.Path(file_okay=False), metavar="DIR", help="Keep such "
+                 "arrays in DIR: the next command that reads the same data is quick."),
 ]  # fmt: skip
-# The memory that the program takes up, and data per byte of its file: as it is, or packed.
-_LEAST_MEMORY = 700_000_000
-_PROGRAM, _TEXT, _PACKED = 400_000_000, 4, 20
-_PACKING = (".gz", ".parquet", ".pq")
+# The memory of the program itself, and the least that makes sense beside it.
+_MIN_MEMORY = 700_000_000
 
 
-def sparing(command: Command) -> Command:
-    """Add the options about memory to a command; `in_blocks` and `open_blocks` take them."""
+def memory(command: Command) -> Command:
+    """Add the options about memory to a command; `read_data` takes their values."""
     for option in reversed(_MEMORY):
         command = option(command)
     return command
 
 
-def in_blocks(data: str, values: dict[str, object]) -> bool:
-    """Whether data is read in blocks: if that is asked for, or it would not fit."""
-    path, memory = Path(data), values["max_memory"]
-    if values["cache"] is not None or data.endswith(".blocks") or path.is_dir():
-        return True
-    if not isinstance(memory, int) or not path.is_file():
-        return False
-    growth = _PACKED if path.suffix.lower() in _PACKING else _TEXT
-    return _PROGRAM + growth * path.stat().st_size > memory
+def read_data(
+    data: str,
+    asked: ReadOptions,
+    values: dict[str, object],
+    show: Show,
+    recipe: Recipe | None = None,
+) -> Dataset:
+    """The rows and labels of a file, within the memory and with the cache that the options say."""
+    from novikoff.data import read
 
-
-def open_blocks(
-    data: str, asked: Choices, values: dict[str, object], show: Show
-) -> FileBlocks | CachedBlocks:
-    """The blocks of a file, within the memory and with the cache that the options say."""
-    from novikoff.data import blocks
-
-    def tell(rows: int) -> None:
-        show(f"reading {data}: {rows:,} rows", None)
-
-    memory, cache = values["max_memory"], values["cache"]
-    return blocks(
+    show(f"reading {data}", None)
+    size, cache = values["max_memory"], values["cache"]
+    return read(
         data,
         asked,
-        max_memory=memory if isinstance(memory, int) else None,
+        recipe=recipe,
+        progress=lambda text: show(text, None),
+        max_memory=size if isinstance(size, int) else None,
         cache=None if cache is None else str(cache),
-        progress=tell,
     )
 
 
-def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+def _size(value: str | None) -> int | None:
     """The number of bytes that an option says: 500MB, 2GB, 1.5GiB, 1e9."""
     if value is None:
         return None
-    match = _SIZE.fullmatch(value.strip())
-    if match is None:
-        raise click.BadParameter(f"{value} is not a size such as 500MB or 2GB.", ctx, param)
-    power = " kmgt".index(match[2].lower() or " ")
-    found = int(float(match[1]) * (1024 if match[3] else 1000) ** power)
-    if found < _LEAST_MEMORY:
-        raise click.BadParameter(
-            "the program itself needs about 400MB: give 700MB at least.", ctx, param
-        )
-    return found
+    from novikoff.data import DataError, parse_size
+
+    try:
+        size = parse_size(value)
+    except DataError as error:
+        raise click.BadParameter(str(error)) from None
+    if size < _MIN_MEMORY:
+        raise click.BadParameter("the program itself needs about 400MB: give 700MB at least.")
+    return size
 
 
 def reading(command: Command) -> Command:
-    """Add the options to a command; `choices` takes their values."""
+    """Add the options to a command; `read_options` takes their values."""
     for option in reversed(_READING):
         command = option(command)
     return command
 
 
-NAMES = (
+_NAMES = (
     "label", "features", "drop", "id_", "one_hot", "missing",
     "header", "delimiter", "decimal", "source_format",
 )  # fmt: skip
 
 
-def choices(values: dict[str, object]) -> Choices:
-    """What was asked for, of the values of all options."""
-    from novikoff.data import Choices
+def read_options(values: dict[str, object]) -> ReadOptions:
+    """How a file is to be read, of the values of all options."""
+    from novikoff.data import ReadOptions
 
     def text(name: str) -> str | None:
         value = values[name]
@@ -139,7 +125,7 @@ def choices(values: dict[str, object]) -> Choices:
     if len(decimal) != 1 or decimal.isdigit():
         raise click.BadParameter("one character is needed.", param_hint="--decimal")
     missing, header = values["missing"], values["header"]
-    return Choices(
+    return ReadOptions(
         format=text("source_format"),
         label=text("label"),
         features=several("features"),
@@ -155,7 +141,7 @@ def choices(values: dict[str, object]) -> Choices:
 
 def given(values: dict[str, object]) -> bool:
     """Whether any of the options was used."""
-    return any(values[name] is not None for name in NAMES)
+    return any(values[name] is not None for name in _NAMES)
 
 
 def fields(text: str) -> list[str]:

@@ -1,9 +1,9 @@
-"""``novikoff predict``: labels or scores for the rows of a file."""
+"""``novikoff predict``: labels or scores for the rows of a file or a pipe."""
 
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from novikoff.cli.main import Interrupted
-from novikoff.cli.progress import Show, shown
-from novikoff.cli.screen import print_text
-from novikoff.cli.startup import importing
+from novikoff.cli.progress import Show, print_text, shown
 
 if TYPE_CHECKING:
-    from novikoff.data import Recipe
-    from novikoff.report.fresh_predictions import FreshPredictions
-    from novikoff.report.model_file import Saved
-    from novikoff.report.plain_predictions import PlainPredictions
+    from novikoff.report.predictions import Predictions
 
-_AT_ONCE: Final = 1 << 20  # characters that are printed
+_CHARACTERS_AT_ONCE: Final = 1 << 20
 
 
 @click.command("predict")
@@ -45,144 +40,78 @@ def command(
 ) -> None:
     """Predict a label for every row of DATA (- is standard input), as CSV.
 
-    The columns are matched by name, whatever their order. Where DATA has the label column, the
-    errors are counted on standard error.
+    The columns are matched by name, whatever their order. A row whose score is 0 gets the negative
+    class. Where DATA has the label column, the errors are counted on standard error.
 
-    If stream learned the model from features that have names, or from text, DATA is read and
-    predicted row by row as it comes, and may be larger than memory; features that the model does
-    not know are left out. So may be a CSV file of plain numbers, or svmlight, for any model.
-    """  # fmt: skip
+    DATA is read by pieces, and may be larger than memory. The predictions for a pipe are printed
+    as its rows come; those for a file when all of them are there.
+    """
+    from novikoff.data import ReadOptions, Recipe, read_pieces
+    from novikoff.report import model_file
     from novikoff.report.files import check_writable
+    from novikoff.report.predictions import Predictions
 
     if out != "-":
         check_writable(Path(out), force=force)
-    with importing("novikoff.report.fresh_predictions"):
-        from novikoff.report import model_file
-        from novikoff.report.fresh_predictions import open_predictions
-
-        saved = model_file.read(model)
-    drop = missing is not None
-    fresh = open_predictions(saved, data, scores=scores, drop=drop)
-    if fresh is None:
-        notes = _by_recipe(saved, _recipe(model, saved), data, scores, drop, out, force)
-    else:
-        notes = _as_they_come(fresh, data, out, force)
-    for note in notes:
+    record = model_file.read(model)
+    if record.preprocessing is None:
+        raise ValueError(
+            f"{model} does not say how its data was read: it was saved from Python without "
+            "preprocessing, so load it there with novikoff.load()."
+        )
+    reader = read_pieces(
+        data,
+        ReadOptions(missing="refuse" if missing is None else "drop"),
+        recipe=Recipe.from_json(record.preprocessing),
+        classes=record.model.classes.tolist(),
+    )
+    found = Predictions(record, reader, scores)
+    if out != "-":
+        _write(found, data, out, force)
+    elif data != "-" and Path(data).is_file():
+        _print_whole(found, data)
+    elif not _print_as_they_come(found, data):
+        return
+    for note in found.notes():
         click.echo(f"novikoff: {note}", err=True)
 
 
-def _by_recipe(
-    saved: Saved, recipe: Recipe, data: str, scores: bool, drop: bool, out: str, force: bool
-) -> list[str]:
-    """Predict a large file of plain numbers part by part, and any other as a whole."""
-    from novikoff.data.chunks.plain_parts import NotPlainError
-    from novikoff.report.plain_predictions import open_plain
-
-    plain = open_plain(saved, recipe, data, scores=scores, drop=drop)
-    if plain is not None:
-        with suppress(NotPlainError):
-            return _part_by_part(plain, data, out, force)
-    return _at_once(saved, recipe, data, scores, drop, out, force)
-
-
-def _part_by_part(plain: PlainPredictions, data: str, out: str, force: bool) -> list[str]:
-    """Write lines while more are read; nothing is printed before all of them are there."""
-    if out != "-":
-        return _written(plain, data, out, force)
-    with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="") as held:
-        with shown() as show, closing(plain.pieces()) as pieces:
-            for text in pieces:
-                show(f"{data}: {plain.rows:,} rows predicted", None)
-                held.write(text)
-        held.seek(0)
-        while (text := held.read(_AT_ONCE)) and _print(text):
-            pass
-    return plain.notes()
-
-
-def _at_once(
-    saved: Saved, recipe: Recipe, data: str, scores: bool, drop: bool, out: str, force: bool
-) -> list[str]:
-    """Read all rows, predict them, and write the table as a whole."""
-    from novikoff.data import Choices, read
-    from novikoff.report.files import write_file
-    from novikoff.report.predictions import as_csv, count_differing, predict_quietly
-
-    with shown() as show:
-        show(f"reading {data}", None)
-        choices = Choices(missing="drop" if drop else "refuse")
-        with importing():
-            dataset = read(data, choices, recipe=recipe, labelled=False)
-        show("predicting", None)
-        labels, found = predict_quietly(saved.model, dataset.X, scores=scores)
-        rows = dataset.rows.tolist() if dataset.ids is None else dataset.ids
-        text = as_csv(saved.model, labels, found, rows, "row" if dataset.ids is None else "id")
-    if out == "-":
-        print_text(text)
-    else:
-        write_file(out, text.encode(), force=force)
-    if dataset.y is None:
-        return dataset.notes
-    wrong = count_differing(saved.model, labels, dataset.y, (saved.data or {}).get("rest"))
-    return [f"{wrong:,} of {len(labels):,} labels differ.", *dataset.notes]
-
-
-def _as_they_come(fresh: FreshPredictions, data: str, out: str, force: bool) -> list[str]:
-    """Predict rows and write their lines while more are read."""
-    return _printed(fresh, data) if out == "-" else _written(fresh, data, out, force)
-
-
-def _written(
-    found: FreshPredictions | PlainPredictions, data: str, out: str, force: bool
-) -> list[str]:
+def _write(found: Predictions, data: str, out: str, force: bool) -> None:
     """Write lines as they come into a file that gets its name when it is whole."""
-    from novikoff.core.drafts import Draft
+    from novikoff.report.files import AtomicFile
 
-    with Draft(out, force=force) as draft, shown() as show, closing(found.pieces()) as pieces:
+    with AtomicFile(out, force=force) as file, shown() as show, closing(found.pieces()) as pieces:
         for text in pieces:
             show(f"{data}: {found.rows:,} rows predicted", None)
-            with draft.saying():
-                draft.file.write(text.encode())
-        draft.seal()
-    return found.notes()
+            file.write(text.encode())
+        file.commit()
 
 
-def _printed(fresh: FreshPredictions, data: str) -> list[str]:
-    """Print as it comes; a reader who has had enough (head -1) ends it, and nothing is noted."""
-    try:
-        with _beside_the_table() as show, closing(fresh.pieces()) as pieces:
+def _print_whole(found: Predictions, data: str) -> None:
+    """Print when all lines are there: a bad row at the end leaves no half a table."""
+    with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="") as held:
+        with shown() as show, closing(found.pieces()) as pieces:
             for text in pieces:
-                if not _print(text):
-                    return []
-                show(f"{data}: {fresh.rows:,} rows predicted", None)
+                show(f"{data}: {found.rows:,} rows predicted", None)
+                held.write(text)
+        held.seek(0)
+        while (text := held.read(_CHARACTERS_AT_ONCE)) and print_text(text):
+            pass
+
+
+def _print_as_they_come(found: Predictions, data: str) -> bool:
+    """Print lines at once; False if nobody reads them any more (head -1)."""
+    try:
+        with _beside_the_table() as show, closing(found.pieces()) as pieces:
+            for text in pieces:
+                if text and not print_text(text):
+                    return False
+                show(f"{data}: {found.rows:,} rows predicted", None)
     except KeyboardInterrupt:
         raise Interrupted("interrupted; what was printed is not the whole table.") from None
-    return fresh.notes()
+    return True
 
 
 def _beside_the_table() -> AbstractContextManager[Show]:
     """Progress, unless the table itself comes up on the terminal."""
     return nullcontext(lambda step, interval: None) if sys.stdout.isatty() else shown()
-
-
-def _print(text: str) -> bool:
-    """Print at once; False if nobody reads it any more."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except OSError:
-        print_text("")  # says what is wrong, unless it is only that
-        return False
-    return True
-
-
-def _recipe(model: str, saved: Saved) -> Recipe:
-    """How the model's data was read."""
-    from novikoff.data import Recipe
-
-    if saved.preprocessing is not None:
-        return Recipe.from_json(saved.preprocessing)
-    raise ValueError(
-        f"{model} does not say how its data was read: it was saved from Python without "
-        "preprocessing, so load it there with novikoff.load()."
-    )

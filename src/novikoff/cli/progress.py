@@ -1,23 +1,30 @@
-"""What is being done, on a terminal: the step, the time, the interval for the margin."""
+"""Output of the commands: lines with headings, progress on a terminal, and Ctrl-C."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, TypeAlias
-
-from novikoff.cli.signals import handling
 
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
 
-# The signal of a timer, where there is one.
-_AGAIN = getattr(signal, "SIGALRM", None)
-
 Show: TypeAlias = "Callable[[str, Interval | None], None]"
+
+_COLOURS = {
+    "separable": "bold green",
+    "quasi-separable": "bold yellow",
+    "inseparable": "bold red",
+    "undecided": "bold magenta",
+}
+_HEADING_WIDTH = 11
+# Loading kernels that are compiled already takes less than this.
+_SECONDS_TO_LOAD = 0.5
 
 
 @contextlib.contextmanager
@@ -39,29 +46,84 @@ def shown() -> Iterator[Show]:
 
 
 @contextlib.contextmanager
+def saying_that_it_compiles() -> Iterator[None]:
+    """Say so, once, if loading takes so long that something must be compiled."""
+    line = "novikoff: compiling for the first time, about 3 s"
+    timer = threading.Timer(_SECONDS_TO_LOAD, lambda: print(line, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def print_lines(lines: Iterable[tuple[str, str]]) -> None:
+    """Print heading and text of each line, in colour where a terminal wants it (NO_COLOR)."""
+    if not sys.stdout.isatty():
+        plain = (f"{_clean(head):{_HEADING_WIDTH}}{_clean(text)}".rstrip() for head, text in lines)
+        print_text("".join(f"{line}\n" for line in plain))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(width=_HEADING_WIDTH - 1, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for heading, text in lines:
+        shown_text = Text(_clean(text))
+        first = text.split(" ", 1)[0]
+        if heading == "verdict" and first in _COLOURS:
+            shown_text.stylize(_COLOURS[first], 0, len(first))
+        grid.add_row(Text(heading, style="dim"), shown_text)
+    Console(highlight=False).print(grid)
+
+
+def print_text(text: str) -> bool:
+    """Print at once, as it is; False if nobody reads any more (head -1), which is no error."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for text still held
+        if not isinstance(error, BrokenPipeError):
+            reason = (error.strerror or str(error)).lower()
+            raise OSError(f"standard output cannot be written: {reason}.") from None
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def handling(handle: Callable[[int, FrameType | None], None], *numbers: int) -> Iterator[None]:
+    """Let a function hear some signals, but for those that were ignored from the start."""
+    before = {
+        number: signal.signal(number, handle)
+        for number in numbers
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
+
+
+@contextlib.contextmanager
 def _noticing_interrupts() -> Iterator[list[int]]:
     pressed: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
-        if number != _AGAIN:
-            pressed.append(number)
-        # Where an exception cannot be raised, in a destructor, Python would print it.
-        sys.unraisablehook = lambda unheard: None
-        if _AGAIN is not None:  # a compiler may swallow an exception: it is raised until heard
-            signal.setitimer(signal.ITIMER_REAL, 1.0)
+        pressed.append(number)
         raise KeyboardInterrupt
 
-    again = () if _AGAIN is None else (_AGAIN,)
-    with handling(note, signal.SIGINT, signal.SIGTERM, *again):
+    with handling(note, signal.SIGINT, signal.SIGTERM):
         try:
             yield pressed
         except KeyboardInterrupt:
             if signal.SIGTERM in pressed:  # stopped as by Ctrl-C, but with its own exit code
                 sys.exit(128 + signal.SIGTERM)
             raise
-        finally:
-            if _AGAIN is not None:
-                signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 @contextlib.contextmanager
@@ -77,3 +139,8 @@ def _bar() -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda text: bar.update(task, description=escape(text))
+
+
+def _clean(text: str) -> str:
+    """Without control characters, which names and labels of a file may hold."""
+    return "".join(c if c.isprintable() else "�" for c in text)

@@ -1,8 +1,8 @@
-"""How often the rule errs on examples it has not seen: a holdout, or cross-validation."""
+"""How often the rule errs on rows it has not seen: a holdout, or cross-validation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices
-from novikoff.report.steps import Labels, Matrix, Options, Progress, one_against_rest
-from novikoff.report.study import study
+from novikoff.report.scaling import Matrix
+from novikoff.report.study import Labels, Options, Progress, study
 
 # Rows and columns.
 Places: TypeAlias = tuple[Indices, Indices]
@@ -53,7 +53,7 @@ def hold_out(
     >>> hold_out(X, y, 0.25, Options()).rows
     10
     """
-    y = one_against_rest(y, options.positive)
+    y = _against_rest(y, options.positive)
     last = [_deal(rows, share) for rows in _by_class(y, options.seed)]
     test = np.sort(np.concatenate(last))
     return _estimate(f"holdout {share:g}", X, y, [test], options, progress, imputed)
@@ -68,7 +68,7 @@ def cross_validate(
     imputed: Places | None = None,
 ) -> Estimate:
     """Deal the rows of every class out to folds, and test on each what the others teach."""
-    y = one_against_rest(y, options.positive)
+    y = _against_rest(y, options.positive)
     hands: list[list[Indices]] = [[] for _ in range(folds)]
     place = 0
     for rows in _by_class(y, options.seed):
@@ -82,6 +82,11 @@ def cross_validate(
     tests = [np.sort(np.concatenate(hand)) for hand in hands]
     name = f"{folds}-fold cross-validation"
     return _estimate(name, X, y, tests, options, progress, imputed)
+
+
+def _against_rest(y: Labels, positive: Hashable) -> Labels:
+    """With a positive class, whether each row is of it: all that counts is told apart by this."""
+    return y if positive is None else y == np.asarray(positive)
 
 
 def _by_class(y: Labels, seed: int) -> Iterator[Indices]:

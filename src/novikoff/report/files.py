@@ -1,23 +1,29 @@
-"""Output files that are whole or not there: a temporary name, synced, then renamed."""
+"""Output files that are whole or not there: a hidden name, synced, then renamed."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import secrets
 import signal
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
 
-from novikoff.core.drafts import Draft, OutputError, check_writable, saying
+_REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "it would be larger than files may be",
+    errno.EACCES: "its directory may not be written to",
+    errno.EROFS: "the file system is read-only",
+}
 
-__all__ = [
-    "OutputError",
-    "check_folder",
-    "check_writable",
-    "make_folder",
-    "write_file",
-    "write_files",
-]
+
+class OutputError(OSError):
+    """An output file cannot be written; the message is a sentence."""
 
 
 def write_file(path: str | os.PathLike[str], content: bytes, *, force: bool = True) -> None:
@@ -54,21 +60,131 @@ def write_files(contents: Mapping[Path, bytes], *, force: bool) -> None:
 
     A full disk or a crash is thus known before a file that was there is replaced.
     """
-    with contextlib.ExitStack() as drafts:
-        made = []
-        for path, content in contents.items():
-            draft = drafts.enter_context(Draft(path, force=force))
-            with saying(path):
-                draft.file.write(content)
-            draft.sync()
-            made.append(draft)
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(AtomicFile(path, force=force)) for path in contents]
+        for file, content in zip(files, contents.values(), strict=True):
+            file.write(content)
+            file.sync()
         with _without_interrupts():
-            for draft in made:
-                draft.seal()
+            for file in files:
+                file.commit()
+
+
+class AtomicFile:
+    """A file that is whole or not there, however long it takes to write.
+
+    Leaving the context before `commit` removes the part that was written.
+
+    Parameters
+    ----------
+    path : path
+        The name that the file gets.
+    force : bool
+        Whether a file that is there by then is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with AtomicFile(Path(folder) / "rows") as file:
+    ...         file.write(b"whole")
+    ...         before = (Path(folder) / "rows").exists()
+    ...         file.commit()
+    ...     before, (Path(folder) / "rows").read_bytes()
+    (False, b'whole')
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = True) -> None:
+        self.path, self.force = Path(path), force
+        check_writable(self.path, force=force)
+        self._target = _behind_link(self.path)
+        self._hidden = self._target.with_name(f".{secrets.token_hex(6)}.part")
+        with readable_errors(self.path):
+            self._file: BinaryIO = open(self._hidden, "xb")  # noqa: SIM115 — closed at the end
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with contextlib.suppress(OSError):  # a full disk may refuse the rest
+            self._file.close()
+        self._hidden.unlink(missing_ok=True)
+
+    def write(self, content: bytes) -> None:
+        """Add to the file."""
+        with readable_errors(self.path):
+            self._file.write(content)
+
+    def sync(self) -> None:
+        """Put the content on the disk, with the permissions of a file to be replaced."""
+        with readable_errors(self.path):
+            if not self._file.closed:
+                self._file.flush()
+                with contextlib.suppress(OSError, AttributeError):
+                    os.fchmod(self._file.fileno(), stat.S_IMODE(self._target.stat().st_mode))
+                os.fsync(self._file.fileno())
+                self._file.close()
+
+    def commit(self) -> None:
+        """Sync the file and give it its name.
+
+        Raises
+        ------
+        OutputError
+            If that cannot be done, or there is a file that must not be replaced.
+        """
+        self.sync()
+        with readable_errors(self.path):
+            self._rename()
+        with contextlib.suppress(OSError):  # the name itself is synced where the system can
+            folder = os.open(self._target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    def _rename(self) -> None:
+        if self.force:
+            os.replace(self._hidden, self._target)
+            return
+        try:  # a link is made only where there is no file, even now
+            os.link(self._hidden, self._target)
+        except FileExistsError:
+            check_writable(self.path, force=False)
+        except OSError:  # a file system without links
+            os.replace(self._hidden, self._target)
+
+
+def check_writable(path: Path, *, force: bool) -> None:
+    """Raise OutputError if the file is there and must not be replaced, or has no place.
+
+    Nothing but a regular file is ever replaced; a link stays, and the file behind it is.
+    """
+    if path.is_dir():
+        raise OutputError(f"{path} is a directory, not a file that could be written.")
+    if not force and os.path.lexists(path):
+        raise OutputError(f"{path} already exists; --force replaces it.")
+    with readable_errors(path):
+        if path.exists() and not path.is_file():
+            raise OutputError(f"{path} is not a regular file, and is not replaced by one.")
+        folder = _behind_link(path).parent
+        if not folder.exists():
+            raise FileNotFoundError(errno.ENOENT, "")
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "")
 
 
 def check_folder(folder: Path) -> None:
-    """Raise OutputError if nothing can be made in a directory that is there."""
+    """Raise OutputError if nothing can be made in a directory, or where it is to be made."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
     if not folder.is_dir():
         raise OutputError(f"{folder} is not a directory: nothing can be written there.")
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -77,8 +193,29 @@ def check_folder(folder: Path) -> None:
 
 def make_folder(folder: Path) -> None:
     """Make a directory and those above it, if need be."""
-    with saying(folder):
+    with readable_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
+
+
+@contextlib.contextmanager
+def readable_errors(path: Path) -> Iterator[None]:
+    """Turn the system's errors about a file into sentences."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0, (error.strerror or str(error)).lower())
+        if error.errno == errno.ENOENT:
+            reason = f"the directory {path.parent} does not exist"
+        if error.errno == errno.ENOTDIR:
+            reason = f"{path.parent} is not a directory"
+        raise OutputError(f"{path} cannot be written: {reason}.") from None
+
+
+def _behind_link(path: Path) -> Path:
+    """The file itself, where the path is a link to it."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 @contextlib.contextmanager

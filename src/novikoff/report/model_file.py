@@ -1,12 +1,12 @@
-"""The model file: a fitted estimator as safetensors with a JSON header, never a pickle.
+"""The model file: a `ModelRecord` as safetensors with a JSON header, never a pickle.
 
-The tensors hold the weights and counts bit for bit; the header holds all that can be read by
-eye: the estimator and its parameters, classes, features, certificates, and what the user
-adds. A seal, the SHA-256 of both, makes every damage known. Whoever makes a file can seal it,
-so that reading trusts nothing all the same.
+The tensors hold weights and counts bit for bit. The header holds everything that can be read by
+eye: the estimator and its parameters, classes, features, certificates, and additions of the user.
+A SHA-256 over both makes damage known. Reading trusts nothing all the same: sizes are bounded
+before anything is computed with them, every name, type and shape is checked, and no field or
+tensor may be left over. Nothing in a file is ever executed.
 
-Layout, besides what `model_state` writes: the safetensors metadata has one entry, "novikoff",
-whose value is the header as JSON text. Floats in it are ``{"float": hex}``, exact.
+The safetensors metadata has two entries: "novikoff", the header as JSON text, and "checksum".
 """
 
 from __future__ import annotations
@@ -15,24 +15,39 @@ import hashlib
 import json
 import os
 import stat
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 from safetensors import SafetensorError
-from safetensors.numpy import load as read_tensors
-from safetensors.numpy import save as write_tensors
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
 
-from novikoff.report.files import write_file
-from novikoff.report.model_parameters import ESTIMATORS, Model, is_known
-from novikoff.report.model_state import read_state, write_state
-from novikoff.report.model_tensors import Tensors
-from novikoff.report.model_values import Fields, Flaw, copied_json, strict_json
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.schemes import scheme_for
+from novikoff.report.strict_json import MAX_COUNT, Fields, InvalidJsonError, as_json, parse_object
 
-SCHEMA_VERSION: Final = 1
-# The largest file and the longest header that are read.
-_MOST_BYTES, _MOST_HEADER = 2**33, 2**26
+if TYPE_CHECKING:
+    from novikoff.core.voting import Votes
+    from novikoff.geometry.error_bound import ErrorBound
+
+Array: TypeAlias = npt.NDArray[np.generic]
+Body: TypeAlias = dict[str, object]
+
+SCHEMA_VERSION: Final = 2
+ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin")
+MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
+_MAX_LABEL_CHARACTERS = 2**24  # each label padded to the longest
+_MAX_SIDES = 2**26  # entries of the table of signs, classes × rules
+_NUMBERS: Final = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
 
 
 class ModelFileError(ValueError):
@@ -40,228 +55,425 @@ class ModelFileError(ValueError):
 
 
 @dataclass(frozen=True)
-class Saved:
-    """All that a model file holds.
+class ModelRecord:
+    """All that a model file holds, in plain values.
 
     Attributes
     ----------
-    model : Perceptron, Pocket or MaxMargin
-        The fitted estimator.
+    estimator : {"Perceptron", "Pocket", "MaxMargin"}
+        The estimator that `novikoff.load` makes of it.
+    model : LinearModel
+        Classes, weights and counts: what predicts.
+    names : list or None
+        The names of the features; None where they are the numbers of the columns.
+    parameters : dict
+        Parameters of the estimator as JSON values; those that are not there have their defaults.
+    fitted : dict
+        What else a fit has left, as JSON values.
+    arrays : dict of arrays
+        What else a fit has left, as arrays.
     preprocessing, data, certificate : dict or None
-        What was given to `save`.
-    header : dict
-        The whole header as it stands in the file.
+        How rows were prepared, where they came from, and what was proved about them.
+    program : str
+        The program that wrote the file.
     """
 
-    model: Model
-    preprocessing: dict[str, object] | None
-    data: dict[str, object] | None
-    certificate: dict[str, object] | None
-    header: dict[str, object]
+    estimator: str
+    model: LinearModel
+    names: list[object] | None = None
+    parameters: Body = field(default_factory=dict)
+    fitted: Body = field(default_factory=dict)
+    arrays: dict[str, Array] = field(default_factory=dict)
+    preprocessing: Body | None = None
+    data: Body | None = None
+    certificate: Body | None = None
+    program: str = ""
+
+    @property
+    def column_names(self) -> list[str]:
+        """A name for each feature, its number where it has none."""
+        if self.names is not None:
+            return [str(name) for name in self.names]
+        first = (self.preprocessing or {}).get("first", 1)
+        start = first if isinstance(first, int) else 1
+        return [str(start + j) for j in range(self.model.n_features)]
 
 
-def save(
-    model: Model,
-    path: str | os.PathLike[str],
-    *,
-    preprocessing: Mapping[str, object] | None = None,
-    data: Mapping[str, object] | None = None,
-    certificate: Mapping[str, object] | None = None,
-    force: bool = True,
-) -> None:
-    """Write a fitted estimator to a file that `load` reads back, bit for bit.
-
-    The file is written whole or not at all. It holds everything that the estimator shows and
-    needs to go on learning, with these exceptions: a ``random_state`` that is a RandomState is
-    stored as None, vectors among the parameters come back as float64 arrays, and callbacks
-    and requests for metadata are not stored.
-
-    Parameters
-    ----------
-    model : Perceptron, Pocket or MaxMargin
-        A fitted estimator.
-    path : path
-        Where to write.
-    preprocessing, data, certificate : mapping, optional
-        What else to remember, as JSON can hold it: how rows were prepared, where they came
-        from, what was proved about them.
-    force : bool
-        Whether a file that is already there is replaced.
+def dump(record: ModelRecord) -> bytes:
+    """The bytes of a model file.
 
     Raises
     ------
     ModelFileError
-        If the model is not fitted, or has something that a file cannot hold.
-    OutputError
-        If the file cannot be written, or is there and ``force`` is False.
+        If the record has something that a file cannot hold.
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> import novikoff as nv
-    >>> clf = nv.Perceptron(order="cyclic").fit([[0, 0], [0, 1], [1, 1]], ["no", "no", "yes"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "and.safetensors"
-    ...     save(clf, path, data={"source": "and.csv"})
-    ...     again = load(path)
-    ...     read(path).data
-    {'source': 'and.csv'}
-    >>> again.predict([[1, 1], [0, 1]]).tolist(), again.n_mistakes_ == clf.n_mistakes_
-    (['yes', 'no'], True)
+    >>> import numpy as np
+    >>> from novikoff.core.linear_model import LinearModel
+    >>> model = LinearModel.blank(["no", "yes"], 2)
+    >>> again = parse(dump(ModelRecord("Perceptron", model, data={"source": "and.csv"})))
+    >>> again.model.classes.tolist(), again.data
+    (['no', 'yes'], {'source': 'and.csv'})
     """
-    content = dump(model, preprocessing=preprocessing, data=data, certificate=certificate)
-    write_file(path, content, force=force)
+    from novikoff import __version__
+
+    try:
+        body, tensors = _write_model(record.model)
+        header: Body = {
+            "schema_version": SCHEMA_VERSION,
+            "program": f"novikoff {__version__}",
+            "estimator": record.estimator,
+            "model": body,
+        }
+        names = record.names
+        if names is not None:
+            if len(names) != record.model.n_features:
+                raise InvalidJsonError(
+                    f"it has {record.model.n_features} features, but other names"
+                )
+            if set(map(type, names)) - {str}:
+                names = [as_json(name, f"the feature {name!r}") for name in names]
+        header["names"] = names
+        for name in ("parameters", "fitted", "preprocessing", "data", "certificate"):
+            value: Mapping[str, object] | None = getattr(record, name)
+            if value is not None and not isinstance(value, Mapping):
+                raise InvalidJsonError(f"{name} is of type {type(value).__name__}, not a mapping")
+            header[name] = as_json(value, name)
+        tensors |= {f"fitted.{name}": array for name, array in record.arrays.items()}
+        text = json.dumps(header, allow_nan=False)
+        if len(text) > MAX_HEADER_BYTES:
+            raise InvalidJsonError(f"its header would be longer than {MAX_HEADER_BYTES:,} bytes")
+    except InvalidJsonError as error:
+        raise ModelFileError(f"The {record.estimator} cannot be saved: {error}.") from None
+    tensors = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    return save_tensors(tensors, {"novikoff": text, "checksum": _checksum(text, tensors)})
 
 
-def load(path: str | os.PathLike[str]) -> Model:
-    """The estimator in a model file, as it was when it was saved.
-
-    Parameters
-    ----------
-    path : path
-        A file that `save` wrote.
-
-    Returns
-    -------
-    Perceptron, Pocket or MaxMargin
-        It predicts, and goes on learning, bit for bit as the one that was saved.
+def read(path: str | os.PathLike[str]) -> ModelRecord:
+    """The record in a model file.
 
     Raises
     ------
     ModelFileError
-        If the file is not a model, or was altered; nothing in it is ever executed.
+        If the file is not a model, or was altered.
     OSError
         If the file is not there or may not be read.
     """
-    return read(path).model
-
-
-def read(path: str | os.PathLike[str]) -> Saved:
-    """All that a model file holds; errors are those of `load`."""
     name = os.fspath(path)
     try:
-        return _parse(_content(name))
-    except Flaw as flaw:
-        raise ModelFileError(f"{name} cannot be read as a model: {flaw}.") from None
+        if not stat.S_ISREG(os.stat(name).st_mode):
+            raise ModelFileError("it is not a regular file")
+        with open(name, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MAX_FILE_BYTES:
+                raise ModelFileError(f"it is larger than {MAX_FILE_BYTES:,} bytes")
+            return parse(file.read(size))
+    except ModelFileError as error:
+        raise ModelFileError(f"{name} cannot be read as a model: {error}.") from None
 
 
-def dump(
-    model: Model,
-    *,
-    preprocessing: Mapping[str, object] | None = None,
-    data: Mapping[str, object] | None = None,
-    certificate: Mapping[str, object] | None = None,
-) -> bytes:
-    """What `save` writes; the parameters are the same.
-
-    The bytes are read back before they are handed out: what is saved can be loaded.
-
-    Examples
-    --------
-    >>> import novikoff as nv
-    >>> dump(nv.Perceptron())
-    Traceback (most recent call last):
-        ...
-    novikoff.report.model_file.ModelFileError: The Perceptron cannot be saved: it is not fitted.
-    """
-    name = type(model).__name__
-    if not is_known(model):
-        raise ModelFileError(
-            f"A {name} cannot be saved: model files hold a {', a '.join(ESTIMATORS)}; save the "
-            "last step of a pipeline, and describe the others in `preprocessing`."
-        )
-    extras = {"preprocessing": preprocessing, "data": data, "certificate": certificate}
+def parse(content: bytes) -> ModelRecord:
+    """The record in the bytes of a model file; ModelFileError says in a clause what is wrong."""
     try:
-        if "_rules" not in model.__dict__ or "_labels" not in model.__dict__:
-            raise Flaw("it is not fitted")
-        content = _compose(model, extras)
-        _parse(content)
-    except Flaw as flaw:
-        raise ModelFileError(f"The {name} cannot be saved: {flaw}.") from None
-    return content
+        return _parse(content)
+    except InvalidJsonError as error:
+        raise ModelFileError(str(error)) from None
 
 
-def _compose(model: Model, extras: Mapping[str, Mapping[str, object] | None]) -> bytes:
-    state, tensors = write_state(model)
-    header = {
-        "schema_version": SCHEMA_VERSION,
-        "program": f"novikoff {sys.modules['novikoff'].__version__}",
-        **state,
-        **{name: _extra(value, name) for name, value in extras.items()},
-    }
-    text = json.dumps({**header, "seal": _seal(header, tensors)}, allow_nan=False)
-    if len(text) > _MOST_HEADER:
-        raise Flaw(f"its header would be longer than {_MOST_HEADER:,} characters")
-    return write_tensors(tensors, {"novikoff": text})
-
-
-def _extra(value: Mapping[str, object] | None, name: str) -> object:
-    if value is not None and not isinstance(value, Mapping):
-        raise Flaw(f"{name} is of type {type(value).__name__}, not a mapping")
-    return copied_json(value, name)
-
-
-def _content(name: str) -> bytes:
-    """The bytes of a file, if there are not too many of them."""
-    if not stat.S_ISREG(os.stat(name).st_mode):
-        raise Flaw("it is not a regular file")
-    with open(name, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > _MOST_BYTES:
-            raise Flaw(f"it is larger than {_MOST_BYTES:,} bytes")
-        return file.read(size)
-
-
-def _parse(content: bytes) -> Saved:
-    header, tensors = _unpacked(content)
+def _parse(content: bytes) -> ModelRecord:
+    header, tensors = _unpack(content)
     fields = Fields(header, "its header")
     version = fields.take("schema_version")
-    if type(version) is int and version > SCHEMA_VERSION:
-        raise Flaw(
-            f"it was written by a newer novikoff: schema version {version}; this one reads "
-            f"{SCHEMA_VERSION}"
-        )
     if type(version) is not int or version != SCHEMA_VERSION:
-        raise Flaw(f"its schema version is {str(version)[:80]!r}; this novikoff reads version 1")
-    seal = fields.take("seal")
-    if seal != _seal({name: header[name] for name in header if name != "seal"}, tensors):
-        raise Flaw("it was altered or damaged: its seal does not match")
-    fields.text("program")
-    preprocessing, data = fields.mapping("preprocessing"), fields.mapping("data")
-    certificate = fields.mapping("certificate")
-    model = read_state(fields, tensors)
+        newer = type(version) is int and version > SCHEMA_VERSION
+        raise InvalidJsonError(
+            f"its schema version is {str(version)[:80]}, of {'a newer' if newer else 'another'} "
+            f"novikoff; this one reads version {SCHEMA_VERSION}"
+        )
+    program = fields.text("program")
+    estimator = fields.choice("estimator", ESTIMATORS)
+    taken = Tensors(tensors)
+    model = _read_model(fields.part("model"), taken)
+    parameters, fitted = fields.mapping("parameters"), fields.mapping("fitted")
+    record = ModelRecord(
+        estimator=estimator,
+        model=model,
+        names=_read_names(fields.take("names"), model.n_features),
+        parameters={} if parameters is None else parameters,
+        fitted={} if fitted is None else fitted,
+        arrays=taken.rest("fitted."),
+        preprocessing=fields.mapping("preprocessing"),
+        data=fields.mapping("data"),
+        certificate=fields.mapping("certificate"),
+        program=program,
+    )
     fields.end()
-    return Saved(model, preprocessing, data, certificate, header)
+    taken.end()
+    return record
 
 
-def _unpacked(content: bytes) -> tuple[dict[str, object], Tensors]:
+def _unpack(content: bytes) -> tuple[Body, dict[str, Array]]:
     """The header and the tensors of safetensors' bytes."""
     length = int.from_bytes(content[:8], "little")
-    if len(content) < 8 or length > min(len(content) - 8, 2 * _MOST_HEADER):
-        raise Flaw("it is not a safetensors file, or not whole")
+    if len(content) < 8 or length > min(len(content) - 8, 2 * MAX_HEADER_BYTES):
+        raise InvalidJsonError("it is not a safetensors file, or not whole")
     try:
-        tensors: Tensors = dict(read_tensors(content))
+        tensors: dict[str, Array] = dict(load_tensors(content))
         text = content[8 : 8 + length].decode("utf-8")
     except (SafetensorError, KeyError, ValueError, TypeError, OverflowError) as error:
-        raise Flaw(f"it is not a safetensors file, or not whole ({str(error)[:200]})") from None
-    metadata = strict_json(text, "its table of tensors").get("__metadata__")
-    if not isinstance(metadata, dict) or list(metadata) != ["novikoff"]:
-        raise Flaw("it is a safetensors file, but not one of novikoff's")
-    entry = metadata["novikoff"]
-    if not isinstance(entry, str) or len(entry) > _MOST_HEADER:
-        raise Flaw("its header is not a text, or too long")
-    return strict_json(entry, "its header"), tensors
+        raise InvalidJsonError(
+            f"it is not a safetensors file, or not whole ({str(error)[:200]})"
+        ) from None
+    metadata = parse_object(text, "its table of tensors").get("__metadata__")
+    if not isinstance(metadata, dict) or set(metadata) != {"novikoff", "checksum"}:
+        raise InvalidJsonError("it is a safetensors file, but not one of novikoff's")
+    header = metadata["novikoff"]
+    if not isinstance(header, str) or len(header) > MAX_HEADER_BYTES:
+        raise InvalidJsonError("its header is not a text, or too long")
+    if metadata["checksum"] != _checksum(header, tensors):
+        raise InvalidJsonError("it was altered or damaged: its checksum does not match")
+    return parse_object(header, "its header"), tensors
 
 
-def _seal(header: Mapping[str, object], tensors: Tensors) -> str:
-    """The digest of a header and of the tensors by name, type, shape and bytes."""
-    try:
-        text = json.dumps(header, sort_keys=True)
-    except RecursionError:
-        raise Flaw("its header is nested too deep") from None
-    digest = hashlib.sha256(text.encode())
+def _checksum(header: str, tensors: Mapping[str, Array]) -> str:
+    """SHA-256 of the header and of the tensors by name, type, shape and bytes."""
+    digest = hashlib.sha256(header.encode())
     for name in sorted(tensors):
         array = tensors[name]
         digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
+
+
+class Tensors:
+    """The tensors of a file, each taken once, with its type and shape; none may be left.
+
+    Examples
+    --------
+    >>> tensors = Tensors({"weights": np.ones((3, 1))})
+    >>> tensors.floats("weights", 3, 2)
+    Traceback (most recent call last):
+        ...
+    novikoff.report.strict_json.InvalidJsonError: the tensor 'weights' has shape (3, 1), not (3, 2)
+    """
+
+    def __init__(self, tensors: Mapping[str, Array]) -> None:
+        self._left = dict(tensors)
+
+    def floats(self, name: str, *shape: int | None, finite: bool = True) -> npt.NDArray[np.float64]:
+        """A float64 tensor; None in the shape stands for any length."""
+        array = np.array(self._take(name, ("float64",), shape), dtype=np.float64)
+        if finite and not np.isfinite(array).all():
+            raise InvalidJsonError(f"the tensor {name!r} holds NaN or infinity")
+        return array
+
+    def integers(
+        self, name: str, *shape: int | None, below: int = MAX_COUNT
+    ) -> npt.NDArray[np.int64]:
+        """A tensor of int64 or int32, as int64; its numbers are from 0 to ``below`` − 1."""
+        array = np.array(self._take(name, ("int64", "int32"), shape)).astype(np.int64)
+        if array.size > 0 and not 0 <= int(array.min()) <= int(array.max()) < below:
+            raise InvalidJsonError(
+                f"the tensor {name!r} holds numbers that are not from 0 to {below - 1}"
+            )
+        return array
+
+    def matrix(self, name: str, n_rows: int | None, n_columns: int, kind: str) -> sp.csr_array:
+        """The three tensors of a CSR matrix, checked."""
+        values = np.array(self._take(f"{name}.data", (kind,), (None,)))
+        if not np.isfinite(values).all():
+            raise InvalidJsonError(f"the tensor {name + '.data'!r} holds NaN or infinity")
+        pointers = self.integers(f"{name}.indptr", None if n_rows is None else n_rows + 1)
+        columns = self.integers(f"{name}.indices", len(values), below=max(n_columns, 1))
+        ends = (0, len(values)) == (*pointers[:1].tolist(), *pointers[-1:].tolist())
+        if not ends or (np.diff(pointers) < 0).any():
+            raise InvalidJsonError(f"the tensor {name + '.indptr'!r} does not part rows")
+        shape = len(pointers) - 1, n_columns
+        index = np.int32 if max(len(values), n_columns) < 2**31 else np.int64
+        return sp.csr_array((values, columns.astype(index), pointers.astype(index)), shape=shape)
+
+    def rest(self, prefix: str) -> dict[str, Array]:
+        """All tensors whose name begins with a word, by the rest of their names."""
+        names = [name for name in self._left if name.startswith(prefix)]
+        return {name.removeprefix(prefix): self._left.pop(name) for name in names}
+
+    def end(self) -> None:
+        """Refuse tensors that nobody took."""
+        if self._left:
+            raise InvalidJsonError(f"there is an unknown tensor {min(self._left)[:80]!r}")
+
+    def _take(self, name: str, types: tuple[str, ...], shape: tuple[int | None, ...]) -> Array:
+        if name not in self._left:
+            raise InvalidJsonError(f"there is no tensor {name!r}")
+        array = self._left.pop(name)
+        if array.dtype.name not in types:
+            raise InvalidJsonError(f"the tensor {name!r} is of type {array.dtype}, not {types[0]}")
+        fits = array.ndim == len(shape) and all(
+            want is None or want == have for want, have in zip(shape, array.shape, strict=True)
+        )
+        if not fits:
+            wanted = ", ".join("any" if length is None else str(length) for length in shape)
+            raise InvalidJsonError(f"the tensor {name!r} has shape {array.shape}, not ({wanted})")
+        return array
+
+
+def pocket_state(
+    errors: Sequence[Fraction | int | float],
+    proofs: Sequence[ErrorBound],
+    histories: Sequence[npt.NDArray[np.float64]],
+) -> tuple[Body, dict[str, Array]]:
+    """What a pocket has found, one entry for each rule; all else follows from the proofs."""
+    found = [int(n) if n == int(n) else float(n) for n in errors]
+    body: Body = {"n_errors": found, "certificates": [proof.to_json() for proof in proofs]}
+    return body, {f"history.{rule}": history for rule, history in enumerate(histories)}
+
+
+def split_matrix(name: str, matrix: sp.csr_array) -> dict[str, Array]:
+    """The three arrays of a CSR matrix, by the names that `Tensors.matrix` reads."""
+    return {f"{name}.{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
+
+
+def _write_model(model: LinearModel) -> tuple[Body, dict[str, Array]]:
+    tensors: dict[str, Array] = {"weights": model.W, "totals": model.totals}
+    if model.averages:
+        tensors["weighted"] = model.weighted
+    body: Body = {
+        "classes": _write_classes(model.classes),
+        "n_features": model.n_features,
+        "multi_class": model.multi_class,
+        "fit_intercept": bool(model.fit_intercept),
+        "averages": bool(model.averages),
+        "radius": as_json(model.radius, "its radius"),
+        "votes": None,
+    }
+    for rule, votes in enumerate(model.votes):
+        at = f"votes.{rule}"
+        dense = isinstance(votes.rows, np.ndarray)
+        body["votes"] = "dense" if dense else "sparse"
+        rows = {f"{at}.rows": votes.rows} if dense else split_matrix(f"{at}.rows", votes.rows)
+        tensors |= cast("dict[str, Array]", rows)
+        for name in ("start", "which", "tau", "survived"):
+            tensors[f"{at}.{name}"] = getattr(votes, name)
+    return body, tensors
+
+
+def _read_model(fields: Fields, tensors: Tensors) -> LinearModel:
+    """Every length follows from the classes and the number of features."""
+    classes = _read_classes(fields.part("classes"))
+    d, multi_class = fields.count("n_features"), fields.choice("multi_class", ("ovr", "ovo"))
+    fit_intercept, averages = fields.flag("fit_intercept"), fields.flag("averages")
+    radius, votes = fields.take("radius"), fields.take("votes")
+    fields.end()
+    if isinstance(radius, bool) or not isinstance(radius, int | float) or radius < 0.0:
+        raise InvalidJsonError("its radius is not a number from 0 up")
+    n = len(classes)
+    n_rules = 1 if n <= 2 else n if multi_class == "ovr" else n * (n - 1) // 2
+    if n * n_rules > _MAX_SIDES:
+        raise InvalidJsonError(f"it has {n:,} classes, which are too many")
+    W = tensors.floats("weights", d + 1, n_rules)
+    model = LinearModel(
+        classes=classes,
+        scheme=scheme_for(n, multi_class),
+        W=W,
+        fit_intercept=fit_intercept,
+        weighted=tensors.floats("weighted", d + 1, n_rules) if averages else np.empty((0, n_rules)),
+        totals=tensors.integers("totals", 3, n_rules),
+        multi_class=multi_class,
+        radius=float(radius),
+    )
+    if (model.totals[2] > model.totals[1]).any():
+        raise InvalidJsonError("it counts more mistakes than updates")
+    try:
+        with np.errstate(all="ignore"):
+            decisive = model.decisive()
+    except ValueError as error:
+        raise InvalidJsonError(f"{error}".rstrip(".")) from None
+    if not fit_intercept and (decisive[-1].any() or W[-1].any()):
+        raise InvalidJsonError("its intercept is not zero, though fit_intercept is false")
+    if votes is not None:
+        if votes not in ("dense", "sparse") or averages:
+            raise InvalidJsonError("its votes do not belong to a run that is voted")
+        model.votes = [
+            _read_votes(model, rule, votes == "sparse", tensors) for rule in range(n_rules)
+        ]
+    return model
+
+
+def _read_votes(model: LinearModel, rule: int, sparse: bool, tensors: Tensors) -> Votes:
+    from novikoff.core.voting import Votes
+
+    at, d = f"votes.{rule}", model.n_features
+    start = tensors.floats(f"{at}.start", d + 1)
+    rows = (
+        tensors.matrix(f"{at}.rows", None, d, "float64")
+        if sparse
+        else tensors.floats(f"{at}.rows", None, d)
+    )
+    which = tensors.integers(f"{at}.which", None, below=max(1, rows.shape[0]))
+    tau = tensors.floats(f"{at}.tau", len(which))
+    survived = tensors.integers(f"{at}.survived", len(which) + 1)
+    if survived.sum(dtype=np.float64) > MAX_COUNT:
+        raise InvalidJsonError("its votes are more than can be counted")
+    return Votes(start, rows, which, tau, survived, float(model.fit_intercept))
+
+
+def _write_classes(classes: Array) -> Body:
+    """The labels with their type."""
+    labels: list[object] = classes.tolist()
+    values = [as_json(label, f"the class {label!r}") for label in labels]
+    dtype = classes.dtype
+    if dtype.kind == "U":
+        width, longest = dtype.itemsize // 4, max(len(str(label)) for label in labels)
+        fits = width * len(labels) <= _MAX_LABEL_CHARACTERS
+        return {"type": "str", "width": max(1, width if fits else longest), "values": values}
+    if dtype.name not in (*_NUMBERS, "bool", "object"):
+        raise InvalidJsonError(
+            f"its classes are of type {dtype}; a file holds numbers, strings and booleans"
+        )
+    return {"type": dtype.name, "width": 0, "values": values}
+
+
+def _read_classes(fields: Fields) -> Array:
+    """The labels, sorted and distinct."""
+    kind = fields.choice("type", ("str", "bool", "object", *_NUMBERS))
+    width, labels = fields.count("width"), fields.items("values")
+    fields.end()
+    if not labels:
+        raise InvalidJsonError("it has no classes")
+    wanted: type = {"s": str, "b": bool, "f": float, "o": object}.get(kind[0], int)
+    if not all(type(label) is wanted for label in labels) and wanted is not object:
+        raise InvalidJsonError(f"its classes are not all of type {kind}")
+    try:
+        in_order = all(a < b for a, b in pairwise(cast("list[str]", labels)))
+    except TypeError:
+        in_order = False
+    if not in_order or not all(isinstance(label, str | int | float) for label in labels):
+        raise InvalidJsonError("its classes are not sorted and distinct")
+    if wanted is str:
+        if not 1 <= width <= _MAX_LABEL_CHARACTERS // len(labels):
+            raise InvalidJsonError(
+                f"its classes take up no characters or more than {_MAX_LABEL_CHARACTERS:,}"
+            )
+        kind = f"<U{width}"
+    try:
+        with np.errstate(all="ignore"):
+            classes: Array = np.array(labels, dtype=kind)
+    except (OverflowError, ValueError):
+        raise InvalidJsonError(f"its classes are not all of type {kind}") from None
+    if classes.tolist() != labels:
+        raise InvalidJsonError(f"its classes do not fit into the type {kind}")
+    return classes
+
+
+def _read_names(values: object, n_features: int) -> list[object] | None:
+    if values is None:
+        return None
+    if not isinstance(values, list) or len(values) != n_features:
+        raise InvalidJsonError(f"its features are not a list of {n_features} names")
+    names = cast("list[object]", values)
+    if set(map(type, names)) - {str, int, float, bool}:
+        raise InvalidJsonError("a feature has a name that is neither text nor a number")
+    if set(map(type, names)) - {str} and len(set(names)) < n_features:
+        raise InvalidJsonError("two of its features have the same name")
+    return names

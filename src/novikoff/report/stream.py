@@ -1,263 +1,471 @@
-"""``nv.stream``: learn from a stream and watch it happen."""
+"""A linear model on its way through a stream: each row is predicted first, then learned (A5).
+
+One `StreamRun` owns the model and counts its mistakes. Rows are learned in turn and steps are
+numbered through, so that the same stream gives the same bits, however it is cut into pieces, saved
+and gone on from.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import BinaryIO, TypeAlias, cast
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
+import numpy.typing as npt
 
-from novikoff.core.blocks import Blocks
-from novikoff.core.rows import Floats, SparseMatrix
-from novikoff.data.choices import Choices
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.rows import Floats, Indices, SparseMatrix
 from novikoff.data.errors import DataError
-from novikoff.data.feeds.feed import Wishes
-from novikoff.data.feeds.opening import open_feed
-from novikoff.learners.inputs import Example
-from novikoff.learners.perceptron import Perceptron
-from novikoff.learners.progressive import Progress, Progressive
-from novikoff.learners.pupil import Pupil
-from novikoff.learners.streaming import all_or_nothing
-from novikoff.report.course import Course, Stop, doubling, multiples
 
-Item: TypeAlias = tuple[object, object]
-StreamSource: TypeAlias = str | os.PathLike[str] | BinaryIO | Blocks | Iterable[Item]
+if TYPE_CHECKING:
+    from novikoff.data import Piece, Position, RowStream, StreamOptions
+    from novikoff.report.model_file import ModelRecord
 
-_DEFAULT = Choices()
+Stop: TypeAlias = Callable[[int], int]
+
+# The rows that the recent error is about.
+RECENT_ROWS: Final = 1000
+# Rows that are learned in one go: signals are heard after them.
+MAX_ROWS_AT_ONCE: Final = 1 << 16
+# More labels than this, for fewer than two rows each, are refused: they are measurements.
+MAX_RARE_CLASSES: Final = 1000
+_EPSILON, _TINY = Fraction(1, 2**52), Fraction(1, 2**1074)
 
 
-def stream(
-    source: StreamSource,
-    learner: Perceptron | None = None,
-    *,
-    classes: Sequence[Hashable] | None = None,
-    every: int | None = None,
-    choices: Choices = _DEFAULT,
-    hash_bits: int | None = None,
-) -> Generator[Progress]:
-    r"""Learn from a stream, one row at a time: predict, then learn (A5).
+@dataclass(frozen=True)
+class Progress:
+    """How far a stream has been learned.
 
-    The learner is updated in place, and can be used between two records. On a separable stream
-    of two classes it makes at most R²/γ² mistakes, however long the stream is (B4); meanwhile
-    γ ≤ ‖w‖/(t·μ) after t updates, so that each record bounds the margin that is possible.
+    Attributes
+    ----------
+    rows : int
+        The rows seen.
+    mistakes : int
+        Those whose class was not predicted before they were learned. A tie is a mistake, and so
+        is a class that was never seen. With an average it is still w that predicts here.
+    error : float
+        The share of mistakes among all rows, 0 while there are none.
+    recent_error : float
+        The same among the last 1,000 rows.
+    updates : int
+        Updates made, summed over the rules.
+    norm : float
+        ‖w‖, with the bias; of several rules, of all weights.
+    margin_bound : float or None
+        No linear rule separates the rows seen so far by a margin γ above this: γ ≤ ‖w‖/(t·μ)
+        after t updates (B3), rounded up. None where the theorem does not speak: for more than two
+        classes, a margin, weights of classes, or weights that did not start from zero; and where
+        the bound is beyond float64.
+    """
+
+    rows: int
+    mistakes: int
+    error: float
+    recent_error: float
+    updates: int
+    norm: float
+    margin_bound: float | None
+
+
+@dataclass
+class StreamRun:
+    """A linear model, its mistakes so far, and how it learns.
 
     Parameters
     ----------
-    source : path, "-", binary file, blocks, or iterable
-        A file or pipe of rows; blocks, such as `novikoff.data.blocks` makes; or pairs (x, y) of an
-        example, a vector or a dict, and its label; or pairs (X, y) of rows and their labels.
-    learner : Perceptron, optional
-        What learns; a new one by default, which then goes on learning unseen.
+    margin, step, fit_intercept, average, multi_class
+        As of `novikoff.Perceptron`; ``average`` is whether the average is kept.
+    class_weight : mapping, optional
+        Factors on the steps of classes.
     classes : sequence of labels, optional
-        All labels there will be. By default classes are taken in as they appear.
-    every : int, optional
-        A record every so many rows; by default after 1, 2, 4, 8, … rows. The last row has one
-        in any case.
-    choices : Choices
-        How a file is read.
-    hash_bits : int, optional
-        Hash the names of features, and text cells, of a file to 2^bits columns.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If these are not such things; or, as `novikoff.data.DataError`, if the rows of a file
-        cannot be read or learned. The rows before have been learned.
-
-    Yields
-    ------
-    Progress
-        Rows, mistakes, error, recent error, updates, ‖w‖ and the bound on γ so far.
+        All labels there will be; by default new classes are taken in as they appear.
+    model : LinearModel, optional
+        Where to go on from; None before the first row.
 
     Examples
     --------
-    >>> import novikoff as nv
-    >>> learner = nv.Perceptron()
-    >>> examples = [({"legs": 4, "fur": 1}, "cat"), ({"legs": 2}, "bird")] * 4
-    >>> for record in stream(examples, learner):
-    ...     print(record.rows, record.mistakes)
-    1 1
-    2 2
-    4 3
-    8 6
-    >>> learner.predict_one({"legs": 2})
-    'bird'
+    >>> run = StreamRun()
+    >>> X = np.array([[1.0], [2.0], [-1.0], [3.0]])
+    >>> run.learn(X, np.array([0, 0, 1, 0]), ["up", "down"])
+    >>> run.progress().rows, run.progress().mistakes
+    (4, 2)
     """
-    if every is not None and not _is_whole(every, 1):
-        raise ValueError(
-            f"every is {every!r}, but there must be one row at least between records, in whole "
-            "numbers."
+
+    margin: float = 0.0
+    step: float = 1.0
+    fit_intercept: bool = True
+    average: bool = False
+    multi_class: str = "ovr"
+    class_weight: Mapping[Hashable, float] | None = None
+    classes: Sequence[Hashable] | None = None
+    model: LinearModel | None = None
+    rows: int = 0
+    mistakes: int = 0
+    from_zero: bool = True
+    _recent: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+
+    def __post_init__(self) -> None:
+        self.from_zero = self.from_zero and self.model is None
+
+    def learn(self, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]) -> None:
+        """Predict, then learn, the rows of X in turn.
+
+        Parameters
+        ----------
+        X : C-ordered array or CSR matrix
+            A dense row has all features, a sparse one may have columns that are new.
+        codes : array of int64
+            The label of each row, as its position in ``labels``.
+        labels : sequence of labels
+            Python objects, each different.
+
+        Raises
+        ------
+        ValueError
+            If X has another number of features, a label is unknown where all classes were
+            given, or a number is beyond float64. The rows before have been learned.
+        """
+        first, n = 0, len(codes)
+        while first < n:
+            model = self._model_for(X, labels[codes[first]])
+            places = {label: code for code, label in enumerate(model.classes.tolist())}
+            known = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
+            mapped = known[codes[first:]]
+            novel = mapped[0] < 0
+            if novel:  # a class that was never seen: a mistake, then it is learned
+                model = self._with_class(model, labels[codes[first]])
+                place = model.classes.tolist().index(labels[codes[first]])
+                self._learn(model, X[first : first + 1], np.array([place]), novel=True)
+                first += 1
+                continue
+            unknown = np.flatnonzero(mapped < 0)
+            last = first + (int(unknown[0]) if len(unknown) > 0 else len(mapped))
+            self._learn(model, X[first:last], mapped[: last - first])
+            first = last
+
+    def progress(self) -> Progress:
+        """How far it is."""
+        model = self.model
+        norm = 0.0 if model is None else _norm(model.W)
+        return Progress(
+            rows=self.rows,
+            mistakes=self.mistakes,
+            error=self.mistakes / max(self.rows, 1),
+            recent_error=float(self._recent.sum()) / max(len(self._recent), 1),
+            updates=0 if model is None else int(model.totals[1].sum()),
+            norm=norm,
+            margin_bound=None if model is None else self._margin_bound(model, norm),
         )
-    if hash_bits is not None and not _is_whole(hash_bits, 1, 28):
-        raise ValueError(f"hash_bits is {hash_bits!r}, but must be a whole number from 1 to 28.")
-    learner = Perceptron() if learner is None else learner
-    if not isinstance(learner, Perceptron):
-        raise TypeError(f"The learner is {_kind(learner)}, but must be a novikoff.Perceptron.")
-    record = Progressive(Pupil.of(learner), classes)
-    _check_classes(classes, record.pupil)
-    stop = doubling if every is None else multiples(every)
-    wishes = Wishes(choices, hash_bits)
-    last = 0
-    with contextlib.closing(_stretches(source, learner, record, stop, wishes)) as stretches:
-        for _ in stretches:
-            if record.rows > last and stop(record.rows - 1) == record.rows:
-                last = record.rows
-                yield record.progress()
-    if record.rows > last:
-        yield record.progress()
 
+    def to_json(self) -> dict[str, object]:
+        """The counts that the model itself does not have."""
+        return {
+            "rows": self.rows,
+            "mistakes": self.mistakes,
+            "recent": "".join("1" if wrong else "0" for wrong in self._recent.tolist()),
+            "from_zero": self.from_zero,
+        }
 
-def _stretches(
-    source: StreamSource, learner: Perceptron, record: Progressive, stop: Stop, wishes: Wishes
-) -> Generator[None]:
-    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        feed = open_feed(cast("str", source), wishes)
-        course = Course(feed, record, feed.start)
-        with contextlib.closing(course.go(stop)) as steps:
-            try:
-                for _ in steps:
-                    if record.rows:
-                        course.teach(learner)
-                    yield
-            except DataError:  # the rows before have been learned
-                if record.rows:
-                    course.teach(learner)
-                raise
-        return
-    for x, y in _pairs(source):
-        if _is_block(x):
-            yield from _learn_block(x, y, learner, record, stop)
-        else:
-            _learn_example(cast("Example", x), y, learner, record)
-            yield
+    def restore(self, body: Mapping[str, object]) -> None:
+        """Take the counts that `to_json` wrote; ValueError if they cannot be."""
+        rows, mistakes, recent = body.get("rows"), body.get("mistakes"), body.get("recent")
+        if type(rows) is not int or type(mistakes) is not int or not 0 <= mistakes <= rows:
+            raise ValueError("The record of the stream has impossible counts.")
+        if not isinstance(recent, str) or len(recent) != min(rows, RECENT_ROWS):
+            raise ValueError(f"The record of the stream does not have its last {RECENT_ROWS} rows.")
+        self.rows, self.mistakes, self.from_zero = rows, mistakes, body.get("from_zero") is True
+        self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
 
-
-def _pairs(source: object) -> Iterator[Item]:
-    """The items, each of which must be a pair."""
-    parts = source if isinstance(source, tuple) else (source,)
-    if not isinstance(source, Blocks) and any(map(_has_rows, parts)):
-        raise TypeError(
-            f"The source is {_kind(source)}: put rows and labels together in a list, [(X, y)]."
-        )
-    if not isinstance(source, Iterable):
-        raise TypeError(f"The source is {_kind(source)}, from which no rows can be taken.")
-    for number, item in enumerate(source, start=1):
-        if not isinstance(item, Sequence) or isinstance(item, str | bytes) or len(item) != 2:
-            raise TypeError(
-                f"Item {number} of the stream is {_kind(item)}, but must be a pair: (x, y) of an "
-                "example and its label, or (X, y) of rows and their labels."
+    def _model_for(self, X: Floats | SparseMatrix, label: Hashable) -> LinearModel:
+        """The model, begun if need be, with room for the columns of X."""
+        width = X.shape[1]
+        if self.model is None:
+            self.model = LinearModel.blank(
+                [label] if self.classes is None else self.classes,
+                width,
+                fit_intercept=self.fit_intercept,
+                average=self.average,
+                multi_class=self.multi_class,
             )
-        yield item[0], item[1]
+        model = self.model
+        if isinstance(X, np.ndarray) and width != model.n_features:
+            raise ValueError(
+                f"The rows have {width} features, but {model.n_features} are expected."
+            )
+        return model if width <= model.n_features else model.with_features(width)
 
+    def _with_class(self, model: LinearModel, label: Hashable) -> LinearModel:
+        if self.classes is not None:
+            raise ValueError(
+                f"Row {self.rows + 1} of the stream is of class {label!r}, which is not one of "
+                f"the classes {model.classes.tolist()}."
+            )
+        n = len(model.classes) + 1
+        if n > max(MAX_RARE_CLASSES, (self.rows + 1) / 2):
+            raise ValueError(
+                f"{n:,} different labels in {self.rows + 1:,} rows are hardly classes; choose the "
+                "label with --label."
+            )
+        return model.with_class(label)
 
-def _has_rows(x: object) -> bool:
-    """Whether something is an array, a sparse matrix or a table."""
-    return isinstance(x, np.ndarray) or sp.issparse(x) or hasattr(x, "columns")
+    def _learn(
+        self, model: LinearModel, X: Floats | SparseMatrix, codes: Indices, *, novel: bool = False
+    ) -> None:
+        """Learn rows of known classes; of rows that cannot be learned, those before the first."""
+        from novikoff.core.updates import perceptron
 
-
-def _is_block(x: object) -> bool:
-    return sp.issparse(x) or (not isinstance(x, Mapping) and np.ndim(cast("float", x)) == 2)
-
-
-def _learn_block(
-    x: object, y: object, learner: Perceptron, record: Progressive, stop: Stop
-) -> Iterator[None]:
-    if np.iscomplexobj(cast("complex", x)):
-        raise ValueError("A block of the stream has complex numbers; real ones are expected.")
-    if sp.issparse(x):
-        X: Floats | SparseMatrix = sp.csr_array(cast("SparseMatrix", x)).astype(np.float64)
-        record.width = X.shape[1]
-    else:
-        X = np.ascontiguousarray(cast("Floats", x), dtype=np.float64)
-    given = np.asarray(y)
-    if given.shape != (X.shape[0],):
-        raise ValueError(
-            f"A block has {X.shape[0]} rows, but labels of shape {given.shape}; one for each row "
-            f"is expected, of shape ({X.shape[0]},)."
-        )
-    if given.dtype.kind == "f" and not np.isfinite(given).all():
-        raise ValueError("A block of the stream has a label that is NaN or infinite.")
-    labels, codes = np.unique(given, return_inverse=True)
-    first = 0
-    while first < len(codes):
-        last = min(len(codes), first + stop(record.rows) - record.rows)
+        if len(codes) > 1 and model.multi_class == "ovo" and len(model.classes) > 2:
+            for i in range(len(codes)):  # votes are taken before each row
+                self._learn(model, X[i : i + 1], codes[i : i + 1])
+            return
+        weights = None
+        if self.class_weight:
+            factors = [self.class_weight.get(label, 1.0) for label in model.classes.tolist()]
+            weights = np.array(factors, dtype=np.float64)[codes]
+        before = model.predict(X)[0] if model.multi_class == "ovo" and len(codes) == 1 else None
         try:
-            record.learn(X, codes, labels.tolist(), first, last)
-        finally:
-            if record.rows:
-                record.pupil.lend(learner)
-        first = last
-        yield
+            wrong = model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
+        except ValueError as error:
+            if len(codes) == 1:
+                raise ValueError(f"Row {self.rows + 1} of the stream {_reason(X, error)}") from None
+            half = len(codes) // 2
+            self._learn(model, X[:half], codes[:half])
+            self._learn(model, X[half:], codes[half:])
+            return
+        if len(wrong) != len(codes):
+            wrong = np.array([before != model.classes[codes[0]]])
+        if novel:
+            wrong = np.ones(1, dtype=np.bool_)
+        self.model = model
+        self.rows += len(codes)
+        self.mistakes += int(np.count_nonzero(wrong))
+        self._recent = np.concatenate([self._recent, wrong[-RECENT_ROWS:]])[-RECENT_ROWS:]
+
+    def _margin_bound(self, model: LinearModel, norm: float) -> float | None:
+        """‖w‖/(t·μ) and all that rounding may have done to w on the way, rounded up.
+
+        Each update rounds w by at most u(‖w‖ + μR) with ‖w‖ ≤ √t·μR: in all, 4u·t^1.5·μR.
+        """
+        t = int(model.totals[1, 0])
+        speaks = self.from_zero and self.margin == 0.0 and not self.class_weight
+        if not speaks or len(model.classes) > 2 or t == 0:
+            return None
+        if not math.isfinite(norm + model.radius):
+            return None
+        step, size = Fraction(self.step), len(model.W)
+        lost = 2 * _EPSILON * t * (math.isqrt(t) + 1) * step * Fraction(model.radius)
+        lost += t * size * _TINY
+        length = Fraction(norm) * (1 + (size + 16) * _EPSILON) + lost
+        try:
+            return math.nextafter(float(length / (t * step)), math.inf)
+        except OverflowError:
+            return None
 
 
-def _learn_example(x: Example, y: Hashable, learner: Perceptron, record: Progressive) -> None:
-    label = y.item() if isinstance(y, np.generic) else y
-    single = isinstance(label, Hashable) and not isinstance(label, tuple | frozenset)
-    if label is None or not single or (isinstance(label, float) and not math.isfinite(label)):
-        raise ValueError(f"Row {record.rows + 1} of the stream has the label {label}.")
-    if isinstance(x, Mapping):
-        _learn_dict(x, label, learner, record)
-    elif np.ndim(cast("float", x)) != 1 or np.iscomplexobj(x):
-        raise ValueError(
-            f"Row {record.rows + 1} of the stream is {_kind(x)}, but must be a vector of real "
-            "numbers or a dict."
-        )
-    else:
-        row = np.asarray(x, dtype=np.float64).reshape(1, -1)
-        record.learn(row, np.zeros(1, dtype=np.int64), [label], 0, 1)
-    record.pupil.lend(learner)
+@dataclass
+class StreamReader:
+    """A run and its place in a stream of rows from a file or a pipe.
 
-
-def _learn_dict(
-    x: Mapping[Hashable, float], label: Hashable, learner: Perceptron, record: Progressive
-) -> None:
-    """Learn an example whose features may be new; of one that is refused nothing stays."""
-    pupil = record.pupil
-    known = pupil.remember()
-    least = 0 if known.known is None else known.known.n_features
-    try:
-        with all_or_nothing(learner):
-            if known.known is None:
-                record.begin(label, 0)
-                pupil.lend(learner)
-            columns, values = learner._locate(x, grow=True)
-            pointers, shape = np.array([0, len(columns)]), (1, learner.n_features_in_)
-            X = sp.csr_array((values, columns, pointers), shape=shape)
-            record.learn(X, np.zeros(1, dtype=np.int64), [label], 0, 1)
-    except Exception:
-        pupil.forget(known, least)
-        raise
-
-
-def _check_classes(classes: Sequence[Hashable] | None, pupil: Pupil) -> None:
-    """A learner that knows its classes goes on with them."""
-    if classes is None or pupil.known is None:
-        return
-    if set(classes) != set(pupil.labels):
-        raise ValueError(
-            f"The classes given are {list(classes)}, but the learner knows {pupil.labels}: leave "
-            "them out, or begin with a new learner."
-        )
-
-
-def _is_whole(value: object, least: int, most: float = math.inf) -> bool:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole and least <= int(cast("int", value)) <= most
-
-
-def _kind(value: object) -> str:
-    """What something is, for a sentence.
-
-    >>> _kind((1, 2)), _kind(Perceptron)
-    ('a tuple', 'the class Perceptron')
+    Attributes
+    ----------
+    run : StreamRun
+        The model and its mistakes.
+    rows : RowStream
+        Where the rows come from.
+    position : Position
+        The place after the last row that was learned.
+    passes : int
+        Which pass over the rows this is, counted from 1.
     """
-    if isinstance(value, np.ndarray):
-        return "an array"
-    if isinstance(value, type):
-        return f"the class {value.__name__}"
-    name = type(value).__name__
-    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+    run: StreamRun
+    rows: RowStream
+    position: Position
+    passes: int = 1
+
+    def go(self, stop: Stop, passes: int = 1) -> Generator[None]:
+        """Learn on; yield after each stretch of rows, and now and then while none come.
+
+        Parameters
+        ----------
+        stop : callable
+            For a number of rows, the next larger one at which to yield.
+        passes : int
+            How often to go through the rows, all in all.
+
+        Raises
+        ------
+        DataError
+            If the rows cannot be read, or learned; those before have been learned.
+        """
+        while True:
+            for piece in self.rows.pieces(self.position):
+                if piece is None:
+                    yield
+                else:
+                    yield from self._learn(piece, stop)
+            if self.passes >= passes:
+                return
+            self.passes += 1
+            self.position = self.rows.start
+
+    def _learn(self, piece: Piece, stop: Stop) -> Generator[None]:
+        run, first, n = self.run, 0, len(piece.codes)
+        while first < n:
+            before = run.rows
+            last = min(n, first + MAX_ROWS_AT_ONCE, first + stop(before) - before)
+            try:
+                run.learn(piece.X[first:last], piece.codes[first:last], piece.labels)
+            except ValueError as error:
+                raise DataError(f"{self.rows.source}: {error}") from None
+            finally:
+                first += run.rows - before
+                self.position = piece.position(first)
+            yield
+        self.position = piece.position(n)
+
+    def record(self, asked: Mapping[str, object]) -> ModelRecord:
+        """All that is needed to predict, and to go on from here."""
+        from novikoff.report.model_file import ModelRecord
+
+        run, model = self.run, self.run.model
+        if model is None:
+            raise ValueError("No row has been learned yet.")
+        names = self.rows.names
+        return ModelRecord(
+            estimator="Perceptron",
+            model=model,
+            names=None if names is None else list(names[: model.n_features]),
+            parameters={
+                "margin": run.margin,
+                "step": run.step,
+                "fit_intercept": run.fit_intercept,
+                "average": "averaged" if run.average else False,
+                "multi_class": run.multi_class,
+            },
+            fitted={"n_iter": self.passes, "converged": False, "open": run.classes is None},
+            preprocessing=self.rows.recipe(model.n_features).to_json(),
+            data={
+                "source": self.rows.source,
+                "rows": run.rows,
+                "features": model.n_features,
+                "sha256": None,
+                "rule": "stream",
+                "rest": None,
+                "stream": {
+                    **run.to_json(),
+                    "pass": self.passes,
+                    "state": self.rows.state(self.position),
+                    "asked": dict(asked),
+                },
+            },
+        )
+
+
+def begin(source: str, options: StreamOptions, run: StreamRun) -> StreamReader:
+    """Begin with the first row of a stream."""
+    from novikoff.data import open_stream
+
+    rows = open_stream(source, options)
+    return StreamReader(run, rows, rows.start)
+
+
+def resume(
+    path: Path, source: str, options: StreamOptions, run: StreamRun, asked: Mapping[str, object]
+) -> StreamReader:
+    """Go on from a model file.
+
+    Parameters
+    ----------
+    path : path
+        A model that `StreamReader.record` made.
+    source : str
+        The stream.
+    options : StreamOptions
+        How it is read, as before.
+    run : StreamRun
+        How it is learned, as before; it gets the model and its counts.
+    asked : mapping
+        Everything that was asked, as JSON values: it must be the same as before.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a stream's, other things are asked, or the data is not what it was.
+    """
+    from novikoff.data import open_stream
+    from novikoff.report.model_file import read
+
+    saved = read(path)
+    stream = (saved.data or {}).get("stream")
+    if not isinstance(stream, dict) or saved.estimator != "Perceptron":
+        raise DataError(f"{path} is a model, but not of a stream that could go on.")
+    _check_asked(path, stream.get("asked"), asked)
+    state, passes = stream.get("state"), stream.get("pass")
+    if not isinstance(state, dict) or type(passes) is not int or passes < 1:
+        raise DataError(f"{path} does not say where its stream stopped.")
+    run = replace(run, model=saved.model)
+    run.restore(stream)
+    rows = open_stream(source, options, state=state)
+    return StreamReader(run, rows, rows.position, passes)
+
+
+def doubling(rows: int) -> int:
+    """The next power of two.
+
+    >>> [doubling(rows) for rows in (0, 1, 2, 3)]
+    [1, 2, 4, 4]
+    """
+    return 1 << rows.bit_length() if rows else 1
+
+
+def multiples(step: int) -> Stop:
+    """The next multiple of a step.
+
+    >>> [multiples(5)(rows) for rows in (0, 4, 5)]
+    [5, 5, 10]
+    """
+    return lambda rows: (rows // step + 1) * step
+
+
+def _check_asked(path: Path, before: object, asked: Mapping[str, object]) -> None:
+    if not isinstance(before, dict):
+        raise DataError(f"{path} does not say what was asked of its stream.")
+    for name in sorted({*before, *asked}):
+        if before.get(name) != asked.get(name):
+            was, now = (_said(what.get(name)) for what in (before, asked))
+            raise DataError(
+                f"{path} was begun with --{name.replace('_', '-')} {was}, not {now}; ask for the "
+                "same, or begin anew with --force."
+            )
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value)) or "nothing"
+    return "nothing" if value is None else str(value)
+
+
+def _reason(X: Floats | SparseMatrix, error: ValueError) -> str:
+    """Why a row cannot be learned."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    if np.isnan(values).any():
+        return "has a missing value, NaN: leave it out, or fill it in."
+    if np.isinf(values).any():
+        return "has an infinite value."
+    text = str(error)
+    if "float64" in text:
+        return "has a score or an update beyond the range of float64: scale the data down."
+    return f"cannot be learned: {text}"
+
+
+def _norm(W: npt.NDArray[np.float64]) -> float:
+    """‖w‖, without overflow on the way."""
+    largest = float(np.abs(W).max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    return largest * math.sqrt(float(np.square(W / largest).sum()))

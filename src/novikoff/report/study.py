@@ -1,44 +1,134 @@
 """The main job: decide, learn, fall back on the rule with the fewest mistakes.
 
 1. Each class against the rest (or the one against the other): is it separable? With proof.
-2. If all are: the perceptron. Where it is not clean within its epochs, it goes on from the
-   hyperplanes of the largest margin, and is clean at once.
+2. If all are: the perceptron, on standardised features. Its rule is mapped back to the features
+   as given, and its signs are proved there. Where it is not clean within its epochs, or its rule
+   does not survive the way back, the hyperplane of the largest margin is the model.
 3. If not: the pocket, with a proved bound on how much better any rule could be.
+
+X is checked once, labels are coded once, X is hashed once, and one `Problem` is handed down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from novikoff.core.rows import Indices
-from novikoff.geometry.table import Label, plain_label
-from novikoff.learners.inputs import numbered
-from novikoff.learners.perceptron import Perceptron
-from novikoff.report.steps import (
-    Case,
-    Clock,
-    Labels,
-    Matrix,
-    Options,
-    Progress,
-    Run,
-    check_width,
-    one_against_rest,
-    run_perceptron,
-)
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.problem import Problem, pose
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.schemes import Scheme, scheme_for, sides_of, signs_of
+from novikoff.core.stops import Limits
+from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
+from novikoff.report.scaling import Matrix, Scaling
 
 if TYPE_CHECKING:
     from novikoff.geometry.certificate import Certificate
+    from novikoff.geometry.checker import MatrixDigest
     from novikoff.geometry.error_bound import ErrorBound
-    from novikoff.learners.pocket import Pocket
+    from novikoff.geometry.fewest_mistakes import FewestMistakes
+    from novikoff.geometry.margin import Interval
+    from novikoff.geometry.recession import Recession
+    from novikoff.geometry.separability import Verdict
+    from novikoff.report.model_file import ModelRecord
+
+Labels: TypeAlias = npt.NDArray[np.generic]
+# Called with the step that begins, and the interval for the margin once there is one.
+Progress: TypeAlias = "Callable[[str, Interval | None], None]"
+
+# The perceptron looks at about this many entries of X, within these numbers of epochs.
+ENTRIES_SEEN, MIN_EPOCHS, MAX_EPOCHS = 1_000_000_000, 20, 1000
+# Up to this many classes are also told apart pair by pair.
+MAX_PAIRED_CLASSES = 30
+# Updates of the pocket, at most.
+POCKET_UPDATES = 10_000
+# Rules in memory at the same time, about.
+_RULES_IN_MEMORY = 16
+# The label of all classes but the positive one; it sorts before others, as the negative does.
+REST = "(rest)"
 
 
 @dataclass(frozen=True)
+class Options:
+    """How a study is made.
+
+    Attributes
+    ----------
+    fit_intercept : bool
+        Whether rules may have a bias.
+    positive : label or None
+        With it, the question is this class against all others.
+    order, epochs, seed
+        Of the perceptron; ``epochs=None`` is 1000, fewer for very large data.
+    budget : float or None
+        Seconds for all of it; loading and compiling are not counted.
+    verdict : bool
+        Whether to decide at all; without, only the perceptron runs.
+    average : bool
+        Whether the perceptron predicts with the average of its weights. It may err on data that
+        its last weights separate: so this is for studies without a verdict.
+    proofs : bool
+        Whether to go on for the margin, the lower bound on mistakes and the like; without, only
+        the model is wanted.
+    scale : "standard" or "none"
+        Whether the perceptron sees features of mean 0 and variance 1, or as they are.
+    """
+
+    fit_intercept: bool = True
+    positive: Hashable = None
+    order: str = "permuted"
+    epochs: int | None = None
+    seed: int = 0
+    budget: float | None = None
+    verdict: bool = True
+    average: bool = False
+    proofs: bool = True
+    scale: Literal["standard", "none"] = "standard"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One class against another, or against the rest (``negative`` is None).
+
+    ``scaled`` is the verdict on the standardised features, whose margin and bound are those of
+    the perceptron's run.
+    """
+
+    positive: Label
+    negative: Label
+    verdict: Verdict
+    recession: Recession | None = None
+    errors: int | None = None
+    bound: ErrorBound | None = None
+    scaled: Verdict | None = None
+
+    @property
+    def least_errors(self) -> int | None:
+        """No hyperplane makes fewer mistakes: proved."""
+        return None if self.bound is None else int(self.bound.bound)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The perceptron's run; ``returned`` is False if its rule fails on the features as given."""
+
+    clean: bool
+    mistakes: int
+    epochs: int
+    seconds: float
+    scale: str
+    returned: bool = True
+
+
+@dataclass(frozen=True, eq=False)
 class Study:
     """All that was found.
 
@@ -46,40 +136,46 @@ class Study:
     ----------
     classes, counts
         The labels and how many rows have each.
+    codes : array of int
+        The class of each row.
     cases : list of Case
         One for two classes, else one for each; empty without a verdict.
     run : Run or None
         The perceptron from zero; None where no rule is perfect.
-    model : estimator
-        The best rule found.
+    model : LinearModel
+        The best rule found, for the features as given.
     rule : str
         "perceptron", "average", "largest margin" or "fewest mistakes".
+    problem : Problem
+        The rows that the perceptron saw, signed for two classes.
     confusion : array of int
         Rows of each class (down) that the model gives to each class (across).
-    clashes : list of arrays
+    duplicates : list of arrays
         Identical rows with different labels.
     sha256 : str
         The digest of rows and classes.
-    y : array
-        The labels: as they were given, or the positive one and another for the rest.
     options : Options
         How it was made.
-    unsought : str
-        Why identical rows with different labels were not looked for, where that is so.
+    pocket : list of FewestMistakes
+        For each rule of a model of fewest mistakes, how it came about.
+    loading : float
+        Seconds spent on loading and compiling.
     """
 
     classes: list[Label]
     counts: Indices
+    codes: Indices
     cases: list[Case]
     run: Run | None
-    model: Perceptron | Pocket
+    model: LinearModel
     rule: str
+    problem: Problem
     confusion: Indices
-    clashes: list[Indices]
+    duplicates: list[Indices]
     sha256: str
-    y: Labels
     options: Options
-    unsought: str = ""
+    pocket: list[FewestMistakes] = field(default_factory=list)
+    loading: float = 0.0
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:
@@ -90,20 +186,8 @@ class Study:
 
     @property
     def errors(self) -> int:
-        """The rows that the model gets wrong; for two classes, also those on the hyperplane."""
-        return self.misnamed + self.on_hyperplane
-
-    @property
-    def misnamed(self) -> int:
-        """The rows to which the model gives another label."""
+        """The rows to which the model gives another label; f(x) = 0 is the negative class."""
         return int(self.confusion.sum() - np.trace(self.confusion))
-
-    @property
-    def on_hyperplane(self) -> int:
-        """The rows of two classes that get their label by the tie alone: f(x) = 0 is negative."""
-        if len(self.cases) != 1 or self.cases[0].errors is None:
-            return 0
-        return max(0, self.cases[0].errors - self.misnamed)
 
     @property
     def kinds(self) -> list[str]:
@@ -112,18 +196,20 @@ class Study:
 
 
 def study(
-    X: Matrix,
-    y: Labels,
+    X: object,
+    y: object,
     options: Options = Options(),  # noqa: B008 — frozen
     progress: Progress | None = None,
+    *,
     names: Sequence[str] | None = None,
+    loading: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext,
 ) -> Study:
     """Decide, learn and count.
 
     Parameters
     ----------
     X : array or CSR matrix
-        The rows.
+        The rows; memory-mapped ones stay on disk.
     y : array
         The labels, of two classes or more.
     options : Options
@@ -131,7 +217,9 @@ def study(
     progress : callable, optional
         Called with the name of each step, and with the interval for the margin.
     names : sequence of str, optional
-        The names of the columns, for the model.
+        The names of the columns, for messages.
+    loading : callable
+        Makes a context in which kernels are loaded and compiled.
 
     Examples
     --------
@@ -139,80 +227,419 @@ def study(
     >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
-    tell = progress or (lambda step, interval: None)
-    check_width(X.shape[1])
-    given, y = y, one_against_rest(y, options.positive)
-    labels, codes = numbered(y)
-    classes: list[Label] = [plain_label(label) for label in labels.tolist()]
-    if len(classes) < 2:
-        raise ValueError(f"All rows have the label {classes[0]!r}: two classes are needed.")
-    clock = Clock(options.budget)
-    with ThreadPoolExecutor(1) as beside:
-        cases: list[Case] = []
-        sha256 = clashes = None
-        if options.verdict:
-            from novikoff.report import proving
+    return _Job(check_matrix(X), check_labels(y), options, progress, names, loading).done()
 
-            if options.proofs:
-                sha256 = beside.submit(proving.fingerprint, X, codes)
-            every: list[Label] = [plain_label(label) for label in np.unique(given).tolist()]
-            cases = proving.decide(X, given, every, options, clock, tell)
-            if options.proofs and imperfect(cases):
-                clashes = beside.submit(proving.find_clashes, X, codes)
-        learned = _learn(X, y, cases, options, clock, tell)
-        tell("report", None)
-        predicted = np.searchsorted(labels, learned.model.predict(X))
-        pairs = np.bincount(codes * len(labels) + predicted, minlength=len(labels) ** 2)
-        cases = learned.cases
-        if cases and options.proofs:
-            cases = proving.with_recession(X, given, cases, options)
-        if names is not None:
-            learned.model.feature_names_in_ = np.array(list(names), dtype=object)
+
+class Clock:
+    """The budget, shared by the steps; it stands still while something is loaded."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.end = None if seconds is None else time.monotonic() + seconds
+        self.stopped = 0.0
+
+    def left(self, share: float = 1.0) -> Limits:
+        """A share of the seconds that are left, never quite none."""
+        if self.end is None:
+            return Limits()
+        return Limits(seconds=max(0.01, share * (self.end - time.monotonic())))
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.end is not None and time.monotonic() >= self.end
+
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """A context whose time is not counted."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            took = time.monotonic() - began
+            self.stopped += took
+            self.end = None if self.end is None else self.end + took
+
+
+class _Job:
+    """The steps of one study, and what they share: one problem, one coding, one clock."""
+
+    def __init__(
+        self,
+        X: Matrix,
+        y: Labels,
+        options: Options,
+        progress: Progress | None,
+        names: Sequence[str] | None,
+        loading: Callable[[], contextlib.AbstractContextManager[object]],
+    ) -> None:
+        self.options, self.loading = options, loading
+        self.tell: Progress = progress or (lambda step, interval: None)
+        check_width(X.shape[1])
+        values, codes = np.unique(y, return_inverse=True)
+        self.given: list[Label] = [plain_label(value) for value in values.tolist()]
+        self.given_codes = codes.astype(np.int64)
+        self.labels, self.codes = self._against_rest(values)
+        self.classes: list[Label] = [plain_label(value) for value in self.labels.tolist()]
+        if len(self.classes) < 2:
+            raise ValueError(
+                f"All rows have the label {self.classes[0]!r}: two classes are needed."
+            )
+        self.scheme = scheme_for(len(self.classes), "ovr")
+        self.problem = pose(X, np.ones(len(y), dtype=np.int8), options.fit_intercept, names=names)
+        self.digest: MatrixDigest | None = None
+        self.pocket: list[FewestMistakes] = []
+        self.clock = Clock(options.budget)
+
+    def _against_rest(self, values: Labels) -> tuple[Labels, Indices]:
+        """Labels and codes of the model: with a positive class among several, it and the rest."""
+        positive = self.options.positive
+        if positive is None:
+            return values, self.given_codes
+        if plain_label(positive) not in self.given:
+            raise ValueError(f"No row has the label {positive!r}, which was to be positive.")
+        if len(values) <= 2:
+            return values, self.given_codes
+        name = str(positive)
+        if not name > REST:
+            raise ValueError(f"The label {name!r} cannot be told from {REST!r}: rename it.")
+        chosen = self.given_codes == self.given.index(plain_label(positive))
+        return np.array([REST, name]), chosen.astype(np.int64)
+
+    def done(self) -> Study:
+        cases = self._decide() if self.options.verdict else []
+        if _imperfect(cases):
+            model, cases = self._fill_pocket(cases)
+            rule, run, seen = "fewest mistakes", None, self.problem
+        else:
+            model, rule, run, seen, cases = self._run_perceptron(cases)
+        self.tell("report", None)
+        n = len(self.classes)
+        predicted = np.searchsorted(self.labels, model.predict(self.problem.X))
+        pairs = np.bincount(self.codes * n + predicted, minlength=n * n)
+        duplicates: list[Indices] = []
+        if self.options.proofs and cases:
+            cases = [self._with_recession(case) for case in cases]
+            if _imperfect(cases):
+                from novikoff.geometry.duplicates import conflicting_duplicates
+
+                duplicates = list(conflicting_duplicates(self.problem, self.codes))
         return Study(
-            classes=classes,
-            counts=np.bincount(codes),
+            classes=self.classes,
+            counts=np.bincount(self.codes),
+            codes=self.codes,
             cases=cases,
-            run=learned.run,
-            model=learned.model,
-            rule=learned.rule,
-            confusion=pairs.reshape(len(labels), len(labels)),
-            clashes=[] if clashes is None else clashes.result(),
-            sha256="" if sha256 is None else sha256.result(),
-            y=y,
-            options=options,
+            run=run,
+            model=model,
+            rule=rule,
+            problem=seen.resigned(signs_of(self.codes, self.scheme.sides, 0)) if n == 2 else seen,
+            confusion=pairs.reshape(n, n),
+            duplicates=duplicates,
+            sha256=self._fingerprint(),
+            options=self.options,
+            pocket=self.pocket,
+            loading=self.clock.stopped,
+        )
+
+    def _fingerprint(self) -> str:
+        if self.digest is None or not self.options.proofs:
+            return ""
+        codes = self.codes.astype("<i8").tobytes()
+        return hashlib.sha256(self.digest.root.encode() + codes).hexdigest()
+
+    def _decide(self) -> list[Case]:
+        """The verdict on each class that is asked about."""
+        with self.clock.standing_still():
+            from novikoff.geometry.checker import MatrixDigest
+            from novikoff.geometry.separability import decide
+
+        self.digest = MatrixDigest.of(self.problem.X)
+        cases: list[Case] = []
+        asked = self._asked()
+        for k, (positive, negative, problem) in enumerate(asked):
+            step = "verdict" if len(asked) == 1 else f"verdict for {positive}"
+            self.tell(step, None)
+
+            def show(interval: Interval, step: str = step) -> None:
+                self.tell(step, interval)
+
+            verdict, _ = decide(
+                problem,
+                (positive, negative),
+                limits=self.clock.left(0.6 / (len(asked) - k)),
+                progress=show,
+                digest=self.digest,
+            )
+            cases.append(Case(positive, negative, verdict))
+        return cases
+
+    def _asked(self) -> list[tuple[Label, Label, Problem]]:
+        """The sides of each case, in the labels as given, and its problem."""
+        every = self.given
+        chosen = every if len(every) > 2 else every[-1:]
+        if self.options.positive is not None:
+            chosen = [plain_label(self.options.positive)]
+        found: list[tuple[Label, Label, Problem]] = []
+        for positive in chosen:
+            negative = next(c for c in every if c != positive) if len(every) == 2 else None
+            found.append((positive, negative, self._signed(positive)))
+        return found
+
+    def _signed(self, positive: Label, problem: Problem | None = None) -> Problem:
+        """A problem with one class on the positive side, all others on the negative."""
+        own = self.given_codes == self.given.index(positive)
+        return (problem or self.problem).resigned(np.where(own, 1, -1).astype(np.int8))
+
+    def _run_perceptron(
+        self, cases: list[Case]
+    ) -> tuple[LinearModel, str, Run | None, Problem, list[Case]]:
+        """The perceptron from zero weights; where it fails, a rule that does not."""
+        options, fit_intercept = self.options, self.options.fit_intercept
+        with self.clock.standing_still(), self.loading():
+            from novikoff.core import orders, updates
+            from novikoff.core.training import Plan, load_kernels, train
+
+            order = orders.named(options.order)
+        self.tell("perceptron", None)
+        began, stopped = time.perf_counter(), self.clock.stopped
+        seen, scaling = self.problem, None
+        if options.scale == "standard":
+            scaling = Scaling.of(self.problem.X, centre=fit_intercept)
+            seen = pose(scaling.apply(self.problem.X), self.problem.signs, fit_intercept)
+        with self.clock.standing_still(), self.loading():
+            load_kernels(seen, self.scheme, order)
+        limits = replace(self.clock.left(0.5), epochs=options.epochs or _epochs(self.problem))
+        plan = Plan(
+            update=updates.perceptron(),
+            order=order,
+            limits=limits,
+            seed=options.seed,
+            average=options.average,
+            threads=_threads(),
+        )
+        trained = train(seen, self.codes, self.scheme, plan)
+        seconds = time.perf_counter() - began - (self.clock.stopped - stopped)
+        model = LinearModel.trained(trained, self.labels, self.scheme, fit_intercept)
+        if scaling is not None:
+            W, blank = scaling.back(model.decisive()), np.empty((0, model.n_rules))
+            model = replace(model, W=W, weighted=blank)
+        returned = not cases or not trained.converged or self._separates(model.W)
+        run = Run(
+            bool(trained.converged),
+            int(trained.totals[2].sum()),
+            int(trained.epochs),
+            seconds,
+            options.scale,
+            returned,
+        )
+        if cases and options.proofs and scaling is not None:
+            cases = [self._with_scaled(case, seen) for case in cases]
+        if not cases or (run.clean and run.returned):
+            return model, "average" if options.average else "perceptron", run, seen, cases
+        if all(case.verdict.kind == "separable" for case in cases):
+            return self._largest_margin(cases), "largest margin", run, seen, cases
+        model, cases = self._fill_pocket(cases)
+        return model, "fewest mistakes", run, seen, cases
+
+    def _separates(self, W: Vector) -> bool:
+        """Whether every rule has every row as given strictly on its side: proved."""
+        from novikoff.geometry.passes import prove_signs
+
+        if not np.isfinite(W).all():
+            return False
+        return all(
+            prove_signs(self.problem.resigned(signs_of(self.codes, self.scheme.sides, k)), W[:, k])
+            for k in range(W.shape[1])
+        )
+
+    def _with_scaled(self, case: Case, seen: Problem) -> Case:
+        """The case with the margin of the standardised rows, to a thousandth."""
+        if case.verdict.kind != "separable":
+            return case
+        from novikoff.geometry.separability import decide
+
+        sides = case.positive, case.negative
+        problem = self._signed(case.positive, seen)
+        verdict, _ = decide(problem, sides, tol=1e-3, limits=self.clock.left(0.5))
+        return replace(case, scaled=verdict)
+
+    def _largest_margin(self, cases: list[Case]) -> LinearModel:
+        W = np.column_stack([weights_of(case) for case in cases])
+        model = LinearModel.blank(
+            self.classes, W.shape[0] - 1, fit_intercept=self.options.fit_intercept
+        )
+        return replace(model, classes=self.labels, W=W)
+
+    def _fill_pocket(self, cases: list[Case]) -> tuple[LinearModel, list[Case]]:
+        """The rule with the fewest mistakes, and a bound on how few there can be.
+
+        With several classes, rules for pairs of them are tried too: rules against the rest are
+        each the best for their class, but their scores have no common scale.
+        """
+        self.tell("pocket", None)
+        several = len(self.classes) > 2
+        found = self._pocket(self.scheme, 0.5 if several else 0.9, self.options.proofs)
+        model, self.pocket = self._pocketed(self.scheme, "ovr", found), found
+        if found and self.options.proofs:
+            cases = [
+                replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
+                for case, best in zip(cases, found, strict=True)
+            ]
+        if several and len(self.classes) <= MAX_PAIRED_CLASSES and not self.clock.over:
+            pairs = scheme_for(len(self.classes), "ovo")
+            each = self._pocket(pairs, 0.9, False)
+            other = self._pocketed(pairs, "ovo", each)
+            if self._errors(other) < self._errors(model):
+                model, self.pocket = other, each
+        return model, cases
+
+    def _pocket(self, scheme: Scheme, share: float, bound: bool) -> list[FewestMistakes]:
+        with self.clock.standing_still(), self.loading():
+            from novikoff.core.pocket import load_kernel
+            from novikoff.geometry.fewest_mistakes import fewest_mistakes
+
+            load_kernel(self.problem)
+        n_rules, limits = scheme.sides.shape[1], self.clock.left(share)
+        seconds = None if limits.seconds is None else limits.seconds / n_rules
+        return [
+            fewest_mistakes(
+                problem,
+                lower_bound=bound,
+                limits=Limits(updates=POCKET_UPDATES, seconds=seconds),
+                rng=np.random.default_rng([self.options.seed, k]),
+                sides=sides_of(scheme, self.labels, k),
+                digest=lambda problem=problem: self._digest(problem),
+            )
+            for k, problem in enumerate(self._problems(scheme))
+        ]
+
+    def _problems(self, scheme: Scheme) -> Iterator[Problem]:
+        """The problem of each rule; of a pair of classes, with their rows only."""
+        for k in range(scheme.sides.shape[1]):
+            signs = signs_of(self.codes, scheme.sides, k)
+            if signs.all():
+                yield self.problem.resigned(signs)
+            else:
+                taken = np.flatnonzero(signs)
+                yield pose(self.problem.X[taken], signs[taken], self.options.fit_intercept)
+
+    def _digest(self, problem: Problem) -> str:
+        from novikoff.geometry.checker import MatrixDigest
+
+        whole = self.digest is not None and problem.n == self.problem.n
+        digest = self.digest if whole else None
+        return (digest or MatrixDigest.of(problem.X)).signed(problem.signs)
+
+    def _pocketed(self, scheme: Scheme, kind: str, found: list[FewestMistakes]) -> LinearModel:
+        W = np.column_stack([best.w for best in found])
+        model = LinearModel.blank(
+            self.classes,
+            W.shape[0] - 1,
+            fit_intercept=self.options.fit_intercept,
+            multi_class=kind,
+        )
+        totals = model.totals.copy()
+        totals[1:] = [best.updates for best in found]
+        return replace(model, classes=self.labels, scheme=scheme, W=W, totals=totals)
+
+    def _errors(self, model: LinearModel) -> int:
+        predicted = np.searchsorted(self.labels, model.predict(self.problem.X))
+        return int((predicted != self.codes).sum())
+
+    def _with_recession(self, case: Case) -> Case:
+        """For a quasi-separable case, the fate of the weights of a logistic regression."""
+        if case.verdict.kind != "quasi-separable":
+            return case
+        from novikoff.geometry.recession import recession
+
+        problem = self._signed(case.positive)
+        return replace(case, recession=recession(problem, case.verdict.separated_rows))
+
+
+def weights_of(case: Case) -> Vector:
+    """The weights of a separable case and the bias, positive for the larger of two labels."""
+    return _turned(case, case.verdict)
+
+
+def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
+    """The model of a study, for a file: an estimator's name, its parameters and what it found."""
+    from novikoff.report.model_file import ModelRecord, pocket_state
+
+    options, model = found.options, found.model
+    parameters: dict[str, object] = {
+        "fit_intercept": options.fit_intercept,
+        "multi_class": model.multi_class,
+        "random_state": options.seed,
+    }
+    if found.rule == "fewest mistakes":
+        fitted, arrays = pocket_state(
+            [best.errors for best in found.pocket],
+            [best.proof for best in found.pocket],
+            [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in found.pocket],
+        )
+        return ModelRecord("Pocket", model, names, parameters, fitted, arrays)
+    parameters["order"] = options.order
+    if model.averages:
+        parameters["average"] = "averaged"
+    run = found.run
+    clean = found.rule == "largest margin" or (run is not None and run.clean)
+    fitted = {"n_iter": 0 if run is None else run.epochs, "converged": clean, "open": False}
+    return ModelRecord("Perceptron", model, names, parameters, fitted)
+
+
+def reference_of(found: Study) -> tuple[Vector, float] | None:
+    """Weights and margin of a separator of ``found.problem``, where there is one of two classes."""
+    if len(found.classes) != 2 or not found.cases:
+        return None
+    case = found.cases[0]
+    verdict = case.verdict if case.scaled is None else case.scaled
+    if verdict.kind != "separable":
+        return None
+    return _turned(case, verdict), verdict.margin.lo
+
+
+def check_width(n_features: int) -> None:
+    """Raise ValueError if there are so many features that the rules alone would fill the memory.
+
+    The system would not say so, but end the program: a single wrong index is enough.
+    """
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not every system tells
+        return
+    if 8 * n_features * _RULES_IN_MEMORY > memory:
+        raise ValueError(
+            f"it has {n_features:,} features, and rules of so many weights do not fit into memory."
         )
 
 
-@dataclass(frozen=True)
-class Learned:
-    """The rule that was learned, and how."""
-
-    model: Perceptron | Pocket
-    rule: str
-    run: Run | None
-    cases: list[Case]
-
-
-def _learn(
-    X: Matrix, y: Labels, cases: list[Case], options: Options, clock: Clock, tell: Progress
-) -> Learned:
-    """The perceptron where a perfect rule may exist; else, or if it fails, what is better."""
-    run = None
-    if not imperfect(cases):
-        tell("perceptron", None)
-        perceptron, run = run_perceptron(X, y, options, clock.part(0.5))
-        if run.clean or not cases:
-            return Learned(perceptron, options.rule, run, cases)
-    from novikoff.report import proving
-
-    if all(case.verdict.kind == "separable" for case in cases):
-        return Learned(proving.from_verdicts(X, y, cases, options), "largest margin", run, cases)
-    tell("pocket", None)
-    pocket = proving.fill_pocket(X, y, options, clock)
-    model = proving.better_of_pairs(X, y, pocket, options, clock)
-    return Learned(model, "fewest mistakes", run, proving.with_errors(cases, pocket))
+def _turned(case: Case, verdict: Verdict) -> Vector:
+    if verdict.coef is None or verdict.intercept is None:
+        raise ValueError("Without a hyperplane there are no weights.")
+    w = np.append(verdict.coef, verdict.intercept)
+    size = float(np.abs(w).max())
+    w = w / size if size > 0.0 else w
+    both = [case.positive, case.negative]
+    turned = case.negative is not None and np.unique(both)[-1] == np.asarray(case.negative)
+    return -w if turned else w
 
 
-def imperfect(cases: list[Case]) -> bool:
+def _imperfect(cases: list[Case]) -> bool:
     """Whether it is proved that no rule is perfect."""
     return any(case.verdict.kind in ("quasi-separable", "inseparable") for case in cases)
+
+
+def _renamed(proof: ErrorBound | None, case: Case) -> ErrorBound | None:
+    """The proof in terms of the labels as they were given."""
+    if proof is None or case.negative is not None:
+        return proof
+    return replace(proof, positive=case.positive, negative=None)
+
+
+def _epochs(problem: Problem) -> int:
+    X = problem.X
+    size = max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
+    return int(np.clip(ENTRIES_SEEN // size, MIN_EPOCHS, MAX_EPOCHS))
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""The report as plain data: what the text, the JSON and the page all say.
+"""The report as plain data, from which the text, the JSON and the page are made.
 
 Rows are counted from 1, as in the file, the header not counted. ``report.schema.json``
 describes the JSON.
@@ -16,17 +16,17 @@ import numpy as np
 
 from novikoff import __version__
 from novikoff.core.rows import Indices
-from novikoff.geometry.table import Label
-from novikoff.report.steps import Case, Run
-from novikoff.report.study import Study
+from novikoff.core.validation import Label
+from novikoff.report.study import Case, Run, Study
 
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
+    from novikoff.geometry.separability import Verdict
     from novikoff.report.estimate import Estimate
 
-SCHEMA_VERSION = 1
-# Lists of rows are cut at so many entries; the numbers beside them count all.
-_MOST_LISTED = 1000
+SCHEMA_VERSION = 2
+# Lists of rows are cut after this many entries; the numbers beside them count all.
+_MAX_LISTED = 1000
 _SEVERITY = ("separable", "quasi-separable", "inseparable", "undecided")
 
 
@@ -61,6 +61,7 @@ class DataPart:
     sparse: bool
     label: str | None
     positive: Label
+    fit_intercept: bool
     classes: list[ClassPart]
     notes: list[str]
 
@@ -103,6 +104,15 @@ class Logistic:
 
 
 @dataclass(frozen=True)
+class ScaledPart:
+    """Margin, radius and mistake bound on the standardised features."""
+
+    margin: Bounds
+    radius: float | None
+    mistake_bound: int | None
+
+
+@dataclass(frozen=True)
 class CasePart:
     """One class against the other, or the rest (``negative`` is null)."""
 
@@ -113,6 +123,7 @@ class CasePart:
     geometric_margin: Bounds
     radius: float | None
     mistake_bound: int | None
+    scaled: ScaledPart | None
     support: RowsPart
     separated: RowsPart
     logistic: Logistic | None
@@ -134,12 +145,11 @@ class ModelPart:
 
     rule: str
     errors: int
-    on_hyperplane: int
     confusion: list[list[int]]
 
 
 @dataclass(frozen=True)
-class ClashesPart:
+class DuplicatesPart:
     """Identical rows with different labels."""
 
     groups: int
@@ -148,7 +158,7 @@ class ClashesPart:
 
 @dataclass(frozen=True)
 class Files:
-    """What was written."""
+    """The files that were written."""
 
     model: str | None = None
     certificate: str | None = None
@@ -165,7 +175,7 @@ class Report:
     verdict: VerdictPart | None
     perceptron: Run | None
     model: ModelPart
-    clashes: ClashesPart
+    duplicates: DuplicatesPart
     estimate: Estimate | None
     files: Files
     seconds: float
@@ -195,6 +205,7 @@ def summarize(
             sparse=source.sparse,
             label=source.label,
             positive=_positive(found),
+            fit_intercept=found.options.fit_intercept,
             classes=[
                 ClassPart(label, int(count))
                 for label, count in zip(found.classes, found.counts, strict=True)
@@ -203,9 +214,9 @@ def summarize(
         ),
         verdict=_verdict(found, source, listing),
         perceptron=found.run,
-        model=ModelPart(found.rule, found.errors, found.on_hyperplane, found.confusion.tolist()),
-        clashes=ClashesPart(
-            len(found.clashes), [listing.of(rows) for rows in found.clashes[:_MOST_LISTED]]
+        model=ModelPart(found.rule, found.errors, found.confusion.tolist()),
+        duplicates=DuplicatesPart(
+            len(found.duplicates), [listing.of(rows) for rows in found.duplicates[:_MAX_LISTED]]
         ),
         estimate=estimate,
         files=files,
@@ -214,14 +225,9 @@ def summarize(
 
 
 def _obstacles(found: Study) -> list[str]:
-    """Why verdicts went no further, each reason once, and what was not looked for."""
+    """Why verdicts went no further, each reason once."""
     reasons = [case.verdict.obstacle for case in found.cases]
-    notes = [
-        f"the verdict went no further: {reason}" for reason in dict.fromkeys(reasons) if reason
-    ]
-    if found.unsought:
-        notes.append(f"identical rows with different labels not looked for: {found.unsought}")
-    return notes
+    return [f"the verdict went no further: {reason}" for reason in dict.fromkeys(reasons) if reason]
 
 
 def _positive(found: Study) -> Label:
@@ -240,7 +246,7 @@ class _Listing:
         self.numbers, self.ids = source.rows, source.ids
 
     def of(self, rows: Indices) -> RowsPart:
-        first = rows[:_MOST_LISTED].tolist()
+        first = rows[:_MAX_LISTED].tolist()
         ids = None if self.ids is None else [self.ids[i] for i in first]
         return RowsPart(len(rows), self.numbers[first].tolist(), ids)
 
@@ -263,8 +269,9 @@ def _case(case: Case, source: Source, listing: _Listing) -> CasePart:
         kind=verdict.kind,
         margin=_bounds(verdict.margin),
         geometric_margin=_bounds(verdict.geometric_margin),
-        radius=verdict.radius if math.isfinite(verdict.radius) else None,
+        radius=_finite(verdict.radius),
         mistake_bound=verdict.mistake_bound,
+        scaled=None if case.scaled is None else _scaled(case.scaled),
         support=listing.of(verdict.support),
         separated=listing.of(verdict.separated_rows if quasi else np.arange(0)),
         logistic=_logistic(case, source),
@@ -285,6 +292,13 @@ def _logistic(case: Case, source: Source) -> Logistic | None:
     )
 
 
+def _scaled(verdict: Verdict) -> ScaledPart:
+    return ScaledPart(_bounds(verdict.margin), _finite(verdict.radius), verdict.mistake_bound)
+
+
 def _bounds(interval: Interval) -> Bounds:
-    lo, hi = (end if math.isfinite(end) else None for end in interval)
-    return Bounds(lo, hi)
+    return Bounds(_finite(interval.lo), _finite(interval.hi))
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from novikoff.data.errors import counted
 from novikoff.report.summary import CasePart, Report, RowsPart
 
-_MORE = "more time (--budget), more memory (--max-memory, where there are blocks) or another scale"
 _COUNTING = "(counted from 1, without the header)"
-_SHOWN_ROWS, _SHOWN_NAMES, _SHOWN_CLASHES, _SHOWN_CLASSES = 12, 12, 5, 12
+_SHOWN_ROWS, _SHOWN_NAMES, _SHOWN_GROUPS, _SHOWN_CLASSES = 12, 12, 5, 12
 
 
 def lines(report: Report) -> Iterator[tuple[str, str]]:
@@ -26,7 +25,7 @@ def lines(report: Report) -> Iterator[tuple[str, str]]:
     >>> for heading, text in list(lines(summarize(study(X, y), source)))[:2]:
     ...     print(f"{heading:8} {text}")
     data     three.csv · 3 rows · 1 feature · label level: low (+, 2)  high (−, 1)
-    verdict  separable — proved: all 3 rows checked
+    verdict  separable — proved: a hyperplane with a bias has all 3 rows on their side
     """
     yield "data", _data(report)
     for note in report.data.notes:
@@ -34,7 +33,7 @@ def lines(report: Report) -> Iterator[tuple[str, str]]:
     yield from _verdict(report)
     yield from _perceptron(report)
     yield from _mistakes(report)
-    yield from _clashes(report)
+    yield from _duplicates(report)
     yield from _estimate(report)
     yield from _files(report)
 
@@ -46,27 +45,48 @@ def number(value: float | None) -> str:
     return f"{value:.4g}"
 
 
+def large(count: int) -> str:
+    """A count for a person: beyond 15 digits as a power of ten.
+
+    Examples
+    --------
+    >>> large(12345), large(14 * 10**15), large(10**400)
+    ('12,345', '1.4·10^16', '1.0·10^400')
+    """
+    digits = str(count) if count < 10**4000 else ""
+    if not digits:
+        return "more than 10^4000"
+    return f"{count:,}" if len(digits) <= 15 else f"{digits[0]}.{digits[1]}·10^{len(digits) - 1}"
+
+
 def interval(lo: float | None, hi: float | None) -> str:
     """The digits that both ends agree on, and the width.
 
     Examples
     --------
-    >>> interval(0.00103721, 0.00103724)
-    '1.0372…e-03 (interval width 3e-08)'
+    >>> interval(0.00103721, 0.00103724), interval(0.5, None)
+    ('= 1.0372…e-03 (interval width 3e-08)', '≥ 0.5')
     """
+    if lo is not None and hi is None:
+        return f"≥ {number(lo)}"
     if lo is None or hi is None:
         return f"between {number(lo)} and {number(hi)}"
     if lo == hi:
-        return f"{lo:.7g} (exactly)" if lo == 0.0 else f"{lo:.7g} (interval width 0)"
+        return f"= {lo:.7g} (exactly)" if lo == 0.0 else f"= {lo:.7g} (interval width 0)"
     width = f"(interval width {hi - lo:.0e})"
     for digits in range(8, 0, -1):
         below, above = f"{lo:.{digits + 3}e}", f"{hi:.{digits + 3}e}"
         if below[: digits + 2] == above[: digits + 2] and below[-4:] == above[-4:]:
             mantissa, exponent = below[: digits + 2], below.partition("e")[2]
             if -3 < int(exponent) < 6:
-                return f"{_plain(lo, digits)}… {width}"
-            return f"{mantissa}…e{exponent} {width}"
+                return f"= {_plain(lo, digits)}… {width}"
+            return f"= {mantissa}…e{exponent} {width}"
     return f"between {number(lo)} and {number(hi)}"
+
+
+def bound(count: int | None) -> str:
+    """The mistake bound of the convergence theorem, as far as there is one."""
+    return "" if count is None else f"   R²/γ² = {large(count)}"
 
 
 def _plain(value: float, digits: int) -> str:
@@ -122,10 +142,12 @@ def _verdict(report: Report) -> Iterator[tuple[str, str]]:
 
 def _one_line(case: CasePart) -> str:
     if case.kind == "separable":
-        bound = "" if case.mistake_bound is None else f", at most {case.mistake_bound:,} mistakes"
-        return f"separable        γ = {interval(case.margin.lo, case.margin.hi)}{bound}"
+        scaled = case.scaled
+        after = "" if scaled is None else f"{bound(scaled.mistake_bound)} standardised"
+        gamma = interval(case.margin.lo, case.margin.hi)
+        return f"separable        γ {gamma}{bound(case.mistake_bound)}{after}"
     if case.kind == "undecided":
-        return f"undecided        γ is {interval(case.margin.lo, case.margin.hi)}"
+        return f"undecided        γ {interval(case.margin.lo, case.margin.hi)}"
     wrong = ""
     if case.errors is not None:
         wrong = f", best rule found errs on {case.errors:,}"
@@ -135,31 +157,49 @@ def _one_line(case: CasePart) -> str:
 
 def _case(report: Report, case: CasePart) -> Iterator[tuple[str, str]]:
     n = report.data.rows
+    which = "with a bias" if report.data.fit_intercept else "through the origin"
     if case.kind == "separable":
-        yield "verdict", f"separable — proved: all {n:,} rows checked"
-        bound = f"   at most R²/γ² = {case.mistake_bound:,} mistakes" if case.mistake_bound else ""
-        gamma = interval(case.margin.lo, case.margin.hi)
-        yield "margin", f"γ = {gamma}   R = {number(case.radius)}{bound}"
-        free = interval(case.geometric_margin.lo, case.geometric_margin.hi)
-        yield "", f"with a free bias, as in an SVM: {free}"
+        yield (
+            "verdict",
+            f"separable — proved: a hyperplane {which} has all {n:,} rows on their side",
+        )
+        yield from _margins(report, case)
     elif case.kind == "quasi-separable":
         apart = case.separated.count
         yield (
             "verdict",
-            f"quasi-separable — proved: {counted(apart, 'row')} can be strictly on their side, "
-            f"the other {n - apart:,} only on the hyperplane itself",
+            f"quasi-separable — proved: hyperplanes {which} can have {counted(apart, 'row')} "
+            f"strictly on their side, the other {n - apart:,} only on the hyperplane itself",
         )
         yield "separated", f"rows {rows_text(case.separated)} {_COUNTING}"
         yield from _logistic(case)
     elif case.kind == "inseparable":
-        yield "verdict", f"inseparable — proved: {case.support.count:,} rows contradict each other"
+        yield (
+            "verdict",
+            f"inseparable — proved: no hyperplane {which} has all {n:,} rows on their side",
+        )
         yield (
             "contradict",
-            f"rows {rows_text(case.support)} {_COUNTING}: no hyperplane has all on their side",
+            f"rows {rows_text(case.support)} {_COUNTING}: these {case.support.count:,} suffice",
         )
     else:
-        yield "verdict", f"undecided — {_MORE} may decide"
-        yield "margin", f"γ is {interval(case.margin.lo, case.margin.hi)}"
+        yield "verdict", "undecided — more time (--budget) or another scale may decide"
+        yield "margin", f"γ {interval(case.margin.lo, case.margin.hi)}"
+
+
+def _margins(report: Report, case: CasePart) -> Iterator[tuple[str, str]]:
+    gamma = interval(case.margin.lo, case.margin.hi)
+    yield "margin", f"γ {gamma}   R = {number(case.radius)}{bound(case.mistake_bound)}"
+    scaled = case.scaled
+    if scaled is not None:
+        yield (
+            "",
+            f"features of mean 0 and variance 1: γ = {number(scaled.margin.lo)}   "
+            f"R = {number(scaled.radius)}{bound(scaled.mistake_bound)}",
+        )
+    if report.data.fit_intercept:
+        free = interval(case.geometric_margin.lo, case.geometric_margin.hi)
+        yield "", f"with a free bias, as in an SVM: {free.removeprefix('= ')}"
 
 
 def _logistic(case: CasePart) -> Iterator[tuple[str, str]]:
@@ -186,18 +226,21 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
     counts = (
         f"{counted(run.mistakes, 'mistake')}, {counted(run.epochs, 'epoch')}, {run.seconds:.2f} s"
     )
+    standard = run.scale == "standard"
+    if standard:
+        counts += ", on standardised features"
     if report.model.rule == "average":
         counts += ": the model is the average of its weights"
-    if run.clean:
-        yield "perceptron", f"clean after {counts}"
-    elif report.model.rule == "largest margin":
-        yield (
-            "perceptron",
-            f"not yet clean after {counts} (features of unit variance often need fewer): "
-            "the model is the hyperplane of the largest margin",
-        )
-    else:
+    if report.model.rule == "fewest mistakes" or not (run.clean or report.verdict):
         yield "perceptron", f"not clean after {counts}"
+        return
+    yield "perceptron", f"{'' if run.clean else 'not yet '}clean after {counts}"
+    if report.model.rule == "largest margin":
+        hint = "" if standard or run.clean else " (standardised features often need fewer)"
+        lost = "" if run.returned else "in floats its rule does not separate the rows as given; "
+        yield "", f"{lost}the model is the hyperplane of the largest margin{hint}"
+    elif standard and report.verdict is not None:
+        yield "", "its rule, mapped back to the features as given, has every row right: proved"
 
 
 def _mistakes(report: Report) -> Iterator[tuple[str, str]]:
@@ -205,8 +248,6 @@ def _mistakes(report: Report) -> Iterator[tuple[str, str]]:
     if model.errors == 0:
         return
     text = f"{model.errors:,} of {n:,} rows ({model.errors / n:.1%})"
-    if model.on_hyperplane:
-        text += f", {model.on_hyperplane:,} of them on the hyperplane itself"
     cases = [] if report.verdict is None else report.verdict.cases
     if len(cases) == 1 and cases[0].errors_lower_bound:
         least = cases[0].errors_lower_bound
@@ -238,16 +279,16 @@ def _confusion(report: Report) -> Iterator[tuple[str, str]]:
         yield "", f"{name:{width}}  {cells}"
 
 
-def _clashes(report: Report) -> Iterator[tuple[str, str]]:
-    clashes = report.clashes
-    if clashes.groups == 0:
+def _duplicates(report: Report) -> Iterator[tuple[str, str]]:
+    found = report.duplicates
+    if found.groups == 0:
         return
-    plural = "s" if clashes.groups > 1 else ""
-    yield "clashes", f"{clashes.groups:,} group{plural} of identical rows with different labels:"
-    for part in clashes.listed[:_SHOWN_CLASHES]:
+    groups = counted(found.groups, "group")
+    yield "duplicates", f"{groups} of identical rows with different labels:"
+    for part in found.listed[:_SHOWN_GROUPS]:
         yield "", f"rows {rows_text(part)}"
-    if clashes.groups > _SHOWN_CLASHES:
-        yield "", f"… and {clashes.groups - _SHOWN_CLASHES:,} more (--format json lists them)"
+    if found.groups > _SHOWN_GROUPS:
+        yield "", f"… and {found.groups - _SHOWN_GROUPS:,} more (--format json lists them)"
 
 
 def _estimate(report: Report) -> Iterator[tuple[str, str]]:

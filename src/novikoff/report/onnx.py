@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.learners.inputs import Labels
-from novikoff.learners.schemes import OneVsOne
+from novikoff import __version__
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.schemes import OneVsOne
 from novikoff.report.files import write_file
-from novikoff.report.model_parameters import ESTIMATORS, Model, is_known
+from novikoff.report.model_file import ESTIMATORS
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto
 
 # Old enough for every runtime of the last years, new enough for all operators used.
 _OPSET, _IR_VERSION = 17, 8
-_MOST_BYTES: Final = 2**31 - 2**20  # what protobuf can hold
+_MAX_BYTES: Final = 2**31 - 2**20  # the limit of protobuf
 
 
 class OnnxExportError(ValueError):
     """A model cannot be exported to ONNX; the message is a sentence."""
 
 
-def export_onnx(model: Model, path: str | os.PathLike[str], *, force: bool = True) -> None:
+def export_onnx(model: object, path: str | os.PathLike[str], *, force: bool = True) -> None:
     """Write the rules of a fitted estimator as an ONNX model.
 
-    Its input "X" is a matrix of doubles of shape (rows, n_features), its outputs are "label",
-    what ``predict`` returns, and "scores", what ``decision_function`` returns. Integers
-    become int64, floats double, strings strings.
+    Its input "X" is a matrix of doubles of shape (rows, n_features). Its outputs are "label" and
+    "scores", as ``predict`` and ``decision_function`` return them. Integers become int64, floats
+    double, strings strings.
 
     Scores agree with novikoff's up to rounding: the runtime may add the products of a row
     in another order. Labels can differ only where that matters, that is where a score (or for
@@ -67,37 +67,38 @@ def export_onnx(model: Model, path: str | os.PathLike[str], *, force: bool = Tru
     >>> export_onnx(nv.Perceptron(), "and.onnx")
     Traceback (most recent call last):
         ...
-    novikoff.report.onnx_file.OnnxExportError: The Perceptron cannot be exported to ONNX: it is \
+    novikoff.report.onnx.OnnxExportError: The Perceptron cannot be exported to ONNX: it is \
 not fitted.
     """
-    _refuse(model)
-    content = _model_of(model).SerializeToString(deterministic=True)
+    rules = _rules_of(model)
+    names = getattr(model, "feature_names_in_", None)
+    content = _graph_of(rules, type(model).__name__, names).SerializeToString(deterministic=True)
     write_file(path, content, force=force)
 
 
-def _refuse(model: Model) -> None:
-    """Say why a model has no graph."""
-    name = type(model).__name__
-    if not is_known(model):
+def _rules_of(model: object) -> LinearModel:
+    """The rules of an estimator; OnnxExportError says why there is no graph of them."""
+    kind = type(model)
+    if kind.__name__ not in ESTIMATORS or not kind.__module__.startswith("novikoff."):
         raise OnnxExportError(
-            f"A {name} cannot be exported to ONNX: a {', a '.join(ESTIMATORS)} can."
+            f"A {kind.__name__} cannot be exported to ONNX: a {', a '.join(ESTIMATORS)} can."
         )
-    if "_rules" not in model.__dict__ or "_labels" not in model.__dict__:
-        raise OnnxExportError(f"The {name} cannot be exported to ONNX: it is not fitted.")
-    if model._votes:
+    rules = getattr(model, "_model", None)
+    problem = ""
+    if not isinstance(rules, LinearModel):
+        raise OnnxExportError(f"The {kind.__name__} cannot be exported to ONNX: it is not fitted.")
+    if rules.votes:
         raise OnnxExportError(
             "A voted perceptron cannot be exported to ONNX: it predicts by all rules of its "
             "run, not by weights; fit one with average='averaged'."
         )
-    if len(model.classes_) < 2 or model.n_features_in_ < 1:
-        raise OnnxExportError(
-            f"The {name} cannot be exported to ONNX: it needs two classes and a feature at least."
-        )
-    if model._rules.W.nbytes > _MOST_BYTES:
-        raise OnnxExportError(
-            f"The {name} cannot be exported to ONNX: its weights take up more than the 2 GiB "
-            "of an ONNX file."
-        )
+    if len(rules.classes) < 2 or rules.n_features < 1:
+        problem = "it needs two classes and a feature at least"
+    elif rules.W.nbytes > _MAX_BYTES:
+        problem = "its weights take up more than the 2 GiB of an ONNX file"
+    if problem:
+        raise OnnxExportError(f"The {kind.__name__} cannot be exported to ONNX: {problem}.")
+    return rules
 
 
 class _Graph:
@@ -124,7 +125,7 @@ class _Graph:
         return name
 
 
-def _model_of(model: Model) -> ModelProto:
+def _graph_of(rules: LinearModel, kind: str, names: object) -> ModelProto:
     try:
         from onnx import TensorProto, helper
     except ImportError:
@@ -132,18 +133,18 @@ def _model_of(model: Model) -> ModelProto:
             "The export to ONNX needs the package onnx: pip install 'novikoff[onnx]'."
         ) from None
     graph = _Graph()
-    code, n_scores = _decide(graph, model)
-    labels = _label_values(model.classes_)
+    code, n_scores = _decide(graph, rules)
+    labels = _label_values(rules.classes)
     graph.node("label", "Gather", graph.constant("classes", labels), code, axis=0)
     kinds = {"i": TensorProto.INT64, "f": TensorProto.DOUBLE, "b": TensorProto.BOOL}
-    kind = kinds.get(labels.dtype.kind, TensorProto.STRING)
+    label = kinds.get(labels.dtype.kind, TensorProto.STRING)
     shape: list[str | int | None] = ["rows"] if n_scores is None else ["rows", n_scores]
     body = helper.make_graph(
         graph.nodes,
-        f"novikoff_{type(model).__name__}",
-        [helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["rows", model.n_features_in_])],
+        f"novikoff_{kind}",
+        [helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["rows", rules.n_features])],
         [
-            helper.make_tensor_value_info("label", kind, ["rows"]),
+            helper.make_tensor_value_info("label", label, ["rows"]),
             helper.make_tensor_value_info("scores", TensorProto.DOUBLE, shape),
         ],
         graph.constants,
@@ -151,28 +152,28 @@ def _model_of(model: Model) -> ModelProto:
     exported = helper.make_model(
         body,
         producer_name="novikoff",
-        producer_version=str(sys.modules["novikoff"].__version__),
+        producer_version=__version__,
         opset_imports=[helper.make_opsetid("", _OPSET)],
         ir_version=_IR_VERSION,
     )
-    names = model.__dict__.get("_feature_names", model.__dict__.get("_vocabulary"))
-    if names is not None:
-        helper.set_model_props(exported, {"feature_names": json.dumps([str(n) for n in names])})
+    if isinstance(names, np.ndarray):
+        texts = [str(name) for name in names.tolist()]
+        helper.set_model_props(exported, {"feature_names": json.dumps(texts)})
     return exported
 
 
-def _decide(graph: _Graph, model: Model) -> tuple[str, int | None]:
+def _decide(graph: _Graph, rules: LinearModel) -> tuple[str, int | None]:
     """The nodes from X to "scores" and the code of the class; and the width of the scores."""
-    coef, intercept = model.coef_, model.intercept_
-    n_classes = len(model.classes_)
+    weights = rules.decisive()
+    coef, intercept = np.ascontiguousarray(weights[:-1].T), weights[-1]
+    n_classes = len(rules.classes)
     if n_classes == 2:
         graph.node("products", "MatMul", "X", graph.constant("coef", coef[0]))
         graph.node("scores", "Add", "products", graph.constant("intercept", intercept[0]))
         graph.node("positive", "Greater", "scores", graph.constant("zero", 0.0))
         return graph.node("code", "Cast", "positive", to=7), None  # 7 is int64
-    weights = graph.constant("coef", np.ascontiguousarray(coef.T))
-    graph.node("products", "MatMul", "X", weights)
-    scheme = model._rules.scheme
+    graph.node("products", "MatMul", "X", graph.constant("coef", weights[:-1].copy()))
+    scheme = rules.scheme
     if isinstance(scheme, OneVsOne):
         graph.node("margins", "Add", "products", graph.constant("intercept", intercept))
         return _vote(graph, scheme), n_classes
@@ -221,7 +222,7 @@ def _vote(graph: _Graph, scheme: OneVsOne) -> str:
     return graph.node("code", "ArgMax", "rivals", axis=1, keepdims=0)
 
 
-def _label_values(classes: Labels) -> npt.NDArray[np.generic]:
+def _label_values(classes: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     """The labels in a type that ONNX has; numpy's own strings are objects to it."""
     labels = classes.tolist()
     if all(isinstance(label, str) for label in labels):

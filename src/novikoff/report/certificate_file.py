@@ -1,8 +1,8 @@
-"""The certificates of a study in one file, with what is needed to read its data again.
+"""The certificates of a study in one file, and how their data was read.
 
-JSON: the certificates as they are (each under its own seal) and, beside them, the
-preprocessing of the data. What a certificate proves, it proves about the data read in this way:
-whoever checks it is to be told which columns, label and means that are.
+JSON: the certificates as they are (each with its own checksum) and, beside them, the
+preprocessing of the data. A certificate proves its claim about the data read in this way, so
+its reader is told which columns, label and means that are.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
-from novikoff.geometry.sealed import indented
+from novikoff.report.strict_json import InvalidJsonError, parse_object
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _KIND = "novikoff certificates"
+_FIELDS = ("kind", "schema_version", "data", "preprocessing", "proofs")
+MAX_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Proofs:
     --------
     >>> import novikoff as nv
     >>> proof = nv.separate([[1.0], [2.0]], [0, 1]).certificate
-    >>> read(dump([proof], {"source": "two.csv"})).proofs == [proof]
+    >>> parse(dump([proof], {"source": "two.csv"})).proofs == [proof]
     True
     """
 
@@ -48,18 +51,33 @@ def dump(
         "schema_version": SCHEMA_VERSION,
         "data": dict(data),
         "preprocessing": None if preprocessing is None else dict(preprocessing),
-        "proofs": plain(proofs),
+        "proofs": as_json(proofs),
     }
-    return indented(body, allow_nan=False) + "\n"
+    return json.dumps(body, allow_nan=False) + "\n"
 
 
-def plain(proofs: Sequence[Certificate | ErrorBound]) -> list[object]:
+def as_json(proofs: Sequence[Certificate | ErrorBound]) -> list[object]:
     """The certificates in terms of JSON."""
     return [json.loads(proof.to_json()) for proof in proofs]
 
 
-def read(text: str) -> Proofs:
-    """Read a file of certificates, or a single certificate as `Certificate.to_json` writes it.
+def read(path: str) -> Proofs:
+    """The certificates in a file; CertificateError or ValueError says what is wrong with it."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from None
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"{path} is too large for a certificate.")
+    try:
+        return parse(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a certificate: it is not even text.") from None
+
+
+def parse(text: str) -> Proofs:
+    """The certificates in a text: a file of `dump`, or one certificate as ``to_json`` writes it.
 
     Raises
     ------
@@ -67,20 +85,21 @@ def read(text: str) -> Proofs:
         If it is neither, or was altered.
     """
     try:
-        body = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CertificateError(f"The certificate is not JSON: {error}") from None
-    if not isinstance(body, dict):
-        raise CertificateError("The certificate is not a JSON object.")
+        body = parse_object(text, "The certificate")
+    except InvalidJsonError as error:
+        raise CertificateError(f"{error}.") from None
     if body.get("kind") != _KIND:
         return Proofs([_proof(body)], {}, None)
     version = body.get("schema_version")
     if type(version) is not int or version != SCHEMA_VERSION:
         raise CertificateError(
-            f"The file has schema version {version!r}; this program reads {SCHEMA_VERSION}."
+            f"The file has schema version {str(version)[:80]}; this program reads {SCHEMA_VERSION}."
         )
-    proofs, data = body.get("proofs"), body.get("data")
-    preprocessing = body.get("preprocessing")
+    if tuple(sorted(body)) != tuple(sorted(_FIELDS)):
+        odd = min(set(body) ^ set(_FIELDS))
+        word = "lacks the" if odd in _FIELDS else "has the unknown"
+        raise CertificateError(f"The file {word} field {odd[:80]!r}.")
+    proofs, data, preprocessing = body["proofs"], body["data"], body["preprocessing"]
     if not isinstance(proofs, list) or not all(isinstance(part, dict) for part in proofs):
         raise CertificateError("The file has no list of proofs.")
     if not proofs:

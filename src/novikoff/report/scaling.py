@@ -1,0 +1,121 @@
+"""Features of mean 0 and variance 1, and rules for them turned into rules for those as given.
+
+Scale and translation change R and γ, and with them the mistake bound R²/γ² (B6, Ex 1.29): the
+perceptron runs on standardised features, while every claim is about the features as given.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from novikoff.core.problem import stretches
+from novikoff.core.rows import Floats, SparseMatrix, Vector
+
+Matrix: TypeAlias = "Floats | SparseMatrix"
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """x ↦ (x − mean)/scale, column by column.
+
+    Columns that are constant, or whose variance is beyond float64, stay as they are.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 7.0], [3.0, 7.0]])
+    >>> scaling = Scaling.of(X, centre=True)
+    >>> scaling.apply(X).tolist()
+    [[-1.0, 7.0], [1.0, 7.0]]
+    >>> scaling.back(np.array([[2.0], [1.0], [0.0]])).ravel().tolist()
+    [2.0, 1.0, -4.0]
+    """
+
+    mean: Vector
+    scale: Vector
+
+    @classmethod
+    def of(cls, X: Matrix, *, centre: bool) -> Scaling:
+        """The means and standard deviations of the columns; without ``centre``, all means are 0."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, variance = _moments(X)
+        scale = np.sqrt(variance)
+        usable = np.isfinite(mean) & np.isfinite(scale) & (scale > 0.0)
+        kept = usable & (centre and isinstance(X, np.ndarray))
+        return cls(np.where(kept, mean, 0.0), np.where(usable, scale, 1.0))
+
+    def apply(self, X: Matrix) -> Matrix:
+        """The standardised rows, on disk if X lies there, in X's precision."""
+        if not isinstance(X, np.ndarray):
+            data = _empty_like(X.data)
+            for first in range(0, X.nnz, 1 << 20):
+                part = slice(first, first + (1 << 20))
+                data[part] = X.data[part] / self.scale[X.indices[part]]
+            return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+        scaled = _empty_like(X)
+        for first, last in stretches(X):
+            scaled[first:last] = (X[first:last] - self.mean) / self.scale
+        return scaled
+
+    def back(self, W: Vector) -> Vector:
+        """The rules that say of x what W says of the standardised x; biases last."""
+        given = W.copy()
+        given[:-1] /= self.scale[:, None]
+        given[-1] -= self.mean @ given[:-1]
+        return given
+
+
+def _moments(X: Matrix) -> tuple[Vector, Vector]:
+    """The mean and the variance of each column; 0 is the variance of a constant column."""
+    n, d = X.shape
+    if not isinstance(X, np.ndarray):
+        return _sparse_moments(X)
+    count, mean, squares = 0, np.zeros(d), np.zeros(d)
+    low, high = np.full(d, np.inf), np.full(d, -np.inf)
+    for first, last in stretches(X):  # Chan, Golub and LeVeque (1979)
+        part = X[first:last].astype(np.float64, copy=False)
+        low, high = np.minimum(low, part.min(axis=0)), np.maximum(high, part.max(axis=0))
+        own = part.mean(axis=0)
+        part = part - own
+        shift, total = own - mean, count + last - first
+        squares += np.einsum("ij,ij->j", part, part)
+        squares += shift**2 * (count * (last - first) / total)
+        mean = mean + shift * ((last - first) / total)
+        count = total
+    return mean, np.where(low < high, squares / n, 0.0)
+
+
+def _sparse_moments(X: SparseMatrix) -> tuple[Vector, Vector]:
+    n, d = X.shape
+    sums, squares = np.zeros(d), np.zeros(d)
+    for first, last in stretches(X):
+        part = X[first:last]
+        values = part.data.astype(np.float64, copy=False)
+        sums += np.bincount(part.indices, values, minlength=d)
+        squares += np.bincount(part.indices, values * values, minlength=d)
+    mean = sums / n
+    variance = squares / n - mean**2
+    # What a difference of rounded sums leaves of a constant column is no variance.
+    return mean, np.where(variance > 1e-12 * squares / n, variance, 0.0)
+
+
+def _empty_like(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """An array in memory; or in a temporary file, if the values lie in one."""
+    if not is_mapped(values):
+        return np.empty_like(values)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 — as long as the array lives
+    return np.memmap(file, dtype=values.dtype, mode="w+", shape=values.shape)
+
+
+def is_mapped(values: object) -> bool:
+    """Whether an array lies in a file."""
+    while isinstance(values, np.ndarray):
+        if isinstance(values, np.memmap):
+            return True
+        values = values.base
+    return False
