@@ -23,8 +23,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 _REPO = Path(__file__).parent.parent.parent
 SHARED = _REPO.parent / "shared" / "data"
-_BESIDE = Path(sys.executable).with_name("novikoff")
-COMMAND = [str(_BESIDE)] if _BESIDE.exists() else [sys.executable, "-m", "novikoff"]
+COMMAND = [sys.executable, "-m", "novikoff"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def script(
 
 def inside(*words: str | Path, stdin: bytes = b"") -> Result:
     """Run ``novikoff`` with these words in this process."""
-    from novikoff.cli.main import main
+    from novikoff.cli.main import run
 
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     given = io.TextIOWrapper(io.BytesIO(stdin))
@@ -89,7 +88,7 @@ def inside(*words: str | Path, stdin: bytes = b"") -> Result:
         contextlib.redirect_stderr(err),
         pytest.raises(SystemExit) as stop,
     ):
-        main()
+        run()
     texts = []
     for stream in (out, err):
         stream.flush()
@@ -115,7 +114,7 @@ class Files(NamedTuple):
     xor: Path
     line: Path
     quasi: Path
-    clashes: Path
+    duplicates: Path
     iris: Path
     wine: Path
     cancer: Path
@@ -126,7 +125,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     """Small files of every kind, and three that scikit-learn brings along.
 
     line: x alone separates, between 1 and 2. quasi: only row 4 is off the hyperplane n = 0, so
-    that the weight of n has no finite estimate. clashes: rows 2, 5 and 6 are one point with two
+    that the weight of n has no finite estimate. duplicates: rows 2, 5 and 6 are one point with two
     labels, rows 3 and 4 are one point with one.
     """
     folder = tmp_path_factory.mktemp("data")
@@ -140,8 +139,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
         xor=small("xor.csv", "a,b,class\n0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n"),
         line=small("line.csv", "x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,high\n"),
         quasi=small("quasi.csv", "n,x,class\n0,1,no\n0,2,yes\n0,3,no\n1,2,yes\n"),
-        clashes=small(
-            "clashes.csv",
+        duplicates=small(
+            "duplicates.csv",
             "id,a,b,class\nr1,0,1,p\nr2,2,2,p\nr3,5,1,q\nr4,5,1,q\nr5,2,2,q\nr6,2,2,p\nr7,1,0,p\n",
         ),
         iris=folder / "iris.csv",
@@ -161,10 +160,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 @pytest.fixture(scope="session")
 def fitted(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the models and certificates of xor, line, quasi, clashes and iris."""
+    """A folder with the models and certificates of xor, line, quasi, duplicates and iris."""
     folder = tmp_path_factory.mktemp("fitted")
-    for data in (files.xor, files.line, files.quasi, files.clashes, files.iris):
-        words = ["--id", "id"] if data == files.clashes else []
+    for data in (files.xor, files.line, files.quasi, files.duplicates, files.iris):
+        words = ["--id", "id"] if data == files.duplicates else []
         done = inside("fit", data, "--out", folder, *words)
         assert (done.code, done.err) == (0, "")
     return folder

@@ -25,10 +25,10 @@ def texts(files: Files, tmp_path_factory: pytest.TempPathFactory) -> dict[str, R
     """The report of each file as a user sees it."""
     out = tmp_path_factory.mktemp("texts")
     seen = {
-        path.stem: script("fit", path, "--out", out) for path in (files.xor, files.line, files.iris)
+        path.stem: inside("fit", path, "--out", out)
+        for path in (files.xor, files.line, files.quasi, files.iris)
     }
-    seen["quasi"] = inside("fit", files.quasi, "--out", out)
-    seen["clashes"] = inside("fit", files.clashes, "--id", "id", "--out", out)
+    seen["duplicates"] = inside("fit", files.duplicates, "--id", "id", "--out", out)
     return seen
 
 
@@ -77,7 +77,9 @@ def test_separable(texts: dict[str, Result]) -> None:
     assert done.line("data").endswith(
         "line.csv · 5 rows · 2 features · label class: low (+, 2)  high (−, 3)"
     )
-    assert done.line("verdict") == "separable — proved: all 5 rows checked"
+    assert done.line("verdict") == (
+        "separable — proved: a hyperplane with a bias has all 5 rows on their side"
+    )
     assert done.line("margin").startswith("γ = ")
     assert done.line("perceptron").startswith("clean after ")
     assert "mistakes   " not in done.out
@@ -87,7 +89,7 @@ def test_separable(texts: dict[str, Result]) -> None:
 def test_quasi_separable(texts: dict[str, Result]) -> None:
     done = texts["quasi"]
     assert done.line("verdict").startswith(
-        "quasi-separable — proved: 1 row can be strictly on their side, the other 3 only"
+        "quasi-separable — proved: hyperplanes with a bias can have 1 row strictly on their side"
     )
     assert done.line("separated") == "rows 4 (counted from 1, without the header)"
     assert done.line("logistic") == "weights without a finite estimate: n → +∞"
@@ -96,16 +98,18 @@ def test_quasi_separable(texts: dict[str, Result]) -> None:
 
 def test_inseparable(texts: dict[str, Result]) -> None:
     done = texts["xor"]
-    assert done.line("verdict") == "inseparable — proved: 4 rows contradict each other"
+    assert done.line("verdict") == (
+        "inseparable — proved: no hyperplane with a bias has all 4 rows on their side"
+    )
     assert done.line("contradict").startswith("rows 1, 2, 3, 4 (counted")
     assert done.line("mistakes") == "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"
 
 
-def test_clashes_are_listed_by_row_and_id(texts: dict[str, Result]) -> None:
-    done = texts["clashes"]
-    assert done.line("clashes") == "1 group of identical rows with different labels:"
+def test_duplicates_are_listed_by_row_and_id(texts: dict[str, Result]) -> None:
+    done = texts["duplicates"]
+    assert done.line("duplicates") == "1 group of identical rows with different labels:"
     assert "rows 2 (r2), 5 (r5), 6 (r6)" in done.out
-    assert "r3" not in done.out.split("\nclashes ", 1)[1]
+    assert "r3" not in done.out.split("\nduplicates ", 1)[1]
 
 
 def test_several_classes(texts: dict[str, Result]) -> None:
@@ -218,7 +222,7 @@ def test_real_data_with_known_answers(
             {"name": "NV", "sign": 1}
         ]
     if name == "spam.csv.gz":
-        first = at(body, "clashes", "listed", 0, "rows")
+        first = at(body, "duplicates", "listed", 0, "rows")
         assert first == [64, 3109]
     certificate = tmp_path / (name.split(".")[0] + ".cert.json")
     assert inside("verify", certificate, SHARED / name).code == 0
@@ -228,7 +232,7 @@ def test_a_tiny_budget_ends_undecided_with_exit_code_3(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40_000, 40))
     np.savez(tmp_path / "near.npz", X=X, y=X @ rng.standard_normal(40) > 0.0)
-    done = script("fit", tmp_path / "near.npz", "--budget", "0.001", "--out", tmp_path)
+    done = inside("fit", tmp_path / "near.npz", "--budget", "0.001", "--out", tmp_path)
     assert done.err == ""
     if done.code == 3:
         assert done.line("verdict").startswith("undecided")
@@ -243,8 +247,7 @@ def test_a_tiny_budget_ends_undecided_with_exit_code_3(tmp_path: Path) -> None:
 )
 def test_require(name: str, word: str, code: int, files: Files, tmp_path: Path) -> None:
     path: Path = getattr(files, name)
-    run = script if code else inside
-    done = run("fit", path, "--require", word, "--out", tmp_path)
+    done = inside("fit", path, "--require", word, "--out", tmp_path)
     assert done.code == code
     assert ("the verdict is inseparable, not separable" in done.err) == (code == 1)
     assert (tmp_path / f"{name}.novikoff").exists()
@@ -303,7 +306,7 @@ def test_the_same_seed_gives_the_same_bytes(files: Files, tmp_path: Path) -> Non
     models = []
     for name, seed in (("first", "7"), ("again", "7"), ("other", "8")):
         words = ("--seed", seed, "--epochs", "20", "--no-verdict", "--out", tmp_path / name)
-        run = script if name == "again" else inside
+        run = script if name == "again" else inside  # another process
         assert run("fit", files.cancer, *words).code == 0
         models.append((tmp_path / name / "cancer.novikoff").read_bytes())
     assert models[0] == models[1]
@@ -313,7 +316,7 @@ def test_the_same_seed_gives_the_same_bytes(files: Files, tmp_path: Path) -> Non
 def test_epochs(files: Files, tmp_path: Path) -> None:
     done = inside("fit", files.cancer, "--epochs", "2", "--out", tmp_path)
     assert "2 epochs" in done.line("perceptron")
-    assert done.line("perceptron").endswith("the model is the hyperplane of the largest margin")
+    assert "the model is the hyperplane of the largest margin" in done.out
     assert "0 of 569" in inside("predict", tmp_path / "cancer.novikoff", files.cancer).err
 
 
@@ -325,7 +328,7 @@ def test_without_a_verdict_there_is_no_certificate(files: Files, tmp_path: Path)
 
 
 def test_the_average_of_all_weights(files: Files, tmp_path: Path) -> None:
-    words = ("--no-verdict", "--average", "--order", "cyclic", "--epochs", "3")
+    words = ("--no-verdict", "--average", "--order", "cyclic", "--epochs", "3", "--scale", "none")
     body = report(files.cancer, *words, "--out", tmp_path)
     assert at(body, "model", "rule") == "average"
     model = nv.load(tmp_path / "cancer.novikoff")
@@ -337,6 +340,36 @@ def test_the_average_of_all_weights(files: Files, tmp_path: Path) -> None:
     assert at(body, "model", "errors") == int((same.predict(data.X) != data.y).sum())
     done = inside("fit", files.cancer, *words, "--out", tmp_path, "--force")
     assert done.line("perceptron").endswith("the model is the average of its weights")
+
+
+def test_the_perceptron_sees_standardised_features(files: Files, tmp_path: Path) -> None:
+    """As given, the bound is astronomic and 1,000 epochs are not enough; scaled, it converges."""
+    given = report(files.cancer, "--scale", "none", "--epochs", "50", "--out", tmp_path)
+    assert at(given, "perceptron", "clean") is False
+    assert at(given, "verdict", "cases", 0, "scaled") is None
+    body = report(files.cancer, "--out", tmp_path, "--force")
+    run, case = at(body, "perceptron"), at(body, "verdict", "cases", 0)
+    assert at(run, "clean") is at(run, "returned") is True
+    assert at(body, "model", "rule") == "perceptron"
+    bound, before = at(case, "scaled", "mistake_bound"), at(case, "mistake_bound")
+    assert isinstance(bound, int)
+    assert isinstance(before, int)
+    assert numbers([at(run, "mistakes")]) < [bound]
+    assert bound < before / 10**6
+    X, y = table(files.cancer)
+    scaled = (np.array(X) - np.mean(X, axis=0)) / np.std(X, axis=0)
+    verdict = nv.separate(scaled, y)
+    assert verdict.margin.lo == pytest.approx(at(case, "scaled", "margin", "lo"), rel=1e-2)
+    assert "0 of 569" in inside("predict", tmp_path / "cancer.novikoff", files.cancer).err
+
+
+def test_claims_through_the_origin_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "same_side.csv"
+    path.write_text("x,y\n1,a\n2,b\n")
+    done = inside("fit", path, "--no-intercept", "--out", tmp_path)
+    assert "no hyperplane through the origin has all 2 rows" in done.line("verdict")
+    verified = inside("verify", tmp_path / "same_side.cert.json", path)
+    assert "through the origin" in verified.line("holds")
 
 
 def test_unseen_rows(files: Files, tmp_path: Path) -> None:

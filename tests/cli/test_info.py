@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import novikoff as nv
-from tests.cli.conftest import Files, inside, script, write_csv
+from tests.cli.conftest import Files, inside, write_csv
 
 
 def test_a_model_of_two_classes(files: Files, fitted: Path) -> None:
-    done = script("info", fitted / "line.novikoff")
+    done = inside("info", fitted / "line.novikoff")
     assert (done.code, done.err) == (0, "")
     assert done.line("classes") == "high, low"
     assert done.line("features") == "2"

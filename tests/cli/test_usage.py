@@ -6,7 +6,6 @@ import os
 import pty
 import re
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,29 +14,8 @@ import pytest
 from novikoff import __version__
 from tests.cli.conftest import COMMAND, Files, environment, inside, script
 
-MODULES = """
-import sys
-from novikoff.cli.main import main
-sys.argv = ["novikoff", *sys.argv[1:]]
-try:
-    main()
-finally:
-    print("modules", *sorted({name.split(".")[0] for name in sys.modules}))
-"""
-
-
-@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["--version"]])
-def test_help_imports_nothing_heavy(words: list[str]) -> None:
-    done = script(*words, start=[sys.executable, "-c", MODULES])
-    assert (done.code, done.err) == (0, "")
-    modules = set(done.out.splitlines()[-1].split()[1:])
-    assert "click" in modules
-    heavy = {"numpy", "numba", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "pandas"}
-    assert not heavy & modules
-
-
 def test_help() -> None:
-    done = script("--help")
+    done = inside("--help")
     assert (done.code, done.err) == (0, "")
     for command in ("fit", "predict", "verify", "info"):
         assert re.search(rf"^  {command}  +[A-Z]", done.out, re.MULTILINE)
@@ -50,7 +28,7 @@ def test_help() -> None:
 
 
 def test_version() -> None:
-    done = script("--version")
+    done = inside("--version")
     assert (done.code, done.out) == (0, f"novikoff, version {__version__}\n")
 
 
@@ -69,6 +47,9 @@ def test_version() -> None:
         (["fit", "x.csv", "--epochs", "0"], "--epochs"),
         (["fit", "x.csv", "--seed", "-1"], "--seed"),
         (["fit", "x.csv", "--order", "sorted"], "--order"),
+        (["fit", "x.csv", "--scale", "log"], "--scale"),
+        (["fit", "x.csv", "--max-memory", "much"], "--max-memory"),
+        (["fit", "x.csv", "--max-memory", "1MB"], "700MB at least"),
         (["fit", "x.csv", "--format", "pdf"], "--format"),
         (["fit", "x.csv", "--require", "perfect"], "--require"),
         (["fit", "x.csv", "--plot", "x.pdf"], "neither .svg nor .png"),
@@ -88,13 +69,6 @@ def test_wrong_usage(words: list[str], complaint: str) -> None:
     assert done.err.startswith("Usage: novikoff")
     assert complaint in done.err
     assert "Traceback" not in done.err
-
-
-def test_wrong_usage_through_the_script() -> None:
-    for words in (["refit"], ["fit", "x.csv", "--holdout", "0.2", "--cv", "3"]):
-        done = script(*words)
-        assert (done.code, done.out) == (2, "")
-        assert done.err.startswith("Usage: novikoff ")
 
 
 def on_terminal(words: list[str], **more: str) -> tuple[int, str, str]:
@@ -146,3 +120,18 @@ def test_no_color(files: Files, tmp_path: Path) -> None:
     # A terminal is no place for a page: it goes to a file, and the text is shown.
     assert "<html" not in out
     assert (tmp_path / "line.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_first_run_says_that_it_compiles(files: Files, tmp_path: Path) -> None:
+    """Once, piped or not; the times in the report do not contain it."""
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (
+        script("fit", files.line, "--out", tmp_path, "--force", "--format", "json", **cache)
+        for _ in range(2)
+    )
+    assert (first.code, second.code) == (0, 0)
+    assert first.err.count("compiling for the first time, about 3 s") == 1
+    assert second.err == ""
+    run = first.json["perceptron"]
+    assert isinstance(run, dict)
+    assert run["seconds"] < 0.5

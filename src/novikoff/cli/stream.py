@@ -196,6 +196,7 @@ class Request:
             fit_intercept=not values["no_intercept"],
             average=bool(values["average"]),
             multi_class=str(values["multi_class"]),
+            loading=saying_that_it_compiles,
         )
         if model is not None and values["resume"] and model.exists():
             return resume(model, self.data, options, run, self.asked)
@@ -261,15 +262,12 @@ class _Saver:
 def _run(
     reader: StreamReader, request: Request, saver: _Saver, signals: list[int], view: View
 ) -> None:
-    from novikoff.core.training import load_stream_kernels
     from novikoff.report.stream import doubling
 
     run, every = reader.run, request.save_every
     begun = shown = run.rows
     if request.limit is not None and run.rows >= request.limit:
         return
-    with saying_that_it_compiles():
-        load_stream_kernels()
     with contextlib.closing(reader.go(request.stop(), request.passes)) as steps:
         for _ in steps:
             if run.rows > shown:

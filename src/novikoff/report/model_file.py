@@ -6,7 +6,8 @@ A SHA-256 over both makes damage known. Reading trusts nothing all the same: siz
 before anything is computed with them, every name, type and shape is checked, and no field or
 tensor may be left over. Nothing in a file is ever executed.
 
-The safetensors metadata has two entries: "novikoff", the header as JSON text, and "checksum".
+The safetensors metadata has one entry, "novikoff", the header as JSON text; its last field is the
+checksum.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin")
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
 _MAX_LABEL_CHARACTERS = 2**24  # each label padded to the longest
 _MAX_SIDES = 2**26  # entries of the table of signs, classes × rules
+_MARK: Final = ', "checksum": "'
 _NUMBERS: Final = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),
@@ -147,7 +149,7 @@ def dump(record: ModelRecord) -> bytes:
     except InvalidJsonError as error:
         raise ModelFileError(f"The {record.estimator} cannot be saved: {error}.") from None
     tensors = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    return save_tensors(tensors, {"novikoff": text, "checksum": _checksum(text, tensors)})
+    return save_tensors(tensors, {"novikoff": f"{text[:-1]}{_MARK}{_checksum(text, tensors)}\"}}"})
 
 
 def read(path: str | os.PathLike[str]) -> ModelRecord:
@@ -226,12 +228,14 @@ def _unpack(content: bytes) -> tuple[Body, dict[str, Array]]:
             f"it is not a safetensors file, or not whole ({str(error)[:200]})"
         ) from None
     metadata = parse_object(text, "its table of tensors").get("__metadata__")
-    if not isinstance(metadata, dict) or set(metadata) != {"novikoff", "checksum"}:
+    if not isinstance(metadata, dict) or list(metadata) != ["novikoff"]:
         raise InvalidJsonError("it is a safetensors file, but not one of novikoff's")
-    header = metadata["novikoff"]
-    if not isinstance(header, str) or len(header) > MAX_HEADER_BYTES:
+    entry = metadata["novikoff"]
+    if not isinstance(entry, str) or len(entry) > 2 * MAX_HEADER_BYTES:
         raise InvalidJsonError("its header is not a text, or too long")
-    if metadata["checksum"] != _checksum(header, tensors):
+    body, _, checksum = entry.rpartition(_MARK)
+    header = f"{body}}}"
+    if checksum != f'{_checksum(header, tensors)}"}}':
         raise InvalidJsonError("it was altered or damaged: its checksum does not match")
     return parse_object(header, "its header"), tensors
 

@@ -7,6 +7,7 @@ and gone on from.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -85,6 +86,8 @@ class StreamRun:
         All labels there will be; by default new classes are taken in as they appear.
     model : LinearModel, optional
         Where to go on from; None before the first row.
+    loading : callable
+        Makes a context in which kernels are loaded and compiled.
 
     Examples
     --------
@@ -103,6 +106,7 @@ class StreamRun:
     class_weight: Mapping[Hashable, float] | None = None
     classes: Sequence[Hashable] | None = None
     model: LinearModel | None = None
+    loading: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
     rows: int = 0
     mistakes: int = 0
     from_zero: bool = True
@@ -110,6 +114,7 @@ class StreamRun:
 
     def __post_init__(self) -> None:
         self.from_zero = self.from_zero and self.model is None
+        self._loaded: type | None = None
 
     def learn(self, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]) -> None:
         """Predict, then learn, the rows of X in turn.
@@ -216,6 +221,8 @@ class StreamRun:
         self, model: LinearModel, X: Floats | SparseMatrix, codes: Indices, *, novel: bool = False
     ) -> None:
         """Learn rows of known classes; of rows that cannot be learned, those before the first."""
+        if type(model.scheme) is not self._loaded:
+            self._load(model, X)
         from novikoff.core.updates import perceptron
 
         if len(codes) > 1 and model.multi_class == "ovo" and len(model.classes) > 2:
@@ -244,6 +251,14 @@ class StreamRun:
         self.rows += len(codes)
         self.mistakes += int(np.count_nonzero(wrong))
         self._recent = np.concatenate([self._recent, wrong[-RECENT_ROWS:]])[-RECENT_ROWS:]
+
+    def _load(self, model: LinearModel, X: Floats | SparseMatrix) -> None:
+        with self.loading():
+            from novikoff.core.problem import pose
+            from novikoff.core.training import load_kernels
+
+            load_kernels(pose(X[:0], np.ones(0, dtype=np.int8), True), model.scheme)
+        self._loaded = type(model.scheme)
 
     def _margin_bound(self, model: LinearModel, norm: float) -> float | None:
         """‖w‖/(t·μ) and all that rounding may have done to w on the way, rounded up.

@@ -418,7 +418,7 @@ class _Job:
         )
         trained = train(seen, self.codes, self.scheme, plan)
         seconds = time.perf_counter() - began - (self.clock.stopped - stopped)
-        model = LinearModel.trained(trained, self.labels, self.scheme, fit_intercept)
+        model = LinearModel.trained(trained, self.labels, fit_intercept)
         if scaling is not None:
             W, blank = scaling.back(model.decisive()), np.empty((0, model.n_rules))
             model = replace(model, W=W, weighted=blank)

@@ -1,0 +1,63 @@
+"""Data larger than memory: ``--max-memory`` and ``--cache`` change nothing but where arrays lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import novikoff as nv
+from tests.cli.conftest import Files, inside
+
+
+def essence(report: dict[str, object]) -> object:
+    """All that must not depend on where the arrays lie."""
+    verdict, data = report["verdict"], report["data"]
+    assert isinstance(verdict, dict)
+    assert isinstance(data, dict)
+    sizes = [data[name] for name in ("rows", "features", "classes", "label")]
+    return verdict["cases"], report["duplicates"], report["model"], sizes
+
+
+@pytest.mark.parametrize("name", ["xor", "line", "quasi", "iris", "cancer"])
+def test_the_report_is_that_of_the_rows_in_memory(name: str, files: Files, tmp_path: Path) -> None:
+    data: Path = getattr(files, name)
+    words = ["--format", "json", "--order", "cyclic"]
+    whole = inside("fit", data, *words, "--out", tmp_path / "whole")
+    parts = inside("fit", data, *words, "--out", tmp_path / "parts", "--cache", tmp_path / "cache")
+    assert (whole.code, parts.code, parts.err) == (0, 0, "")
+    assert essence(parts.json) == essence(whole.json)
+    proof = tmp_path / "parts" / f"{data.stem}.cert.json"
+    again = inside("verify", proof, data, "--cache", tmp_path / "cache")
+    assert (again.code, again.err) == (0, "")
+    one = nv.load(tmp_path / "whole" / f"{data.stem}.novikoff")
+    other = nv.load(tmp_path / "parts" / f"{data.stem}.novikoff")
+    assert one.coef_.tolist() == other.coef_.tolist()
+    if isinstance(one, nv.Perceptron) and isinstance(other, nv.Perceptron):
+        assert one.n_mistakes_ == other.n_mistakes_
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--cv", "3"], "--cv needs all rows in memory"),
+        (["--holdout", "0.5"], "--holdout needs all rows in memory"),
+        (["--one-hot", "*"], "one-hot"),
+        (["--label", "zz"], 'has no column "zz"'),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    words: list[str], what: str, files: Files, tmp_path: Path
+) -> None:
+    done = inside("fit", files.line, "--cache", tmp_path / "c", *words, "--out", tmp_path / "out")
+    assert (done.code, done.out) == (2, "")
+    assert what in done.err
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_a_page_has_no_pictures_but_everything_else(files: Files, tmp_path: Path) -> None:
+    words = ["--format", "html", "--out", tmp_path, "--cache", tmp_path / "cache"]
+    done = inside("fit", files.cancer, *words)
+    assert (done.code, done.err) == (0, "")
+    assert "<svg" not in done.out
+    assert "separable" in done.out
