@@ -12,7 +12,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -96,6 +97,14 @@ def inside(*words: str | Path, stdin: bytes = b"") -> Result:
         texts.append(stream.read())
     assert isinstance(stop.value.code, int)
     return Result(stop.value.code, *texts)
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+    """Wait for an event, looking again and again."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def write_csv(

@@ -69,31 +69,7 @@ def test_a_line_that_was_cut_off_is_not_two_rows(packed: bool, tmp_path: Path) -
     assert model.read_bytes() == whole.read_bytes()
 
 
-def test_pipe_and_file_go_on_from_each_other(data: Path, tmp_path: Path) -> None:
-    content = data.read_bytes()
-    lines = content.splitlines(keepends=True)
-    some, rest = b"".join(lines[:2501]), b"".join(lines[2501:3001])
-    model, whole = tmp_path / "m.novikoff", tmp_path / "w.novikoff"
-    stream("-", "--save", model, stdin=some)
-    stream("-", "--save", model, "--resume", stdin=rest)
-    stream("-", "--save", model, "--resume", "--replay", "--limit", "3100", stdin=content)
-    stream("-", "--save", whole, stdin=b"".join(lines[:3101]))
-    stream(data, "--save", model, "--resume", "--limit", "3500")
-    stream(data, "--save", model, "--resume")
-    stream(data, "--save", whole, "--resume")
-    body, other = json_of(model), json_of(whole)
-    assert body == other
-
-
-def json_of(model: Path) -> object:
-    from novikoff.report import model_file
-
-    data = model_file.read(model).data
-    assert data is not None
-    return {**data, "source": None}
-
-
-@pytest.mark.parametrize("way", ["file", "gzip", "replay"])
+@pytest.mark.parametrize("way", ["file", "gzip"])
 def test_rows_that_are_others_are_noticed(way: str, data: Path, tmp_path: Path) -> None:
     content = data.read_bytes()
     lines = content.splitlines(keepends=True)
@@ -101,9 +77,7 @@ def test_rows_that_are_others_are_noticed(way: str, data: Path, tmp_path: Path) 
 
     def run(now: bytes, *words: str) -> Result:
         source.write_bytes(gzip.compress(now) if way == "gzip" else now)
-        name, stdin = ("-", now) if way == "replay" else (source, b"")
-        more = ("--replay",) if way == "replay" and "--resume" in words else ()
-        return inside("stream", name, "--save", model, *words, *more, stdin=stdin)
+        return inside("stream", source, "--save", model, *words)
 
     assert run(content, "--limit", "3000").code == 0
     before = model.read_bytes()
