@@ -25,7 +25,7 @@ import numpy.typing as npt
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import Scheme, scheme_for, sides_of, signs_of
+from novikoff.core.schemes import Scheme, labels_of, scheme_for, signs_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
 from novikoff.report.scaling import Matrix, Scaling
@@ -506,7 +506,7 @@ class _Job:
                 lower_bound=bound,
                 limits=Limits(updates=POCKET_UPDATES, seconds=seconds),
                 rng=np.random.default_rng([self.options.seed, k]),
-                sides=sides_of(scheme, self.labels, k),
+                sides=labels_of(scheme, self.labels, k),
                 digest=lambda problem=problem: self._digest(problem),
             )
             for k, problem in enumerate(self._problems(scheme))
