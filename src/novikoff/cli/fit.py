@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import click
 
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
-from novikoff.cli.options import fields, memory, read_data, read_options, reading
+from novikoff.cli.options import adding, fields, memory, read_data, read_options, reading
 from novikoff.cli.progress import Show, print_lines, print_text, saying_that_it_compiles, shown
 
 if TYPE_CHECKING:
@@ -30,92 +30,50 @@ _ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".n
             ".svm", ".svmlight", ".libsvm", ".data", ".dat")  # fmt: skip
 
 
+_OPTIONS = adding([
+    click.option("--positive", metavar="VALUE", help="The positive class; against all others, if "
+                 "there are more than two."),
+    click.option("--no-intercept", is_flag=True, help="Rules through the origin only."),
+    click.option("--scale", type=click.Choice(["standard", "none"]), default="standard",
+                 show_default=True, help="Whether the perceptron runs on features of mean 0 and "
+                 "variance 1, or as they are. Its rule is mapped back and proved for the features "
+                 "as given."),
+    click.option("--order", type=click.Choice(_ORDERS), default="permuted", show_default=True,
+                 help="In which order the perceptron looks at the rows."),
+    click.option("--epochs", type=click.IntRange(1), help="Passes of the perceptron, at most. "
+                 "Default: 10,000, fewer for large data."),
+    click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
+                 help="Where randomness comes from."),
+    click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+                 help="Time for deciding and learning, loading and compiling not counted; what is "
+                 "not proved by then is undecided."),
+    click.option("--no-verdict", is_flag=True, help="Only run the perceptron: no proof, no "
+                 "certificate."),
+    click.option("--average", is_flag=True, help="With --no-verdict: the model predicts with the "
+                 "average of all weights, which is often better on unseen rows where no rule is "
+                 "perfect."),
+    click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+                 metavar="SHARE", help="Estimate the error on unseen examples from a share held "
+                 "out."),
+    click.option("--cv", type=click.IntRange(2), metavar="K", help="The same, by K-fold "
+                 "cross-validation."),
+    click.option("--require", type=click.Choice(_KINDS), help="Exit with 1 if the verdict is "
+                 "another."),
+    click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text",
+                 show_default=True, help="Of the report on standard output."),
+    click.option("--plot", type=click.Path(), metavar="FILE", help="Draw a picture: .svg or .png."),
+    click.option("--plot-kind", type=click.Choice(_PLOTS), default="boundary", show_default=True,
+                 help="What the picture shows."),
+    click.option("--plane", metavar="A,B", help="The two features whose plane is drawn."),
+    click.option("--out", type=click.Path(), default=".", metavar="DIR", help="Where the model and "
+                 "the certificate go. Default: here."),
+])  # fmt: skip
+
+
 @click.command("fit")
 @click.argument("data", type=click.Path())
 @reading
-@click.option(
-    "--positive",
-    metavar="VALUE",
-    help="The positive class; against all others, if there are more than two.",
-)
-@click.option("--no-intercept", is_flag=True, help="Rules through the origin only.")
-@click.option(
-    "--scale",
-    type=click.Choice(["standard", "none"]),
-    default="standard",
-    show_default=True,
-    help="Whether the perceptron runs on features of mean 0 and variance 1, or as they are. Its "
-    "rule is mapped back and proved for the features as given.",
-)
-@click.option(
-    "--order",
-    type=click.Choice(_ORDERS),
-    default="permuted",
-    show_default=True,
-    help="In which order the perceptron looks at the rows.",
-)
-@click.option(
-    "--epochs",
-    type=click.IntRange(1),
-    help="Passes of the perceptron, at most. Default: 1000, fewer for very large data.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    show_default=True,
-    help="Where randomness comes from.",
-)
-@click.option(
-    "--budget",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Time for deciding and learning, loading and compiling not counted; what is not proved "
-    "by then is undecided.",
-)
-@click.option(
-    "--no-verdict", is_flag=True, help="Only run the perceptron: no proof, no certificate."
-)
-@click.option(
-    "--average",
-    is_flag=True,
-    help="With --no-verdict: the model predicts with the average of all weights, which is often "
-    "better on unseen rows where no rule is perfect.",
-)
-@click.option(
-    "--holdout",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="SHARE",
-    help="Estimate the error on unseen examples from a share held out.",
-)
-@click.option(
-    "--cv", type=click.IntRange(2), metavar="K", help="The same, by K-fold cross-validation."
-)
-@click.option("--require", type=click.Choice(_KINDS), help="Exit with 1 if the verdict is another.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    show_default=True,
-    help="Of the report on standard output.",
-)
-@click.option("--plot", type=click.Path(), metavar="FILE", help="Draw a picture: .svg or .png.")
-@click.option(
-    "--plot-kind",
-    type=click.Choice(_PLOTS),
-    default="boundary",
-    show_default=True,
-    help="What the picture shows.",
-)
-@click.option("--plane", metavar="A,B", help="The two features whose plane is drawn.")
-@click.option(
-    "--out",
-    type=click.Path(),
-    default=".",
-    metavar="DIR",
-    help="Where the model and the certificate go. Default: here.",
-)
+@_OPTIONS
 @memory
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def command(data: str, **values: object) -> None:

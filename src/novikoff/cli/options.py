@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -11,11 +11,24 @@ if TYPE_CHECKING:
     from novikoff.cli.progress import Show
     from novikoff.data import Dataset, ReadOptions, Recipe
 
-Command = TypeVar("Command", bound=Callable[..., object])
+Command: TypeAlias = Callable[..., Any]
 
 _FORMATS = ["csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight"]
 
-_READING = [
+
+def adding(options: Sequence[Callable[[Command], Command]]) -> Callable[[Command], Command]:
+    """A decorator that adds several options to a command, in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+# How a file is read; `read_options` takes the values.
+reading = adding([
     click.option("--label", metavar="NAME|INDEX", help="The label column, by name or number "
                  "(from 1; −1 is the last). Default: label, target, y or class, else the last."),
     click.option("--features", metavar="A,B,…", help="Use only these columns."),
@@ -32,25 +45,19 @@ _READING = [
     click.option("--decimal", metavar="CHAR", help="The decimal point, for instance a comma."),
     click.option("--from", "source_format", type=click.Choice(_FORMATS), help="The format of DATA. "
                  "Default: from its name or first bytes."),
-]  # fmt: skip
+])  # fmt: skip
 
 
-_MEMORY = [
+# How much memory data may take; `read_data` takes the values.
+memory = adding([
     click.option("--max-memory", metavar="SIZE", callback=lambda ctx, param, value: _size(value),
                  help="Stay below it, for instance 2GB (700MB at least): data that needs more is "
                  "parsed by pieces into arrays on disk."),
     click.option("--cache", type=click.Path(file_okay=False), metavar="DIR", help="Keep such "
                  "arrays in DIR: the next command that reads the same data is quick."),
-]  # fmt: skip
+])  # fmt: skip
 # The memory of the program itself, and the least that makes sense beside it.
 _MIN_MEMORY = 700_000_000
-
-
-def memory(command: Command) -> Command:
-    """Add the options about memory to a command; `read_data` takes their values."""
-    for option in reversed(_MEMORY):
-        command = option(command)
-    return command
 
 
 def read_data(
@@ -88,13 +95,6 @@ def _size(value: str | None) -> int | None:
     if size < _MIN_MEMORY:
         raise click.BadParameter("the program itself needs about 400MB: give 700MB at least.")
     return size
-
-
-def reading(command: Command) -> Command:
-    """Add the options to a command; `read_options` takes their values."""
-    for option in reversed(_READING):
-        command = option(command)
-    return command
 
 
 _NAMES = (

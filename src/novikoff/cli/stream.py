@@ -17,7 +17,7 @@ import click
 
 from novikoff.cli.live import as_json, bound, share, viewed
 from novikoff.cli.main import Interrupted
-from novikoff.cli.options import read_options, reading
+from novikoff.cli.options import adding, read_options, reading
 from novikoff.cli.progress import handling, print_lines, print_text, saying_that_it_compiles
 
 if TYPE_CHECKING:
@@ -33,71 +33,46 @@ _LASTING = (
 _OPTION_NAMES = {"id_": "id", "source_format": "from"}
 
 
+_OPTIONS = adding([
+    click.option("--hash", type=click.IntRange(1, 28), metavar="BITS", help="Hash the names of "
+                 "features, and cells of text, to 2^BITS columns. Without it names are kept, and "
+                 "each new one gets the next column."),
+    click.option("--names", is_flag=True, help="In label feature:value …, take features for names "
+                 "even if they look like numbers."),
+    click.option("--text-labels", is_flag=True, help="Take labels for text, whatever they look "
+                 "like."),
+    click.option("--average", is_flag=True, help="The model predicts with the average of all "
+                 "weights."),
+    click.option("--margin", type=click.FloatRange(0), default=0.0, show_default=True,
+                 help="Learn from rows whose score is not above this."),
+    click.option("--step", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True,
+                 help="The size of an update."),
+    click.option("--no-intercept", is_flag=True, help="Rules through the origin only."),
+    click.option("--multi-class", type=click.Choice(["ovr", "ovo"]), default="ovr",
+                 show_default=True, help="A rule for each class against the rest, or for each "
+                 "pair."),
+    click.option("--passes", type=click.IntRange(1), default=1, show_default=True,
+                 help="How often to go through a file."),
+    click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after N rows in all."),
+    click.option("--save", type=click.Path(), metavar="MODEL", help="Write the model here at the "
+                 "end."),
+    click.option("--save-every", type=click.IntRange(1), metavar="N", help="Also after every N "
+                 "rows."),
+    click.option("--resume", is_flag=True, help="Go on from MODEL, exactly, if it is there. A file "
+                 "is read on from where it was left; what a pipe brings is new, but for a first "
+                 "line that is the header again."),
+    click.option("--force", is_flag=True, help="Begin anew although MODEL is there."),
+    click.option("--quiet", is_flag=True, help="No progress, only the summary."),
+    click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
+                 show_default=True, help="Of what is printed: text, or a line of JSON for each "
+                 "record."),
+])  # fmt: skip
+
+
 @click.command("stream")
 @click.argument("data", type=click.Path())
 @reading
-@click.option(
-    "--hash",
-    type=click.IntRange(1, 28),
-    metavar="BITS",
-    help="Hash the names of features, and cells of text, to 2^BITS columns. Without it names "
-    "are kept, and each new one gets the next column.",
-)
-@click.option(
-    "--names",
-    is_flag=True,
-    help="In label feature:value …, take features for names even if they look like numbers.",
-)
-@click.option("--text-labels", is_flag=True, help="Take labels for text, whatever they look like.")
-@click.option("--average", is_flag=True, help="The model predicts with the average of all weights.")
-@click.option(
-    "--margin",
-    type=click.FloatRange(0),
-    default=0.0,
-    show_default=True,
-    help="Learn from rows whose score is not above this.",
-)
-@click.option(
-    "--step",
-    type=click.FloatRange(0, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="The size of an update.",
-)
-@click.option("--no-intercept", is_flag=True, help="Rules through the origin only.")
-@click.option(
-    "--multi-class",
-    type=click.Choice(["ovr", "ovo"]),
-    default="ovr",
-    show_default=True,
-    help="A rule for each class against the rest, or for each pair.",
-)
-@click.option(
-    "--passes",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="How often to go through a file.",
-)
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after N rows in all.")
-@click.option("--save", type=click.Path(), metavar="MODEL", help="Write the model here at the end.")
-@click.option("--save-every", type=click.IntRange(1), metavar="N", help="Also after every N rows.")
-@click.option(
-    "--resume",
-    is_flag=True,
-    help="Go on from MODEL, exactly, if it is there. A file is read on from where it was left; "
-    "what a pipe brings is new, but for a first line that is the header again.",
-)
-@click.option("--force", is_flag=True, help="Begin anew although MODEL is there.")
-@click.option("--quiet", is_flag=True, help="No progress, only the summary.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Of what is printed: text, or a line of JSON for each record.",
-)
+@_OPTIONS
 def command(data: str, **values: object) -> None:
     """Learn from a stream, one row at a time: predict, then learn.
 

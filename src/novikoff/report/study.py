@@ -45,7 +45,7 @@ Labels: TypeAlias = npt.NDArray[np.generic]
 Progress: TypeAlias = "Callable[[str, Interval | None], None]"
 
 # The perceptron looks at about this many entries of X, within these numbers of epochs.
-ENTRIES_SEEN, MIN_EPOCHS, MAX_EPOCHS = 1_000_000_000, 20, 1000
+ENTRIES_SEEN, MIN_EPOCHS, MAX_EPOCHS = 1_000_000_000, 20, 10_000
 # Up to this many classes are also told apart pair by pair.
 MAX_PAIRED_CLASSES = 30
 # Updates of the pocket, at most.
@@ -67,7 +67,7 @@ class Options:
     positive : label or None
         With it, the question is this class against all others.
     order, epochs, seed
-        Of the perceptron; ``epochs=None`` is 1000, fewer for very large data.
+        Of the perceptron; ``epochs=None`` is 10,000, fewer for large data.
     budget : float or None
         Seconds for all of it; loading and compiling are not counted.
     verdict : bool
