@@ -126,7 +126,10 @@ GOOD = [
     ("theory/bounds.py", "from novikoff.core.problem import Problem"),
     ("geometry/margin.py", "from novikoff.core import rows\nfrom novikoff.geometry import exact"),
     ("geometry/checker.py", "import json\nimport numpy as np\nfrom novikoff.geometry import exact"),
-    ("learners/perceptron.py", "from sklearn.base import BaseEstimator\nimport novikoff.core.sweep"),
+    (
+        "learners/perceptron.py",
+        "from sklearn.base import BaseEstimator\nimport novikoff.core.sweep",
+    ),
     ("report/estimators.py", "from novikoff.learners import perceptron"),
     ("cli/fit.py", "def main() -> None:\n    import novikoff.report.text"),
     ("__init__.py", "from novikoff.learners.perceptron import Perceptron"),

@@ -14,6 +14,7 @@ import pytest
 from novikoff import __version__
 from tests.cli.conftest import COMMAND, Files, environment, inside, script
 
+
 def test_help() -> None:
     done = inside("--help")
     assert (done.code, done.err) == (0, "")

@@ -11,6 +11,7 @@ import pytest
 import novikoff as nv
 from tests.cli.conftest import Files, Result, inside
 
+
 @pytest.mark.parametrize("name", ["xor", "line", "quasi", "duplicates", "iris"])
 def test_what_fit_wrote_is_accepted(name: str, files: Files, fitted: Path) -> None:
     done = inside("verify", fitted / f"{name}.cert.json", getattr(files, name))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import tracemalloc
 from collections.abc import Callable
 from itertools import pairwise
@@ -15,19 +14,26 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from novikoff.report.estimators import load, record_of
 
-from novikoff.report.model_file import ModelFileError, dump, load
-from novikoff.report.model_parameters import Model
-from tests.model_cases import FITTED, Parts, join, parts_of, sealed
+from novikoff.report.model_file import ModelFileError
+from novikoff.report.model_file import dump as dump_record
+from tests.model_cases import FITTED, Model, Parts, join, parts_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
 ]
 
-NAMES = ["two", "voted sparse", "ovo averaged", "traced ovr", "dicts ovo", "pocket ovr", "margin"]
+NAMES = ["two", "voted sparse", "ovo averaged", "traced ovr", "dicts", "pocket ovr", "margin"]
 CONTENTS: dict[str, bytes] = {}
-fuzz = settings(max_examples=150, suppress_health_check=list(HealthCheck))
+
+
+def dump(model: Model) -> bytes:
+    return dump_record(record_of(model))
+
+
+fuzz = settings(max_examples=100, suppress_health_check=list(HealthCheck))
 names = st.sampled_from(NAMES)
 draws = st.randoms(use_true_random=False)
 
@@ -58,8 +64,7 @@ def check_soundness(model: Model | None) -> None:
         return
     labels = model.classes_.tolist()
     assert all(a < b for a, b in pairwise(labels))
-    n_rules = model._rules.sides.shape[1]
-    assert model._rules.sides.shape[0] == len(labels)
+    n_rules = model._model.n_rules
     assert model.coef_.shape == (n_rules, model.n_features_in_)
     assert model.intercept_.shape == (n_rules,)
     assert np.isfinite(model.coef_).all()
@@ -85,15 +90,6 @@ def test_a_flipped_byte(folder: Path, name: str, place: int, flip: int) -> None:
         assert dump(model) == content_of(name)
 
 
-def test_every_byte_of_the_beginning(folder: Path) -> None:
-    whole = content_of("two")
-    for place in range(120):
-        for flip in (1, 2, 128, 255):
-            content = bytearray(whole)
-            content[place] ^= flip
-            assert loaded(bytes(content), folder) is None
-
-
 @fuzz
 @given(names, st.integers(0, 10**9), st.binary(max_size=20), draws)
 def test_cut_and_pasted_bytes(
@@ -115,7 +111,7 @@ def test_cut_and_pasted_bytes(
 
 @fuzz
 @given(names, draws)
-def test_sealed_tensors(folder: Path, name: str, random: Random) -> None:
+def test_changed_tensors(folder: Path, name: str, random: Random) -> None:
     parts = parts_of(content_of(name))
     keys = sorted(parts.tensors)
     for _ in range(1 + int(2 * random.random())):
@@ -142,7 +138,7 @@ def test_sealed_tensors(folder: Path, name: str, random: Random) -> None:
             kinds = [np.float32, np.int32, np.int64, np.uint8, np.bool_, np.float64]
             with np.errstate(all="ignore"):
                 parts.tensors[one] = array.astype(kinds[int(random.random() * len(kinds))])
-    check_soundness(loaded(join(sealed(parts)), folder))
+    check_soundness(loaded(join(parts), folder))
 
 
 VALUES: list[object] = [
@@ -168,9 +164,9 @@ def places_in(body: object) -> list[Place]:
     return found
 
 
-@settings(fuzz, max_examples=400)
+@settings(fuzz, max_examples=200)
 @given(names, draws)
-def test_sealed_headers(folder: Path, name: str, random: Random) -> None:
+def test_changed_headers(folder: Path, name: str, random: Random) -> None:
     parts = parts_of(content_of(name))
     for _ in range(1 + int(2 * random.random())):
         places = places_in(parts.header)
@@ -186,29 +182,15 @@ def test_sealed_headers(folder: Path, name: str, random: Random) -> None:
             holder["more"] = holder[key]
         else:
             holder[key] = copy.deepcopy(VALUES[int(random.random() * len(VALUES))])
-    check_soundness(loaded(join(sealed(parts)), folder))
-
-
-@fuzz
-@given(names, st.integers(0, 10**9), st.integers(0, 127))
-def test_sealed_letters(folder: Path, name: str, place: int, letter: int) -> None:
-    parts = parts_of(content_of(name))
-    text = json.dumps(parts.header)
-    at = place % len(text)
-    try:
-        header = json.loads(text[:at] + chr(letter) + text[at + 1 :])
-    except ValueError:
-        return
-    check_soundness(loaded(join(sealed(Parts(header, parts.tensors))), folder))
+    check_soundness(loaded(join(parts), folder))
 
 
 BOMBS: dict[str, Callable[[Parts], object]] = {
-    "features": lambda p: p.header.update(n_features=2**52),
+    "features": lambda p: p.model.update(n_features=2**52),
     "width": lambda p: p.classes.update(width=2**52),
     "classes": lambda p: p.classes.update(type="int64", values=list(range(30_000))),
     "one long class": lambda p: p.classes.update(values=["a" * 2**16, "b"], width=2**23),
-    "rows": lambda p: p.fitted.update(counted_rows=2**52),
-    "votes": lambda p: p.fitted.update(votes="dense"),
+    "votes": lambda p: p.model.update(votes="dense"),
 }
 
 
@@ -217,7 +199,7 @@ BOMBS: dict[str, Callable[[Parts], object]] = {
 def test_little_memory_is_taken(folder: Path, name: str, bomb: str) -> None:
     parts = parts_of(content_of(name))
     BOMBS[bomb](parts)
-    content = join(sealed(parts))
+    content = join(parts)
     tracemalloc.start()
     try:
         model = loaded(content, folder)
@@ -232,6 +214,6 @@ def test_the_check_can_fail(folder: Path) -> None:
     model = loaded(content_of("two"), folder)
     assert model is not None
     check_soundness(model)
-    model._rules.W[0, 0] = np.inf
+    model._model.W[0, 0] = np.inf
     with pytest.raises(AssertionError):
         check_soundness(model)

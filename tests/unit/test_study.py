@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,8 +11,8 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 import novikoff as nv
 from novikoff.report.estimate import clopper_pearson, cross_validate, hold_out
-from novikoff.report.steps import Options
-from novikoff.report.study import study
+from novikoff.report.scaling import Scaling
+from novikoff.report.study import Options, study
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
@@ -35,10 +37,68 @@ def test_a_perceptron_that_is_not_clean_gives_way_to_the_largest_margin() -> Non
     assert not found.run.clean
     assert found.errors == 0
     assert (found.model.predict(X) == y).all()
-    w = found.model.coef_[0]
+    w = found.model.W[:, 0]
     margin = nv.separate(X, y).geometric_margin
-    distances = (X @ w + found.model.intercept_[0]) * np.where(y == 1, 1, -1)
-    assert distances.min() / np.linalg.norm(w) <= margin.hi
+    distances = (X @ w[:-1] + w[-1]) * np.where(y == 1, 1, -1)
+    assert distances.min() / np.linalg.norm(w[:-1]) <= margin.hi
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_the_rule_of_a_scaled_run_is_proved_for_the_features_as_given(
+    fit_intercept: bool, sparse: bool
+) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 4)) * [1.0, 1e-4, 1e4, 0.0] + [0.0, 0.0, 0.0, 7.0]
+    y = np.where(X @ [1.0, 1e4, 1e-4, 0.0] > 0.0, "p", "n")
+    rows = sp.csr_array(X) if sparse else X
+    found = study(rows, y, Options(fit_intercept=fit_intercept))
+    case, run = found.cases[0], found.run
+    assert run is not None
+    assert case.scaled is not None
+    assert (found.rule, run.clean, run.returned) == ("perceptron", True, True)
+    assert run.mistakes <= (case.scaled.mistake_bound or 0) < (case.verdict.mistake_bound or 0)
+    w = found.model.W[:, 0]
+    signs = np.where(y == "p", 1, -1)
+    assert (signs * (X @ w[:-1] + w[-1]) > 0.0).all()
+    assert fit_intercept or w[-1] == 0.0
+
+
+def test_a_rule_that_does_not_survive_the_way_back_is_not_used() -> None:
+    """Far from the origin, the bias of the mapped rule loses what tells the rows apart."""
+    X = np.array([[2.0**52], [2.0**52 + 1.0], [2.0**52 + 2.0], [2.0**52 + 3.0]]) * 3.0
+    found = study(X, np.array([0, 0, 1, 1]))
+    assert found.kinds == ["separable"]
+    assert found.run is not None
+    if not found.run.returned:
+        assert found.rule == "largest margin"
+    assert found.errors == 0 or not found.run.returned
+
+
+@pytest.mark.parametrize("centre", [True, False])
+def test_scaling_is_mean_zero_and_variance_one(centre: bool) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(5000, 3)) * [1.0, 100.0, 0.0] + [5.0, -3.0, 2.0]
+    scaled = np.asarray(Scaling.of(X, centre=centre).apply(X))
+    np.testing.assert_allclose(scaled.std(axis=0), [1.0, 1.0, 0.0], atol=1e-12)
+    if centre:
+        np.testing.assert_allclose(scaled[:, :2].mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_array_equal(scaled[:, 2], 2.0)  # a constant column stays as it is
+    sparse = Scaling.of(sp.csr_array(X), centre=centre).apply(sp.csr_array(X))
+    np.testing.assert_allclose(sparse.toarray().std(axis=0), [1.0, 1.0, 0.0], atol=1e-12)
+    W = rng.normal(size=(4, 2))
+    back = Scaling.of(X, centre=centre).back(W)
+    np.testing.assert_allclose(X @ back[:-1] + back[-1], scaled @ W[:-1] + W[-1], atol=1e-9)
+
+
+def test_a_mapped_matrix_is_scaled_on_disk(tmp_path: Path) -> None:
+    X = np.random.default_rng(3).normal(size=(1000, 2))
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    scaling = Scaling.of(mapped, centre=True)
+    scaled = scaling.apply(mapped)
+    assert isinstance(scaled, np.memmap)
+    np.testing.assert_array_equal(np.asarray(scaled), scaling.apply(X))
 
 
 def test_the_positive_class_turns_the_sides_not_the_answer() -> None:
@@ -95,12 +155,12 @@ def test_identical_rows_with_different_labels_are_listed() -> None:
     y = np.array(["a", "b", "b", "a", "a", "b"])
     for rows in (X, sp.csr_array(X)):
         found = study(rows, y)
-        assert [group.tolist() for group in found.clashes] == [[0, 2, 3]]
+        assert [group.tolist() for group in found.duplicates] == [[0, 2, 3]]
 
 
 def test_rows_that_only_look_identical_are_not_listed() -> None:
     X = np.array([[1.0, 2.0], [np.nextafter(1.0, 2.0), 2.0], [0.0, 0.0], [2.0, 4.0]])
-    assert study(X, np.array([0, 1, 1, 1])).clashes == []
+    assert study(X, np.array([0, 1, 1, 1])).duplicates == []
 
 
 def test_quasi_separable_names_the_weights() -> None:
@@ -163,13 +223,27 @@ def test_the_interval_has_the_exact_tails(errors: int, n: int) -> None:
         assert binom.cdf(errors, n, high) == pytest.approx(0.025)
 
 
-def test_a_row_on_the_hyperplane_is_a_mistake_of_both_classes() -> None:
-    """Without an intercept a row of zeros gets its label by the tie, not by the rule."""
-    X, y = np.array([[0.0], [1.0], [2.0]]), np.array(["a", "b", "b"])
+@pytest.mark.parametrize(("labels", "errors"), [(["a", "b", "b"], 0), (["b", "a", "a"], 1)])
+def test_a_tie_is_the_negative_class_for_errors_bounds_and_predictions(
+    labels: list[str], errors: int
+) -> None:
+    """Without an intercept f(x) = 0 on a row of zeros, whatever the rule."""
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array(labels)
     found = study(X, y, Options(fit_intercept=False))
-    assert found.misnamed == 0
-    assert found.on_hyperplane == 1
-    assert found.errors == found.cases[0].errors == found.cases[0].least_errors == 1
+    assert found.errors == found.cases[0].errors == errors
+    assert (found.model.predict(X) != y).sum() == errors
+    assert (found.cases[0].least_errors or 0) <= errors
+
+
+def test_the_bound_on_real_rows_verifies() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    doubled = np.column_stack([X[:, :4], X[:, 0]])  # a column twice
+    found = study(doubled, y)
+    (case,) = found.cases
+    assert case.bound is not None
+    assert 5 < (case.least_errors or 0) <= (case.errors or 0)
+    assert case.errors == found.errors == (found.model.predict(doubled) != y).sum()
+    nv.verify(case.bound, doubled, y)
 
 
 def test_several_classes_are_told_apart_by_pairs_where_that_is_better() -> None:
@@ -190,11 +264,9 @@ def test_means_are_those_of_the_rows_learned_from() -> None:
     assert np.asarray(filled)[:, 0].tolist() == [1.0, 2.0, 100.0, 1.5]
 
 
-def test_rows_whose_marks_agree_by_chance_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With one mark for all rows, what is left is the comparison entry by entry."""
-    from novikoff.geometry import twins
-
-    monkeypatch.setattr(twins, "_marks", lambda data: np.zeros(data.n))
-    X = np.array([[1.0], [2.0], [1.0], [3.0], [2.0], [3.0]])
-    y = np.array(["a", "b", "a", "b", "a", "b"])
-    assert [group.tolist() for group in study(X, y).clashes] == [[1, 4]]
+def test_times_do_not_contain_loading() -> None:
+    """The budget begins when kernels are there."""
+    found = study(XOR, np.array([0, 0, 0, 1]), Options(budget=5.0))
+    assert found.kinds == ["separable"]
+    assert found.run is not None
+    assert found.run.clean
