@@ -8,7 +8,6 @@ import json
 import pickle
 import struct
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,59 +50,29 @@ def parquet(**columns: object) -> bytes:
 GOOD = b"a,b,y\n1,2,p\n2,3,q\n3,5,p\n"
 PACKED = gzip.compress(GOOD, mtime=0)
 NESTED = parquet(a=[{"u": 1}, {"u": 2}], y=[0, 1])
-DATES = parquet(a=[date(2020, 1, 1), date(2021, 1, 1)], y=[0, 1])
 
 FILES = [
     Bad("cut.csv.gz", PACKED[:-9], ("cut off",)),
-    Bad("hurt.csv.gz", PACKED[:12] + b"\xff\xff" + PACKED[14:], ("gzip",)),
     Bad("rubbish.csv", bytes(range(256)) * 8, ("NUL byte at position 1",)),
-    Bad("rubbish2.csv", bytes(range(128, 256)) * 8, ("not UTF-8", "position 1", "line 1")),
     Bad("wide.csv", GOOD.decode().encode("utf-16"), ("UTF-16", "iconv")),
-    Bad("latin.csv", b"a,y\n1,caf\xe9\n", ("0xE9", "line 2")),
     Bad("ragged.csv", b"a,b,y\n1,2,p\n3,q\n", ("line 3", "2 fields", "3 are")),
-    Bad("long.csv", b"a,b,y\n1,2,p\n3,4,5,q\n", ("line 3", "4 fields")),
-    Bad("twins.csv", b"a,a,y\n1,2,p\n2,2,q\n", ('"a"', "columns 1 and 2")),
-    Bad("nolabel.csv", b"a,y\n1,p\n2,\n", ("row 2", 'column "y"', "label is missing")),
     Bad("unknown.csv", GOOD, ('"z"', "--label"), ("--label", "z")),
-    Bad("number.csv", GOOD, ("column number 9", "--label"), ("--label", "9")),
-    Bad("zero.csv", GOOD, ("column number 0", "--label"), ("--label", "0")),
     Bad("empty.csv", b"", ("is empty",)),
-    Bad("header.csv", b"a,b,y\n", ("header but no rows",)),
     Bad("nan.csv", b"a,y\n1,p\nNaN,q\n", ("row 2", 'column "a"', "missing")),
-    Bad("gap.csv", b"a,y\n1,p\n,q\n", ("row 2", 'column "a"', "--missing drop")),
     Bad("inf.csv", b"a,y\n1,p\ninf,q\n", ("row 2", 'column "a"', "infinite")),
-    Bad("huge_number.csv", b"a,y\n1,p\n1e999,q\n", ("row 2", 'column "a"', "infinite")),
     Bad("open.csv", b'a,y\n1,"p\n2,q\n', ("line 2", "quote")),
-    Bad("nul.csv", b"a,y\n1,p\n2,q\0\n", ("NUL", "line 3")),
-    Bad("field.csv", b"a,y\n1," + b"x" * 200_000 + b"\n2,q\n", ("row 1", 'column "y"')),
     Bad("one_class.csv", b"a,y\n1,p\n2,p\n", ("'p'", "two classes")),
-    Bad("one_row.csv", b"a,y\n1,p\n", ("'p'", "two classes")),
     Bad("text.csv", b"a,b,y\n1,2,p\n2,three,q\n", ("row 2", 'column "b"', '"three"')),
     Bad("words.csv", b"a,b,y\n1,u,p\n2,v,q\n", ("row 1", 'column "b"', "--one-hot b")),
-    Bad("dates.csv", b"a,b,y\n1,2020-01-01,p\n2,2021-01-01,q\n", ('column "b"', "2020-01-01")),
-    Bad("commas.csv", b"a;y\n1,5;p\n2,5;q\n", ("row 1", 'column "a"', "--decimal ,")),
     Bad("lonely.csv", b"y\np\nq\n", ("no column left for the features",)),
     Bad("nofeature.csv", GOOD, ('"zz"', "--features"), ("--features", "a,zz")),
-    Bad("nodrop.csv", GOOD, ('"zz"', "--drop"), ("--drop", "zz")),
-    Bad("noid.csv", GOOD, ('"zz"', "--id"), ("--id", "zz")),
-    Bad("dropped.csv", GOOD, ("no column left",), ("--drop", "a,b,y")),
-    Bad("all_dropped.csv", GOOD, ("no column left for the features",), ("--drop", "a,b")),
-    Bad("both.csv", GOOD, ('"y"', "--label", "--features"), ("--label", "y", "--features", "y")),
     Bad("falls.svm", b"1 1:1\n0 3:1 2:1\n", ("line 2", "ascend")),
-    Bad("zero.svm", b"1 1:1\n0 -0:1\n", ("line 2", "index")),
-    Bad("again.svm", b"1 1:1\n0 3:1 3:1\n", ("line 2", "second time")),
-    Bad("minus.svm", b"1 1:1\n0 -2:1\n", ("line 2", "index")),
     Bad("value.svm", b"1 1:1\n0 2:x\n", ("line 2", "number")),
-    Bad("lists.svm", b"1,2 1:1\n0 2:1\n", ("line 1", "several labels")),
     Bad("nested.parquet", NESTED, ('column "a"', "struct", "--drop a")),
-    Bad("dates.parquet", DATES, ('column "a"', "date", "--drop a")),
     Bad("cut.parquet", NESTED[:-20], ("not a sound Parquet",)),
-    Bad("pickle.npy", pickle.dumps([[1, 2], [3, 4]]), ("npy",)),
     Bad("objects.npy", npy(np.array([[None, 1]])), ("never loaded",)),
     Bad("cube.npy", npy(np.zeros((2, 2, 2))), ("shape (2, 2, 2)",)),
-    Bad("cut.npy", npy(np.zeros((9, 3)))[:-7], ("cut off",)),
     Bad("objects.npz", npz(X=[[1.0], [2.0]], y=np.array([None, 1])), ('"y"', "never loaded")),
-    Bad("short.npz", npz(X=[[1.0], [2.0]], y=[1, 2, 3]), ("2 rows",)),
     Bad("named.csv", b"a,y\n1,p\n2,q\n", ("not a sound",), ("--from", "parquet")),
 ]
 
