@@ -223,4 +223,5 @@ def _clean(
         problem, codes, W.shape[1], update, Cyclic(), one, rng, start=W, weights=weights
     )
     limits.interrupted |= one.interrupted
-    return quiet & np.array([stop is Stop.CLEAN for stop in found.stops])
+    clean: npt.NDArray[np.bool_] = np.array([stop is Stop.CLEAN for stop in found.stops])
+    return quiet & clean
