@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 import novikoff as nv
 from novikoff.core.rows import Vector
+from novikoff.core.trace import Trace
 from novikoff.report.files import OutputError
 from novikoff.report.plots import (
     BoundaryDisplay,
@@ -307,7 +308,7 @@ def test_on_the_boundary_is_a_mistake_and_an_outlier_makes_no_million_bins() -> 
 # Mistakes and the proof
 
 
-def traced(seed: int = 0, **options: object) -> tuple[nv.Perceptron, Vector, Vector, Vector]:
+def traced(seed: int = 0, **options: Any) -> tuple[nv.Perceptron, Vector, Vector, Vector]:
     case = planted(seed, 50, 3)
     clf = nv.Perceptron(trace=case.w_star, random_state=0).set_params(**options)
     return clf.fit(case.X, case.signs), case.X, case.signs.astype(np.float64), case.w_star
@@ -328,7 +329,9 @@ def test_the_proof_against_the_weights_themselves(seed: int) -> None:
     display = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
     A = np.column_stack([X, np.ones(len(X))]) * y[:, None]
     R, gamma = np.linalg.norm(A, axis=1).max(), (A @ w_star).min()
-    assert (display.margin, display.radius) == (pytest.approx(gamma), pytest.approx(R))
+    assert display.margin == pytest.approx(gamma)
+    assert display.radius == pytest.approx(R)
+    assert isinstance(clf.trace_, Trace)
     W = np.cumsum(A[clf.trace_.index], axis=0)
     t = np.arange(1, len(W) + 1)
     assert np.allclose(display.inner, W @ w_star)
@@ -357,7 +360,7 @@ def test_a_false_margin_or_radius_breaks_the_proof() -> None:
 @pytest.mark.parametrize(
     "options", [{"margin": 0.7}, {"step": 0.1}, {"class_weight": {-1: 0.5, 1: 3.0}}]
 )
-def test_the_proof_with_other_steps(options: dict[str, object]) -> None:
+def test_the_proof_with_other_steps(options: dict[str, Any]) -> None:
     clf, X, y, _ = traced(**options)
     display = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
     assert not display.plain

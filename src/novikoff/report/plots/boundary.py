@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -127,7 +127,7 @@ class BoundaryDisplay:
         return self
 
     def _plot_points(self, ax: Axes) -> None:
-        def marks(rows: Indices, label: str, **look: object) -> None:
+        def marks(rows: Indices, label: str, **look: Any) -> None:
             if len(rows) > 0:
                 ax.plot(*self.view.points[rows].T, ls="none", label=label, **look)
 
@@ -159,14 +159,20 @@ class BoundaryDisplay:
         f, reach = f / np.abs(f).max(), float(np.abs(f).max())
         colors = [style.NEGATIVE_SIDE, style.POSITIVE_SIDE]
         ax.contourf(x, y, f, [-2.0, 0.0, 2.0], colors=colors, zorder=0)
-        lines = [(0.0, style.INK, 1.4, "-", "boundary f(x) = 0")]
+        lines: list[tuple[float, str, float, Any, str]] = [
+            (0.0, style.INK, 1.4, "-", "boundary f(x) = 0")
+        ]
         if self.margin is not None:
             name = f"margin ± {style.format_number(self.margin)}"
             lines.append((self.margin, style.GREY, 1.1, style.DASHES, name))
             lines.append((-self.margin, style.GREY, 1.1, style.DASHES, "_"))
         for level, color, width, dashes, label in lines:
             if f.min() < level / reach < f.max():
-                look = {"colors": color, "linewidths": width, "linestyles": [dashes]}
+                look: dict[str, Any] = {
+                    "colors": color,
+                    "linewidths": width,
+                    "linestyles": [dashes],
+                }
                 ax.contour(x, y, f, [level / reach], zorder=2.5, **look)
                 ax.plot([], [], color=color, lw=width, ls=dashes, label=label)
         inside = f.min() < 0.0 < f.max()
@@ -222,7 +228,7 @@ def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> View
     others = np.delete(np.arange(len(rule.w)), [i, j])
     held = f"; the other {len(others):,} features held at their means"
     if len(others) <= 2:
-        values = [f"{rule.feature(k)} = {style.format_number(mean[k])}" for k in others]
+        values = [f"{rule.feature(k)} = {style.format_number(mean[k])}" for k in others.tolist()]
         held = "".join(f"; {value} (its mean)" for value in values)
     points = np.column_stack([_column(rule.X, i), _column(rule.X, j)])
     offset = (rule.b + float(rule.w[others] @ mean[others])) / rule.norm
@@ -255,7 +261,7 @@ def principal_direction(X: Vector | sp.csr_array, beside: Vector) -> Vector:
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     scale = max(abs(float(X.max())), abs(float(X.min()))) or 1.0
     across = beside / norm_of(beside)
-    v = np.random.default_rng(0).normal(size=X.shape[1])
+    v: Vector = np.random.default_rng(0).normal(size=int(X.shape[1]))
     for _ in range(_POWER_ITERATIONS):
         v = (v - across * (across @ v)) / scale
         heights = X @ v - mean @ v

@@ -8,7 +8,7 @@ import warnings
 from html import escape
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from novikoff.report.files import OutputError, write_file
 from novikoff.report.plots.style import require_matplotlib
@@ -76,7 +76,7 @@ def _render(figure: Figure, form: str, salt: str) -> bytes:
     import matplotlib as mpl
 
     undated = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[form]
-    settings = {"svg.fonttype": "none", "svg.hashsalt": salt, "savefig.bbox": None}
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "savefig.bbox": None}
     with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
         for _ in range(2):  # the layout is settled the second time

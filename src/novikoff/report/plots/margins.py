@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -158,7 +158,7 @@ def _matrix(X: npt.ArrayLike | SparseMatrix) -> Vector | sp.csr_array:
     if hasattr(X, "tocsr"):
         import scipy.sparse as sp
 
-        return sp.csr_array(X)
+        return sp.csr_array(cast("SparseMatrix", X))
     dense = np.asarray(X)
     dense = dense if dense.dtype == np.float32 else np.asarray(dense, dtype=np.float64)
     if dense.ndim != 2:
@@ -220,7 +220,13 @@ class MarginsDisplay:
         ):
             if part.any():
                 left, width = self.edges[:-1][part], np.diff(self.edges)[part]
-                look = {"fc": fill, "hatch": hatch, "ec": style.INK, "lw": 0.6, "label": label}
+                look: dict[str, Any] = {
+                    "fc": fill,
+                    "hatch": hatch,
+                    "ec": style.INK,
+                    "lw": 0.6,
+                    "label": label,
+                }
                 ax.bar(left, self.counts[part], width, align="edge", **look)
         ax.axvline(0.0, color=style.INK, lw=1.4, label="boundary")
         if self.margin is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -186,8 +186,8 @@ class ProofDisplay:
                 f"The rule w* does not separate the rows: y·f(x) is {aligned[worst]:.3g} in "
                 f"row {found.rows[worst]}, and nothing is proved by it."
             )
-        squares = found.X * found.X  # entry by entry, dense or sparse
-        longest = np.sqrt(float(np.asarray(squares.sum(axis=1)).max()) + bias)
+        squares: Any = found.X * found.X  # entry by entry, dense or sparse
+        longest = np.sqrt(float(squares.sum(axis=1).max()) + bias)
         return cls.from_trace(
             replace(trace, inner=trace.inner / norm_of(w_star)),
             margin=float(aligned[worst] if margin is None else margin),
