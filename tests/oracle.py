@@ -13,10 +13,61 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.updates import PA, PA1, PA2, Aggressive, Perceptron, Relaxation, Update
+from novikoff.core import updates
 
 Vector = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
+
+
+class Perceptron(NamedTuple):
+    margin: float = 0.0
+    step: float = 1.0
+
+    @property
+    def update(self) -> updates.Update:
+        return updates.perceptron(self.margin, self.step)
+
+
+class Aggressive(NamedTuple):
+    step: float = 1.0
+
+    @property
+    def update(self) -> updates.Update:
+        return updates.aggressive(self.step)
+
+
+class PA(NamedTuple):
+    @property
+    def update(self) -> updates.Update:
+        return updates.passive_aggressive()
+
+
+class PA1(NamedTuple):
+    C: float = 1.0
+
+    @property
+    def update(self) -> updates.Update:
+        return updates.passive_aggressive(cap=self.C)
+
+
+class PA2(NamedTuple):
+    C: float = 1.0
+
+    @property
+    def update(self) -> updates.Update:
+        return updates.passive_aggressive(slack=1.0 / (2.0 * self.C))
+
+
+class Relaxation(NamedTuple):
+    eta: float = 1.0
+    margin: float = 0.0
+
+    @property
+    def update(self) -> updates.Update:
+        return updates.relaxation(self.eta, self.margin)
+
+
+Rule = Perceptron | Aggressive | PA | PA1 | PA2 | Relaxation
 
 
 class Act(NamedTuple):
@@ -49,8 +100,8 @@ def margins(A: Vector, w: Vector) -> Vector:
     return np.asarray(np.add.accumulate(A * w, axis=1)[:, -1])
 
 
-def threshold(update: Update) -> float:
-    match update:
+def threshold(rule: Rule) -> float:
+    match rule:
         case Perceptron(margin, _) | Relaxation(_, margin):
             return margin
         case Aggressive():
@@ -59,8 +110,8 @@ def threshold(update: Update) -> float:
             return math.nextafter(1.0, 0.0)
 
 
-def tau(update: Update, m: float, sq: float) -> float:
-    match update:
+def tau(rule: Rule, m: float, sq: float) -> float:
+    match rule:
         case Perceptron(_, step) | Aggressive(step):
             return step
         case PA():
@@ -76,7 +127,7 @@ def tau(update: Update, m: float, sq: float) -> float:
 def oracle(
     A: Vector,
     order: str | Iterable[Iterable[int]],
-    update: Update,
+    rule: Rule,
     *,
     start: Vector | None = None,
     weights: Vector | None = None,
@@ -91,7 +142,7 @@ def oracle(
     w = np.zeros(A.shape[1]) if start is None else np.array(start, dtype=np.float64)
     c = np.ones(len(A)) if weights is None else weights
     rows = [int(i) for i in (range(len(A)) if deck is None else deck) if c[i] > 0]
-    delta = threshold(update)
+    delta = threshold(rule)
     acts: list[Act] = []
     steps, total = 0, np.zeros(len(w))
     for epoch in _worst(A, order, rows, delta, w) if isinstance(order, str) else order:
@@ -101,7 +152,7 @@ def oracle(
                 continue
             m = float(margins(A[i : i + 1], w)[0])
             if not m > delta:
-                acts.append(Act(i, m, tau(update, m, float(A[i] @ A[i])) * c[i]))
+                acts.append(Act(i, m, tau(rule, m, float(A[i] @ A[i])) * c[i]))
                 w += acts[-1].tau * A[i]
             steps += 1
             total += w
@@ -112,8 +163,8 @@ def oracle(
     return Reference(w, acts, steps, total / max(steps, 1), isinstance(order, str))
 
 
-def _worst(A: Vector, rule: str, rows: list[int], delta: float, w: Vector) -> Iterator[list[int]]:
-    lengths = {"max_distance": np.linalg.norm(A, axis=1), "max_residual": np.ones(len(A))}[rule]
+def _worst(A: Vector, order: str, rows: list[int], delta: float, w: Vector) -> Iterator[list[int]]:
+    lengths = {"max_distance": np.linalg.norm(A, axis=1), "max_residual": np.ones(len(A))}[order]
     shift = delta if math.isfinite(delta) else 0.0
     while bad := [i for i in rows if not margins(A, w)[i] > delta]:
         score = (margins(A, w) - shift) / lengths

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from novikoff.core.stops import Limits
-from novikoff.core.updates import Aggressive, Perceptron
 from novikoff.theory import mistake_bound
 from tests.cases import RULES, Planted, learn, planted
-from tests.oracle import Vector
+from tests.oracle import Aggressive, Perceptron, Vector
 from tests.theorems.mutants import Move, against_the_sign, forgets_the_sign, mistakes_of
 
 
@@ -34,8 +33,8 @@ def test_mistakes_are_bounded(rule: str, fit_intercept: bool) -> None:
         case = planted(seed, n, d, gap=gap, fit_intercept=fit_intercept)
         ran, _ = learn(case, rule, Perceptron(), Limits(epochs=20_000), seed=seed)
         assert ran.converged
-        assert ran.ledger.mistakes[0] == ran.ledger.updates[0] > 0
-        assert_bounded(int(ran.ledger.mistakes[0]), case.radius, case.margin)
+        assert ran.mistakes == ran.updates > 0
+        assert_bounded(ran.mistakes, case.radius, case.margin)
 
 
 @pytest.mark.parametrize("step", [1e-3, 0.1, 7.0, 1e6])
@@ -44,7 +43,7 @@ def test_whatever_the_step(rule: str, step: float) -> None:
     case = planted(7, 60, 4, gap=0.2)
     ran, _ = learn(case, rule, Perceptron(step=step), Limits(epochs=20_000))
     assert ran.converged
-    assert_bounded(int(ran.ledger.mistakes[0]), case.radius, case.margin)
+    assert_bounded(ran.mistakes, case.radius, case.margin)
 
 
 @pytest.mark.parametrize("n", [1, 4, 16, 64])
@@ -54,7 +53,7 @@ def test_the_bound_is_met(rule: str, n: int) -> None:
     case = basis(n)
     ran, _ = learn(case, rule, Perceptron(), Limits(epochs=5000))
     assert ran.converged
-    assert ran.ledger.mistakes[0] == n
+    assert ran.mistakes == n
     assert_bounded(n, case.radius, case.margin)
     with pytest.raises(AssertionError):
         assert_bounded(n + 1, case.radius, case.margin)
@@ -72,7 +71,7 @@ def test_updates_without_a_mistake_break_the_bound() -> None:
     case = planted(1, 60, 4, gap=0.3)
     ran, _ = learn(case, "cyclic", Aggressive(), Limits(epochs=100))
     with pytest.raises(AssertionError):
-        assert_bounded(int(ran.ledger.updates[0]), case.radius, case.margin)
+        assert_bounded(ran.updates, case.radius, case.margin)
 
 
 def mean_norm(A: Vector) -> float:
@@ -82,7 +81,7 @@ def mean_norm(A: Vector) -> float:
 def test_the_mean_norm_is_no_radius() -> None:
     case = basis(25, short=200)
     ran, _ = learn(case, "cyclic", Perceptron(), Limits(epochs=100))
-    mistakes = int(ran.ledger.mistakes[0])
+    mistakes = ran.mistakes
     assert_bounded(mistakes, case.radius, case.margin)
     with pytest.raises(AssertionError):
         assert_bounded(mistakes, mean_norm(case.rows), case.margin)

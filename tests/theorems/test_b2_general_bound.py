@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from novikoff.core.stops import Limits
-from novikoff.core.updates import Perceptron
 from novikoff.theory import general_bound
 from tests.cases import RULES, Planted, learn, planted
-from tests.oracle import Vector
+from tests.oracle import Perceptron, Vector
 
 
 def assert_bounded(
@@ -30,8 +29,8 @@ def test_updates_are_bounded(rule: str, delta: float, distance: float) -> None:
     start *= distance / np.linalg.norm(start)
     ran, _ = learn(case, rule, Perceptron(margin=delta), Limits(epochs=50_000), start=start)
     assert ran.converged
-    assert (case.rows @ ran.W[:, 0] > delta - 1e-9).all()
-    assert_bounded(int(ran.ledger.updates[0]), case, start=start, delta=delta)
+    assert (case.rows @ ran.w > delta - 1e-9).all()
+    assert_bounded(ran.updates, case, start=start, delta=delta)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -40,7 +39,7 @@ def test_a_start_in_the_wrong_direction(rule: str) -> None:
     start = -20.0 * case.w_star
     ran, _ = learn(case, rule, Perceptron(), Limits(epochs=50_000), start=start)
     assert ran.converged
-    assert_bounded(int(ran.ledger.updates[0]), case, start=start)
+    assert_bounded(ran.updates, case, start=start)
 
 
 def line(start: float, delta: float) -> tuple[Planted, int]:
@@ -50,7 +49,7 @@ def line(start: float, delta: float) -> tuple[Planted, int]:
         case, "cyclic", Perceptron(margin=delta), Limits(epochs=500), start=np.array([start, 0.0])
     )
     assert ran.converged
-    return case, int(ran.ledger.updates[0])
+    return case, ran.updates
 
 
 def test_a_bound_that_ignores_delta_is_broken() -> None:
@@ -73,7 +72,7 @@ def test_a_bound_for_another_w_star_is_broken() -> None:
     """w* with a larger margin than it has: the same data, s too large by a factor of 4."""
     case = Planted(np.eye(16), np.ones(16, dtype=np.int8), np.append(np.ones(16), 0.0), False)
     ran, _ = learn(case, "permuted", Perceptron(), Limits(epochs=500))
-    updates = int(ran.ledger.updates[0])
+    updates = ran.updates
     assert_bounded(updates, case)
     wrong = general_bound(case.radius, 4.0, case.w_star)
     with pytest.raises(AssertionError):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from novikoff.core.counts import Trace
 from novikoff.core.stops import Limits
-from novikoff.core.trace import Trace
-from novikoff.core.updates import Aggressive, Perceptron
 from tests.cases import RULES, Planted, learn, planted
-from tests.oracle import Vector, oracle
+from tests.oracle import Aggressive, Perceptron, Vector, oracle
 from tests.theorems.mutants import Move, against_the_sign, forgets_the_past, path_of
 
 _SLACK = 1e-11  # relative, for sums of a few thousand terms
@@ -57,7 +56,7 @@ def test_the_trace_is_what_happened() -> None:
     case = planted(6, 80, 5, gap=0.1)
     ran, trace = learn(case, "cyclic", Perceptron(), Limits(epochs=5000))
     inner, squared_norm = numbers(trace)
-    expected = oracle(case.rows, [range(80)] * int(ran.epochs[0]), Perceptron())
+    expected = oracle(case.rows, [range(80)] * int(ran.epochs), Perceptron())
     w = np.cumsum([act.tau * case.rows[act.row] for act in expected.acts], axis=0)
     np.testing.assert_allclose(inner, w @ case.w_star, rtol=1e-10)
     np.testing.assert_allclose(squared_norm, (w * w).sum(axis=1), rtol=1e-10)

@@ -11,10 +11,9 @@ from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
-from novikoff.core.updates import Perceptron
 from novikoff.theory import mistake_bound
 from tests.cases import Planted, planted
-from tests.oracle import Indices, Vector, margins
+from tests.oracle import Indices, Perceptron, Vector, margins
 from tests.theorems.mutants import against_the_sign, mistakes_of
 
 
@@ -26,22 +25,22 @@ def listen(
     case: Planted, stream: Indices, *, chunk: int, forget: bool = False
 ) -> tuple[int, Vector]:
     """Show the rows of the stream once each, ``chunk`` at a time; count the mistakes."""
-    w, mistakes = np.zeros((case.X.shape[1] + 1, 1)), 0
+    w, mistakes = np.zeros(case.X.shape[1] + 1), 0
     for first in range(0, len(stream), chunk):
         rows = stream[first : first + chunk]
         problem = pose(case.X[rows], case.signs[rows], case.fit_intercept)
         ran = run(
             problem,
-            Perceptron(),
+            Perceptron().update,
             Cyclic(),
             Limits(epochs=1),
             np.random.default_rng(0),
             start=np.zeros_like(w) if forget else w,
         )
-        assert ran.ledger.steps[0] == len(rows)
-        w = ran.W
-        mistakes += int(ran.ledger.mistakes[0])
-    return mistakes, w[:, 0]
+        assert ran.visited == len(rows)
+        w = ran.w
+        mistakes += ran.mistakes
+    return mistakes, w
 
 
 STREAMS: dict[str, Callable[[Planted], Indices]] = {

@@ -1,4 +1,4 @@
-"""K problems side by side run exactly as each would alone, to the last bit."""
+"""K problems side by side run as each would alone: on integers to the last bit."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import itertools
 import numpy as np
 import pytest
 
-from novikoff.core.ledger import Run
+from novikoff.core.counts import Run
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.one_vs_rest import ClassesRun, run_classes
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
-from novikoff.core.updates import PA, PA1, Aggressive, Perceptron, Relaxation, Update
 from tests.cases import SEQUENCES, csr
+from tests.oracle import PA, PA1, Perceptron, Relaxation, Rule
 
 K = 4
 
@@ -24,30 +26,30 @@ def blobs(seed: int, n: int = 60, d: int = 11) -> tuple[Vector, Indices]:
     codes = rng.integers(K, size=n)
     X = rng.normal(size=(n, d)) + 2.5 * rng.normal(size=(K, d))[codes]
     X *= rng.random((n, d)) < 0.8
-    return X, codes
+    return np.round(4.0 * X), codes
 
 
 def together(
     X: Vector,
     codes: Indices,
     order: str,
-    update: Update,
+    update: Rule,
     limits: Limits,
     *,
     sparse: bool = False,
     start: Vector | None = None,
     weights: Vector | None = None,
     fit_intercept: bool = True,
-) -> Run:
+) -> ClassesRun:
     problem = pose(csr(X) if sparse else X, np.ones(len(X), dtype=np.int8), fit_intercept)
-    return run(
+    return run_classes(
         problem,
-        update,
+        codes,
+        K,
+        update.update,
         SEQUENCES[order](len(X)),
         limits,
         np.random.default_rng(3),
-        codes=codes,
-        n_classes=K,
         start=start,
         weights=weights,
         average=True,
@@ -59,7 +61,7 @@ def alone(
     codes: Indices,
     c: int,
     order: str,
-    update: Update,
+    update: Rule,
     limits: Limits,
     *,
     sparse: bool = False,
@@ -70,26 +72,24 @@ def alone(
     signs = np.where(codes == c, 1, -1).astype(np.int8)
     return run(
         pose(csr(X) if sparse else X, signs, fit_intercept),
-        update,
+        update.update,
         SEQUENCES[order](len(X)),
         limits,
         np.random.default_rng(3),
-        start=None if start is None else start[:, c : c + 1],
+        start=None if start is None else start[:, c],
         weights=weights,
         average=True,
     )
 
 
-def assert_equal(whole: Run, parts: list[Run]) -> None:
+def assert_equal(whole: ClassesRun, parts: list[Run]) -> None:
     for c, part in enumerate(parts):
-        assert whole.W[:, c].tolist() == part.W[:, 0].tolist()
-        assert whole.averaged()[:, c].tolist() == part.averaged()[:, 0].tolist()
-        assert whole.ledger.counts[:, c].tolist() == part.ledger.counts[:, 0].tolist()
-        assert whole.ledger.updates[c] == part.ledger.updates[0]
-        assert whole.ledger.mistakes[c] == part.ledger.mistakes[0]
-        assert whole.ledger.steps[c] == part.ledger.steps[0]
-        assert whole.epochs[c] == part.epochs[0]
-        assert whole.stops[c] == part.stops[0]
+        assert whole.W[:, c].tolist() == part.w.tolist()
+        assert whole.average()[:, c].tolist() == part.average().tolist()
+        assert whole.counts.per_row[:, c].tolist() == part.counts.per_row.tolist()
+        assert whole.counts.totals[:, c].tolist() == [part.visited, part.updates, part.mistakes]
+        assert whole.epochs[c] == part.epochs
+        assert whole.stops[c] == part.stop
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -116,20 +116,20 @@ def test_the_limit_on_updates_is_each_problems_own(order: str, sparse: bool) -> 
     ]
     assert_equal(whole, parts)
     assert Stop.UPDATES in whole.stops
-    assert whole.ledger.updates.max() == limit
+    assert whole.counts.totals[1].max() == limit
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_weights_and_a_start(fit_intercept: bool) -> None:
     X, codes = blobs(3)
-    weights = np.tile([1.0, 0.0, 0.3], 20)
-    start = np.random.default_rng(0).normal(size=(12, K))
+    weights = np.tile([1.0, 0.0, 0.5], 20)
+    start = np.round(4.0 * np.random.default_rng(0).normal(size=(12, K)))
     for sparse, order in itertools.product([False, True], ["permuted", "random"]):
         whole = together(
             X,
             codes,
             order,
-            Perceptron(margin=0.5, step=0.3),
+            Perceptron(margin=0.5, step=0.25),
             Limits(epochs=9),
             sparse=sparse,
             start=start,
@@ -142,7 +142,7 @@ def test_weights_and_a_start(fit_intercept: bool) -> None:
                 codes,
                 c,
                 order,
-                Perceptron(margin=0.5, step=0.3),
+                Perceptron(margin=0.5, step=0.25),
                 Limits(epochs=9),
                 sparse=sparse,
                 start=start,
@@ -155,38 +155,32 @@ def test_weights_and_a_start(fit_intercept: bool) -> None:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize(
-    "update", [PA(), PA1(C=0.1), Relaxation(margin=1.0), Aggressive()], ids=str
-)
-def test_every_update(update: Update, sparse: bool) -> None:
+@pytest.mark.parametrize("update", [PA(), PA1(C=0.1), Relaxation(margin=1.0)], ids=str)
+def test_steps_that_are_not_exact_agree_up_to_rounding(update: Rule, sparse: bool) -> None:
     X, codes = blobs(4)
     whole = together(X, codes, "permuted", update, Limits(epochs=3), sparse=sparse)
-    parts = [
-        alone(X, codes, c, "permuted", update, Limits(epochs=3), sparse=sparse) for c in range(K)
-    ]
-    assert_equal(whole, parts)
+    for c in range(K):
+        part = alone(X, codes, c, "permuted", update, Limits(epochs=3), sparse=sparse)
+        np.testing.assert_allclose(whole.W[:, c], part.w, rtol=1e-9, atol=1e-12)
 
 
-def test_margins_within_rounding_of_zero() -> None:
-    """Rows orthogonal to the start, up to rounding: every order of summation says else.
-
-    The step is too short to move w, so that every row stays where rounding decides.
-    """
-    rng = np.random.default_rng(5)
-    X, codes = blobs(5, n=80, d=19)
-    start = rng.normal(size=(20, K))
-    X[:, 18] = -(X[:, :18] @ start[:18, 0] + start[19, 0]) / start[18, 0]
-    update = Perceptron(step=2.0**-80)
-    for sparse in (False, True):
-        limits = Limits(epochs=2)
-        whole = together(X, codes, "permuted", update, limits, sparse=sparse, start=start)
-        parts = [
-            alone(X, codes, c, "permuted", update, limits, sparse=sparse, start=start)
-            for c in range(K)
-        ]
-        assert_equal(whole, parts)
-        assert whole.W.tolist() == start.tolist()
-        assert 20 < whole.ledger.updates[0] < 140  # of 160: rounding went both ways
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_that_were_not_predicted_are_wrong(sparse: bool) -> None:
+    """Before its update a row's own class must have the largest score, and no tie."""
+    X, codes = blobs(6)
+    model = LinearModel.blank(range(K), X.shape[1])
+    expected, W = [], np.zeros((X.shape[1] + 1, K))
+    for x, code in zip(X, codes, strict=True):
+        scores = np.append(x, 1.0) @ W
+        expected.append(any(scores[c] >= scores[code] for c in range(K) if c != code))
+        for c in range(K):
+            sign = 1.0 if c == code else -1.0
+            if not sign * scores[c] > 0.0:
+                W[:, c] += sign * np.append(x, 1.0)
+    wrong = model.learn(csr(X) if sparse else X, codes, Perceptron().update)
+    assert 0 < wrong.sum() < len(X)
+    assert wrong.tolist() == expected
+    assert model.W.tolist() == W.tolist()
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -7,14 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from novikoff.core.ledger import Run
+from novikoff.core.counts import Run
 from novikoff.core.orders import Chaotic, Cyclic, MaxDistance, Order, Permuted, Random
 from novikoff.core.problem import Problem, pose
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
-from novikoff.core.updates import Perceptron
 from tests.cases import SEQUENCES, planted, planted_integers
-from tests.oracle import Vector, margins
+from tests.oracle import Perceptron, Vector, margins
 
 
 def contradiction() -> Problem:
@@ -30,16 +29,18 @@ def go(
     after_epoch: Callable[[Run], bool] | None = None,
 ) -> Run:
     rng = np.random.default_rng(0)
-    return run(problem, Perceptron(), order, limits, rng, start=start, after_epoch=after_epoch)
+    return run(
+        problem, Perceptron().update, order, limits, rng, start=start, after_epoch=after_epoch
+    )
 
 
 @pytest.mark.parametrize("order", SEQUENCES)
 def test_a_clean_end_is_clean(order: str) -> None:
     case = planted(1, 60, 4)
     ran = go(pose(case.X, case.signs, True), SEQUENCES[order](60), Limits(epochs=5000))
-    assert ran.stops == [Stop.CLEAN]
+    assert ran.stop is Stop.CLEAN
     assert ran.converged
-    assert (margins(case.rows, ran.W[:, 0]) > 0).all()
+    assert (margins(case.rows, ran.w) > 0).all()
 
 
 def test_a_lucky_epoch_of_random_draws_is_not_a_clean_cycle() -> None:
@@ -47,29 +48,29 @@ def test_a_lucky_epoch_of_random_draws_is_not_a_clean_cycle() -> None:
     X = np.array([[1.0], [-1.0]])
     problem = pose(X, np.array([1, 1], dtype=np.int8), False)
     ran = go(problem, Random([1.0, 1e-12]), Limits(epochs=50))
-    assert ran.stops == [Stop.EPOCHS]
+    assert ran.stop is Stop.EPOCHS
 
 
 @pytest.mark.parametrize("order", [Cyclic(), Permuted(), Random(), MaxDistance()], ids=str)
 def test_inseparable_data_never_ends_clean(order: Order) -> None:
     ran = go(contradiction(), order, Limits(epochs=7))
-    assert ran.stops == [Stop.EPOCHS]
+    assert ran.stop is Stop.EPOCHS
     assert not ran.converged
 
 
 def test_the_limit_on_epochs_is_exact() -> None:
     ran = go(contradiction(), Cyclic(), Limits(epochs=7))
-    assert ran.epochs.tolist() == [7]
-    assert ran.ledger.steps[0] == 21
+    assert ran.epochs == 7
+    assert ran.visited == 21
 
 
 @pytest.mark.parametrize("order", [Cyclic(), Random(), MaxDistance()], ids=str)
 def test_the_time_limit(order: Order) -> None:
     """No time at all: stopped at the first look at the clock."""
     ran = go(contradiction(), order, Limits(seconds=0.0))
-    assert ran.stops == [Stop.SECONDS]
+    assert ran.stop is Stop.SECONDS
     ran = go(contradiction(), order, Limits(seconds=0.01))
-    assert ran.stops == [Stop.SECONDS]
+    assert ran.stop is Stop.SECONDS
 
 
 @pytest.mark.parametrize("order", [Cyclic(), MaxDistance()], ids=str)
@@ -80,40 +81,40 @@ def test_a_run_can_be_interrupted(order: Order) -> None:
         raise KeyboardInterrupt
 
     ran = go(contradiction(), order, limits, after_epoch=interrupt)
-    assert ran.stops == [Stop.INTERRUPTED]
+    assert ran.stop is Stop.INTERRUPTED
     assert limits.interrupted
-    assert ran.ledger.counts.sum() == ran.ledger.updates[0] > 0
+    assert ran.counts.per_row.sum() == ran.updates > 0
 
 
 def test_runs_that_share_limits_share_the_interruption() -> None:
     limits = Limits(interrupted=True)
     assert limits.reached() is Stop.INTERRUPTED
-    assert go(contradiction(), Cyclic(), limits).stops == [Stop.INTERRUPTED]
+    assert go(contradiction(), Cyclic(), limits).stop is Stop.INTERRUPTED
 
 
 def test_a_callback_can_end_a_run() -> None:
     seen: list[int] = []
 
     def watch(state: Run) -> bool:
-        seen.append(int(state.epochs[0]))
+        seen.append(state.epochs)
         return len(seen) == 3
 
     ran = go(contradiction(), Cyclic(), Limits(), after_epoch=watch)
-    assert ran.stops == [Stop.CALLBACK]
+    assert ran.stop is Stop.CALLBACK
     assert seen == [1, 2, 3]
 
 
 def test_a_callback_does_not_hide_a_clean_cycle() -> None:
     case = planted_integers(2, 10, 3)
     problem = pose(case.X, case.signs, True)
-    ran = go(problem, Cyclic(), Limits(), start=case.w_star[:, None], after_epoch=lambda _: True)
-    assert ran.stops == [Stop.CLEAN]
+    ran = go(problem, Cyclic(), Limits(), start=case.w_star, after_epoch=lambda _: True)
+    assert ran.stop is Stop.CLEAN
 
 
 def test_a_sequence_that_ends_ends_the_run() -> None:
     ran = go(contradiction(), Chaotic([0, 1, 2] * 4, window=3), Limits())
-    assert ran.stops == [Stop.EXHAUSTED]
-    assert ran.ledger.steps[0] == 12
+    assert ran.stop is Stop.EXHAUSTED
+    assert ran.visited == 12
 
 
 def test_the_first_limit_reached_is_the_reason() -> None:

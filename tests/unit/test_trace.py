@@ -5,23 +5,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from novikoff.core.counts import Recorder, Trace, record
 from novikoff.core.orders import Cyclic, MaxResidual, Permuted
 from novikoff.core.problem import pose
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
-from novikoff.core.trace import Recorder, Trace, record
-from novikoff.core.updates import Aggressive, Perceptron, Update
 from tests.cases import planted, planted_integers
+from tests.oracle import Aggressive, Perceptron, Rule
 
 
-def trace_of(recorder: Recorder, update: Update, *, n: int = 50, epochs: int = 6) -> Trace:
+def trace_of(recorder: Recorder, update: Rule, *, n: int = 50, epochs: int = 6) -> Trace:
     case = planted_integers(1, n, 6)
     problem = pose(case.X, case.signs, True)
     ran = run(
-        problem, update, Permuted(), Limits(epochs), np.random.default_rng(2), recorder=recorder
+        problem,
+        update.update,
+        Permuted(),
+        Limits(epochs),
+        np.random.default_rng(2),
+        recorder=recorder,
     )
     assert ran.trace is not None
-    assert len(ran.trace) == ran.ledger.updates[0]
+    assert len(ran.trace) == ran.updates
     return ran.trace
 
 
@@ -46,10 +51,10 @@ def test_an_update_raises_its_margin_by_the_squared_norm() -> None:
     """With μ = 1 exactly by ‖a_i‖² (A13): seen when a row comes up twice in a row."""
     case = planted_integers(3, 1, 4)
     A = case.rows
-    far = -3.0 * A[0][:, None]
+    far = -3.0 * A[0]
     ran = run(
         pose(case.X, case.signs, True),
-        Perceptron(),
+        Perceptron().update,
         Cyclic(),
         Limits(epochs=9),
         np.random.default_rng(0),
@@ -74,7 +79,7 @@ def test_without_a_reference_there_is_no_angle() -> None:
 @pytest.mark.parametrize("length", [1, 3, 10])
 def test_short_tapes_lose_nothing(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = trace_of(Recorder(), Aggressive())
-    monkeypatch.setattr("novikoff.core.trace._TAPE_LENGTH", length)
+    monkeypatch.setattr("novikoff.core.counts.TAPE_LENGTH", length)
     cut = trace_of(Recorder(), Aggressive())
     assert len(cut) == 300
     assert cut.index.tolist() == whole.index.tolist()
@@ -108,16 +113,16 @@ def test_greedy_runs_are_traced_too() -> None:
     case = planted(4, 40, 5)
     ran = run(
         pose(case.X, case.signs, True),
-        Perceptron(),
+        Perceptron().update,
         MaxResidual(),
         Limits(),
         np.random.default_rng(0),
         recorder=Recorder(case.w_star),
     )
     assert ran.trace is not None
-    assert len(ran.trace) == ran.ledger.updates[0] > 0
+    assert len(ran.trace) == ran.updates > 0
     assert ran.trace.step.tolist() == list(range(len(ran.trace)))
-    assert ran.trace.squared_norm[-1] == pytest.approx(float(ran.W[:, 0] @ ran.W[:, 0]), rel=1e-12)
+    assert ran.trace.squared_norm[-1] == pytest.approx(float(ran.w @ ran.w), rel=1e-12)
 
 
 def test_a_trace_of_many_tapes_is_whole() -> None:

@@ -1,179 +1,226 @@
-"""The loop for K classes at once: every row is read once and shown to K perceptrons.
+"""Several rules that share each row: it is read once and shown to all of them.
 
-`sweep_classes` is that loop. `sweep_screened` is the same for many classes: it takes a quick
-look at all of them (`screen`), and goes on only with the few that the look does not clear. Both
-make the same mistakes to the last bit. What they do about a mistake is written out twice:
-as a function it would have the books' references counted at every call.
+`sweep_classes` is the loop of `novikoff.core.sweep` for K problems "class c against the rest",
+side by side; each runs exactly as it would alone. `learn_example` is one step of every rule.
 """
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from numpy import uint64
 
-from novikoff.core.lanes import LANES
-from novikoff.core.ledger import Ledger, annotate, grown, weight
-from novikoff.core.margins import UNDERFLOW
-from novikoff.core.readahead import AHEAD, publish
-from novikoff.core.rows import Indices, Rows, Vector, axpy, dot_in_order, dots, fetch, sqnorm
-from novikoff.core.screen import Screen, allowance, ask_for, bar, glance, move
-from novikoff.core.updates import Update, reads_margin, tau, threshold
-
-Codes: TypeAlias = npt.NDArray[np.int64]
-
-# How many rows before its turn a row's weights are asked for.
-_SOON: Final = 2
-_NONE, _ONE = uint64(0), uint64(1)
+from novikoff.core.counts import Counts, averaged, blank_counts
+from novikoff.core.orders import Cyclic, Sequence, deal
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Rows, Signs, Vector
+from novikoff.core.stops import Limits, Stop
+from novikoff.core.sweep import ENTRIES_PER_CALL
+from novikoff.core.updates import Update, tau
+from novikoff.core.verbs import axpy, dots, sqnorm
 
 
 @njit(cache=True, nogil=True)
 def sweep_classes(
-    rows: Rows,
-    codes: Codes,
-    epoch: Indices,
-    first: int,
-    last: int,
-    update: Update,
-    W: Vector,
-    ledger: Ledger,
-) -> bool:
-    """`sweep` for K problems, "class c against the rest"; False if a sum overflows.
+    rows: Rows, codes: Indices, epoch: Indices, first: int, last: int, update: Update,
+    weights: Vector, W: Vector, counts: Counts, active: npt.NDArray[np.bool_], most: int,
+) -> None:  # fmt: skip
+    """Visit rows epoch[first:last] in turn with every active rule.
 
-    ``rows`` carry no sign of their own; row i counts as +1 for problem ``codes[i]`` and as
-    −1 for all others. The weights lie [feature][class], so that one entry of a row meets
-    all its weights on neighbouring addresses. Each problem runs exactly as it would alone.
+    ``rows`` have no sign of their own: row i counts as +1 for rule ``codes[i]`` and as −1 for
+    all others. The weights lie [feature][class], so that an entry of a row meets neighbours.
+    A rule is no longer active after ``most`` updates.
     """
-    delta = threshold(update)
-    exact = reads_margin(update) or ledger.notes is not None
     products = np.empty(W.shape[1])
     for k in range(first, last):
-        if k % 64 == 0:
-            publish(ledger.progress, k)
-        if ledger.far and k + AHEAD < last:
-            fetch(rows, epoch[k + AHEAD])
         i = epoch[k]
-        if weight(ledger.weights, i) == 0.0:
-            continue
         dots(rows, i, W, products)
+        if len(counts.wrong) > 0:
+            for c in range(len(products)):
+                if c != codes[i] and products[c] >= products[codes[i]]:
+                    counts.wrong[i] = 1  # a tie is wrong too
         for c in range(len(products)):
-            if not ledger.active[c]:
+            if not active[c]:
                 continue
-            t = ledger.steps[c]
-            ledger.steps[c] += 1
             sign = 1.0 if codes[i] == c else -1.0
             m = sign * products[c]
-            doubt = ledger.rounding * ledger.norm[c] + UNDERFLOW
-            if doubt < m - delta < np.inf:
-                continue
-            close = not doubt < abs(m - delta) < np.inf
-            if close or (m <= delta and (exact or abs(m) <= doubt)):
-                m = sign * dot_in_order(rows, i, W[:, c])
-                if not abs(m) < np.inf:
-                    return False
-            if m <= delta:
-                squared = sqnorm(rows, i) if reads_margin(update) else 0.0
-                step = tau(update, m, squared) * weight(ledger.weights, i)
+            if not m > update.threshold:
+                squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
+                step = tau(update, m, squared)
+                if len(weights) > 0:
+                    step *= weights[i]
                 axpy(sign * step, rows, i, W[:, c])
-                ledger.updates[c] += 1
-                ledger.mistakes[c] += m <= 0.0
-                ledger.norm[c] = grown(ledger.norm[c], ledger.radius, step, m + doubt)
-                if len(ledger.counts) > 0:
-                    ledger.counts[i, c] += 1
-                if ledger.notes is not None:
-                    annotate(
-                        ledger.notes, ledger.near.names, c, t, rows, i, m, sign * step, W[:, c]
-                    )
-                if ledger.updates[c] >= ledger.limit:
-                    ledger.active[c] = False
-    return True
+                if len(counts.weighted) > 0:
+                    axpy(counts.totals[0, c] * sign * step, rows, i, counts.weighted[:, c])
+                if len(counts.per_row) > 0:
+                    counts.per_row[i, c] += 1
+                counts.totals[1, c] += 1
+                counts.totals[2, c] += m <= 0.0
+                active[c] = counts.totals[1, c] < most
+            counts.totals[0, c] += 1
 
 
 @njit(cache=True, nogil=True)
-def sweep_screened(
-    rows: Rows,
-    codes: Codes,
-    epoch: Indices,
-    first: int,
-    last: int,
-    update: Update,
-    W: Vector,
-    screen: Screen,
-    ledger: Ledger,
-) -> bool:
-    """`sweep_classes`, with a look at the screen of W before the classes are gone through."""
-    delta, K = threshold(update), W.shape[1]
-    lines, rounding, tiny = screen.lines, screen.rounding, screen.tiny
-    exact = reads_margin(update) or ledger.notes is not None
-    bars = np.full((len(lines), LANES), np.inf, dtype=np.float32)
-    doubts = np.empty(K)
-    running = np.zeros(len(lines), dtype=np.uint64)  # a bit for each class
-    for c in range(K):
-        doubts[c] = allowance(rounding, tiny, ledger.radius, ledger.norm[c])
-        bars[c // LANES, c % LANES] = bar(delta, doubts[c])
-        if ledger.active[c]:
-            running[c // LANES] |= _ONE << uint64(c % LANES)
-    found = np.empty(LANES, dtype=np.float32)
-    seen = 0  # rows, by every class that still runs
-    for k in range(first, last):
-        if k % 64 == 0:
-            publish(ledger.progress, k)
-        if ledger.far and k + AHEAD < last:
-            fetch(rows, epoch[k + AHEAD])
-        if screen.far and k + _SOON < last:
-            ask_for(rows, epoch[k + _SOON], lines)
-        i = epoch[k]
-        if weight(ledger.weights, i) == 0.0:
-            continue
-        for block in range(len(lines)):
-            unclear = glance(rows, i, block, lines, bars, found)
-            own = codes[i] - block * LANES
-            if 0 <= own < LANES:  # its margin has the other sign
-                unclear &= ~(_ONE << uint64(own))
-                if not -found[own] < bars[block, own]:
-                    unclear |= _ONE << uint64(own)
-            unclear &= running[block]
-            lane = -1
-            while unclear != _NONE:
-                here = unclear & _ONE
-                unclear >>= _ONE
-                lane += 1
-                if here == _NONE:
-                    continue
-                c = block * LANES + lane
-                sign = 1.0 if lane == own else -1.0
-                m: float = sign * np.float64(found[lane])
-                doubt = doubts[c]
-                if exact or not (delta - m > doubt and abs(m) > doubt):
-                    m = sign * dot_in_order(rows, i, W[:, c])
-                    doubt = ledger.rounding * ledger.norm[c] + UNDERFLOW
-                    if not abs(m) < np.inf:
-                        return False
-                if m <= delta:
-                    squared = sqnorm(rows, i) if reads_margin(update) else 0.0
-                    step = tau(update, m, squared) * weight(ledger.weights, i)
-                    move(sign * step, rows, i, W, c, lines)
-                    ledger.updates[c] += 1
-                    ledger.mistakes[c] += m <= 0.0
-                    ledger.norm[c] = grown(ledger.norm[c], ledger.radius, step, m + doubt)
-                    doubts[c] = allowance(rounding, tiny, ledger.radius, ledger.norm[c])
-                    bars[block, lane] = bar(delta, doubts[c])
-                    if len(ledger.counts) > 0:
-                        ledger.counts[i, c] += 1
-                    if ledger.notes is not None:
-                        t = ledger.steps[c] + seen
-                        annotate(
-                            ledger.notes, ledger.near.names, c, t, rows, i, m, sign * step, W[:, c]
-                        )
-                    if ledger.updates[c] >= ledger.limit:
-                        ledger.active[c] = False
-                        ledger.steps[c] += seen + 1
-                        running[block] &= ~(_ONE << uint64(lane))
-        seen += 1
-    for c in range(K):
-        if ledger.active[c]:
-            ledger.steps[c] += seen
+def learn_example(
+    columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
+    update: Update, weight: float, bias: float,
+) -> bool:  # fmt: skip
+    """One step of every rule on an example; False, and nothing is done, where numbers overflow.
+
+    ``sides`` says on which side of each rule the example's class stands, 0 where it takes no part.
+    """
+    scores, last = np.empty(W.shape[1]), len(W) - 1
+    for c in range(len(scores)):
+        total = W[last, c]
+        for j in range(len(columns)):
+            total += values[j] * W[columns[j], c]
+        scores[c] = total
+    for attempt in range(2):  # first whether all numbers stay finite, then in earnest
+        for c in range(len(scores)):
+            m = sides[c] * scores[c]
+            if not abs(scores[c]) < math.inf:
+                return False
+            if sides[c] == 0 or not m <= update.threshold:
+                totals[0, c] += attempt * abs(sides[c])
+                continue
+            squared = bias
+            for j in range(len(columns)):
+                squared += values[j] * values[j]
+            step, t = sides[c] * weight * tau(update, m, squared), totals[0, c]
+            for j in range(len(columns) + 1):
+                x, row = (values[j], columns[j]) if j < len(columns) else (bias, last)
+                moved = W[row, c] + step * x
+                if not abs(moved) < math.inf:
+                    return False
+                if attempt == 1:
+                    W[row, c] = moved
+                    if len(weighted) > 0:
+                        weighted[row, c] += t * step * x
+            totals[0, c] += attempt
+            totals[1, c] += attempt
+            totals[2, c] += attempt * (m <= 0.0)
     return True
+
+
+@dataclass
+class ClassesRun:
+    """What K problems side by side ended with.
+
+    Attributes
+    ----------
+    W : array of shape (p, K)
+        The weights; the last row holds the biases.
+    counts : Counts
+        Rows visited, updates and mistakes of each problem.
+    epochs : array of shape (K,)
+        Epochs begun.
+    stops : list of Stop
+        Why each problem ended.
+    """
+
+    W: Vector
+    counts: Counts
+    epochs: Indices
+    stops: list[Stop | None]
+
+    @property
+    def updates(self) -> int:
+        """Updates made, summed over the problems."""
+        return int(self.counts.totals[1].sum())
+
+    @property
+    def converged(self) -> bool:
+        """Whether every problem ended with a clean cycle."""
+        return all(stop is Stop.CLEAN for stop in self.stops)
+
+    def average(self) -> Vector:
+        """The mean of W over all steps of each problem (A9)."""
+        return averaged(self.W, self.counts.weighted, self.counts.totals[0])
+
+    def end(self, which: npt.NDArray[np.bool_], reason: Stop) -> None:
+        """Some problems have ended; the first reason given stands."""
+        for c in np.flatnonzero(which):
+            self.stops[c] = self.stops[c] or reason
+
+
+def run_classes(
+    problem: Problem,
+    codes: Indices,
+    n_classes: int,
+    update: Update,
+    order: Sequence,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    start: Vector | None = None,
+    weights: Vector | None = None,
+    average: bool = False,
+    after_epoch: Callable[[ClassesRun], bool] | None = None,
+) -> ClassesRun:
+    """`novikoff.core.sweep.run` for K problems, "class c against the rest" (A7).
+
+    The rows' own signs must be +1, ``codes`` has the class of each; ``start`` has the shape
+    (p, K). A problem that ends, clean or at its limit on updates, is left out from then on.
+    """
+    W = np.zeros((problem.p, n_classes)) if start is None else np.array(start, dtype=np.float64)
+    counts = blank_counts(problem.n, W.shape, average)
+    result = ClassesRun(W, counts, np.zeros(n_classes, dtype=np.int64), [None] * n_classes)
+    factors = np.empty(0) if weights is None else weights
+    most = limits.most_updates()
+    active = np.full(n_classes, most > 0)
+    result.end(~active, Stop.UPDATES)
+    stride = problem.rows_within(ENTRIES_PER_CALL // n_classes)
+    try:
+        for epoch in deal(order, problem, weights, rng) if most > 0 else ():
+            before = counts.totals[1].copy()
+            result.epochs[active] += 1
+            for first in range(0, len(epoch), stride):
+                last = min(first + stride, len(epoch))
+                sweep_classes(
+                    problem.rows, codes, epoch, first, last, update, factors, W, counts, active,
+                    most,
+                )  # fmt: skip
+                problem.check_range(W)
+                result.end(counts.totals[1] >= most, Stop.UPDATES)
+                if not active.any() or limits.reached() is not None:
+                    break
+            else:
+                quiet = active & (counts.totals[1] == before)
+                if quiet.any() and not order.covers:
+                    quiet = _clean(problem, codes, update, quiet, W, weights, limits)
+                result.end(quiet, Stop.CLEAN)
+                active &= ~quiet
+                if after_epoch is not None and after_epoch(result):
+                    result.end(active, Stop.CALLBACK)
+            reached = limits.reached(int(result.epochs.max()))
+            if reached is not None:
+                result.end(active, reached)
+            if all(result.stops):
+                break
+        result.end(active, Stop.EXHAUSTED)
+    except KeyboardInterrupt:
+        limits.interrupted = True
+        result.end(active, Stop.INTERRUPTED)
+    return result
+
+
+def _clean(
+    problem: Problem,
+    codes: Indices,
+    update: Update,
+    quiet: npt.NDArray[np.bool_],
+    W: Vector,
+    weights: Vector | None,
+    limits: Limits,
+) -> npt.NDArray[np.bool_]:
+    """Which of these problems have no mistake left: one cycle over all rows, on a copy."""
+    one, rng = Limits(epochs=1, updates=1), np.random.default_rng(0)
+    found = run_classes(
+        problem, codes, W.shape[1], update, Cyclic(), one, rng, start=W, weights=weights
+    )
+    limits.interrupted |= one.interrupted
+    return quiet & np.array([stop is Stop.CLEAN for stop in found.stops])

@@ -21,9 +21,8 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
-from numpy import uint64
 
+from novikoff.core.problem import Problem, norms
 from novikoff.core.rows import Indices, Vector
 
 
@@ -99,11 +98,20 @@ class Blocks:
 
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal shuffled blocks."""
-        n_blocks = -(-len(deck.rows) // self.size)
+        whole = len(deck.rows) // self.size * self.size
+        blocks = deck.rows[:whole].reshape(-1, self.size)
+        rest = deck.rows[whole:]
+        low_bits = np.uint64(2 ** (int(self.size) - 1).bit_length() - 1)
+        places = np.arange(self.size, dtype=np.uint64)
         while True:
-            blocks = rng.permutation(n_blocks)
-            seed = rng.integers(np.iinfo(np.uint64).max, dtype=np.uint64)
-            yield _deal_blocks(deck.rows, blocks, self.size, seed)
+            # Random keys that end with a place: sorting them shuffles every block, ten times as
+            # fast as drawing a permutation of each.
+            keys = rng.integers(2**64, size=blocks.shape, dtype=np.uint64) & ~low_bits | places
+            keys.sort(axis=1)
+            within = (keys & low_bits).astype(np.int64)
+            shuffled = blocks[rng.permutation(len(blocks))[:, None], within].ravel()
+            place = self.size * rng.integers(len(blocks) + 1)  # of the shorter block
+            yield np.concatenate([shuffled[:place], rng.permutation(rest), shuffled[place:]])
 
 
 @dataclass(frozen=True)
@@ -160,10 +168,10 @@ class Chaotic:
             outside = (epoch < 0) | (epoch >= n)
             if outside.any():
                 raise ValueError(f"The order names row {epoch[outside][0]} of {n} rows.")
-            broken = _first_gap(epoch, last_seen, start, self.window)
-            if broken >= 0:
+            broken = np.flatnonzero(_longest_gaps(epoch, last_seen, start) > self.window)
+            if len(broken) > 0:
                 raise ValueError(
-                    f"The order leaves row {broken} unvisited for more than "
+                    f"The order leaves row {broken[0]} unvisited for more than "
                     f"{self.window} steps, its promised window."
                 )
             start += self.window
@@ -211,6 +219,18 @@ def named(order: str | Order) -> Order:
     return order
 
 
+def deal(
+    order: Sequence, problem: Problem, weights: Vector | None, rng: np.random.Generator
+) -> Iterator[Indices]:
+    """Epoch after epoch, without the rows whose sign or weight is 0."""
+    rows = np.arange(problem.n) if problem.signs.all() else np.flatnonzero(problem.signs)
+    deck = Deck(rows, lambda: np.square(norms(problem)[rows]), problem.n)
+    idle = weights is not None and not weights.all()
+    for epoch in order.epochs(deck, rng):
+        checked = check_epoch(order, epoch, problem.n)
+        yield checked[weights[checked] > 0.0] if weights is not None and idle else checked
+
+
 def check_epoch(order: Sequence, epoch: Indices, n: int) -> Indices:
     """An epoch as the kernels take it; row numbers of a foreign order are not trusted."""
     if type(order) in (Cyclic, Fixed, Permuted, Blocks, Random, Chaotic):  # no heir of theirs
@@ -228,40 +248,15 @@ def _row_numbers(sequence: Iterable[int]) -> Indices:
         raise ValueError("The order must name rows by whole numbers.") from None
 
 
-@njit(cache=True, nogil=True)
-def _deal_blocks(rows: Indices, blocks: Indices, size: int, seed: np.uint64) -> Indices:
-    """Fisher–Yates inside every block, with a splitmix64 stream (Steele et al. 2014)."""
-    out = np.empty_like(rows)
-    state, at = seed, uint64(0)
-    for block in blocks:
-        first = uint64(block) * uint64(size)
-        length = min(uint64(size), uint64(len(rows)) - first)
-        z = uint64(0)
-        for k in range(length):
-            if k % uint64(2) == uint64(0):  # a number of 64 bits is two of 32
-                state += uint64(0x9E3779B97F4A7C15)
-                z = (state ^ (state >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-                z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
-                z ^= z >> uint64(31)
-            else:
-                z <<= uint64(32)
-            # The high 32 bits, scaled to 0..k: uniform up to one part in 2³²/k.
-            other = at + (((z >> uint64(32)) * (k + uint64(1))) >> uint64(32))
-            out[at + k] = out[other]
-            out[other] = rows[first + k]
-        at += length
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _first_gap(epoch: Indices, last_seen: Indices, start: int, window: int) -> int:
-    """Note the visits of an epoch; a row that waited more than ``window`` steps, or −1."""
-    for k in range(len(epoch)):
-        row = epoch[k]
-        if start + k - last_seen[row] > window:
-            return int(row)
-        last_seen[row] = start + k
-    for row in range(len(last_seen)):
-        if start + len(epoch) - last_seen[row] > window:
-            return row
-    return -1
+def _longest_gaps(epoch: Indices, last_seen: Indices, start: int) -> Indices:
+    """How many steps each row has waited at most by the end of an epoch; notes its visits."""
+    end = start + len(epoch)
+    by_row = np.argsort(epoch, kind="stable")
+    rows, steps = epoch[by_row], start + by_row
+    first = np.flatnonzero(np.diff(rows, prepend=-1))
+    before = np.append(-1, steps[:-1])  # the visit before, of the same row
+    before[first] = last_seen[rows[first]]
+    gaps = np.zeros(len(last_seen), dtype=np.int64)
+    np.maximum.at(gaps, rows, steps - before)
+    last_seen[epoch] = start + np.arange(len(epoch))
+    return np.maximum(gaps, end - last_seen)

@@ -1,22 +1,23 @@
-"""A separation problem: signed rows, checked once, with the numbers every bound needs."""
+"""A separation problem: signed rows, checked once, with the numbers every bound needs.
+
+All products here are NumPy's and SciPy's, taken by stretches of rows: memory-mapped data is read
+from front to back, and float32 is converted a stretch at a time. No kernel is compiled.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
 from novikoff.core import rows as _rows
-from novikoff.core.blocks import Coded
-from novikoff.core.rows import Floats, Rows, SparseMatrix, Vector
+from novikoff.core.rows import Floats, Rows, Signs, SparseMatrix, Vector
 
-# Below this many bytes a thread costs more than it gives.
-_WORTHWHILE = 1 << 23
+# Entries in a stretch of rows: a dense one stays in the cache, a sparse one is worth a matrix.
+DENSE_STRETCH, CSR_STRETCH = 1 << 17, 1 << 20
+
 _ULP = float(np.finfo(np.float64).eps)
 
 
@@ -49,32 +50,53 @@ class Problem:
         return _rows.width(self.rows)
 
     @property
+    def X(self) -> Floats | SparseMatrix:  # noqa: N802 — the letter of the theorems
+        """The unsigned rows x_i."""
+        return _rows.matrix(self.rows)
+
+    @property
+    def signs(self) -> Signs:
+        """The sign y_i of each row; rows of sign 0 take no part."""
+        return self.rows.signs
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether the last weight is a bias that moves."""
+        return self.rows.bias > 0.0
+
+    @property
     def unit(self) -> float:
         """A power of two near R: in this unit, products of rows stay within float64."""
         radius = min(self.radius, 2.0**1000)
         return math.ldexp(1.0, math.frexp(radius)[1] - 1) if radius > 0.0 else 1.0
 
-    def resigned(self, signs: npt.NDArray[np.int8]) -> Problem:
+    def resigned(self, signs: Signs) -> Problem:
         """The same rows under other signs; norms do not depend on them."""
         return replace(self, rows=_rows.resigned(self.rows, signs))
 
-    def rounding(self) -> float:
-        """A factor c such that any two ways to sum ⟨a_i, w⟩ differ by at most c·‖w‖.
+    def rows_within(self, entries: int) -> int:
+        """How many rows have about so many entries, at least one."""
+        size = self.rows.X.size if isinstance(self.rows, _rows.Dense) else self.rows.data.size
+        return max(1, entries * self.n // (size + self.n + 1))
 
-        Each is within γ_k·‖a_i‖‖w‖ of the truth, γ_k = ku/(1 − ku) for k terms (Higham,
-        Accuracy and Stability of Numerical Algorithms, §3.1); twice that, doubled again
-        to cover the rounding of the bound itself.
-        """
-        return 2.0 * (self.longest + 4) * _ULP * self.radius
+    def check_range(self, W: Vector) -> None:
+        """Raise ValueError if weights, or a margin under them, may have left float64."""
+        largest = float(np.abs(W).max(initial=0.0))
+        if largest > 0.0 or largest != largest:
+            bound = largest * math.sqrt(self.p) * max(self.radius, 1.0)
+            if not bound < math.inf:
+                raise ValueError(
+                    "The weights grew beyond the range of float64: scale the data down "
+                    "(for instance to unit variance) or reduce the step."
+                )
 
 
 def pose(
     X: Floats | SparseMatrix,
-    signs: npt.NDArray[np.int8],
+    signs: Signs,
     fit_intercept: bool,
     *,
     names: Sequence[str] | None = None,
-    threads: int = 1,
     first: int = 0,
 ) -> Problem:
     """Check the data in one pass and pose the problem.
@@ -87,138 +109,132 @@ def pose(
 
     Examples
     --------
-    >>> import numpy as np
     >>> pose(np.array([[3.0, 4.0]]), np.array([1], dtype=np.int8), False).radius >= 5.0
     True
     """
     rows = _rows.view(X, signs, fit_intercept)
-    n, p = _rows.count(rows), _rows.width(rows)
-    if _rows.nbytes(rows) < _WORTHWHILE:
-        threads = 1
-    edges = np.linspace(0, n, threads + 1).astype(np.int64).tolist()
-    if threads == 1:
-        parts = [_scan(rows, 0, n)]
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(lambda k: _scan(rows, edges[k], edges[k + 1]), range(threads)))
-    bad = [part[0] for part in parts if part[0] >= 0]
-    if bad:
-        raise ValueError(_complaint(rows, min(bad), names, first))
-    largest_sq = max(part[1] for part in parts)
-    largest = max(part[2] for part in parts)
-    longest = max(part[3] for part in parts) + 1
-    if _says_all(largest_sq):
-        radius = math.sqrt(largest_sq)
-    else:  # the squares overflow, or vanish: bound the norm by the largest entry
-        radius = math.sqrt(longest) * max(largest, float(rows.bias))
-    return Problem(rows, _rounded_up(radius, p), longest)
+    matrix = _rows.matrix(rows)
+    longest = matrix.shape[1] if isinstance(rows, _rows.Dense) else _longest(rows.indptr)
+    largest_sq = largest = 0.0
+    for begin, end in stretches(matrix):
+        part = matrix[begin:end]
+        squares = _squared_norms(part) + rows.bias
+        largest_sq = max(largest_sq, float(squares.max()))
+        # Squares that overflow, or vanish, say nothing: look at the entries themselves.
+        unclear = np.flatnonzero(~((squares > 1e-280) & (squares < 1e300)))
+        if len(unclear) > 0:
+            entries = np.abs(_entries(part[unclear]))
+            if not np.isfinite(entries).all():
+                raise ValueError(_complaint(part, unclear, names, first + begin))
+            largest = max(largest, float(entries.max(initial=0.0)))
+    radius = math.sqrt(largest_sq)
+    if not 1e-280 < largest_sq < 1e300:
+        radius = math.sqrt(longest + 1) * max(largest, rows.bias)
+    if radius > 0.0:
+        radius = math.nextafter(radius * (1.0 + (longest + 5) * _ULP), math.inf)
+    return Problem(rows, radius, longest + 1)
 
 
-def measured(
-    X: Floats | SparseMatrix,
-    codes: npt.NDArray[np.int32],
-    threads: int = 1,
-    first: int = 0,
-    *,
-    largest_sq: float = math.inf,
-) -> Coded:
-    """A block of rows with the numbers that every bound needs; errors are those of `pose`.
-
-    ``first`` is the number of its first row among those of all blocks. Whoever has looked at all
-    entries of a dense X gives max‖x_i‖² along, as summed up in float64; then nobody looks again.
+def products(problem: Problem, w: Vector) -> Vector:
+    """⟨a_i, w⟩ for all rows i.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> X, codes = np.array([[3.0, 4.0]]), np.zeros(1, dtype=np.int32)
-    >>> measured(X, codes).radius == measured(X, codes, largest_sq=25.0).radius >= 5.0
-    True
+    >>> problem = pose(np.array([[1.0, 2.0]]), np.array([-1], dtype=np.int8), True)
+    >>> products(problem, np.array([3.0, 1.0, 4.0]))
+    array([-9.])
     """
-    if isinstance(X, np.ndarray) and _says_all(largest_sq):
-        p = X.shape[1] + 1
-        return Coded(X, codes, _rounded_up(math.sqrt(largest_sq), p), p)
-    signs = np.ones(len(codes), dtype=np.int8)
-    problem = pose(X, signs, False, threads=threads, first=first)
-    return Coded(X, codes, problem.radius, problem.longest)
+    W = np.append(w[:-1], problem.rows.bias * w[-1])[:, None]
+    return scores(problem.X, W)[:, 0] * problem.signs
 
 
-def pose_again(block: Coded, signs: npt.NDArray[np.int8], fit_intercept: bool) -> Problem:
-    """Pose the problem of a block that was checked before, without a look at its rows.
+def scores(X: Floats | SparseMatrix, W: Vector) -> Vector:
+    """⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> block = measured(np.array([[3.0, 4.0]]), np.zeros(1, dtype=np.int32))
-    >>> pose_again(block, np.array([1], dtype=np.int8), True).radius >= 26.0**0.5
-    True
+    >>> scores(np.array([[1.0, 2.0]]), np.array([[3.0], [1.0], [4.0]]))
+    array([[9.]])
     """
-    rows = _rows.view(block.X, signs, fit_intercept, checked=True)
-    radius = block.radius
-    if fit_intercept:
-        radius = math.nextafter(math.hypot(radius, 1.0) * (1.0 + 4 * _ULP), math.inf)
-    return Problem(rows, radius, block.longest)
+    if len(W) != X.shape[1] + 1:
+        raise ValueError(f"The weights have {len(W)} entries, the rows need {X.shape[1] + 1}.")
+    out = np.empty((X.shape[0], W.shape[1]))
+    weights = W[:-1, 0] if W.shape[1] == 1 else np.ascontiguousarray(W[:-1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        for begin, end in stretches(X):
+            part = X[begin:end].astype(np.float64, copy=False) @ weights
+            out[begin:end] = part.reshape(-1, W.shape[1])
+        out += W[-1]
+    return out
 
 
-def _says_all(largest_sq: float) -> bool:
-    """Whether a sum of squares neither overflowed nor vanished: all of its terms are finite."""
-    return 1e-280 < largest_sq < 1e300
-
-
-def _rounded_up(radius: float, p: int) -> float:
-    """What no norm is above that was summed up from p terms."""
-    return math.nextafter(radius * (1.0 + (p + 4) * _ULP), math.inf) if radius > 0.0 else radius
-
-
-def relative_norms(problem: Problem) -> Vector:
+def norms(problem: Problem) -> Vector:
     """‖a_i‖ of every row in the problem's unit, so that no square overflows.
 
     Examples
     --------
-    >>> import numpy as np
     >>> rows = np.array([[3.0, 4.0], [6.0, 8.0]]) * 1e200
-    >>> shares = relative_norms(pose(rows, np.ones(2, dtype=np.int8), False))
+    >>> shares = norms(pose(rows, np.ones(2, dtype=np.int8), False))
     >>> shares[1] / shares[0]
     np.float64(2.0)
     """
-    out = np.empty(problem.n)
-    _fill_norms(problem.rows, problem.unit, out)
+    X, out = problem.X, np.empty(problem.n)
+    for begin, end in stretches(X):
+        out[begin:end] = _squared_norms(X[begin:end] * (1.0 / problem.unit))
+    return np.sqrt(out + (problem.rows.bias / problem.unit) ** 2)
+
+
+def stretches(X: Floats | SparseMatrix) -> Iterator[tuple[int, int]]:
+    """Ranges of rows, one after the other, of which products take little memory.
+
+    Examples
+    --------
+    >>> list(stretches(np.empty((3000, 100))))
+    [(0, 1310), (1310, 2620), (2620, 3000)]
+    """
+    n = X.shape[0]
+    if isinstance(X, np.ndarray):
+        size = DENSE_STRETCH // max(1, X.shape[1])
+    else:
+        size = CSR_STRETCH * n // max(1, X.nnz)
+    for begin in range(0, n, max(1, size)):
+        yield begin, min(n, begin + max(1, size))
+
+
+def _squared_norms(part: Floats | SparseMatrix) -> Vector:
+    """‖x_i‖² of a stretch of rows, in float64."""
+    if isinstance(part, np.ndarray):
+        part = part.astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            return np.asarray(np.einsum("ij,ij->i", part, part))
+    out = np.zeros(part.shape[0])
+    filled = np.flatnonzero(np.diff(part.indptr))
+    if len(filled) > 0:
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            squares = np.square(part.data, dtype=np.float64)
+            out[filled] = np.add.reduceat(squares, part.indptr[filled])
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _scan(rows: Rows, first: int, last: int) -> tuple[int, float, float, int]:
-    """The first row that is not finite or −1, max‖a_i‖², max|x_ij|, max number of entries."""
-    largest_sq, largest, longest = 0.0, 0.0, 0
-    for i in range(first, last):
-        x = _rows.entries(rows, i)
-        longest = max(longest, len(x))
-        sq = rows.bias
-        for j in range(len(x)):
-            sq += np.float64(x[j]) * np.float64(x[j])
-        if not 1e-280 < sq < 1e300:
-            for j in range(len(x)):
-                if not np.isfinite(x[j]):
-                    return i, 0.0, 0.0, 0
-                largest = max(largest, abs(np.float64(x[j])))
-        largest_sq = max(largest_sq, sq)
-    return -1, largest_sq, largest, longest
+def _longest(indptr: _rows.Unsigned) -> int:
+    return int(np.diff(indptr).max(initial=0))
 
 
-@njit(cache=True, nogil=True)
-def _fill_norms(rows: Rows, unit: float, out: Vector) -> None:
-    for i in range(len(out)):
-        x = _rows.entries(rows, i)
-        total = (rows.bias / unit) ** 2
-        for j in range(len(x)):
-            total += (x[j] / unit) ** 2
-        out[i] = math.sqrt(total)
+def _entries(part: Floats | SparseMatrix) -> Floats:
+    return part if isinstance(part, np.ndarray) else part.data
 
 
-def _complaint(rows: Rows, i: int, names: Sequence[str] | None, first: int) -> str:
-    x = np.asarray(_rows.entries(rows, i))
-    j = int(np.flatnonzero(~np.isfinite(x))[0])
-    what = "NaN" if np.isnan(x[j]) else "infinity"
-    column = j if isinstance(rows, _rows.Dense) else int(rows.indices[int(rows.indptr[i]) + j])
+def _complaint(
+    part: Floats | SparseMatrix, unclear: _rows.Indices, names: Sequence[str] | None, first: int
+) -> str:
+    for i in unclear.tolist():
+        row = part[[i]]
+        bad = np.flatnonzero(~np.isfinite(_entries(row).ravel()))
+        if len(bad) > 0:
+            break
+    value = _entries(row).ravel()[bad[0]]
+    column = int(bad[0]) if isinstance(row, np.ndarray) else int(row.indices[bad[0]])
+    what = "NaN" if np.isnan(value) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
     return (
         f"Input X contains {what} in row {first + i}, column {column}{name}: "

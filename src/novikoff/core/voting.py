@@ -7,18 +7,18 @@ next, so that the distinct rows of the updates are enough.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.trace import Trace
 
-# Products of examples with update rows held at a time.
-_BLOCK = 1 << 22
+if TYPE_CHECKING:
+    from novikoff.core.counts import Trace
+
+SCORES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,27 @@ class Votes:
         of float64, whose sign nobody knows, is NaN.
         """
         out = np.empty(X.shape[0])
-        block = max(1, _BLOCK // max(1, self.rows.shape[0]))
-        for first in range(0, len(out), block):
-            part = X[first : first + block].astype(np.float64)
+        stretch = max(1, SCORES_AT_ONCE // max(1, self.rows.shape[0]))
+        for first in range(0, len(out), stretch):
+            part = X[first : first + stretch].astype(np.float64)
             with np.errstate(over="ignore", invalid="ignore"):
                 gram = _products(part, self.rows) + self.bias
                 begin = np.asarray(part @ self.start[:-1]) + self.bias * self.start[-1]
-            _take_votes(gram, begin, self.which, self.tau, self.survived, out[first:])
+                out[first : first + stretch] = self._take(gram, begin)
         return out / max(1, int(self.survived.sum()))
+
+    def _take(self, gram: Vector, score: Vector) -> Vector:
+        """The votes on examples, given their products with the rows and with v_0."""
+        votes = np.where(score > 0.0, 1.0, -1.0) * self.survived[0]
+        at_once = max(1, SCORES_AT_ONCE // max(1, len(gram)))
+        for first in range(0, len(self.which), at_once):
+            updates = slice(first, first + at_once)
+            moves = gram[:, self.which[updates]] * self.tau[updates]
+            moves[:, 0] += score
+            scores = np.cumsum(moves, axis=1)  # ⟨v_k, x⟩ for one k after the other
+            votes += np.where(scores > 0.0, 1.0, -1.0) @ self.survived[1:][updates]
+            score = scores[:, -1]
+        return np.where(np.isfinite(score), votes, np.nan)  # once beyond, it never comes back
 
 
 def votes_of(
@@ -87,7 +100,7 @@ def votes_of(
     fit_intercept : bool
         Whether there is a bias.
     """
-    distinct, which = _numbered(trace.index, X.shape[0])
+    distinct, which = np.unique(trace.index, return_inverse=True)
     survived = np.empty(len(trace) + 1, dtype=np.int64)
     survived[:-1], survived[-1] = trace.step, n_steps
     survived[1:] -= trace.step
@@ -99,28 +112,6 @@ def votes_of(
         survived=survived,
         bias=float(fit_intercept),
     )
-
-
-def _numbered(index: Indices, n: int) -> tuple[Indices, Indices]:
-    """The distinct ones of numbers below n, sorted, and the place of each number among them."""
-    if len(index) < n // 64:  # so that many short runs do not each cost n
-        return np.unique(index, return_inverse=True)
-    seen = np.zeros(n, dtype=np.bool_)
-    seen[index] = True
-    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[index]
-
-
-@njit(cache=True, nogil=True)
-def _take_votes(
-    gram: Vector, begin: Vector, which: Indices, tau: Vector, survived: Indices, out: Vector
-) -> None:
-    for i in range(len(gram)):
-        score = begin[i]
-        vote = survived[0] if score > 0.0 else -survived[0]
-        for k in range(len(which)):
-            score += tau[k] * gram[i, which[k]]
-            vote += survived[k + 1] if score > 0.0 else -survived[k + 1]
-        out[i] = vote if abs(score) < math.inf else math.nan  # once beyond, it never comes back
 
 
 def _products(X: Floats | SparseMatrix, rows: Floats | SparseMatrix) -> Vector:

@@ -1,0 +1,206 @@
+"""What a run counts, its average, and its trace.
+
+Novikoff's proof is two inequalities, true after every update t from w₀ = 0 (B3):
+
+    ⟨w*, w_t⟩ ≥ t·γ        ‖w_t‖² ≤ t·R²
+
+and hence cos∠(w*, w_t) ≥ √t·γ/R; as a cosine is at most 1, t ≤ R²/γ². A `Trace` shows them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Stop
+
+TAPE_LENGTH = 1 << 12  # updates
+
+
+class Counts(NamedTuple):
+    """What kernels count, of one rule or of K; arrays that nobody asked for are empty."""
+
+    totals: Indices  # (3,) or (3, K): rows visited, updates, mistakes (updates with m ≤ 0)
+    per_row: npt.NDArray[np.int32]  # (n,) or (n, K): updates on each row, the dual variables (A8)
+    weighted: Vector  # (p,) or (p, K): Σ t·τ·a_i, from which the mean of all w follows (A9)
+    wrong: npt.NDArray[np.uint8]  # (n,): rows that were not predicted right before their update
+
+
+def blank_counts(n: int, shape: tuple[int, ...], average: bool, *, stream: bool = False) -> Counts:
+    """Nothing counted yet, for n rows and weights of that shape.
+
+    A stream asks which rows are predicted wrong, a run how often each row was acted on.
+    """
+    return Counts(
+        np.zeros((3, *shape[1:]), dtype=np.int64),
+        np.zeros((0 if stream else n, *shape[1:]), dtype=np.int32),
+        np.zeros((shape[0] if average else 0, *shape[1:])),
+        np.zeros(n if stream else 0, dtype=np.uint8),
+    )
+
+
+def averaged(w: Vector, weighted: Vector, visited: npt.ArrayLike) -> Vector:
+    """The mean of the weights over all steps (A9; Freund and Schapire 1999).
+
+    The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, t counted
+    from 0: nothing needs to be done at the steps without an update.
+
+    Examples
+    --------
+    >>> averaged(np.array([4.0]), np.array([6.0]), 3)  # of 1, 1 and 4: 3 was added at t = 2
+    array([2.])
+    """
+    return np.asarray(w - weighted / np.maximum(visited, 1))
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Arrays with one entry per update.
+
+    Attributes
+    ----------
+    step : array of int
+        How many rows had been looked at before this one.
+    index : array of int
+        The row i that was acted on.
+    margin : array of float
+        ⟨a_i, w⟩ before the update.
+    tau : array of float
+        The multiple of a_i that was added to w.
+    squared_norm : array of float
+        ‖w‖² after the update.
+    inner : array of float or None
+        ⟨w*, w⟩ after the update, given a reference w*.
+    cosine : array of float or None
+        The cosine of the angle between w* and w after the update, given w*.
+    """
+
+    step: Indices
+    index: Indices
+    margin: Vector
+    tau: Vector
+    squared_norm: Vector
+    inner: Vector | None = None
+    cosine: Vector | None = None
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+
+class Tape(NamedTuple):
+    """The stretch of trace that a kernel can write before `Recorder` takes it over."""
+
+    used: Indices  # (1,)
+    places: Indices  # (length, 2): step, row
+    numbers: Vector  # (length, 4): margin, tau, squared norm, inner product
+    reference: Vector  # w*, or empty
+
+
+def blank_tape(length: int = 0, reference: Vector | None = None) -> Tape:
+    """A tape for ``length`` updates; of length 0 it records nothing."""
+    return Tape(
+        np.zeros(1, dtype=np.int64),
+        np.empty((length, 2), dtype=np.int64),
+        np.empty((length, 4)),
+        np.empty(0) if reference is None else np.array(reference, dtype=np.float64),
+    )
+
+
+def tape_for(recorder: Recorder | None, p: int) -> Tape:
+    """The tape that a kernel writes on, for weights of p entries."""
+    tape = blank_tape() if recorder is None else recorder.tape
+    if len(tape.reference) not in (0, p):
+        raise ValueError(f"The reference of a trace must have {p} entries.")
+    return tape
+
+
+@njit(cache=True, nogil=True)
+def record(tape: Tape, step: int, i: int, m: float, tau: float, w: Vector) -> None:
+    """Write one update down; w is the vector after it."""
+    at = tape.used[0]
+    squared_norm, inner = 0.0, 0.0
+    for j in range(len(w)):
+        squared_norm += w[j] * w[j]
+    for j in range(len(tape.reference)):
+        inner += w[j] * tape.reference[j]
+    tape.places[at, 0], tape.places[at, 1] = step, i
+    tape.numbers[at, 0], tape.numbers[at, 1] = m, tau
+    tape.numbers[at, 2], tape.numbers[at, 3] = squared_norm, inner
+    tape.used[0] = at + 1
+
+
+class Recorder:
+    """Gathers full tapes into one trace.
+
+    Examples
+    --------
+    >>> recorder = Recorder(reference=np.array([3.0, 4.0]))
+    >>> record(recorder.tape, 7, 2, -1.0, 1.0, np.array([1.0, 0.0]))
+    >>> recorder.trace().cosine.tolist()
+    [0.6]
+    """
+
+    def __init__(self, reference: Vector | None = None) -> None:
+        self.tape = blank_tape(TAPE_LENGTH, reference)
+        self._places: list[Indices] = []
+        self._numbers: list[Vector] = []
+
+    def take(self) -> None:
+        """Copy what is on the tape and wind it back."""
+        used = int(self.tape.used[0])
+        if used > 0:
+            self._places.append(self.tape.places[:used].copy())
+            self._numbers.append(self.tape.numbers[:used].copy())
+            self.tape.used[0] = 0
+
+    def trace(self) -> Trace:
+        """All that was recorded."""
+        self.take()
+        places = np.concatenate([np.empty((0, 2), dtype=np.int64), *self._places])
+        numbers = np.concatenate([np.empty((0, 4)), *self._numbers])
+        margin, tau, squared_norm, inner = np.ascontiguousarray(numbers.T)
+        angles: tuple[Vector, ...] = ()
+        if len(self.tape.reference) > 0:
+            lengths = np.linalg.norm(self.tape.reference) * np.sqrt(squared_norm)
+            angles = inner, np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0)
+        return Trace(*np.ascontiguousarray(places.T), margin, tau, squared_norm, *angles)
+
+
+@dataclass
+class Run:
+    """The weights, what was counted, and why the run ended."""
+
+    w: Vector
+    counts: Counts
+    epochs: int = 0
+    stop: Stop | None = None
+    trace: Trace | None = None
+
+    @property
+    def visited(self) -> int:
+        """Rows looked at."""
+        return int(self.counts.totals[0])
+
+    @property
+    def updates(self) -> int:
+        """Times that w was moved: what the theorem counts."""
+        return int(self.counts.totals[1])
+
+    @property
+    def mistakes(self) -> int:
+        """Updates on a row that was on the wrong side, m ≤ 0."""
+        return int(self.counts.totals[2])
+
+    @property
+    def converged(self) -> bool:
+        """Whether the run ended with a clean cycle."""
+        return self.stop is Stop.CLEAN
+
+    def average(self) -> Vector:
+        """The mean of w over all steps (A9)."""
+        return averaged(self.w, self.counts.weighted, self.visited)

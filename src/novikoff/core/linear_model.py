@@ -1,0 +1,339 @@
+"""A linear classifier as a plain record: it predicts, and it goes on learning from a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.problem import Problem, pose, scores
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.schemes import Binary, OneVsOne, OneVsRest, Scheme, Sides, scheme_for
+from novikoff.core.voting import Votes
+
+if TYPE_CHECKING:
+    from novikoff.core.training import Training
+    from novikoff.core.updates import Update
+
+Labels: TypeAlias = npt.NDArray[np.generic]
+
+
+@dataclass(eq=False)
+class LinearModel:
+    """The rules of a scheme, one column of weights for each.
+
+    Attributes
+    ----------
+    classes : array of labels
+        Sorted and different.
+    scheme : Scheme
+        Which binary problems the rules belong to, and how their scores become a class.
+    W : array of shape (n_features + 1, n_rules)
+        The weights; the last row holds the biases.
+    fit_intercept : bool
+        Whether the biases move.
+    weighted : array of the same shape, or of shape (0, n_rules)
+        Σ t·τ·a_i over the updates, if the average over all steps predicts (A9).
+    totals : array of shape (3, n_rules)
+        Rows visited, updates and mistakes of each rule.
+    votes : list of Votes
+        One for each rule, if their earlier selves vote.
+    multi_class : {"ovr", "ovo"}
+        The scheme for more than two classes.
+    radius : float
+        The largest ‖a_i‖ that `learn` has seen, rounded up.
+
+    Examples
+    --------
+    >>> from novikoff.core.updates import perceptron
+    >>> model = LinearModel.blank(["down", "up"], 1)
+    >>> model.learn(np.array([[2.0], [-1.0], [3.0]]), np.array([1, 0, 1]), perceptron())
+    array([ True, False, False])
+    >>> model.predict(np.array([[5.0], [-5.0]]))
+    array(['up', 'down'], dtype='<U4')
+    """
+
+    classes: Labels
+    scheme: Scheme
+    W: Vector
+    fit_intercept: bool
+    weighted: Vector
+    totals: Indices
+    votes: list[Votes] = field(default_factory=list)
+    multi_class: str = "ovr"
+    radius: float = 0.0
+    sides: Sides = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.sides = self.scheme.sides
+
+    @classmethod
+    def blank(
+        cls,
+        classes: npt.ArrayLike,
+        n_features: int,
+        *,
+        fit_intercept: bool = True,
+        average: bool = False,
+        multi_class: str = "ovr",
+    ) -> LinearModel:
+        """Zero weights for these classes."""
+        labels = np.unique(np.asarray(classes))
+        scheme = scheme_for(len(labels), multi_class)
+        shape = n_features + 1, scheme.sides.shape[1]
+        weighted = np.zeros(shape if average else (0, shape[1]))
+        totals = np.zeros((3, shape[1]), dtype=np.int64)
+        return cls(
+            labels, scheme, np.zeros(shape), bool(fit_intercept), weighted, totals, [], multi_class
+        )
+
+    @classmethod
+    def trained(
+        cls, training: Training, classes: Labels, fit_intercept: bool, multi_class: str = "ovr"
+    ) -> LinearModel:
+        """The rules that training ended with."""
+        scheme = scheme_for(len(classes), multi_class)
+        parts = training.weighted, training.totals
+        return cls(classes, scheme, training.W, fit_intercept, *parts, [], multi_class)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features, d."""
+        return len(self.W) - 1
+
+    @property
+    def n_rules(self) -> int:
+        """The number of binary rules."""
+        return self.W.shape[1]
+
+    @property
+    def averages(self) -> bool:
+        """Whether the average over all steps predicts."""
+        return len(self.weighted) > 0
+
+    @property
+    def n_updates(self) -> int:
+        """Updates made, summed over the rules."""
+        return int(self.totals[1].sum())
+
+    @property
+    def n_mistakes(self) -> int:
+        """Updates on a row that was on the wrong side, summed over the rules."""
+        return int(self.totals[2].sum())
+
+    def decisive(self) -> Vector:
+        """The weights that predict: the average over all steps where it is kept, or W."""
+        if not self.averages:
+            return self.W
+        averaged: Vector = self.W - self.weighted / np.maximum(self.totals[0], 1)
+        if not np.isfinite(averaged).all():
+            raise ValueError("The averaged weights are beyond float64: scale the data down.")
+        return averaged
+
+    def scores(self, X: Floats | SparseMatrix) -> Vector:
+        """The score of every row by every rule; of voters, their shares of the votes.
+
+        Raises
+        ------
+        ValueError
+            If a score is beyond the range of float64.
+        """
+        if self.votes:
+            found: Vector = np.column_stack([votes.shares(X) for votes in self.votes])
+        else:
+            found = scores(X, self.decisive())
+        if not np.isfinite(found).all():
+            row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+            raise ValueError(f"The score of row {row} is beyond the range of float64.")
+        return found
+
+    def decision(self, X: Floats | SparseMatrix) -> Vector:
+        """The scores as ``decision_function`` returns them."""
+        return self.scheme.decision(self.scores(X))
+
+    def predict(self, X: Floats | SparseMatrix) -> Labels:
+        """The class of each row; f(x) = 0 is the negative class (A1)."""
+        return self.classes[self.scheme.choose(self.scores(X))]
+
+    def learn(
+        self,
+        X: Floats | SparseMatrix,
+        codes: npt.NDArray[np.integer],
+        update: Update,
+        *,
+        weights: Vector | None = None,
+        first: int = 0,
+    ) -> npt.NDArray[np.bool_]:
+        """Look at each row once, in turn: a piece of a stream (A5).
+
+        Counts, averages and weights go on from piece to piece, so that a stream may be cut
+        anywhere. After an exception the model is what it was before.
+
+        Parameters
+        ----------
+        X : C-ordered array or canonical CSR matrix
+            The rows; a sparse one may have fewer columns than the model.
+        codes : array of int
+            The class of each row, by its place in ``classes``.
+        update : Update
+            The update rule.
+        weights : array of shape (n,), optional
+            A factor on the steps of each row; rows of weight 0 take no part.
+        first : int
+            The number of the first row in the stream, for messages.
+
+        Returns
+        -------
+        array of bool
+            Which rows were not predicted right before they were learned; a tie is wrong, and w
+            predicts even where the average will. Empty for one-vs-one, whose votes are not kept.
+        """
+        X = self._widened(X)
+        problem = pose(X, np.ones(X.shape[0], dtype=np.int8), self.fit_intercept, first=first)
+        columns = _touched(X)
+        before = [part[columns].copy() for part in (self.W, self.weighted) if len(part) > 0]
+        totals = self.totals.copy()
+        try:
+            wrong = self._sweep(problem, codes.astype(np.int64, copy=False), update, weights)
+            problem.check_range(self.W[columns])
+        except BaseException:
+            self.totals[:] = totals
+            for part, kept in zip((self.W, self.weighted), before, strict=False):
+                part[columns] = kept
+            raise
+        self.votes, self.radius = [], max(self.radius, problem.radius)
+        return wrong
+
+    def learn_one(
+        self, columns: Indices, values: Vector, code: int, update: Update, weight: float = 1.0
+    ) -> bool:
+        """Look at one example; False, and nothing is done, if a number would overflow."""
+        from novikoff.core.one_vs_rest import learn_example  # here, for those who only predict
+
+        sides, bias = self.sides[code], float(self.fit_intercept)
+        rules = self.W, self.weighted, self.totals
+        return bool(learn_example(columns, values, sides, *rules, update, weight, bias))
+
+    def score_one(self, columns: Indices, values: Vector) -> Vector:
+        """The scores of one example, as a row."""
+        found = values @ self.W[columns] + self.W[-1]
+        if self.averages:
+            lag = values @ self.weighted[columns] + self.weighted[-1]
+            found = found - lag / np.maximum(self.totals[0], 1)
+        return found[None, :]
+
+    def with_features(self, n_features: int) -> LinearModel:
+        """The same rules for more features, whose weights are 0, or for fewer."""
+        weighted = _resized(self.weighted, n_features) if self.averages else self.weighted.copy()
+        return replace(
+            self, W=_resized(self.W, n_features), weighted=weighted, totals=self.totals.copy()
+        )
+
+    def with_class(self, label: Hashable) -> LinearModel:
+        """The rules of a scheme with one more class.
+
+        Rules between old classes keep their weights, rules of the new class start from 0.
+
+        Raises
+        ------
+        ValueError
+            If the label cannot be put in order with the others.
+        """
+        labels = self.classes.tolist()
+        try:
+            grown: list[str] = sorted([*labels, cast(str, label)])
+        except TypeError:
+            grown = []
+        if not grown or np.array(grown).tolist() != grown or label != label:
+            raise ValueError(f"The label {label!r} cannot be put in order with {labels}.")
+        model = LinearModel.blank(
+            grown,
+            self.n_features,
+            fit_intercept=self.fit_intercept,
+            average=self.averages,
+            multi_class=self.multi_class,
+        )
+        model.radius = self.radius
+        old = [code for code, known in enumerate(grown) if known != label]
+        for rule, heir, sign in _heirs(self.scheme, model.scheme, old):
+            model.W[:, heir] = sign * self.W[:, rule]
+            model.weighted[:, heir] = sign * self.weighted[:, rule]
+            model.totals[:, heir] = self.totals[:, rule]
+        return model
+
+    def _widened(self, X: Floats | SparseMatrix) -> Floats | SparseMatrix:
+        """X with as many columns as there are features."""
+        width = X.shape[1]
+        if width == self.n_features:
+            return X
+        if isinstance(X, np.ndarray) or width > self.n_features:
+            raise ValueError(f"The rows have {width} features, but {self.n_features} are expected.")
+        return type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
+
+    def _sweep(
+        self, problem: Problem, codes: Indices, update: Update, weights: Vector | None
+    ) -> npt.NDArray[np.bool_]:
+        from novikoff.core.counts import Counts, blank_tape  # here, for those who only predict
+        from novikoff.core.one_vs_rest import sweep_classes
+        from novikoff.core.sweep import ENTRIES_PER_CALL, sweep
+
+        epoch = np.arange(problem.n) if weights is None else np.flatnonzero(weights)
+        factors = np.empty(0) if weights is None else weights
+        most, tape = np.iinfo(np.int64).max, blank_tape()
+        wrong = np.zeros(problem.n, dtype=np.uint8)
+        stride = problem.rows_within(ENTRIES_PER_CALL // self.n_rules)
+        if isinstance(self.scheme, OneVsRest):
+            none = np.empty((0, self.n_rules), dtype=np.int32)
+            counts = Counts(self.totals, none, self.weighted, wrong)
+            active = np.ones(self.n_rules, dtype=np.bool_)
+            for first in range(0, len(epoch), stride):
+                last = min(first + stride, len(epoch))
+                sweep_classes(
+                    problem.rows, codes, epoch, first, last, update, factors, self.W, counts,
+                    active, most,
+                )  # fmt: skip
+            return wrong.view(np.bool_)
+        none = np.empty(0, dtype=np.int32)
+        for rule in range(self.n_rules):
+            signs = self.sides[codes, rule]
+            rows, visits = problem.resigned(signs).rows, epoch[signs[epoch] != 0]
+            parts = self.totals, self.weighted, self.W
+            totals, weighted, w = (np.ascontiguousarray(part[:, rule]) for part in parts)
+            counts = Counts(totals, none, weighted, wrong)
+            for first in range(0, len(visits), stride):
+                last = min(first + stride, len(visits))
+                sweep(rows, visits, first, last, update, factors, w, counts, tape, most)
+            if self.n_rules > 1:  # else they are the columns themselves, not copies
+                for part, column in zip(parts, (totals, weighted, w), strict=True):
+                    part[:, rule] = column
+        return wrong.view(np.bool_)[: 0 if isinstance(self.scheme, OneVsOne) else None]
+
+
+def _touched(X: Floats | SparseMatrix) -> Indices | slice:
+    """The weights that learning from these rows can change."""
+    if isinstance(X, np.ndarray) or 8 * X.nnz > X.shape[1]:
+        return slice(None)
+    return np.append(np.unique(X.indices), X.shape[1])
+
+
+def _resized(weights: Vector, n_features: int) -> Vector:
+    new = np.zeros((n_features + 1, weights.shape[1]))
+    kept = min(len(weights) - 1, n_features)
+    new[:kept] = weights[:kept]
+    new[-1] = weights[-1]
+    return new
+
+
+def _heirs(scheme: Scheme, grown: Scheme, old: list[int]) -> list[tuple[int, int, int]]:
+    """Which rule lives on as which, and with which sign; ``old`` are the old classes' codes."""
+    if isinstance(grown, Binary):  # there was one class, on the negative side
+        return [(0, 0, 1 if old[0] == 0 else -1)]
+    if isinstance(grown, OneVsOne):
+        before = OneVsOne(scheme.n_classes).pairs
+        return [(r, grown.pairs.index((old[a], old[b])), 1) for r, (a, b) in enumerate(before)]
+    if isinstance(scheme, Binary):  # either class against the other: mirror images
+        return [(0, old[0], -1), (0, old[1], 1)]
+    return [(rule, code, 1) for rule, code in enumerate(old)]
