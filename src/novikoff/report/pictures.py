@@ -146,7 +146,7 @@ def _classifier(scene: Scene) -> SimpleNamespace:
 def _traced_run(scene: Scene, subject: Subject) -> tuple[Trace, float | None, float]:
     """The perceptron once more, with a trace; γ and R."""
     from novikoff.core.counts import Recorder
-    from novikoff.core.orders import order_by_name
+    from novikoff.core.orders import named
     from novikoff.core.stops import Limits
     from novikoff.core.sweep import run
     from novikoff.core.updates import perceptron
@@ -159,7 +159,7 @@ def _traced_run(scene: Scene, subject: Subject) -> tuple[Trace, float | None, fl
     recorder = Recorder(None if reference is None else reference / np.linalg.norm(reference))
     limits = Limits(updates=MAX_TRACED_UPDATES)
     rng = np.random.default_rng(scene.seed)
-    traced = run(problem, perceptron(), order_by_name(scene.order), limits, rng, recorder=recorder)
+    traced = run(problem, perceptron(), named(scene.order), limits, rng, recorder=recorder)
     if traced.trace is None or len(traced.trace) == 0:
         raise ValueError(f"There is nothing to show in '{subject}': the run made no update.")
     return traced.trace, scene.margin if reference is not None else None, problem.radius
