@@ -2,13 +2,16 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
+# The oldest versions of tests/oldest.txt have wheels for this Python.
+OLDEST_PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PIP := pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types bench fuzz clean
+.PHONY: demo test lint types size bench first-touch test-oldest pictures fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
 
-test: lint types $(VENV)/browser
+test: lint types size $(VENV)/browser
 	$(BIN)/python -m pytest -n 2 -q
 
 lint: $(VENV)/installed-dev
@@ -17,6 +20,10 @@ lint: $(VENV)/installed-dev
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
+
+# Lines and files by room, against the guide.
+size: $(VENV)/installed-dev
+	$(BIN)/python -m benchmarks.size
 
 # The tests open the report's page in Chromium; where it cannot be installed, they skip that.
 $(VENV)/browser: | $(VENV)/installed-dev
@@ -27,25 +34,47 @@ $(VENV)/browser: | $(VENV)/installed-dev
 	|| echo "chromium cannot be installed here: the tests that open the page will be skipped"
 	@touch $@
 
-bench: $(VENV)/installed-dev
-	$(BIN)/python -m benchmarks.run
+# All rows, or some: make bench CASES="dense verdicts"
+bench: $(VENV)/installed-bench
+	$(BIN)/python -m benchmarks.run $(CASES)
+
+# The first fit with empty kernel caches, in units of `import numba`.
+first-touch: $(VENV)/installed-bench
+	$(BIN)/python -m benchmarks.first_touch
+
+# The suite with the oldest versions of all dependencies, in an environment of its own.
+test-oldest: $(VENV)-oldest/installed
+	$(VENV)-oldest/bin/python -m pytest -n 2 -q --ignore tests/test_benchmarks.py
+
+# The pictures of README and docs.
+pictures: $(VENV)/installed-dev
+	$(BIN)/python docs/pictures.py
 
 # A million damaged files, at night; `make fuzz COUNT=10000 SEED=7` runs fewer, again the same.
 COUNT ?= 1000000
 fuzz: $(VENV)/installed-dev
 	$(BIN)/python -m tests.fuzz $(COUNT) $(SEED)
 
-# Installed anew only when pyproject.toml changes. Debian keeps what venv takes pip from in a package
-# of its own: without it, the pip that is there serves.
+# Installed anew only when pyproject.toml changes. On Debian `venv` may come without pip: the
+# pip that is there serves then.
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) \
 	&& $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/$(PIP) --editable .
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/$(PIP) --editable '.[dev]'
+	touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed-dev
+	$(BIN)/$(PIP) --editable '.[bench]'
+	touch $@
+
+$(VENV)-oldest/installed: pyproject.toml tests/oldest.txt
+	$(OLDEST_PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/$(PIP) --constraint tests/oldest.txt --editable '.[test]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) $(VENV)-oldest demo .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -1,20 +1,17 @@
-"""How time is compared: by turns, as ratios.
+"""Time compared by turns, as ratios, and the rows of the table.
 
-Ours and the peer take turns (ABAB…), so that a slow spell of the machine hits both; every
-turn gives one ratio, and a case reports their median and quartiles.
+Ours and the peer take turns (ABAB…), so that a slow spell of the machine hits both. Every
+turn gives one ratio; a row reports their median and quartiles.
 """
 
 from __future__ import annotations
 
 import gc
-import os
-import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,199 +20,168 @@ Mine = TypeVar("Mine")
 Theirs = TypeVar("Theirs")
 
 # Idle threads of BLAS go on spinning for some hundredths of a second.
-_PAUSE = 0.05
-_PROCESSORS = Path("/proc/stat")
+PAUSE_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
-class Paired:
-    """Seconds of ours and of the peer, turn by turn."""
-
-    ours: list[float]
-    peer: list[float]
-
-    @property
-    def ratios(self) -> list[float]:
-        """How many times as long as ours the peer took, in every turn that can be used."""
-        turns = zip(self.ours, self.peer, strict=True)
-        return [theirs / mine for mine, theirs in turns if mine > 0.0 and theirs > 0.0]
-
-    @property
-    def sound(self) -> bool:
-        """Whether no turn was lost: a difference of times can drown in noise, below zero."""
-        return len(self.ratios) == len(self.ours)
-
-    def quartiles(self) -> tuple[float, float, float]:
-        """The quartiles of the ratios: lower, median, upper; NaN if there are none.
-
-        Examples
-        --------
-        >>> Paired([1.0, 1.0, 2.0], [3.0, 4.0, 10.0]).quartiles()
-        (3.5, 4.0, 4.5)
-        """
-        low, median, high = np.quantile(self.ratios or [np.nan], [0.25, 0.5, 0.75])
-        return float(low), float(median), float(high)
-
-
-@dataclass(frozen=True)
-class Epochs(Generic[Mine, Theirs]):
-    """A comparison of fits.
+class Row:
+    """One comparison with a peer, or one figure with a limit.
 
     Attributes
     ----------
-    marginal : Paired
-        Seconds for one more epoch: what k epochs take beyond one, divided by k − 1. What a
-        fit costs once, such as the check of its input, drops out.
-    whole : Paired
-        Seconds for the whole fit of k epochs.
-    compilation : float
-        Seconds by which our very first fit of one epoch exceeded the later ones.
-    ours, peer : list
-        What the fits returned, in each turn that of one epoch and that of k.
+    case, peer : str
+        The name of the row, and of the peer ("" for a figure without one).
+    values : sequence of float
+        The peer's time over ours, turn by turn, or the figure.
+    target : float
+        To be reached: at least for a ratio, at most for a figure.
+    ours, theirs : float
+        Median seconds; 0 for a figure.
+    sound : bool
+        Whether both sides came to answers of the same quality: else the row does not count.
+    note : str
+        The evidence for that.
     """
 
-    marginal: Paired
-    whole: Paired
-    compilation: float
-    ours: list[Mine]
-    peer: list[Theirs]
+    case: str
+    peer: str
+    values: Sequence[float]
+    target: float
+    ours: float = 0.0
+    theirs: float = 0.0
+    sound: bool = True
+    note: str = ""
+
+    @property
+    def median(self) -> float:
+        """The median of the values."""
+        return float(np.median(self.values))
+
+    @property
+    def reached(self) -> bool:
+        """Whether the row counts and its target is reached."""
+        enough = self.median >= self.target if self.peer else self.median <= self.target
+        return self.sound and enough
 
 
 def timed(call: Callable[[], Result]) -> tuple[float, Result]:
-    """The seconds a call takes, and what it returns."""
+    """The seconds that a call takes, and its result."""
     gc.collect()
-    time.sleep(_PAUSE)
+    time.sleep(PAUSE_SECONDS)
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result
 
 
+@dataclass
+class Turns:
+    """Seconds of ours and of the peer, turn by turn."""
+
+    ours: list[float]
+    theirs: list[float]
+
+    def row(
+        self,
+        case: str,
+        peer: str,
+        target: float,
+        verdict: tuple[bool, str] = (True, ""),
+        per: float = 1.0,
+    ) -> Row:
+        """The row of these turns; times are divided by ``per``.
+
+        Examples
+        --------
+        >>> Turns([1.0, 1.0, 2.0], [3.0, 4.0, 10.0]).row("dense", "them", 4.0).median
+        4.0
+        """
+        ratios = [b / a for a, b in zip(self.ours, self.theirs, strict=True) if min(a, b) > 0.0]
+        mine, their = float(np.median(self.ours)) / per, float(np.median(self.theirs)) / per
+        sound = verdict[0] and len(ratios) == len(self.ours)  # no turn was lost in noise
+        return Row(case, peer, ratios or [np.nan], target, mine, their, sound, verdict[1])
+
+
+def compare(
+    ours: Callable[[], Mine],
+    theirs: Callable[[], Theirs],
+    turns: int,
+    patience: float = np.inf,
+) -> tuple[Turns, Mine, Theirs]:
+    """Run both by turns, ours once more before the clock starts; the last answers of both.
+
+    A peer that has taken longer than ``patience`` seconds altogether is not asked again: its
+    last time stands for the turns that are left.
+    """
+    mine = ours()
+    times = Turns([], [])
+    for turn in range(turns):
+        seconds, mine = timed(ours)
+        times.ours.append(seconds)
+        if turn == 0 or sum(times.theirs) <= patience:
+            seconds, their = timed(theirs)
+        else:
+            seconds = times.theirs[-1]
+        times.theirs.append(seconds)
+    return times, mine, their
+
+
 def compare_epochs(
     ours: Callable[[int, int], Mine],
-    peer: Callable[[int, int], Theirs],
+    theirs: Callable[[int, int], Theirs],
     epochs: int,
-    repeats: int,
-) -> Epochs[Mine, Theirs]:
-    """Run ``ours(epochs, seed)`` and ``peer(epochs, seed)`` by turns, short and long.
+    turns: int,
+) -> tuple[Turns, list[Mine], list[Theirs]]:
+    """Run ``ours(epochs, seed)`` and ``theirs(epochs, seed)`` by turns, short and long.
 
-    The seed is the number of the turn, the same for both sides.
+    The seconds are those of one more epoch: k epochs less one, divided by k − 1. The once-only
+    costs of a fit, such as the check of its input, drop out.
     """
-    first, _ = timed(partial(ours, 1, 0))
-    peer(1, 0)
-    short, whole = Paired([], []), Paired([], [])
+    ours(1, 0), theirs(1, 0)
+    times = Turns([], [])
     mine: list[Mine] = []
-    theirs: list[Theirs] = []
-    for seed in range(repeats):
-        for k, times in ((1, short), (epochs, whole)):
-            seconds, my_result = timed(partial(ours, k, seed))
-            times.ours.append(seconds)
-            seconds, their_result = timed(partial(peer, k, seed))
-            times.peer.append(seconds)
-            mine.append(my_result)
-            theirs.append(their_result)
-    marginal = Paired(
-        _per_epoch(short.ours, whole.ours, epochs), _per_epoch(short.peer, whole.peer, epochs)
-    )
-    compilation = max(0.0, first - statistics.median(short.ours))
-    return Epochs(marginal, whole, compilation, mine, theirs)
+    their: list[Theirs] = []
+    for seed in range(turns):
+        short, _ = timed(partial(ours, 1, seed))
+        their_short, _ = timed(partial(theirs, 1, seed))
+        whole, my_result = timed(partial(ours, epochs, seed))
+        their_whole, their_result = timed(partial(theirs, epochs, seed))
+        times.ours.append((whole - short) / (epochs - 1))
+        times.theirs.append((their_whole - their_short) / (epochs - 1))
+        mine.append(my_result)
+        their.append(their_result)
+    return times, mine, their
 
 
-def compare_calls(
-    ours: Callable[[], Callable[[], Mine]],
-    peer: Callable[[], Callable[[], Theirs]],
-    repeats: int,
-) -> tuple[Paired, Mine, Theirs]:
-    """Prepare and run both by turns; only the runs are timed, and the first not at all.
-
-    Returns the times, and what the last runs returned.
-    """
-    my_result, their_result = ours()(), peer()()
-    times = Paired([], [])
-    for _ in range(repeats):
-        seconds, my_result = timed(ours())
-        times.ours.append(seconds)
-        seconds, their_result = timed(peer())
-        times.peer.append(seconds)
-    return times, my_result, their_result
-
-
-@dataclass(frozen=True)
-class Answers(Generic[Mine, Theirs]):
-    """Times of two that answer one question, their last answers, and our compilation."""
-
-    times: Paired
-    compilation: float
-    ours: Mine
-    peer: Theirs
-    peer_runs: int
-
-
-def compare_answers(
-    ours: Callable[[], Mine], peer: Callable[[], Theirs], repeats: int, patience: float
-) -> Answers[Mine, Theirs]:
-    """Ask both the same question by turns.
-
-    A peer that has taken longer than ``patience`` altogether is not asked again: its last
-    time stands for the turns that are left.
-    """
-    first, my_answer = timed(ours)
-    times = Paired([], [])
-    runs = 0
-    for turn in range(repeats):
-        seconds, my_answer = timed(ours)
-        times.ours.append(seconds)
-        if turn == 0 or sum(times.peer) <= patience:
-            their_seconds, their_answer = timed(peer)
-            runs += 1
-        times.peer.append(their_seconds)
-    compilation = max(0.0, first - statistics.median(times.ours))
-    return Answers(times, compilation, my_answer, their_answer, runs)
-
-
-def compare_closely(
-    ours: Callable[[], Mine], peer: Callable[[], Theirs], turns: int
-) -> Answers[Mine, Theirs]:
-    """Ask the peer before and after each turn of ours, for ratios near 1.
-
-    What drifts evens out, and so does what the second gains or loses by what the first left.
-    """
-    first, my_answer = timed(ours)
-    times = Paired([], [])
-    for _ in range(turns):
-        before, _ = timed(peer)
-        seconds, my_answer = timed(ours)
-        after, their_answer = timed(peer)
-        times.ours.append(seconds)
-        times.peer.append((before + after) / 2.0)
-    compilation = max(0.0, first - statistics.median(times.ours))
-    return Answers(times, compilation, my_answer, their_answer, 2 * turns)
-
-
-class Bystanders:
-    """How much of the machine other processes use, as Linux counts it.
+def render(rows: Sequence[Row]) -> str:
+    """The rows as a Markdown table.
 
     Examples
     --------
-    >>> Bystanders().share() >= 0.0
-    True
+    >>> print(render([Row("dense", "them", [3.9, 4.0, 4.1], 4.0, 0.05, 0.2)]))
+    | case | peer | ours | peer's | ratio [quartiles] | aim | reached |
+    |---|---|---|---|---|---|---|
+    | dense | them | 50 ms | 200 ms | 4 [3.95–4.05] | ≥ 4 | yes |
     """
-
-    def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._others = self._seconds()
-
-    def share(self) -> float:
-        """The cores that others kept busy since the start, on average."""
-        return max(0.0, self._seconds() - self._others) / (time.monotonic() - self._start + 1e-9)
-
-    @staticmethod
-    def _seconds() -> float:
-        if not _PROCESSORS.exists():
-            return 0.0
-        user, nice, system = _PROCESSORS.read_text().split()[1:4]
-        everyone = (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
-        return everyone - sum(os.times()[:4])
+    heads = ["case", "peer", "ours", "peer's", "ratio [quartiles]", "aim", "reached"]
+    lines = [heads, None, *map(_cells, rows)]
+    return "\n".join(
+        "|---" * len(heads) + "|" if line is None else f"| {' | '.join(line)} |" for line in lines
+    )
 
 
-def _per_epoch(short: list[float], whole: list[float], epochs: int) -> list[float]:
-    return [(b - a) / (epochs - 1) for a, b in zip(short, whole, strict=True)]
+def _cells(row: Row) -> list[str]:
+    low, high = np.quantile(row.values, [0.25, 0.75])
+    spread = f"{row.median:.3g} [{low:.3g}–{high:.3g}]"
+    reached = "yes" if row.reached else "NO" if row.sound else "does not count"
+    reached = "" if np.isnan(row.target) else reached
+    reached += f" ({row.note})" if row.note else ""
+    times = [_duration(row.ours), _duration(row.theirs)] if row.peer else ["", ""]
+    aim = f"{'≥' if row.peer else '≤'} {row.target:g}"
+    return [row.case, row.peer, *times, spread, aim, reached]
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

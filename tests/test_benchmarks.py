@@ -1,18 +1,23 @@
-"""Every benchmark case runs, tiny; what it measures is nobody's business here."""
+"""The harness of the benchmarks runs, tiny; its figures are nobody's business here."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from benchmarks.cases import CASES
-from benchmarks.run import record
-from benchmarks.scale import TINY
-from benchmarks.table import render
+from benchmarks.cases import CASES, TINY
+from benchmarks.measure import render
+from benchmarks.size import ROOT, size_of
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ["dense", "verdicts", "pocket"])
 def test_case_runs_tiny(name: str) -> None:
     rows = CASES[name](TINY, 1)
-    assert len(render(rows).splitlines()) == len(rows) + 1
-    assert json.loads(json.dumps(record(rows, 1), allow_nan=False))["rows"]
+    assert name == "dense" or all(row.sound for row in rows)  # tiny epochs drown in noise
+    assert len(render(rows).splitlines()) == len(rows) + 2
+
+
+def test_size_counts_every_line() -> None:
+    lines, files = size_of(ROOT / "benchmarks")
+    assert files == len(list((ROOT / "benchmarks").glob("*.py")))
+    assert lines == sum(
+        len(path.read_text().splitlines()) for path in (ROOT / "benchmarks").glob("*.py")
+    )

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from novikoff.report.pictures import CAPTIONS, Subject
-from novikoff.report.summary import CasePart, Report, RowsPart
+from novikoff.report.summary import CasePart, Report
 from novikoff.report.text import lines
 
 _STYLE = """
@@ -39,50 +39,38 @@ _HEADLINES = {
     "inseparable": "No linear rule gets every row right.",
     "undecided": "Whether a linear rule gets every row right is not decided.",
 }
-_MOST_CLASSES = 40
+MAX_CLASSES_IN_TABLE, MAX_ROWS_LISTED = 40, 50
 
 
 def page(report: Report, pictures: Mapping[Subject, str]) -> str:
-    """The page.
-
-    Parameters
-    ----------
-    report : Report
-        What was found.
-    pictures : mapping
-        SVG elements by subject, of `novikoff.report.pictures.draw_all`.
-    """
+    """The page; ``pictures`` are SVG elements of `novikoff.report.pictures.draw_all`."""
     parts = [*_head(report), *_facts(report), *_cases(report), *_confusion(report)]
-    parts += [*_clashes(report), *_figures(pictures), *_checking(report)]
-    title = escape(f"{report.data.source}: {_kind(report) or 'perceptron'}")
+    parts += [*_duplicates(report), *_figures(pictures), *_foot(report)]
+    kind = "perceptron" if report.verdict is None else report.verdict.kind
+    body, title = "\n".join(parts), escape(f"{report.data.source}: {kind}")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{_STYLE}</style>\n'
-        "</head>\n<body>\n" + "\n".join(parts) + "\n</body>\n</html>\n"
+        f"</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
-
-
-def _kind(report: Report) -> str | None:
-    return None if report.verdict is None else report.verdict.kind
 
 
 def _head(report: Report) -> Iterator[str]:
     yield f"<h1>{escape(Path(report.data.source).name)}</h1>"
-    kind = _kind(report)
-    if kind is not None and report.verdict is not None:
-        several = len(report.verdict.cases) > 1
+    if report.verdict is not None:
+        kind, several = report.verdict.kind, len(report.verdict.cases) > 1
         headline = "Each class against the rest; the worst counts." if several else _HEADLINES[kind]
         yield f'<p><span class="kind {kind}">{kind}</span> {headline}</p>'
 
 
 def _facts(report: Report) -> Iterator[str]:
-    hidden = {"confusion", "clashes"}
+    """The lines of the text but for those that have a table of their own."""
     yield "<dl>"
     current = ""
     for heading, text in lines(report):
         current = heading or current
-        if current in hidden or (current == "verdict" and not heading):
+        if current in ("confusion", "duplicates") or (current == "verdict" and not heading):
             continue
         yield f"<dt>{escape(heading)}</dt><dd>{escape(text)}</dd>"
     yield "</dl>"
@@ -90,55 +78,60 @@ def _facts(report: Report) -> Iterator[str]:
 
 def _cases(report: Report) -> Iterator[str]:
     cases = [] if report.verdict is None else report.verdict.cases
-    if len(cases) < 2:
-        return
-    yield "<h2>Each class against the rest</h2>"
-    heads = ("class", "verdict", "margin γ", "at most R²/γ²", "errors", "at least")
-    rows = [_case_cells(case) for case in cases]
-    yield _table(heads, rows)
+    if len(cases) > 1:
+        yield "<h2>Each class against the rest</h2>"
+        heads = ("class", "verdict", "margin γ", "at most R²/γ²", "errors", "at least")
+        yield _table(heads, [_case_cells(case) for case in cases])
 
 
-def _case_cells(case: CasePart) -> list[str]:
-    def count(value: int | None) -> str:
-        return "" if value is None else f"{value:,}"
-
+def _case_cells(case: CasePart) -> str:
     separable = case.kind == "separable"
-    return [
+    counts = (
+        case.mistake_bound if separable else None,
+        0 if separable and case.errors is None else case.errors,
+        0 if separable else case.errors_lower_bound,
+    )
+    cells = [
         escape(str(case.positive)),
         f'<span class="{case.kind}">{case.kind}</span>',
         f"{case.margin.lo:.6g}" if separable and case.margin.lo is not None else "",
-        count(case.mistake_bound) if separable else "",
-        count(0 if separable and case.errors is None else case.errors),
-        count(0 if separable else case.errors_lower_bound),
+        *("" if count is None else f"{count:,}" for count in counts),
     ]
+    return "".join(f"<td>{cell}</td>" for cell in cells)
 
 
 def _confusion(report: Report) -> Iterator[str]:
     labels = [escape(str(part.label)) for part in report.data.classes]
-    if report.model.errors == 0 or len(labels) > _MOST_CLASSES:
+    if report.model.errors == 0 or len(labels) > MAX_CLASSES_IN_TABLE:
         return
-    yield "<h2>What the rows are (down), and what the model says (across)</h2>"
-    yield '<div class="wide"><table><tr><th></th>'
-    yield "".join(f"<th>{label}</th>" for label in labels) + "</tr>"
-    for i, (label, counts) in enumerate(zip(labels, report.model.confusion, strict=True)):
-        cells = "".join(
+    yield "<h2>Labels of the rows (down), and labels that the model gives (across)</h2>"
+    rows = [
+        f"<td>{label}</td>"
+        + "".join(
             f'<td class="{"right" if i == j else "wrong" if count else ""}">{count:,}</td>'
             for j, count in enumerate(counts)
         )
-        yield f"<tr><td>{label}</td>{cells}</tr>"
-    yield "</table></div>"
+        for i, (label, counts) in enumerate(zip(labels, report.model.confusion, strict=True))
+    ]
+    yield _table(("", *labels), rows)
 
 
-def _clashes(report: Report) -> Iterator[str]:
-    clashes = report.clashes
-    if clashes.groups == 0:
-        return
-    yield f"<h2>Identical rows with different labels: {clashes.groups:,}</h2><ul>"
-    for part in clashes.listed[:50]:
-        yield f"<li>rows {_numbers(part)}</li>"
-    yield "</ul>"
-    if clashes.groups > 50:
-        yield f"<p>… and {clashes.groups - 50:,} more.</p>"
+def _table(heads: tuple[str, ...], rows: list[str]) -> str:
+    first = "".join(f"<th>{head}</th>" for head in heads)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<div class="wide"><table><tr>{first}</tr>{body}</table></div>'
+
+
+def _duplicates(report: Report) -> Iterator[str]:
+    found = report.duplicates
+    if found.groups > 0:
+        yield f"<h2>Identical rows with different labels: {found.groups:,}</h2><ul>"
+        for part in found.listed[:MAX_ROWS_LISTED]:
+            more = " …" if part.count > MAX_ROWS_LISTED else ""
+            yield f"<li>rows {', '.join(map(str, part.rows[:MAX_ROWS_LISTED]))}{more}</li>"
+        yield "</ul>"
+    if found.groups > MAX_ROWS_LISTED:
+        yield f"<p>… and {found.groups - MAX_ROWS_LISTED:,} more.</p>"
 
 
 def _figures(pictures: Mapping[Subject, str]) -> Iterator[str]:
@@ -149,7 +142,7 @@ def _figures(pictures: Mapping[Subject, str]) -> Iterator[str]:
         yield f"<figure>{svg}<figcaption>{escape(CAPTIONS[subject])}</figcaption></figure>"
 
 
-def _checking(report: Report) -> Iterator[str]:
+def _foot(report: Report) -> Iterator[str]:
     if report.files.certificate is not None:
         command = f"novikoff verify {report.files.certificate} {report.data.source}"
         yield (
@@ -157,14 +150,3 @@ def _checking(report: Report) -> Iterator[str]:
             f"without the solver: <code>{escape(command)}</code></p>"
         )
     yield f"<footer>{escape(report.program)} · {report.seconds:.2f} s</footer>"
-
-
-def _numbers(part: RowsPart) -> str:
-    shown = escape(", ".join(str(row) for row in part.rows[:50]))
-    return shown + (" …" if part.count > 50 else "")
-
-
-def _table(heads: tuple[str, ...], rows: list[list[str]]) -> str:
-    first = "".join(f"<th>{head}</th>" for head in heads)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="wide"><table><tr>{first}</tr>{body}</table></div>'

@@ -1,136 +1,165 @@
-"""The pictures of a study, drawn without a display."""
+"""The pictures of a report, drawn without a display and without scikit-learn."""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-
-from novikoff.learners.perceptron import Perceptron
-from novikoff.report.proving import weights_of
-from novikoff.report.steps import Matrix
-from novikoff.report.study import Study
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from novikoff.report.plots.rule import Side
+    from novikoff.core.counts import Trace
+    from novikoff.core.linear_model import LinearModel
+    from novikoff.core.problem import Problem
+    from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+    from novikoff.report.plots.margins import Side
 
 Subject: TypeAlias = Literal["boundary", "margins", "mistakes", "proof"]
 
 CAPTIONS: dict[Subject, str] = {
     "boundary": "The rule among the rows.",
     "margins": "How far each row is on its side; mistakes are below zero.",
-    "mistakes": "The perceptron's mistakes as it looks at row after row.",
+    "mistakes": "The perceptron's mistakes as it visits row after row.",
     "proof": "The proof as it happens: three inequalities that hold after every update.",
 }
-# A traced run keeps some numbers for each update; a picture needs no more than this.
-_MOST_UPDATES = 20_000
+MAX_TRACED_UPDATES = 20_000
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What to draw, and how: ``plane`` names two features, ``suffix`` is .svg or .png."""
+    """A subject, two features as the ``plane`` of a boundary, and .svg or .png as ``suffix``."""
 
     subject: Subject = "boundary"
     suffix: str = ".svg"
     plane: tuple[str, str] | None = None
 
 
-def draw(found: Study, X: Matrix, picture: Picture) -> bytes:
-    """One picture as a file.
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """All that pictures are drawn from.
 
-    Raises
-    ------
-    ValueError
-        If the study has nothing of the kind to show.
+    Attributes
+    ----------
+    X, y : rows and labels, as given to the model
+    model : LinearModel
+    names : sequence of str, optional
+        The features.
+    hardest : label, or pair of labels for one-vs-one
+        The rule to draw, of several; see `hardest_rule`.
+    problem : Problem, optional
+        Of two classes: the rows that the perceptron ran on, standardised if they were.
+    reference, margin : array and float, optional
+        If ``problem`` is separable: w* with ⟨a_i, w*⟩ ≥ margin·‖w*‖ > 0 for all its rows.
+    order, seed : str and int
+        Of the perceptron: its run is repeated with a trace.
     """
+
+    X: Floats | SparseMatrix
+    y: npt.NDArray[np.generic]
+    model: LinearModel
+    names: Sequence[str] | None = None
+    hardest: Side | None = None
+    problem: Problem | None = None
+    reference: Vector | None = None
+    margin: float | None = None
+    order: str = "permuted"
+    seed: int = 0
+
+
+def draw(scene: Scene, picture: Picture) -> bytes:
+    """One picture as a file; ValueError if there is nothing of the kind to show."""
     from novikoff.report.plots import render_figure
 
-    return render_figure(_figure(found, X, picture), picture.suffix)
+    return render_figure(_figure(scene, picture), picture.suffix)
 
 
-def draw_all(found: Study, X: Matrix) -> dict[Subject, str]:
-    """Every picture that the study has something to show for, as SVG elements."""
+def draw_all(scene: Scene) -> dict[Subject, str]:
+    """Every picture that there is something to show for, as SVG elements."""
     from novikoff.report.plots import figure_to_svg
 
     drawn: dict[Subject, str] = {}
-    if find_spec("matplotlib") is None:
-        return drawn
-    for subject, caption in CAPTIONS.items():
+    for subject, caption in CAPTIONS.items() if find_spec("matplotlib") else ():
         try:
-            figure = _figure(found, X, Picture(subject))
-        except ValueError:  # no trace where no rule is perfect, no margins where w = 0
+            figure = _figure(scene, Picture(subject))
+        except ValueError:  # no run where no rule is perfect, no margins where w = 0
             continue
         drawn[subject] = figure_to_svg(figure, prefix=subject, label=caption)
     return drawn
 
 
-def _figure(found: Study, X: Matrix, picture: Picture) -> Figure:
-    from novikoff.report import plots
+def hardest_rule(classes: Sequence[Hashable], multi_class: str, confusion: Indices) -> Side | None:
+    """Of several rules, that of the class, or of the pair of classes, with the most errors.
 
-    model, y = found.model, found.y
-    axes = plots.blank_axes()[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the rows of X have no names, the model has
-        if picture.subject == "boundary":
-            plots.BoundaryDisplay.from_estimator(
-                model, X, y, rule=_hardest(found), plane=picture.plane, ax=axes
-            )
-        elif picture.subject == "margins":
-            plots.MarginsDisplay.from_estimator(model, X, y, rule=_hardest(found), ax=axes)
-        else:
-            _draw_run(found, X, picture.subject, axes)
-    return plots.figure_of(axes)
-
-
-def _hardest(found: Study) -> Side | None:
-    """Of several rules, that of the class, or of the pair of classes, with the most errors."""
-    labels, wrong = found.model.classes_.tolist(), found.confusion.copy()
-    if len(labels) == 2:
+    >>> hardest_rule(["a", "b", "c"], "ovr", np.array([[9, 0, 0], [0, 9, 1], [2, 1, 9]]))
+    'c'
+    """
+    if len(classes) == 2:
         return None
-    np.fill_diagonal(wrong, 0)
-    if found.model.get_params()["multi_class"] == "ovo":
-        both = np.triu(wrong + wrong.T, 1)
-        low, high = divmod(int(np.argmax(both)), len(labels)) if both.any() else (0, 1)
-        return labels[high], labels[low]
-    errors = [case.errors or 0 for case in found.cases] or wrong.sum(axis=1).tolist()
-    return cast("Side", labels[int(np.argmax(errors))])
+    wrong = confusion - np.diag(np.diag(confusion))
+    if multi_class == "ovo":
+        low, high = divmod(int(np.argmax(np.triu(wrong + wrong.T, 1))), len(classes))
+        return (classes[high], classes[low]) if low < high else None
+    return classes[int(np.argmax(wrong.sum(axis=1) + wrong.sum(axis=0)))]
 
 
-def _draw_run(found: Study, X: Matrix, subject: Subject, axes: object) -> None:
-    """The perceptron once more, with a trace."""
-    from matplotlib.axes import Axes
-
+def _figure(scene: Scene, picture: Picture) -> Figure:
     from novikoff.report import plots
 
-    assert isinstance(axes, Axes)  # noqa: S101
-    if len(found.classes) != 2:
-        raise ValueError(f"The picture '{subject}' needs two classes, or --positive.")
-    case = found.cases[0] if found.cases else None
-    separable = case is not None and case.verdict.kind == "separable"
-    if subject == "proof" and not separable:
-        raise ValueError("The picture 'proof' needs separable data and a verdict.")
-    reference, margin, radius = None, None, None
-    if case is not None and separable:
-        verdict = case.verdict
-        margin, radius = verdict.margin.lo, verdict.radius
-        reference = weights_of(case)[: X.shape[1] + found.options.fit_intercept]
-    options = found.options
-    run = Perceptron(
-        fit_intercept=options.fit_intercept,
-        order=options.order,
-        random_state=options.seed,
-        max_updates=_MOST_UPDATES,
-        trace=True if reference is None else reference,
-    )
-    run.fit(X, found.y)
-    if subject == "mistakes":
-        plots.MistakesDisplay.from_estimator(run, margin=margin, radius=radius, ax=axes)
+    if picture.subject == "mistakes":
+        trace, margin, radius = _traced_run(scene, picture.subject)
+        axes = plots.blank_axes()
+        plots.MistakesDisplay.from_trace(trace, margin=margin, radius=radius, ax=axes[0])
+    elif picture.subject == "proof":
+        trace, margin, radius = _traced_run(scene, picture.subject)
+        axes = plots.blank_axes(3)
+        plots.ProofDisplay.from_trace(trace, margin=margin or 0.0, radius=radius, ax=axes)
     else:
-        plots.ProofDisplay.from_estimator(
-            run, X, found.y, reference=reference, margin=margin, radius=radius, ax=axes
-        )
+        axes, rule = plots.blank_axes(), scene.hardest
+        model, X, y = _classifier(scene), scene.X, scene.y
+        if picture.subject == "margins":
+            plots.MarginsDisplay.from_estimator(model, X, y, rule=rule, ax=axes[0])
+        else:
+            plane = picture.plane
+            plots.BoundaryDisplay.from_estimator(model, X, y, rule=rule, plane=plane, ax=axes[0])
+    return plots.figure_of(axes[0])
+
+
+def _classifier(scene: Scene) -> SimpleNamespace:
+    """The model as displays want it."""
+    W = scene.model.decisive()
+    names = {} if scene.names is None else {"feature_names_in_": list(scene.names)}
+    return SimpleNamespace(
+        coef_=W[:-1].T,
+        intercept_=W[-1],
+        classes_=np.asarray(scene.model.classes),
+        multi_class=scene.model.multi_class,
+        **names,
+    )
+
+
+def _traced_run(scene: Scene, subject: Subject) -> tuple[Trace, float | None, float]:
+    """The perceptron once more, with a trace; γ and R."""
+    from novikoff.core.counts import Recorder
+    from novikoff.core.orders import named
+    from novikoff.core.stops import Limits
+    from novikoff.core.sweep import run
+    from novikoff.core.updates import perceptron
+
+    problem, reference = scene.problem, scene.reference
+    if problem is None:
+        raise ValueError(f"The picture '{subject}' needs two classes, or --positive.")
+    if subject == "proof" and reference is None:
+        raise ValueError("The picture 'proof' needs separable data and a verdict.")
+    recorder = Recorder(None if reference is None else reference / np.linalg.norm(reference))
+    limits = Limits(updates=MAX_TRACED_UPDATES)
+    rng = np.random.default_rng(scene.seed)
+    traced = run(problem, perceptron(), named(scene.order), limits, rng, recorder=recorder)
+    if traced.trace is None or len(traced.trace) == 0:
+        raise ValueError(f"There is nothing to show in '{subject}': the run made no update.")
+    return traced.trace, scene.margin if reference is not None else None, problem.radius

@@ -3,14 +3,26 @@
 Each display computes its numbers once, in ``from_estimator``; ``plot`` draws them, on axes of
 pyplot or of a plain `matplotlib.figure.Figure`. matplotlib is imported when something is drawn.
 All is legible in black and white: classes differ by marker, lines by dashes, mistakes by crosses
-and hatching.
+and hatching. Common parameters of ``from_estimator``:
+
+estimator
+    A classifier with ``coef_``, ``intercept_`` and ``classes_``; the rule drawn is that of these
+    weights, also where the classifier predicts by votes.
+X, y
+    Rows (array-like or sparse) and their labels.
+rule
+    The class on the positive side, by default the second of two and the first of several; of a
+    one-vs-one classifier a pair of classes, the positive one first.
+ax
+    The axes to draw on; by default those of a new figure of pyplot.
+
+After ``plot``, a display has its axes in ``ax_`` and their figure in ``figure_``.
 """
 
 from novikoff.report.plots.boundary import BoundaryDisplay
 from novikoff.report.plots.export import figure_to_svg, render_figure, save_figure
 from novikoff.report.plots.margins import MarginsDisplay
-from novikoff.report.plots.mistakes import MistakesDisplay
-from novikoff.report.plots.proof import ProofDisplay
+from novikoff.report.plots.run import MistakesDisplay, ProofDisplay
 from novikoff.report.plots.style import blank_axes, figure_of
 
 __all__ = [

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.plane import Feature, View, box_around, line_in, view_of
-from novikoff.report.plots.rule import LinearClassifier, Rule, Side, rule_of
+from novikoff.report.plots.margins import LinearClassifier, Rule, Side, norm_of, rule_of
 
 if TYPE_CHECKING:
+    import scipy.sparse as sp
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from novikoff.core.rows import Indices, SparseMatrix, Vector
+
+_POWER_ITERATIONS = 100
+_EQUALLY_NEAR = 1.0 + 1e-6  # a ratio of distances
+
+
+class View(NamedTuple):
+    """Rows as points of a plane, in which the distance f/‖w‖ is ⟨normal, p⟩ + offset."""
+
+    points: Vector
+    normal: Vector
+    offset: float
+    labels: tuple[str, str]
+    held: str = ""  # the values of the other features, if they are held at their means
 
 
 @dataclass(eq=False)
@@ -26,42 +40,21 @@ class BoundaryDisplay:
     Two features are the two axes. One feature is an axis, and the rows are spread at random
     beside it. More features are seen in the plane of w and the widest spread of the rows
     orthogonal to it: there the boundary is a vertical line, and every row has its true
-    distance from it. A ``plane`` of two features shows the section of the hyperplane where
-    all other features are at their means.
-
-    Make one with `from_estimator`; ``plot`` draws it again elsewhere.
+    distance from it. A ``plane`` of two features, by name or number, shows the section of the
+    hyperplane where all other features are at their means.
 
     Attributes
     ----------
-    points : array of shape (n, 2)
-        Where the rows are drawn.
-    rows : array of int
-        The numbers of these rows in the data.
-    signs : array of ±1
-        The side on which each should be.
-    distances : array
-        The signed distance f(x)/‖w‖ of each; NaN if w = 0.
+    view : View
+        The places of the rows, the boundary among them, the names of the axes.
+    rows, signs, distances : arrays of shape (n,)
+        The number of each row in the data, the side ±1 on which it should be, f(x)/‖w‖.
     mistakes : array of bool
         Where y·f(x) ≤ 0.
-    support : array of int
-        Which points carry the margin: ``support_`` of `novikoff.MaxMargin`, or the nearest.
-        None if there are mistakes.
-    margin : float or None
-        The smallest y·f(x)/‖w‖, if all rows are right.
-    line : array of shape (2, 2), or None
-        The ends of the boundary in the picture.
-    margin_lines : list of arrays of shape (2, 2)
-        The same for the lines at ± margin.
+    margin, support : float or None, array of int
+        If all rows are right: the smallest y·f(x)/‖w‖, and the rows that have it.
     drawn : array of int
-        Which points are drawn: a sample, if there are many.
-    labels : pair of str
-        The names of the axes.
-    sides : pair of str
-        The names of the positive and the negative side.
-    title, note : str
-        What is said above and below.
-    ax_, figure_
-        What it was drawn on.
+        The rows drawn: with more than ``max_points``, the mistakes and a random sample.
 
     Examples
     --------
@@ -74,21 +67,15 @@ class BoundaryDisplay:
     ([1, 2, 3], 0.353553)
     """
 
-    points: Vector
+    view: View
     rows: Indices
     signs: npt.NDArray[np.int8]
     distances: Vector
     mistakes: npt.NDArray[np.bool_]
-    support: Indices
     margin: float | None
-    line: Vector | None
-    margin_lines: list[Vector]
-    box: tuple[Vector, Vector]
+    support: Indices
     drawn: Indices
-    labels: tuple[str, str]
     sides: tuple[str, str]
-    title: str
-    note: str
     ax_: Axes = field(init=False, repr=False)
     figure_: Figure = field(init=False, repr=False)
 
@@ -100,184 +87,210 @@ class BoundaryDisplay:
         y: npt.ArrayLike,
         *,
         rule: Side | None = None,
-        plane: tuple[Feature, Feature] | None = None,
+        plane: tuple[Hashable, Hashable] | None = None,
         max_points: int = 5000,
         random_state: int = 0,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the boundary of a fitted classifier among rows.
-
-        Parameters
-        ----------
-        estimator : classifier
-            With ``coef_``, ``intercept_`` and ``classes_``; the rule drawn is that of these
-            weights, also where the classifier predicts by votes.
-        X : array-like or sparse matrix of shape (n, n_features)
-            The rows.
-        y : array-like of shape (n,)
-            Their labels.
-        rule : label, or pair of labels for one-vs-one
-            The class on the positive side; by default the second of two, the first of several.
-        plane : pair of features, by name or number
-            The axes; see above for the default.
-        max_points : int
-            With more rows than this, a random sample of those that are right is drawn.
-        random_state : int
-            The seed of the sample and of the jitter.
-        ax : Axes, optional
-            Where to draw; by default a new figure of pyplot.
-
-        Returns
-        -------
-        BoundaryDisplay
-        """
-        found = rule_of(estimator, X, y, rule)
-        view = view_of(found, plane, random_state)
-        drawn = _sample(found, max_points, random_state)
-        box, missing = box_around(view, drawn)
-        clean = found.norm > 0.0 and not found.mistakes.any()
-        margin = float((found.signs * found.distances).min()) if clean else None
-        levels = [] if margin is None else [-margin, margin]
-        lines = [line_in(view.normal, view.offset - level, *box) for level in levels]
-        display = cls(
-            points=view.points,
-            rows=found.rows,
-            signs=found.signs,
-            distances=found.distances,
-            mistakes=found.mistakes,
-            support=found.support,
-            margin=margin,
-            line=line_in(view.normal, view.offset, *box),
-            margin_lines=[line for line in lines if line is not None],
-            box=box,
-            drawn=drawn,
-            labels=view.labels,
-            sides=(found.positive, found.negative),
-            title=_title(found, view),
-            note=style.joined([_no_line(found, view, missing), _drawn_note(found, drawn)]),
-        )
-        return display.plot(ax)
+        """Draw the boundary of a fitted classifier among rows."""
+        found, rng = rule_of(estimator, X, y, rule), np.random.default_rng(random_state)
+        margins = found.margins
+        mistakes = margins <= 0.0
+        margin = None if mistakes.any() else float(margins.min())
+        support = np.flatnonzero(margins <= (margin or -np.inf) * _EQUALLY_NEAR)
+        drawn = _sample(mistakes, support, max_points, rng)
+        view = _view(found, plane, drawn, rng)
+        sides = (found.positive, found.negative)
+        distances = found.signs * margins
+        return cls(
+            view, found.rows, found.signs, distances, mistakes, margin, support, drawn, sides
+        ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure of pyplot.
-
-        Returns
-        -------
-        BoundaryDisplay
-            This one, with ``ax_`` and ``figure_``.
-        """
-        style.require_matplotlib()
-        ax = style.pyplot_axes(4.8)[0] if ax is None else ax
+        """Draw, on these axes or on a new figure of pyplot."""
+        ax = style.pyplot_axes()[0] if ax is None else ax
         self._plot_points(ax)
-        if self.line is not None:
-            ax.plot(*self.line.T, color=style.INK, lw=1.4, zorder=5, label="boundary f(x) = 0")
-        label = f"margin ± {style.format_number(self.margin or 0.0)}"
-        for ends in self.margin_lines:
-            ax.plot(*ends.T, color=style.GREY, lw=1.1, ls=(0, (5, 3)), zorder=2.5, label=label)
-            label = "_"
-        low, high = self.box
+        low, high = _box(self.view, self.drawn)
+        note = self._plot_sides(ax, low, high)
+        if len(self.drawn) < len(self.rows):
+            some, all_ = int(self.mistakes[self.drawn].sum()), int(self.mistakes.sum())
+            note += f" Drawn: {len(self.drawn):,} of {len(self.rows):,} rows, at random"
+            note += f", with {some:,} of {all_:,} mistakes." if all_ else "."
         ax.set_xlim(low[0], high[0])
         ax.set_ylim(low[1], high[1])
-        style.scale_ticks(ax, "x", "y")
-        if self.labels[1].startswith("jitter"):
+        if self.view.labels[1].startswith("jitter"):
             ax.set_yticks([])
-        style.label_axes(ax, x=self.labels[0], y=self.labels[1], title=self.title)
-        style.legend_below(ax, self.note)
+        title = " against ".join(self.sides) + self.view.held
+        style.label_axes(ax, x=self.view.labels[0], y=self.view.labels[1], title=title)
+        style.legend_below(ax, note.strip())
         self.ax_, self.figure_ = ax, style.figure_of(ax)
         return self
 
     def _plot_points(self, ax: Axes) -> None:
-        points, signs = self.points[self.drawn], self.signs[self.drawn]
-        size = float(np.interp(len(points), [100, 3000], [6.0, 3.2]))
-        faint = float(np.interp(len(points), [300, 3000], [1.0, 0.6]))
+        def marks(rows: Indices, label: str, **look: Any) -> None:
+            if len(rows) > 0:
+                ax.plot(*self.view.points[rows].T, ls="none", label=label, **look)
+
+        size = float(np.interp(len(self.drawn), [100, 3000], [6.0, 3.2]))
+        faint = float(np.interp(len(self.drawn), [300, 3000], [1.0, 0.6]))
         looks = (
-            (1, "o", style.POSITIVE, "white", 0.1 * size - 0.2),
-            (-1, "^", "none", style.NEGATIVE, 0.1 * size + 0.4),
+            (1, {"marker": "o", "mfc": style.POSITIVE, "mec": "white", "mew": 0.1 * size - 0.2}),
+            (-1, {"marker": "^", "mfc": "none", "mec": style.NEGATIVE, "mew": 0.1 * size + 0.4}),
         )
-        for (sign, marker, fill, edge, line), name in zip(looks, self.sides, strict=True):
-            total = style.count_of(int((self.signs == sign).sum()), "row")
-            ax.plot(
-                *points[signs == sign].T,
-                ls="none",
-                marker=marker,
-                mfc=fill,
-                mec=edge,
-                mew=line,
-                ms=size,
-                alpha=faint,
-                label=f"{name} ({total})",
-            )
+        for (sign, look), name in zip(looks, self.sides, strict=True):
+            label = f"{name} ({int((self.signs == sign).sum()):,})"
+            marks(self.drawn[self.signs[self.drawn] == sign], label, ms=size, alpha=faint, **look)
         wrong = self.drawn[self.mistakes[self.drawn]]
-        if len(wrong) > 0:
-            crowd = float(np.interp(len(wrong), [10, 400], [0.0, 1.0]))
-            ax.plot(
-                *self.points[wrong].T,
-                ls="none",
-                marker="x",
-                ms=size + 4.0 - 3.0 * crowd,
-                mew=1.2 - 0.6 * crowd,
-                alpha=1.0 - 0.5 * crowd,
-                color=style.INK,
-                zorder=4,
-                label=f"mistakes ({int(self.mistakes.sum()):,})",
-            )
+        crowd = float(np.interp(len(wrong), [10, 400], [0.0, 1.0]))
+        cross = {"marker": "x", "ms": size + 4.0 - 3.0 * crowd, "mew": 1.2 - 0.6 * crowd}
+        label = f"mistakes ({int(self.mistakes.sum()):,})"
+        marks(wrong, label, alpha=1.0 - 0.5 * crowd, color=style.INK, zorder=4, **cross)
+        ring = {"marker": "o", "ms": size + 6, "mew": 1.1, "mfc": "none", "mec": style.INK}
         near = np.intersect1d(self.support, self.drawn)
-        if len(near) > 0:
-            ax.plot(
-                *self.points[near].T,
-                ls="none",
-                marker="o",
-                ms=size + 6,
-                mew=1.1,
-                mfc="none",
-                mec=style.INK,
-                zorder=4,
-                label=f"nearest rows ({len(self.support):,})",
-            )
+        marks(near, f"nearest rows ({len(self.support):,})", zorder=4, **ring)
+
+    def _plot_sides(self, ax: Axes, low: Vector, high: Vector) -> str:
+        """Both half-planes, the line between them and those at ± margin; if none, why."""
+        normal, offset = self.view.normal, self.view.offset
+        if not normal.any():
+            return "The boundary does not cross this plane: neither feature has a weight."
+        x, y = np.array([low, high]).T
+        f = normal[0] * x + normal[1] * y[:, None] + offset
+        f, reach = f / np.abs(f).max(), float(np.abs(f).max())
+        colors = [style.NEGATIVE_SIDE, style.POSITIVE_SIDE]
+        ax.contourf(x, y, f, [-2.0, 0.0, 2.0], colors=colors, zorder=0)
+        lines: list[tuple[float, str, float, Any, str]] = [
+            (0.0, style.INK, 1.4, "-", "boundary f(x) = 0")
+        ]
+        if self.margin is not None:
+            name = f"margin ± {style.format_number(self.margin)}"
+            lines.append((self.margin, style.GREY, 1.1, style.DASHES, name))
+            lines.append((-self.margin, style.GREY, 1.1, style.DASHES, "_"))
+        for level, color, width, dashes, label in lines:
+            if f.min() < level / reach < f.max():
+                look: dict[str, Any] = {
+                    "colors": color,
+                    "linewidths": width,
+                    "linestyles": [dashes],
+                }
+                ax.contour(x, y, f, [level / reach], zorder=2.5, **look)
+                ax.plot([], [], color=color, lw=width, ls=dashes, label=label)
+        inside = f.min() < 0.0 < f.max()
+        return "" if inside else "The boundary is far outside of this picture."
 
 
-def _sample(rule: Rule, limit: int, seed: int) -> Indices:
+def _sample(
+    mistakes: npt.NDArray[np.bool_], support: Indices, limit: int, rng: np.random.Generator
+) -> Indices:
     """All rows, or mistakes and support with a sample of the others, in the order of rows."""
-    n = len(rule.rows)
+
+    def some(rows: Indices, most: int) -> Indices:
+        return rows if len(rows) <= most else rng.choice(rows, most, replace=False)
+
     if limit < 4:
         raise ValueError(f"max_points must be at least 4, not {limit}.")
-    if n <= limit:
-        return np.arange(n)
-    rng = np.random.default_rng(seed)
-    wrong = _some(rng, np.flatnonzero(rule.mistakes), limit // 2)
-    chosen = np.union1d(wrong, _some(rng, rule.support, limit // 4))
-    others = np.setdiff1d(np.flatnonzero(~rule.mistakes), chosen)
-    return np.union1d(chosen, _some(rng, others, limit - len(chosen)))
+    if len(mistakes) <= limit:
+        return np.arange(len(mistakes))
+    chosen = np.union1d(some(np.flatnonzero(mistakes), limit // 2), some(support, limit // 4))
+    others = np.setdiff1d(np.flatnonzero(~mistakes), chosen)
+    return np.union1d(chosen, some(others, limit - len(chosen)))
 
 
-def _some(rng: np.random.Generator, rows: Indices, most: int) -> Indices:
-    return rows if len(rows) <= most else rng.choice(rows, most, replace=False)
+def _view(
+    rule: Rule,
+    plane: tuple[Hashable, Hashable] | None,
+    drawn: Indices,
+    rng: np.random.Generator,
+) -> View:
+    if len(rule.w) == 1:
+        if plane is not None:
+            raise ValueError("There is one feature only: leave out plane.")
+        jitter = rule.signs * rng.uniform(0.15, 1.0, len(rule.signs))
+        points = np.column_stack([_column(rule.X, 0), jitter])
+        labels = (rule.feature(0), "jitter within each class (no meaning)")
+        return View(points, np.array([np.sign(rule.w[0]), 0.0]), rule.b / rule.norm, labels)
+    mean = np.asarray(rule.X.mean(axis=0), dtype=np.float64).ravel()
+    if plane is not None or len(rule.w) == 2:
+        return _section(rule, (0, 1) if plane is None else plane, mean)
+    v = principal_direction(rule.X[drawn], rule.w)
+    points = np.column_stack([rule.signs * rule.margins, rule.X @ v - mean @ v])
+    labels = ("signed distance to the hyperplane", "first principal direction orthogonal to w")
+    return View(points, np.array([1.0, 0.0]), 0.0, labels)
 
 
-def _drawn_note(rule: Rule, drawn: Indices) -> str:
-    n, wrong = len(rule.rows), int(rule.mistakes.sum())
-    if len(drawn) == n:
-        return ""
-    seen = int(rule.mistakes[drawn].sum())
-    share = f"Drawn: {len(drawn) - seen:,} of the {n - wrong:,} rows that are right, at random"
-    if seen < wrong:
-        return f"{share}, and {seen:,} of the {wrong:,} mistakes."
-    return f"{share}, and all {style.count_of(wrong, 'mistake')}." if wrong else f"{share}."
+def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> View:
+    """The plane of two features, the others held at their means."""
+    if not isinstance(plane, tuple | list) or len(plane) != 2:
+        raise ValueError(f"A plane is a pair of features, by name or number, not {plane!r}.")
+    i, j = (_column_number(rule, feature) for feature in plane)
+    if i == j:
+        raise ValueError(f"The two features of a plane must differ; both are {plane[0]!r}.")
+    others = np.delete(np.arange(len(rule.w)), [i, j])
+    held = f"; the other {len(others):,} features held at their means"
+    if len(others) <= 2:
+        values = [f"{rule.feature(k)} = {style.format_number(mean[k])}" for k in others.tolist()]
+        held = "".join(f"; {value} (its mean)" for value in values)
+    points = np.column_stack([_column(rule.X, i), _column(rule.X, j)])
+    offset = (rule.b + float(rule.w[others] @ mean[others])) / rule.norm
+    labels = (rule.feature(i), rule.feature(j))
+    return View(points, rule.w[[i, j]] / rule.norm, offset, labels, held)
 
 
-def _no_line(rule: Rule, view: View, far: bool) -> str:
-    if rule.norm == 0.0:
-        return "All weights are zero: there is no boundary."
-    if not view.normal.any():
-        return "The boundary does not cross this plane: neither feature has a weight."
-    return "The boundary is far outside of this picture." if far else ""
+def _column_number(rule: Rule, feature: Hashable) -> int:
+    if rule.names is not None and feature in rule.names:
+        return rule.names.index(feature)
+    if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
+        if 0 <= feature < len(rule.w):
+            return int(feature)
+        raise ValueError(f"There is no feature {feature}: they are 0 to {len(rule.w) - 1}.")
+    known = "they have no names, only numbers" if rule.names is None else "it is none of the names"
+    raise ValueError(f"The feature {feature!r} is not known: {known}.")
 
 
-def _title(rule: Rule, view: View) -> str:
-    title = f"{rule.positive} against {rule.negative}"
-    return f"{title};\n{view.held}" if view.held else title
+def _column(X: Vector | sp.csr_array, j: int) -> Vector:
+    chosen = X[:, [j]]
+    return np.asarray(chosen if isinstance(chosen, np.ndarray) else chosen.toarray()).ravel()
+
+
+def principal_direction(X: Vector | sp.csr_array, beside: Vector) -> Vector:
+    """The unit vector orthogonal to ``beside`` along which the rows vary most, nearly.
+
+    Power iteration: X, dense or sparse, is only multiplied with vectors. The direction is zero
+    if the rows do not vary; its largest entry is positive.
+    """
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    scale = max(abs(float(X.max())), abs(float(X.min()))) or 1.0
+    across = beside / norm_of(beside)
+    v: Vector = np.random.default_rng(0).normal(size=int(X.shape[1]))
+    for _ in range(_POWER_ITERATIONS):
+        v = (v - across * (across @ v)) / scale
+        heights = X @ v - mean @ v
+        v = (X.T @ heights - mean * heights.sum()) / scale
+        v -= across * (across @ v)
+        length = norm_of(v)
+        if length <= 1e-14 * X.shape[0]:  # rounding of rows that are at most 1, scaled
+            return np.zeros_like(v)
+        v /= length
+    return np.asarray(v * np.sign(v[np.argmax(np.abs(v))]))
+
+
+def _box(view: View, drawn: Indices) -> tuple[Vector, Vector]:
+    """The corners of the picture: the rows drawn, and the boundary, if it is not too far."""
+    points = view.points[drawn]
+    low, high = _padded(points.min(axis=0), points.max(axis=0))
+    size, centre = high - low, (low + high) / 2
+    scaled = view.normal * size  # the same line, the box being a square
+    f = float(view.normal @ centre + view.offset)
+    if not scaled.any() or abs(f) <= np.abs(scaled).sum() / 2:
+        return low, high
+    foot = centre - size * scaled * f / (scaled @ scaled)  # the nearest point of the line
+    if np.isfinite(foot).all() and (np.abs(foot - centre) <= 2.5 * size).all():
+        return _padded(np.minimum(low, foot), np.maximum(high, foot))
+    return low, high
+
+
+def _padded(low: Vector, high: Vector) -> tuple[Vector, Vector]:
+    size = high - low
+    flat = size <= 1e-9 * np.maximum(np.abs(low), np.abs(high))
+    size = np.where(flat, np.maximum(np.abs(low), 1.0), size)
+    return low - 0.07 * size, high + 0.07 * size

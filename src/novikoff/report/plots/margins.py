@@ -1,23 +1,169 @@
-"""How far the rows are on their side."""
+"""One rule f(x) = ⟨w, x⟩ + b of a classifier, the signed margins of rows, and their histogram."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.rule import LinearClassifier, Side, rule_of
 
 if TYPE_CHECKING:
+    import scipy.sparse as sp
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from novikoff.core.rows import Indices, SparseMatrix, Vector
 
-_FEWEST_BINS, _MOST_BINS = 8, 60
+Side: TypeAlias = Hashable | tuple[Hashable, Hashable]
+_MIN_BINS, _MAX_BINS = 8, 60
+
+
+class LinearClassifier(Protocol):
+    """A classifier with weights of shape (n_rules, n_features), biases and labels."""
+
+    @property
+    def coef_(self) -> Vector: ...  # noqa: D102
+    @property
+    def intercept_(self) -> Vector: ...  # noqa: D102
+    @property
+    def classes_(self) -> npt.NDArray[np.generic]: ...  # noqa: D102
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """One hyperplane, w ≠ 0, and the rows of its two sides.
+
+    ``rows`` are the numbers of these rows in the data, ``signs`` the sides on which they
+    should be, ``names`` those of the features, if they have any.
+    """
+
+    X: Vector | sp.csr_array
+    rows: Indices
+    signs: npt.NDArray[np.int8]
+    w: Vector
+    b: float
+    positive: str
+    negative: str
+    names: list[Hashable] | None
+
+    @property
+    def norm(self) -> float:
+        """‖w‖, whatever its size."""
+        return norm_of(self.w)
+
+    @property
+    def margins(self) -> Vector:
+        """The signed margins y·f(x)/‖w‖; mistakes have y·f(x) ≤ 0."""
+        return np.asarray(self.signs * ((self.X @ self.w + self.b) / self.norm))
+
+    @property
+    def title(self) -> str:
+        """The names of both sides."""
+        return f"{self.positive} against {self.negative}"
+
+    def feature(self, column: int) -> str:
+        """The name of a feature for a label."""
+        return f"feature {column}" if self.names is None else style.clean_name(self.names[column])
+
+
+def norm_of(w: Vector) -> float:
+    """‖w‖ without overflow or underflow on the way."""
+    size = float(np.abs(w).max(initial=0.0))
+    return size * float(np.linalg.norm(w / size)) if size > 0.0 else 0.0
+
+
+def rule_of(
+    classifier: LinearClassifier,
+    X: npt.ArrayLike | SparseMatrix,
+    y: npt.ArrayLike,
+    side: Side | None = None,
+) -> Rule:
+    """One rule of a classifier, with the rows of its sides."""
+    index, positive, negative = find_rule(classifier, side)
+    classes = classifier.classes_.tolist()
+    matrix, codes = _matrix(X), _codes(np.asarray(y), classifier.classes_)
+    if matrix.shape[0] != len(codes):
+        raise ValueError(f"X has {matrix.shape[0]} rows, but y has {len(codes)} labels.")
+    # The weights speak for the later class of a pair, and for a class against the rest.
+    flip = -1 if negative is not None and classes.index(positive) < classes.index(negative) else 1
+    w = flip * np.atleast_2d(np.asarray(classifier.coef_, dtype=np.float64))[index]
+    b = flip * float(np.ravel(np.asarray(classifier.intercept_, dtype=np.float64))[index])
+    if matrix.shape[1] != len(w):
+        raise ValueError(f"X has {matrix.shape[1]} columns, but the rule has {len(w)} weights.")
+    if not w.any():
+        raise ValueError("All weights are zero: there is no hyperplane to draw.")
+    signs = np.where(codes == classes.index(positive), 1, -1).astype(np.int8)
+    if negative is not None:
+        signs[(signs < 0) & (codes != classes.index(negative))] = 0
+    rows = np.flatnonzero(signs)
+    if len(rows) == 0:
+        raise ValueError("There are no rows to draw: none is of a class of this rule.")
+    if len(rows) < len(signs):
+        matrix, signs = matrix[rows], signs[rows]
+    names = getattr(classifier, "feature_names_in_", getattr(X, "columns", None))
+    other = "the rest" if negative is None else style.clean_name(negative)
+    listed = None if names is None else list(names)
+    return Rule(matrix, rows, signs, w, b, style.clean_name(positive), other, listed)
+
+
+def find_rule(
+    classifier: LinearClassifier, side: Side | None
+) -> tuple[int, Hashable, Hashable | None]:
+    """The number of a rule, its positive class, and its negative one (None: all others)."""
+    classes: list[Hashable] = classifier.classes_.tolist()
+    n_rules, n = len(np.atleast_2d(classifier.coef_)), len(classes)
+    if n == 2 and n_rules == 1:
+        high = 1 if side is None else _place(classes, side)
+        return 0, classes[high], classes[1 - high]
+    if getattr(classifier, "multi_class", "ovr") == "ovo":
+        pair = (classes[1], classes[0]) if side is None else side
+        if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] == pair[1]:
+            raise ValueError(f"A rule of one-vs-one is a pair of classes, not {side!r}.")
+        low, high = sorted(_place(classes, label) for label in pair)
+        return low * n - low * (low + 1) // 2 + high - low - 1, pair[0], pair[1]
+    if n_rules != n:
+        raise ValueError(
+            f"The classifier has {n_rules} rules for {n} classes: only one rule for two "
+            "classes, or one for each class against the rest, can be drawn."
+        )
+    index = 0 if side is None else _place(classes, side)
+    return index, classes[index], None
+
+
+def _place(classes: list[Hashable], label: Hashable) -> int:
+    if label not in classes:
+        raise ValueError(f"The rule {label!r} is not one of the classes {classes}.")
+    return classes.index(label)
+
+
+def _codes(y: npt.NDArray[np.generic], classes: npt.NDArray[np.generic]) -> Indices:
+    if y.ndim != 1:
+        raise ValueError(f"y has {y.ndim} dimensions, but one label per row is needed.")
+    codes = np.full(len(y), -1, dtype=np.int64)
+    for code, label in enumerate(classes):
+        codes[y == label] = code
+    for row in np.flatnonzero(codes < 0)[:1].tolist():
+        raise ValueError(
+            f"The label {y.tolist()[row]!r} in row {row} is not one of the classes "
+            f"{classes.tolist()}."
+        )
+    return codes
+
+
+def _matrix(X: npt.ArrayLike | SparseMatrix) -> Vector | sp.csr_array:
+    if hasattr(X, "tocsr"):
+        import scipy.sparse as sp
+
+        return sp.csr_array(cast("SparseMatrix", X))
+    dense = np.asarray(X)
+    dense = dense if dense.dtype == np.float32 else np.asarray(dense, dtype=np.float64)
+    if dense.ndim != 2:
+        raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
+    return dense
 
 
 @dataclass(eq=False)
@@ -25,22 +171,7 @@ class MarginsDisplay:
     """A histogram of the signed margins y·f(x)/‖w‖; those of mistakes are not positive.
 
     Zero is an edge of the bins, and a bin holds its upper edge, so that each bin is all
-    mistakes or all right.
-
-    Attributes
-    ----------
-    margins : array
-        y·f(x)/‖w‖ of each row.
-    edges : array of shape (k + 1,)
-        The edges of the bins.
-    counts : array of shape (k,)
-        Rows in each bin.
-    margin : float or None
-        The γ that is marked.
-    title : str
-        What is said above.
-    ax_, figure_
-        What it was drawn on.
+    mistakes or all right. ``margin`` is a γ to mark.
 
     Examples
     --------
@@ -72,83 +203,37 @@ class MarginsDisplay:
         margin: float | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the margins of rows under a fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier
-            With ``coef_``, ``intercept_`` and ``classes_``.
-        X : array-like or sparse matrix of shape (n, n_features)
-            The rows.
-        y : array-like of shape (n,)
-            Their labels.
-        rule : label, or pair of labels for one-vs-one
-            The class on the positive side; by default the second of two, the first of several.
-        margin : float, optional
-            A margin γ to mark.
-        ax : Axes, optional
-            Where to draw; by default a new figure of pyplot.
-
-        Returns
-        -------
-        MarginsDisplay
-
-        Raises
-        ------
-        ValueError
-            If all weights are zero.
-        """
+        """Draw the margins of rows under a fitted classifier."""
         found = rule_of(estimator, X, y, rule)
-        if found.norm == 0.0:
-            raise ValueError(
-                "All weights are zero: there is no hyperplane to measure distances from."
-            )
-        margins = found.signs * found.distances
-        edges, counts = _histogram(margins)
-        title = f"{found.positive} against {found.negative}"
-        return cls(margins, edges, counts, margin, title).plot(ax)
+        margins = found.margins
+        return cls(margins, *_histogram(margins), margin, found.title).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure of pyplot.
-
-        Returns
-        -------
-        MarginsDisplay
-            This one, with ``ax_`` and ``figure_``.
-        """
-        style.require_matplotlib()
-        ax = style.pyplot_axes(4.4)[0] if ax is None else ax
-        left, width = self.edges[:-1], np.diff(self.edges)
+        """Draw, on these axes or on a new figure of pyplot."""
+        ax = style.pyplot_axes()[0] if ax is None else ax
         wrong = self.edges[1:] <= 0.0
         n_wrong = int((self.margins <= 0.0).sum())
+        n_right = len(self.margins) - n_wrong
         for part, fill, hatch, label in (
-            (~wrong, "#a9bccf", None, f"right ({len(self.margins) - n_wrong:,})"),
+            (~wrong, "#a9bccf", None, f"right ({n_right:,})"),
             (wrong, "white", "////", f"mistakes ({n_wrong:,})"),
         ):
             if part.any():
-                ax.bar(
-                    left[part],
-                    self.counts[part],
-                    width[part],
-                    align="edge",
-                    fc=fill,
-                    hatch=hatch,
-                    ec=style.INK,
-                    lw=0.6,
-                    label=label,
-                )
+                left, width = self.edges[:-1][part], np.diff(self.edges)[part]
+                look: dict[str, Any] = {
+                    "fc": fill,
+                    "hatch": hatch,
+                    "ec": style.INK,
+                    "lw": 0.6,
+                    "label": label,
+                }
+                ax.bar(left, self.counts[part], width, align="edge", **look)
         ax.axvline(0.0, color=style.INK, lw=1.4, label="boundary")
         if self.margin is not None:
             name = f"γ = {style.format_number(self.margin)}"
-            ax.axvline(self.margin, color=style.INK, lw=1.2, ls=(0, (5, 3)), label=name)
+            ax.axvline(self.margin, color=style.INK, lw=1.2, ls=style.DASHES, label=name)
         style.label_axes(ax, x="signed margin y·f(x)/‖w‖", y="rows", title=self.title)
-        style.scale_ticks(ax, "x")
-        style.number_ticks(ax, "y")
+        style.format_counts(ax, "y")
         style.legend_below(ax, columns=4)
         self.ax_, self.figure_ = ax, style.figure_of(ax)
         return self
@@ -157,15 +242,14 @@ class MarginsDisplay:
 def _histogram(margins: Vector) -> tuple[Vector, Indices]:
     """Edges that are multiples of one width, and the rows in each bin (lower, upper]."""
     low, high = float(margins.min()), float(margins.max())
-    spread = high - low
-    if spread <= 1e-9 * max(abs(low), abs(high)) or spread == 0.0:
-        width = max(abs(low), abs(high)) / _FEWEST_BINS or 1.0
+    spread, size = high - low, max(abs(low), abs(high))
+    if spread <= 1e-9 * size:
+        width = size / _MIN_BINS or 1.0
     else:
         lower, upper = np.percentile(margins, [25, 75])
         ideal = 2.0 * (upper - lower) / np.cbrt(len(margins))  # Freedman and Diaconis
-        width = float(np.clip(ideal, spread / _MOST_BINS, spread / _FEWEST_BINS))
+        width = float(np.clip(ideal, spread / _MAX_BINS, spread / _MIN_BINS))
     places = np.ceil(margins / width).astype(np.int64) - 1
     first = int(places.min())
     counts = np.bincount(places - first).astype(np.int64)
-    edges = width * np.arange(first, first + len(counts) + 1, dtype=np.float64)
-    return edges, counts
+    return width * np.arange(first, first + len(counts) + 1, dtype=np.float64), counts

@@ -1,6 +1,0 @@
-from contextlib import AbstractContextManager
-
-__version__: str
-
-def config_context(**config: object) -> AbstractContextManager[None]: ...
-def set_config(**config: object) -> None: ...

@@ -1,3 +1,0 @@
-from contextlib import AbstractContextManager
-
-def threadpool_limits(limits: int, user_api: str) -> AbstractContextManager[object]: ...
