@@ -30,6 +30,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from novikoff.core.linear_model import LinearModel
+from novikoff.core.rows import SparseMatrix
 from novikoff.core.schemes import scheme_for
 from novikoff.report.strict_json import MAX_COUNT, Fields, InvalidJsonError, as_json, parse_object
 
@@ -113,6 +114,7 @@ def dump(record: ModelRecord) -> bytes:
     --------
     >>> import numpy as np
     >>> from novikoff.core.linear_model import LinearModel
+from novikoff.core.rows import SparseMatrix
     >>> model = LinearModel.blank(["no", "yes"], 2)
     >>> again = parse(dump(ModelRecord("Perceptron", model, data={"source": "and.csv"})))
     >>> again.model.classes.tolist(), again.data
@@ -333,7 +335,7 @@ def pocket_state(
     return body, {f"history.{rule}": history for rule, history in enumerate(histories)}
 
 
-def split_matrix(name: str, matrix: sp.csr_array) -> dict[str, Array]:
+def split_matrix(name: str, matrix: SparseMatrix) -> dict[str, Array]:
     """The three arrays of a CSR matrix, by the names that `Tensors.matrix` reads."""
     return {f"{name}.{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
 
@@ -353,10 +355,11 @@ def _write_model(model: LinearModel) -> tuple[Body, dict[str, Array]]:
     }
     for rule, votes in enumerate(model.votes):
         at = f"votes.{rule}"
-        dense = isinstance(votes.rows, np.ndarray)
-        body["votes"] = "dense" if dense else "sparse"
-        rows = {f"{at}.rows": votes.rows} if dense else split_matrix(f"{at}.rows", votes.rows)
-        tensors |= cast("dict[str, Array]", rows)
+        if isinstance(votes.rows, np.ndarray):
+            body["votes"], tensors[f"{at}.rows"] = "dense", votes.rows
+        else:
+            body["votes"] = "sparse"
+            tensors |= split_matrix(f"{at}.rows", votes.rows)
         for name in ("start", "which", "tau", "survived"):
             tensors[f"{at}.{name}"] = getattr(votes, name)
     return body, tensors

@@ -190,7 +190,7 @@ class StreamRun:
         width = X.shape[1]
         if self.model is None:
             self.model = LinearModel.blank(
-                [label] if self.classes is None else self.classes,
+                np.array([label] if self.classes is None else list(self.classes)),
                 width,
                 fit_intercept=self.fit_intercept,
                 average=self.average,

@@ -103,7 +103,7 @@ class Case:
     """
 
     positive: Label
-    negative: Label
+    negative: Label | None
     verdict: Verdict
     recession: Recession | None = None
     errors: int | None = None
@@ -372,13 +372,13 @@ class _Job:
             cases.append(Case(positive, negative, verdict))
         return cases
 
-    def _asked(self) -> list[tuple[Label, Label, Problem]]:
+    def _asked(self) -> list[tuple[Label, Label | None, Problem]]:
         """The sides of each case, in the labels as given, and its problem."""
         every = self.given
         chosen = every if len(every) > 2 else every[-1:]
         if self.options.positive is not None:
             chosen = [plain_label(self.options.positive)]
-        found: list[tuple[Label, Label, Problem]] = []
+        found: list[tuple[Label, Label | None, Problem]] = []
         for positive in chosen:
             negative = next(c for c in every if c != positive) if len(every) == 2 else None
             found.append((positive, negative, self._signed(positive)))

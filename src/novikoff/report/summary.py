@@ -60,7 +60,7 @@ class DataPart:
     features: int
     sparse: bool
     label: str | None
-    positive: Label
+    positive: Label | None
     fit_intercept: bool
     classes: list[ClassPart]
     notes: list[str]
@@ -117,7 +117,7 @@ class CasePart:
     """One class against the other, or the rest (``negative`` is null)."""
 
     positive: Label
-    negative: Label
+    negative: Label | None
     kind: str
     margin: Bounds
     geometric_margin: Bounds
@@ -230,7 +230,7 @@ def _obstacles(found: Study) -> list[str]:
     return [f"the verdict went no further: {reason}" for reason in dict.fromkeys(reasons) if reason]
 
 
-def _positive(found: Study) -> Label:
+def _positive(found: Study) -> Label | None:
     """The positive class of two, as it is called among the classes; None for several."""
     if len(found.classes) > 2:
         return None
