@@ -326,15 +326,16 @@ def least_product(A: Vector, w: Numbers) -> Fraction:
     >>> least_product(np.array([[1.0], [3.0]]), numbers([Fraction(1, 3)])) * 3 <= 1
     True
     """
-    found, bound = product_bounds(A, w.near)
-    low = float(np.min(found - bound, initial=np.inf))
-    near = A[~(found - bound > np.min(found + bound, initial=np.inf))]
-    if not low > 0.0 or float(bound.max(initial=0.0)) > 2.0**-45 * low:
-        found, bound = careful_bounds(near, w)
-        low = float(np.min(found - bound))
-        if not low > 0.0 or float(bound.max()) > 2.0**-45 * low:
-            whole, unit = products(near, w)
-            return min(whole) * unit
+    with np.errstate(all="ignore"):
+        found, bound = product_bounds(A, w.near)
+        low = float(np.min(found - bound, initial=np.inf))
+        near = A[~(found - bound > np.min(found + bound, initial=np.inf))]
+        if not low > 0.0 or float(bound.max(initial=0.0)) > 2.0**-45 * low:
+            found, bound = careful_bounds(near, w)
+            low = float(np.min(found - bound))
+            if not low > 0.0 or float(bound.max()) > 2.0**-45 * low:
+                whole, unit = products(near, w)
+                return min(whole) * unit
     return Fraction(low) * w.scale * (1 - Fraction(1, 1 << 52))
 
 

@@ -150,8 +150,8 @@ class Passes:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         rows = problem.rows
-        self.fit_intercept = rows.bias > 0.0
-        self.signs: Signs = rows.signs
+        self.fit_intercept = problem.fit_intercept
+        self.signs: Signs = problem.signs
         self.n = len(self.signs)
         if isinstance(rows, Dense):
             self.d, self.entries = rows.X.shape[1], rows.X.size
