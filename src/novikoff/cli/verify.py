@@ -12,6 +12,8 @@ from novikoff.cli.progress import print_lines, shown
 if TYPE_CHECKING:
     from novikoff.cli.progress import Show
     from novikoff.data import Dataset
+    from novikoff.geometry.certificate import Certificate
+    from novikoff.geometry.error_bound import ErrorBound
     from novikoff.report.certificate_file import Proofs
 
 
@@ -45,7 +47,7 @@ def command(certificate: str, data: str, **values: object) -> None:
         [
             ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
             *(("", note) for note in _notes(dataset, proofs)),
-            *(("holds", proof.claim()) for proof in proofs.proofs),
+            *(("holds", _claim(proof)) for proof in proofs.proofs),
         ]
     )
 
@@ -71,3 +73,17 @@ def _notes(dataset: Dataset, proofs: Proofs) -> list[str]:
         if recipe.missing == "mean":
             notes.append("missing values are replaced by means that the certificate gives")
     return notes
+
+
+def _claim(proof: Certificate | ErrorBound) -> str:
+    """The claim with its hypotheses, and the numbers that are proved with it."""
+    from novikoff.geometry.certificate import Certificate
+    from novikoff.report.text import large
+
+    claim = proof.claim()
+    if not isinstance(proof, Certificate) or proof.margin is None:
+        return claim
+    text = f"{claim} γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
+    if proof.mistake_bound is not None:
+        text += f", R²/γ² is at most {large(proof.mistake_bound)}"
+    return f"{text}."

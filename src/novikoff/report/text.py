@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from novikoff.data.errors import counted
-from novikoff.report.summary import CasePart, Report, RowsPart
+
+if TYPE_CHECKING:
+    from novikoff.report.summary import CasePart, Report, RowsPart
 
 _COUNTING = "(counted from 1, without the header)"
 _SHOWN_ROWS, _SHOWN_NAMES, _SHOWN_GROUPS, _SHOWN_CLASSES = 12, 12, 5, 12
