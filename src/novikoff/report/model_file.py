@@ -114,7 +114,6 @@ def dump(record: ModelRecord) -> bytes:
     --------
     >>> import numpy as np
     >>> from novikoff.core.linear_model import LinearModel
-from novikoff.core.rows import SparseMatrix
     >>> model = LinearModel.blank(["no", "yes"], 2)
     >>> again = parse(dump(ModelRecord("Perceptron", model, data={"source": "and.csv"})))
     >>> again.model.classes.tolist(), again.data

@@ -17,6 +17,7 @@ import os
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 Labels: TypeAlias = npt.NDArray[np.generic]
 # Called with the step that begins, and the interval for the margin once there is one.
 Progress: TypeAlias = "Callable[[str, Interval | None], None]"
+
+Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
 # The perceptron looks at about this many entries of X, within these numbers of epochs.
 ENTRIES_SEEN, MIN_EPOCHS, MAX_EPOCHS = 1_000_000_000, 20, 10_000
@@ -202,7 +205,7 @@ def study(
     progress: Progress | None = None,
     *,
     names: Sequence[str] | None = None,
-    loading: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext,
+    loading: Loading = contextlib.nullcontext,
 ) -> Study:
     """Decide, learn and count.
 
@@ -227,7 +230,17 @@ def study(
     >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
-    return _Job(check_matrix(X), check_labels(y), options, progress, names, loading).done()
+    tell = progress or (lambda step, interval: None)
+    made = _Study(check_matrix(X), check_labels(y), options, tell, names)
+    if options.verdict:
+        made.decide()
+    if not made.imperfect:
+        model = made.run_perceptron(loading)
+        if made.run is None or not made.cases or (made.run.clean and made.run.returned):
+            return made.summed_up("average" if options.average else "perceptron", model)
+        if all(case.verdict.kind == "separable" for case in made.cases):
+            return made.summed_up("largest margin", made.largest_margin())
+    return made.summed_up("fewest mistakes", made.fill_pocket(loading))
 
 
 class Clock:
@@ -260,20 +273,13 @@ class Clock:
             self.end = None if self.end is None else self.end + took
 
 
-class _Job:
-    """The steps of one study, and what they share: one problem, one coding, one clock."""
+class _Study:
+    """A study in the making: one problem, one coding of the labels, one digest, one clock."""
 
     def __init__(
-        self,
-        X: Matrix,
-        y: Labels,
-        options: Options,
-        progress: Progress | None,
-        names: Sequence[str] | None,
-        loading: Callable[[], contextlib.AbstractContextManager[object]],
+        self, X: Matrix, y: Labels, options: Options, tell: Progress, names: Sequence[str] | None
     ) -> None:
-        self.options, self.loading = options, loading
-        self.tell: Progress = progress or (lambda step, interval: None)
+        self.options, self.tell = options, tell
         check_width(X.shape[1])
         values, codes = np.unique(y, return_inverse=True)
         self.given: list[Label] = [plain_label(value) for value in values.tolist()]
@@ -281,64 +287,62 @@ class _Job:
         self.labels, self.codes = self._against_rest(values)
         self.classes: list[Label] = [plain_label(value) for value in self.labels.tolist()]
         if len(self.classes) < 2:
-            raise ValueError(
-                f"All rows have the label {self.classes[0]!r}: two classes are needed."
-            )
+            raise ValueError(f"All rows have the label {self.given[0]!r}: two classes are needed.")
         self.scheme = scheme_for(len(self.classes), "ovr")
         self.problem = pose(X, np.ones(len(y), dtype=np.int8), options.fit_intercept, names=names)
+        self.seen = self.problem  # by the perceptron
         self.digest: MatrixDigest | None = None
+        self.cases: list[Case] = []
         self.pocket: list[FewestMistakes] = []
+        self.run: Run | None = None
         self.clock = Clock(options.budget)
 
     def _against_rest(self, values: Labels) -> tuple[Labels, Indices]:
         """Labels and codes of the model: with a positive class among several, it and the rest."""
-        positive = self.options.positive
-        if positive is None:
+        if self.options.positive is None:
             return values, self.given_codes
-        if plain_label(positive) not in self.given:
+        positive = plain_label(self.options.positive)
+        if positive not in self.given:
             raise ValueError(f"No row has the label {positive!r}, which was to be positive.")
         if len(values) <= 2:
             return values, self.given_codes
-        name = str(positive)
-        if not name > REST:
-            raise ValueError(f"The label {name!r} cannot be told from {REST!r}: rename it.")
-        chosen = self.given_codes == self.given.index(plain_label(positive))
-        return np.array([REST, name]), chosen.astype(np.int64)
+        if not str(positive) > REST:
+            raise ValueError(f"The label {positive!r} cannot be told from {REST!r}: rename it.")
+        chosen = self.given_codes == self.given.index(positive)
+        return np.array([REST, str(positive)]), chosen.astype(np.int64)
 
-    def done(self) -> Study:
-        cases = self._decide() if self.options.verdict else []
-        if _imperfect(cases):
-            model, cases = self._fill_pocket(cases)
-            rule, run, seen = "fewest mistakes", None, self.problem
-        else:
-            model, rule, run, seen, cases = self._run_perceptron(cases)
+    def summed_up(self, rule: str, model: LinearModel) -> Study:
+        """Everything that was found, with this model."""
         self.tell("report", None)
         n = len(self.classes)
-        predicted = np.searchsorted(self.labels, model.predict(self.problem.X))
-        pairs = np.bincount(self.codes * n + predicted, minlength=n * n)
-        duplicates: list[Indices] = []
-        if self.options.proofs and cases:
-            cases = [self._with_recession(case) for case in cases]
-            if _imperfect(cases):
-                from novikoff.geometry.duplicates import conflicting_duplicates
-
-                duplicates = list(conflicting_duplicates(self.problem, self.codes))
+        pairs = np.bincount(self.codes * n + self._predicted(model), minlength=n * n)
+        two = signs_of(self.codes, self.scheme.sides, 0) if n == 2 else self.problem.signs
         return Study(
             classes=self.classes,
             counts=np.bincount(self.codes),
             codes=self.codes,
-            cases=cases,
-            run=run,
+            cases=self.cases,
+            run=self.run,
             model=model,
             rule=rule,
-            problem=seen.resigned(signs_of(self.codes, self.scheme.sides, 0)) if n == 2 else seen,
+            problem=self.seen.resigned(two),
             confusion=pairs.reshape(n, n),
-            duplicates=duplicates,
+            duplicates=self._duplicates(),
             sha256=self._fingerprint(),
             options=self.options,
             pocket=self.pocket,
             loading=self.clock.stopped,
         )
+
+    def _predicted(self, model: LinearModel) -> Indices:
+        return np.searchsorted(self.labels, model.predict(self.problem.X))
+
+    def _duplicates(self) -> list[Indices]:
+        if not self.imperfect or not self.options.proofs:
+            return []
+        from novikoff.geometry.duplicates import conflicting_duplicates
+
+        return list(conflicting_duplicates(self.problem, self.codes))
 
     def _fingerprint(self) -> str:
         if self.digest is None or not self.options.proofs:
@@ -346,171 +350,164 @@ class _Job:
         codes = self.codes.astype("<i8").tobytes()
         return hashlib.sha256(self.digest.root.encode() + codes).hexdigest()
 
-    def _decide(self) -> list[Case]:
+    @property
+    def imperfect(self) -> bool:
+        """Whether it is proved that no rule is perfect."""
+        return any(case.verdict.kind in ("quasi-separable", "inseparable") for case in self.cases)
+
+    def decide(self) -> None:
         """The verdict on each class that is asked about."""
         with self.clock.standing_still():
             from novikoff.geometry.checker import MatrixDigest
             from novikoff.geometry.separability import decide
 
         self.digest = MatrixDigest.of(self.problem.X)
-        cases: list[Case] = []
-        asked = self._asked()
-        for k, (positive, negative, problem) in enumerate(asked):
-            step = "verdict" if len(asked) == 1 else f"verdict for {positive}"
+        several = len(self.given) > 2
+        asked = self.given if several else self.given[-1:]
+        if self.options.positive is not None:
+            asked = [plain_label(self.options.positive)]
+        for k, positive in enumerate(asked):
+            negative = None if several else next(c for c in self.given if c != positive)
+            step = f"verdict for {positive}" if len(asked) > 1 else "verdict"
             self.tell(step, None)
-
-            def show(interval: Interval, step: str = step) -> None:
-                self.tell(step, interval)
-
+            limits = self.clock.left(0.6 / (len(asked) - k))
             verdict, _ = decide(
-                problem,
+                self._signed(positive),
                 (positive, negative),
-                limits=self.clock.left(0.6 / (len(asked) - k)),
-                progress=show,
+                limits=limits,
+                progress=partial(self.tell, step),
                 digest=self.digest,
             )
-            cases.append(Case(positive, negative, verdict))
-        return cases
-
-    def _asked(self) -> list[tuple[Label, Label | None, Problem]]:
-        """The sides of each case, in the labels as given, and its problem."""
-        every = self.given
-        chosen = every if len(every) > 2 else every[-1:]
-        if self.options.positive is not None:
-            chosen = [plain_label(self.options.positive)]
-        found: list[tuple[Label, Label | None, Problem]] = []
-        for positive in chosen:
-            negative = next(c for c in every if c != positive) if len(every) == 2 else None
-            found.append((positive, negative, self._signed(positive)))
-        return found
+            self.cases.append(Case(positive, negative, verdict))
+        if self.options.proofs:
+            self.cases = [self._with_recession(case) for case in self.cases]
 
     def _signed(self, positive: Label, problem: Problem | None = None) -> Problem:
         """A problem with one class on the positive side, all others on the negative."""
         own = self.given_codes == self.given.index(positive)
         return (problem or self.problem).resigned(np.where(own, 1, -1).astype(np.int8))
 
-    def _run_perceptron(
-        self, cases: list[Case]
-    ) -> tuple[LinearModel, str, Run | None, Problem, list[Case]]:
-        """The perceptron from zero weights; where it fails, a rule that does not."""
+    def _with_recession(self, case: Case) -> Case:
+        """For a quasi-separable case, the fate of the weights of a logistic regression."""
+        if case.verdict.kind != "quasi-separable":
+            return case
+        from novikoff.geometry.recession import recession
+
+        problem = self._signed(case.positive)
+        return replace(case, recession=recession(problem, case.verdict.separated_rows))
+
+    def run_perceptron(self, loading: Loading) -> LinearModel:
+        """The perceptron from zero weights, for the features as given."""
         options, fit_intercept = self.options, self.options.fit_intercept
-        with self.clock.standing_still(), self.loading():
+        with self.clock.standing_still():
             from novikoff.core import orders, updates
             from novikoff.core.training import Plan, load_kernels, train
 
-            order = orders.named(options.order)
         self.tell("perceptron", None)
         began, stopped = time.perf_counter(), self.clock.stopped
-        seen, scaling = self.problem, None
+        order, scaling = orders.named(options.order), None
         if options.scale == "standard":
             scaling = Scaling.of(self.problem.X, centre=fit_intercept)
-            seen = pose(scaling.apply(self.problem.X), self.problem.signs, fit_intercept)
-        with self.clock.standing_still(), self.loading():
-            load_kernels(seen, self.scheme, order)
-        limits = replace(self.clock.left(0.5), epochs=options.epochs or _epochs(self.problem))
+            self.seen = pose(scaling.apply(self.problem.X), self.problem.signs, fit_intercept)
+        with self.clock.standing_still(), loading():
+            load_kernels(self.seen, self.scheme, order)
+        epochs = options.epochs or _epochs(self.problem)
         plan = Plan(
             update=updates.perceptron(),
             order=order,
-            limits=limits,
+            limits=Limits(epochs=epochs, seconds=self.clock.left(0.5).seconds),
             seed=options.seed,
             average=options.average,
             threads=_threads(),
         )
-        trained = train(seen, self.codes, self.scheme, plan)
+        trained = train(self.seen, self.codes, self.scheme, plan)
         seconds = time.perf_counter() - began - (self.clock.stopped - stopped)
         model = LinearModel.trained(trained, self.labels, fit_intercept)
         if scaling is not None:
             W, blank = scaling.back(model.decisive()), np.empty((0, model.n_rules))
             model = replace(model, W=W, weighted=blank)
-        returned = not cases or not trained.converged or self._separates(model.W)
-        run = Run(
-            bool(trained.converged),
-            int(trained.totals[2].sum()),
-            int(trained.epochs),
-            seconds,
-            options.scale,
-            returned,
-        )
-        if cases and options.proofs and scaling is not None:
-            cases = [self._with_scaled(case, seen) for case in cases]
-        if not cases or (run.clean and run.returned):
-            return model, "average" if options.average else "perceptron", run, seen, cases
-        if all(case.verdict.kind == "separable" for case in cases):
-            return self._largest_margin(cases), "largest margin", run, seen, cases
-        model, cases = self._fill_pocket(cases)
-        return model, "fewest mistakes", run, seen, cases
+        clean, mistakes = bool(trained.converged), int(trained.totals[2].sum())
+        proved = not self.cases or not clean or self._separates(model.W)
+        self.run = Run(clean, mistakes, int(trained.epochs), seconds, options.scale, proved)
+        if scaling is not None and options.proofs:
+            self.cases = [self._with_scaled(case) for case in self.cases]
+        return model
 
     def _separates(self, W: Vector) -> bool:
         """Whether every rule has every row as given strictly on its side: proved."""
         from novikoff.geometry.passes import prove_signs
 
-        if not np.isfinite(W).all():
-            return False
-        return all(
-            prove_signs(self.problem.resigned(signs_of(self.codes, self.scheme.sides, k)), W[:, k])
+        problems = (
+            self.problem.resigned(signs_of(self.codes, self.scheme.sides, k))
             for k in range(W.shape[1])
         )
+        return bool(np.isfinite(W).all()) and all(
+            prove_signs(problem, W[:, k]) for k, problem in enumerate(problems)
+        )
 
-    def _with_scaled(self, case: Case, seen: Problem) -> Case:
+    def _with_scaled(self, case: Case) -> Case:
         """The case with the margin of the standardised rows, to a thousandth."""
         if case.verdict.kind != "separable":
             return case
         from novikoff.geometry.separability import decide
 
         sides = case.positive, case.negative
-        problem = self._signed(case.positive, seen)
+        problem = self._signed(case.positive, self.seen)
         verdict, _ = decide(problem, sides, tol=1e-3, limits=self.clock.left(0.5))
         return replace(case, scaled=verdict)
 
-    def _largest_margin(self, cases: list[Case]) -> LinearModel:
-        W = np.column_stack([weights_of(case) for case in cases])
-        model = LinearModel.blank(
-            self.classes, W.shape[0] - 1, fit_intercept=self.options.fit_intercept
-        )
-        return replace(model, classes=self.labels, W=W)
+    def largest_margin(self) -> LinearModel:
+        """The hyperplanes of the verdicts, all separable."""
+        return self._model(np.column_stack([weights_of(case) for case in self.cases]), "ovr")
 
-    def _fill_pocket(self, cases: list[Case]) -> tuple[LinearModel, list[Case]]:
+    def fill_pocket(self, loading: Loading) -> LinearModel:
         """The rule with the fewest mistakes, and a bound on how few there can be.
 
         With several classes, rules for pairs of them are tried too: rules against the rest are
         each the best for their class, but their scores have no common scale.
         """
         self.tell("pocket", None)
-        several = len(self.classes) > 2
-        found = self._pocket(self.scheme, 0.5 if several else 0.9, self.options.proofs)
-        model, self.pocket = self._pocketed(self.scheme, "ovr", found), found
-        if found and self.options.proofs:
-            cases = [
+        with self.clock.standing_still():
+            from novikoff.core.pocket import load_kernel
+            from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
+        with self.clock.standing_still(), loading():
+            load_kernel(self.problem)
+        several, proofs = len(self.classes) > 2, self.options.proofs
+        model = self._fewest_mistakes("ovr", 0.5 if several else 0.9, bound=proofs)
+        if proofs:
+            self.cases = [
                 replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
-                for case, best in zip(cases, found, strict=True)
+                for case, best in zip(self.cases, self.pocket, strict=True)
             ]
         if several and len(self.classes) <= MAX_PAIRED_CLASSES and not self.clock.over:
-            pairs = scheme_for(len(self.classes), "ovo")
-            each = self._pocket(pairs, 0.9, False)
-            other = self._pocketed(pairs, "ovo", each)
+            kept = self.pocket
+            other = self._fewest_mistakes("ovo", 0.9, bound=False)
             if self._errors(other) < self._errors(model):
-                model, self.pocket = other, each
-        return model, cases
+                return other
+            self.pocket = kept
+        return model
 
-    def _pocket(self, scheme: Scheme, share: float, bound: bool) -> list[FewestMistakes]:
-        with self.clock.standing_still(), self.loading():
-            from novikoff.core.pocket import load_kernel
-            from novikoff.geometry.fewest_mistakes import fewest_mistakes
+    def _fewest_mistakes(self, kind: str, share: float, *, bound: bool) -> LinearModel:
+        from novikoff.geometry.fewest_mistakes import fewest_mistakes
 
-            load_kernel(self.problem)
-        n_rules, limits = scheme.sides.shape[1], self.clock.left(share)
-        seconds = None if limits.seconds is None else limits.seconds / n_rules
-        return [
+        scheme = scheme_for(len(self.classes), kind)
+        n_rules, seconds = scheme.sides.shape[1], self.clock.left(share).seconds
+        self.pocket = [
             fewest_mistakes(
                 problem,
                 lower_bound=bound,
-                limits=Limits(updates=POCKET_UPDATES, seconds=seconds),
+                limits=Limits(
+                    updates=POCKET_UPDATES, seconds=None if seconds is None else seconds / n_rules
+                ),
                 rng=np.random.default_rng([self.options.seed, k]),
                 sides=labels_of(scheme, self.labels, k),
-                digest=lambda problem=problem: self._digest(problem),
+                digest=partial(self._signed_digest, problem),
             )
             for k, problem in enumerate(self._problems(scheme))
         ]
+        model = self._model(np.column_stack([best.w for best in self.pocket]), kind)
+        model.totals[1:] = [best.updates for best in self.pocket]
+        return model
 
     def _problems(self, scheme: Scheme) -> Iterator[Problem]:
         """The problem of each rule; of a pair of classes, with their rows only."""
@@ -522,37 +519,23 @@ class _Job:
                 taken = np.flatnonzero(signs)
                 yield pose(self.problem.X[taken], signs[taken], self.options.fit_intercept)
 
-    def _digest(self, problem: Problem) -> str:
+    def _signed_digest(self, problem: Problem) -> str:
         from novikoff.geometry.checker import MatrixDigest
 
-        whole = self.digest is not None and problem.n == self.problem.n
-        digest = self.digest if whole else None
+        digest = self.digest if problem.n == self.problem.n else None
         return (digest or MatrixDigest.of(problem.X)).signed(problem.signs)
 
-    def _pocketed(self, scheme: Scheme, kind: str, found: list[FewestMistakes]) -> LinearModel:
-        W = np.column_stack([best.w for best in found])
-        model = LinearModel.blank(
-            self.classes,
-            W.shape[0] - 1,
+    def _model(self, W: Vector, multi_class: str) -> LinearModel:
+        blank = LinearModel.blank(
+            self.labels,
+            len(W) - 1,
             fit_intercept=self.options.fit_intercept,
-            multi_class=kind,
+            multi_class=multi_class,
         )
-        totals = model.totals.copy()
-        totals[1:] = [best.updates for best in found]
-        return replace(model, classes=self.labels, scheme=scheme, W=W, totals=totals)
+        return replace(blank, W=W)
 
     def _errors(self, model: LinearModel) -> int:
-        predicted = np.searchsorted(self.labels, model.predict(self.problem.X))
-        return int((predicted != self.codes).sum())
-
-    def _with_recession(self, case: Case) -> Case:
-        """For a quasi-separable case, the fate of the weights of a logistic regression."""
-        if case.verdict.kind != "quasi-separable":
-            return case
-        from novikoff.geometry.recession import recession
-
-        problem = self._signed(case.positive)
-        return replace(case, recession=recession(problem, case.verdict.separated_rows))
+        return int((self._predicted(model) != self.codes).sum())
 
 
 def weights_of(case: Case) -> Vector:
@@ -621,11 +604,6 @@ def _turned(case: Case, verdict: Verdict) -> Vector:
     both = [case.positive, case.negative]
     turned = case.negative is not None and np.unique(both)[-1] == np.asarray(case.negative)
     return -w if turned else w
-
-
-def _imperfect(cases: list[Case]) -> bool:
-    """Whether it is proved that no rule is perfect."""
-    return any(case.verdict.kind in ("quasi-separable", "inseparable") for case in cases)
 
 
 def _renamed(proof: ErrorBound | None, case: Case) -> ErrorBound | None:
