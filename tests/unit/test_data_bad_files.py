@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 import numpy as np
 import pytest
 
-from novikoff.data import Choices, DataError, Recipe, read
+from novikoff.data import ReadOptions, DataError, Recipe, read
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -50,141 +50,141 @@ def named(value: object) -> str | None:
 
 ZIP = gzip.compress(b"a,b\n1,2\n", mtime=0)
 
-CSV: list[tuple[bytes, Choices, list[str]]] = [
-    (b"", Choices(), ["is empty"]),
-    (b"\n\n \n"[:2], Choices(), ["is empty"]),
-    (b"a,b\n", Choices(), ["header but no rows"]),
-    (b"a\n1\n", Choices(), ["no column left for the features"]),
-    (b"a,b,c\n1,2,3\n4,5\n", Choices(), ["line 3", "2 fields", "3 are expected"]),
-    (b"a,b,c\n1,2,3\n\n4,5,6,7\n", Choices(), ["line 4", "4 fields", "3 are expected"]),
-    (b"a,b\n1,2,3\n", Choices(), ["line 2", "3 fields", "2 are expected"]),
-    (b'a,b\n1,"x\ny"\n3\n', Choices(), ["line 4", "1 field ", "2 are expected"]),
-    (b'a,b\n1,"x\n2,y\n', Choices(), ["line 2", "quote"]),
-    (b"a,b\n" + b"1,2\n" * 200 + b'1,"x\n2,y\n', Choices(), ["line 202", "quote"]),
-    (LATE + b"oops,2\n", Choices(), ["row 150001", 'column "a"', '"oops"']),
-    (LATE + b"1\n", Choices(), ["line 150002", "1 field "]),
-    (b"a,b,c\n1,red,x\n", Choices(), ["row 1", 'column "b"', '"red"', "--one-hot b", "--drop b"]),
-    (b"a,b,c\n1,2,x\n3,0x10,x\n", Choices(), ["row 2", 'column "b"', '"0x10"']),
-    (b"a,b,c\n1,2,x\n3,1_000,x\n", Choices(), ["row 2", 'column "b"', '"1_000"']),
-    (b"a,b,c\nTrue,2,x\n3,1,x\n", Choices(), ["row 1", 'column "a"', '"True"']),
-    (b"a;b\n1,5;2\n", Choices(), ["row 1", 'column "a"', "--decimal ,"]),
-    (b"a;b\n1.5;2\n", Choices(decimal=","), ["row 1", 'column "a"', '"1.5"']),
-    (b"a,b\n1,2\ninf,2\n", Choices(missing="drop"), ["row 2", 'column "a"', "infinite"]),
-    (b"a,b\n1,2\n-Infinity,2\n", Choices(), ["row 2", 'column "a"', "infinite"]),
-    (b"a,b\n1,2\n1e999,2\n", Choices(), ["row 2", 'column "a"', "infinite"]),
-    (b"a,b\n1,2\nNaN,2\n", Choices(), ["row 2", 'column "a"', "missing"]),
-    (b"a,b\n1,2\n,2\n?,3\n", Choices(), ["row 2", 'column "a"', "--missing drop", "2 rows"]),
-    (b"a,b\n1,2\n3,\n", Choices(), ["row 2", 'column "b"', "label is missing"]),
-    (b"a,b\n1,\n3,NA\n", Choices(missing="drop"), ["row 1", 'column "b"', "missing"]),
-    (b"a,b\n,1\n2,\n", Choices(missing="drop"), ["no row without missing values"]),
-    (b"a,b,c\n1,,2\n3,NA,4\n", Choices(missing="drop"), ['column "b"', "no values", "--drop b"]),
-    (b"a,b,c\nx,1,0\n,1,0\n", Choices(one_hot=("a",)), ["row 2", 'column "a"', "missing"]),
+CSV: list[tuple[bytes, ReadOptions, list[str]]] = [
+    (b"", ReadOptions(), ["is empty"]),
+    (b"\n\n \n"[:2], ReadOptions(), ["is empty"]),
+    (b"a,b\n", ReadOptions(), ["header but no rows"]),
+    (b"a\n1\n", ReadOptions(), ["no column left for the features"]),
+    (b"a,b,c\n1,2,3\n4,5\n", ReadOptions(), ["line 3", "2 fields", "3 are expected"]),
+    (b"a,b,c\n1,2,3\n\n4,5,6,7\n", ReadOptions(), ["line 4", "4 fields", "3 are expected"]),
+    (b"a,b\n1,2,3\n", ReadOptions(), ["line 2", "3 fields", "2 are expected"]),
+    (b'a,b\n1,"x\ny"\n3\n', ReadOptions(), ["line 4", "1 field ", "2 are expected"]),
+    (b'a,b\n1,"x\n2,y\n', ReadOptions(), ["line 2", "quote"]),
+    (b"a,b\n" + b"1,2\n" * 200 + b'1,"x\n2,y\n', ReadOptions(), ["line 202", "quote"]),
+    (LATE + b"oops,2\n", ReadOptions(), ["row 150001", 'column "a"', '"oops"']),
+    (LATE + b"1\n", ReadOptions(), ["line 150002", "1 field "]),
+    (b"a,b,c\n1,red,x\n", ReadOptions(), ["row 1", 'column "b"', '"red"', "--one-hot b", "--drop b"]),
+    (b"a,b,c\n1,2,x\n3,0x10,x\n", ReadOptions(), ["row 2", 'column "b"', '"0x10"']),
+    (b"a,b,c\n1,2,x\n3,1_000,x\n", ReadOptions(), ["row 2", 'column "b"', '"1_000"']),
+    (b"a,b,c\nTrue,2,x\n3,1,x\n", ReadOptions(), ["row 1", 'column "a"', '"True"']),
+    (b"a;b\n1,5;2\n", ReadOptions(), ["row 1", 'column "a"', "--decimal ,"]),
+    (b"a;b\n1.5;2\n", ReadOptions(decimal=","), ["row 1", 'column "a"', '"1.5"']),
+    (b"a,b\n1,2\ninf,2\n", ReadOptions(missing="drop"), ["row 2", 'column "a"', "infinite"]),
+    (b"a,b\n1,2\n-Infinity,2\n", ReadOptions(), ["row 2", 'column "a"', "infinite"]),
+    (b"a,b\n1,2\n1e999,2\n", ReadOptions(), ["row 2", 'column "a"', "infinite"]),
+    (b"a,b\n1,2\nNaN,2\n", ReadOptions(), ["row 2", 'column "a"', "missing"]),
+    (b"a,b\n1,2\n,2\n?,3\n", ReadOptions(), ["row 2", 'column "a"', "--missing drop", "2 rows"]),
+    (b"a,b\n1,2\n3,\n", ReadOptions(), ["row 2", 'column "b"', "label is missing"]),
+    (b"a,b\n1,\n3,NA\n", ReadOptions(missing="drop"), ["row 1", 'column "b"', "missing"]),
+    (b"a,b\n,1\n2,\n", ReadOptions(missing="drop"), ["no row without missing values"]),
+    (b"a,b,c\n1,,2\n3,NA,4\n", ReadOptions(missing="drop"), ['column "b"', "no values", "--drop b"]),
+    (b"a,b,c\nx,1,0\n,1,0\n", ReadOptions(one_hot=("a",)), ["row 2", 'column "a"', "missing"]),
     (
         b"a,b,c\nx,1,0\n,1,0\n",
-        Choices(one_hot=("a",), missing="mean"),
+        ReadOptions(one_hot=("a",), missing="mean"),
         ["row 2", 'column "a"', "no mean"],
     ),
-    (b"a,a\n1,2\n", Choices(), ['"a"', "columns 1 and 2"]),
-    (b"a,,c\n1,2,3\n", Choices(), ["no name", "column 2"]),
-    (b",a,c\n5,2,3\n7,2,4\n", Choices(), ["no name", "column 1", "--drop 1"]),
-    (b"a,b\n1,\xe9\n", Choices(), ["position 7", "line 2", "0xE9", "iconv"]),
-    (b"a,b\n1,\xc3", Choices(), ["position 7", "line 2", "iconv"]),
-    ("a,b\n1,2\n".encode("utf-16"), Choices(), ["UTF-16", "position 1", "iconv"]),
-    ("a,b\n1,2\n".encode("utf-32"), Choices(), ["UTF-32", "position 1", "iconv"]),
-    (b"a,b\n1,2\0\n", Choices(), ["NUL", "position 8", "line 2"]),
-    (parquet(a=[1], b=[2]), Choices(), ["NUL", "--from parquet"]),
-    (ZIP[:-12], Choices(), ["cut off"]),
-    (ZIP[:5], Choices(), ["cut off"]),
-    (ZIP[:12] + b"\xff\xff\xff" + ZIP[15:], Choices(), ["gzip"]),
-    (ZIP + b"garbage", Choices(), ["gzip"]),
-    (b"age,b\n1,2\n", Choices(label="agee"), ['"agee"', 'did you mean "age"']),
-    (b"a,b\n1,2\n", Choices(label=3), ["column number 3", "--label"]),
-    (b"a,b\n1,2\n", Choices(label="0"), ["column number 0"]),
-    (b"a,b\n1,2\n", Choices(drop=("zzz",)), ['"zzz"', "--drop"]),
-    (b"a,b\n1,2\n", Choices(features=("b",), label="b"), ['"b"', "--label", "--features"]),
-    (b"a,b\n1,2\n", Choices(drop=("b",), label="b"), ['"b"', "--label", "--drop"]),
-    (b"a,b\n1,2\n", Choices(id="b", label="b"), ['"b"', "--label", "--id"]),
-    (b"a,b\n1,2\n", Choices(features=("a", "1")), ["--features", "twice"]),
-    (b"a,b\n1,2\n", Choices(one_hot=("b",)), ["--one-hot b"]),
-    (b"a,b\n1,2\n", Choices(drop=("a",)), ["no column left for the features"]),
-    (b"a,b\n1,2\n", Choices(drop=("a", "b")), ["no column left for the label"]),
+    (b"a,a\n1,2\n", ReadOptions(), ['"a"', "columns 1 and 2"]),
+    (b"a,,c\n1,2,3\n", ReadOptions(), ["no name", "column 2"]),
+    (b",a,c\n5,2,3\n7,2,4\n", ReadOptions(), ["no name", "column 1", "--drop 1"]),
+    (b"a,b\n1,\xe9\n", ReadOptions(), ["position 7", "line 2", "0xE9", "iconv"]),
+    (b"a,b\n1,\xc3", ReadOptions(), ["position 7", "line 2", "iconv"]),
+    ("a,b\n1,2\n".encode("utf-16"), ReadOptions(), ["UTF-16", "position 1", "iconv"]),
+    ("a,b\n1,2\n".encode("utf-32"), ReadOptions(), ["UTF-32", "position 1", "iconv"]),
+    (b"a,b\n1,2\0\n", ReadOptions(), ["NUL", "position 8", "line 2"]),
+    (parquet(a=[1], b=[2]), ReadOptions(), ["NUL", "--from parquet"]),
+    (ZIP[:-12], ReadOptions(), ["cut off"]),
+    (ZIP[:5], ReadOptions(), ["cut off"]),
+    (ZIP[:12] + b"\xff\xff\xff" + ZIP[15:], ReadOptions(), ["gzip"]),
+    (ZIP + b"garbage", ReadOptions(), ["gzip"]),
+    (b"age,b\n1,2\n", ReadOptions(label="agee"), ['"agee"', 'did you mean "age"']),
+    (b"a,b\n1,2\n", ReadOptions(label=3), ["column number 3", "--label"]),
+    (b"a,b\n1,2\n", ReadOptions(label="0"), ["column number 0"]),
+    (b"a,b\n1,2\n", ReadOptions(drop=("zzz",)), ['"zzz"', "--drop"]),
+    (b"a,b\n1,2\n", ReadOptions(features=("b",), label="b"), ['"b"', "--label", "--features"]),
+    (b"a,b\n1,2\n", ReadOptions(drop=("b",), label="b"), ['"b"', "--label", "--drop"]),
+    (b"a,b\n1,2\n", ReadOptions(id="b", label="b"), ['"b"', "--label", "--id"]),
+    (b"a,b\n1,2\n", ReadOptions(features=("a", "1")), ["--features", "twice"]),
+    (b"a,b\n1,2\n", ReadOptions(one_hot=("b",)), ["--one-hot b"]),
+    (b"a,b\n1,2\n", ReadOptions(drop=("a",)), ["no column left for the features"]),
+    (b"a,b\n1,2\n", ReadOptions(drop=("a", "b")), ["no column left for the label"]),
     (
         b"a=x,a,c\n1,x,0\n1,y,1\n",
-        Choices(one_hot=("a",)),
+        ReadOptions(one_hot=("a",)),
         ['"a=x"', "rename"],
     ),
-    (b"a,b\n1," + b"x" * 20_000 + b"\n", Choices(), ["row 1", 'column "b"', "characters"]),
+    (b"a,b\n1," + b"x" * 20_000 + b"\n", ReadOptions(), ["row 1", 'column "b"', "characters"]),
     (
         b"a,b\n" + b"".join(b"v%d,0\n" % k for k in range(10_001)),
-        Choices(one_hot=("a",)),
+        ReadOptions(one_hot=("a",)),
         ['column "a"', "10,001", "--drop a"],
     ),
 ]
 
-SVMLIGHT: list[tuple[bytes, Choices, list[str]]] = [
-    (b"# nothing\n\n", Choices(), ["is empty"]),
-    (b"1\n0\n", Choices(), ["no features"]),
-    (b"1 1:1\n0 3:1 2:1\n", Choices(), ["line 2", "column 7", "index 2", "ascend"]),
-    (b"1 1:1\n\n0 3:1 3:1\n", Choices(), ["line 3", "column 7", "index 3", "second time"]),
-    (b"1 1:1 x\n", Choices(), ["line 1", "column 7", '"x"']),
-    (b"1 1:1 -2:1\n", Choices(), ["line 1", "column 7", "index"]),
-    (b"1 1:1 2:1:3\n", Choices(), ["line 1", "column 7", "number"]),
-    (b"1 1: 2\n", Choices(), ["line 1", "column 3"]),
-    (b"1 1:0x1\n", Choices(), ["line 1", "column 3", "number"]),
-    (b"1,2 1:1\n", Choices(), ["line 1", "column 1", "several labels"]),
-    (b"1:1 2:1\n", Choices(), ["line 1", "column 1", "no label"]),
-    (b" cat 1:1\n", Choices(), ["line 1", "column 2", '"cat"']),
-    (b"1 4294967296:1\n", Choices(), ["line 1", "column 3", "above 2147483647"]),
-    (b"1 99999999999:1\n", Choices(), ["line 1", "column 3", "above 2147483647"]),
-    (b"1 1:1\n1 2:inf\n", Choices(missing="drop"), ["row 2", "line 2", 'column "2"', "infinite"]),
-    (b"1 1:1\n1 2:1e999\n", Choices(), ["row 2", 'column "2"', "infinite"]),
-    (b"1 1:1\n1 2:nan\n", Choices(), ["row 2", 'column "2"', "missing"]),
-    (b"1 1:1\nnan 2:1\n", Choices(), ["line 2", "label"]),
-    (b"1 1:1\n", Choices(drop=("1",)), ["svmlight", "--drop"]),
-    (b"1 1:\xff\n", Choices(), ["position 5", "iconv"]),
+SVMLIGHT: list[tuple[bytes, ReadOptions, list[str]]] = [
+    (b"# nothing\n\n", ReadOptions(), ["is empty"]),
+    (b"1\n0\n", ReadOptions(), ["no features"]),
+    (b"1 1:1\n0 3:1 2:1\n", ReadOptions(), ["line 2", "column 7", "index 2", "ascend"]),
+    (b"1 1:1\n\n0 3:1 3:1\n", ReadOptions(), ["line 3", "column 7", "index 3", "second time"]),
+    (b"1 1:1 x\n", ReadOptions(), ["line 1", "column 7", '"x"']),
+    (b"1 1:1 -2:1\n", ReadOptions(), ["line 1", "column 7", "index"]),
+    (b"1 1:1 2:1:3\n", ReadOptions(), ["line 1", "column 7", "number"]),
+    (b"1 1: 2\n", ReadOptions(), ["line 1", "column 3"]),
+    (b"1 1:0x1\n", ReadOptions(), ["line 1", "column 3", "number"]),
+    (b"1,2 1:1\n", ReadOptions(), ["line 1", "column 1", "several labels"]),
+    (b"1:1 2:1\n", ReadOptions(), ["line 1", "column 1", "no label"]),
+    (b" cat 1:1\n", ReadOptions(), ["line 1", "column 2", '"cat"']),
+    (b"1 4294967296:1\n", ReadOptions(), ["line 1", "column 3", "above 2147483647"]),
+    (b"1 99999999999:1\n", ReadOptions(), ["line 1", "column 3", "above 2147483647"]),
+    (b"1 1:1\n1 2:inf\n", ReadOptions(missing="drop"), ["row 2", "line 2", 'column "2"', "infinite"]),
+    (b"1 1:1\n1 2:1e999\n", ReadOptions(), ["row 2", 'column "2"', "infinite"]),
+    (b"1 1:1\n1 2:nan\n", ReadOptions(), ["row 2", 'column "2"', "missing"]),
+    (b"1 1:1\nnan 2:1\n", ReadOptions(), ["line 2", "label"]),
+    (b"1 1:1\n", ReadOptions(drop=("1",)), ["svmlight", "--drop"]),
+    (b"1 1:\xff\n", ReadOptions(), ["position 5", "iconv"]),
 ]
 
 MATRIX = [[1.0, 2.0], [3.0, 4.0]]
 
-OTHERS: list[tuple[str, bytes, Choices, list[str]]] = [
-    ("npy", npy(MATRIX)[:-4], Choices(), ["cut off"]),
-    ("npy", npy(MATRIX)[:20], Choices(), ["header"]),
-    ("npy", npy([1.0, 2.0]), Choices(), ["shape (2,)"]),
-    ("npy", npy(np.zeros((0, 3))), Choices(), ["empty"]),
-    ("npy", npy(np.array([[None, 1]])), Choices(), ["object", "never loaded"]),
-    ("npy", npy([["a", "b"]]), Choices(), ["not numbers"]),
-    ("npy", npy([[1.0, 2.0], [np.inf, 4.0]]), Choices(), ["row 2", 'column "x1"', "infinite"]),
-    ("npy", npy([[1.0, 2.0], [3.0, np.nan]]), Choices(), ["row 2", 'column "x2"', "label"]),
-    ("npy", npy([[1.0]]), Choices(), ["no column left"]),
-    ("npy", npy(MATRIX), Choices(one_hot=("1",)), ["--one-hot"]),
-    ("npz", npz(X=MATRIX), Choices(), ["X and y"]),
-    ("npz", npz(X=MATRIX, y=[1, 2, 3]), Choices(), ["2 rows", "(3,)"]),
-    ("npz", npz(a=MATRIX, b=MATRIX, c=[1, 2]), Choices(), ["X and y", '"a"']),
-    ("npz", npz(X=MATRIX, y=np.array([None, 1])), Choices(), ['"y"', "never loaded"]),
-    ("npz", npz(X=[[1.0], [np.nan]], y=[0, 1]), Choices(), ["row 2", 'column "x1"', "missing"]),
-    ("npz", npz(X=MATRIX, y=[0, 1])[:-30], Choices(), ["not a sound npz"]),
-    ("npz", b"PK", Choices(), ["not a sound npz"]),
-    ("parquet", b"PAR1", Choices(), ["not a sound Parquet"]),
-    ("parquet", parquet(a=[1], b=[2])[:-10], Choices(), ["not a sound Parquet"]),
-    ("parquet", parquet(a=["x"], b=[2]), Choices(), ["row 1", 'column "a"', '"x"', "--one-hot a"]),
-    ("parquet", parquet(a=["1"], b=[2]), Choices(), ["row 1", 'column "a"', '"1"']),
-    ("parquet", parquet(a=[1, None], b=[2, 3]), Choices(), ["row 2", 'column "a"', "missing"]),
-    ("parquet", parquet(a=[1, 2], b=[2, None]), Choices(), ["row 2", 'column "b"', "label"]),
-    ("parquet", parquet(a=[1.0, np.inf], b=[2, 3]), Choices(), ["row 2", 'column "a"']),
-    ("parquet", parquet(a=[1.0, 2.0], b=[np.inf, 3]), Choices(), ["row 1", 'column "b"']),
+OTHERS: list[tuple[str, bytes, ReadOptions, list[str]]] = [
+    ("npy", npy(MATRIX)[:-4], ReadOptions(), ["cut off"]),
+    ("npy", npy(MATRIX)[:20], ReadOptions(), ["header"]),
+    ("npy", npy([1.0, 2.0]), ReadOptions(), ["shape (2,)"]),
+    ("npy", npy(np.zeros((0, 3))), ReadOptions(), ["empty"]),
+    ("npy", npy(np.array([[None, 1]])), ReadOptions(), ["object", "never loaded"]),
+    ("npy", npy([["a", "b"]]), ReadOptions(), ["not numbers"]),
+    ("npy", npy([[1.0, 2.0], [np.inf, 4.0]]), ReadOptions(), ["row 2", 'column "x1"', "infinite"]),
+    ("npy", npy([[1.0, 2.0], [3.0, np.nan]]), ReadOptions(), ["row 2", 'column "x2"', "label"]),
+    ("npy", npy([[1.0]]), ReadOptions(), ["no column left"]),
+    ("npy", npy(MATRIX), ReadOptions(one_hot=("1",)), ["--one-hot"]),
+    ("npz", npz(X=MATRIX), ReadOptions(), ["X and y"]),
+    ("npz", npz(X=MATRIX, y=[1, 2, 3]), ReadOptions(), ["2 rows", "(3,)"]),
+    ("npz", npz(a=MATRIX, b=MATRIX, c=[1, 2]), ReadOptions(), ["X and y", '"a"']),
+    ("npz", npz(X=MATRIX, y=np.array([None, 1])), ReadOptions(), ['"y"', "never loaded"]),
+    ("npz", npz(X=[[1.0], [np.nan]], y=[0, 1]), ReadOptions(), ["row 2", 'column "x1"', "missing"]),
+    ("npz", npz(X=MATRIX, y=[0, 1])[:-30], ReadOptions(), ["not a sound npz"]),
+    ("npz", b"PK", ReadOptions(), ["not a sound npz"]),
+    ("parquet", b"PAR1", ReadOptions(), ["not a sound Parquet"]),
+    ("parquet", parquet(a=[1], b=[2])[:-10], ReadOptions(), ["not a sound Parquet"]),
+    ("parquet", parquet(a=["x"], b=[2]), ReadOptions(), ["row 1", 'column "a"', '"x"', "--one-hot a"]),
+    ("parquet", parquet(a=["1"], b=[2]), ReadOptions(), ["row 1", 'column "a"', '"1"']),
+    ("parquet", parquet(a=[1, None], b=[2, 3]), ReadOptions(), ["row 2", 'column "a"', "missing"]),
+    ("parquet", parquet(a=[1, 2], b=[2, None]), ReadOptions(), ["row 2", 'column "b"', "label"]),
+    ("parquet", parquet(a=[1.0, np.inf], b=[2, 3]), ReadOptions(), ["row 2", 'column "a"']),
+    ("parquet", parquet(a=[1.0, 2.0], b=[np.inf, 3]), ReadOptions(), ["row 1", 'column "b"']),
     (
         "parquet",
         parquet(a=[date(2020, 1, 1)], b=[2]),
-        Choices(),
+        ReadOptions(),
         ['column "a"', "date", "--drop a"],
     ),
-    ("parquet", parquet(a=[[1, 2]], b=[2]), Choices(), ['column "a"', "list", "--drop a"]),
-    ("parquet", parquet(a=[b"\xff"], b=[2]), Choices(), ['column "a"', "binary", "--drop a"]),
-    ("parquet", parquet(a=[1], b=[date(2020, 1, 1)]), Choices(), ['column "b"', "--label"]),
-    ("parquet", parquet(a=pa.nulls(2), b=[2, 3]), Choices(), ['column "a"', "no values"]),
-    ("parquet", parquet(a=pa.array([], pa.float64()), b=pa.nulls(0)), Choices(), ["no rows"]),
-    ("arrow", b"ARROW1", Choices(), ["not a sound Arrow"]),
-    ("arrow", b"\xff\xff\xff\xff\0\0", Choices(), ["not a sound Arrow"]),
+    ("parquet", parquet(a=[[1, 2]], b=[2]), ReadOptions(), ['column "a"', "list", "--drop a"]),
+    ("parquet", parquet(a=[b"\xff"], b=[2]), ReadOptions(), ['column "a"', "binary", "--drop a"]),
+    ("parquet", parquet(a=[1], b=[date(2020, 1, 1)]), ReadOptions(), ['column "b"', "--label"]),
+    ("parquet", parquet(a=pa.nulls(2), b=[2, 3]), ReadOptions(), ['column "a"', "no values"]),
+    ("parquet", parquet(a=pa.array([], pa.float64()), b=pa.nulls(0)), ReadOptions(), ["no rows"]),
+    ("arrow", b"ARROW1", ReadOptions(), ["not a sound Arrow"]),
+    ("arrow", b"\xff\xff\xff\xff\0\0", ReadOptions(), ["not a sound Arrow"]),
 ]
 
 ALL = [
@@ -194,12 +194,12 @@ ALL = [
 ]
 
 
-DEFAULT = Choices()
+DEFAULT = ReadOptions()
 
 
-def refused(path: Path | str, choices: Choices = DEFAULT, recipe: Recipe | None = None) -> str:
+def refused(path: Path | str, options: ReadOptions = DEFAULT, recipe: Recipe | None = None) -> str:
     with pytest.raises(DataError) as caught:
-        read(path, choices, recipe=recipe)
+        read(path, options, recipe=recipe)
     message = str(caught.value)
     assert type(caught.value) is DataError
     assert message.isprintable()  # so that it is a single line
@@ -209,13 +209,13 @@ def refused(path: Path | str, choices: Choices = DEFAULT, recipe: Recipe | None 
     return message
 
 
-@pytest.mark.parametrize(("suffix", "content", "choices", "parts"), ALL, ids=named)
+@pytest.mark.parametrize(("suffix", "content", "options", "parts"), ALL, ids=named)
 def test_bad_file(
-    suffix: str, content: bytes, choices: Choices, parts: list[str], tmp_path: Path
+    suffix: str, content: bytes, options: ReadOptions, parts: list[str], tmp_path: Path
 ) -> None:
     path = tmp_path / f"data.{suffix}"
     path.write_bytes(content)
-    message = refused(path, choices)
+    message = refused(path, options)
     for part in [str(path), *parts]:
         assert part in message
 
@@ -306,7 +306,7 @@ def test_a_label_of_many_values_is_hardly_a_class(tmp_path: Path) -> None:
     message = refused(path)
     assert 'column "price" has 900 different values in 900 rows: it is hardly a class; ' in message
     assert message.endswith("choose the label with --label.")
-    recipe = read(path, Choices(label="a")).recipe
+    recipe = read(path, ReadOptions(label="a")).recipe
     path.write_bytes(b"price,a\n" + b"".join(b"1,%d\n" % (3 * k) for k in range(900)))
     assert read(path, recipe=recipe).labels.tolist() == [3 * k for k in range(900)]
     path.write_bytes(b"a,b\n" + b"".join(b"1,%d\n" % k for k in range(20)))
@@ -410,7 +410,7 @@ def test_numbers_that_no_float_holds(
 )
 def test_choices_that_make_no_sense(options: dict[str, str]) -> None:
     with pytest.raises(DataError) as caught:
-        cast(Callable[..., Choices], Choices)(**options)
+        cast(Callable[..., ReadOptions], ReadOptions)(**options)
     assert str(caught.value).endswith(".")
 
 

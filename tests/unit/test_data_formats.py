@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from novikoff.data import Choices, DataError, Dataset, read
-from novikoff.data.scanner import enumerate_lines
+from novikoff.data import ReadOptions, DataError, Dataset, read
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -36,7 +35,7 @@ def dense(data: Dataset) -> npt.NDArray[np.floating]:
 
 def svm(text: str, missing: Literal["refuse", "drop", "mean"] = "refuse") -> Dataset:
     data = io.BytesIO(text.encode())
-    return read(data, Choices(format="svmlight", missing=missing))
+    return read(data, ReadOptions(format="svmlight", missing=missing))
 
 
 class TestSvmlight:
@@ -87,34 +86,27 @@ class TestSvmlight:
 
     def test_widths_of_a_model(self) -> None:
         recipe = svm("1 1:5 3:1\n0 2:1\n").recipe
-        narrow = read(io.BytesIO(b"1 1:2\n"), Choices(format="svmlight"), recipe=recipe)
+        narrow = read(io.BytesIO(b"1 1:2\n"), ReadOptions(format="svmlight"), recipe=recipe)
         assert sparse(narrow) == [[2, 0, 0]]
-        empty = read(io.BytesIO(b"1 1:2 9:0\n1 2:1"), Choices(format="svmlight"), recipe=recipe)
+        empty = read(io.BytesIO(b"1 1:2 9:0\n1 2:1"), ReadOptions(format="svmlight"), recipe=recipe)
         assert sparse(empty) == [[2, 0, 0], [0, 1, 0]]
         with pytest.raises(DataError, match="line 2 has more features than the model's 3"):
-            read(io.BytesIO(b"1 1:2\n1 4:1\n"), Choices(format="svmlight"), recipe=recipe)
+            read(io.BytesIO(b"1 1:2\n1 4:1\n"), ReadOptions(format="svmlight"), recipe=recipe)
         with pytest.raises(DataError, match="line 1 has the index 0"):
-            read(io.BytesIO(b"1 0:2\n"), Choices(format="svmlight"), recipe=recipe)
+            read(io.BytesIO(b"1 0:2\n"), ReadOptions(format="svmlight"), recipe=recipe)
 
     def test_a_model_that_counts_from_zero(self) -> None:
         recipe = svm("1 0:5 1:1\n").recipe
-        data = read(io.BytesIO(b"1 1:2\n"), Choices(format="svmlight"), recipe=recipe)
+        data = read(io.BytesIO(b"1 1:2\n"), ReadOptions(format="svmlight"), recipe=recipe)
         assert sparse(data) == [[0, 2]]
 
     def test_without_labels(self) -> None:
         recipe = svm("1 1:5 2:1\n").recipe
         data = read(
-            io.BytesIO(b"1:3\n2:4\n"), Choices(format="svmlight"), recipe=recipe, labelled=False
+            io.BytesIO(b"1:3\n2:4\n"), ReadOptions(format="svmlight"), recipe=recipe, labelled=False
         )
         assert data.y is None
         assert sparse(data) == [[3, 0], [0, 4]]
-
-    @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 1000])
-    def test_lines_whatever_the_chunks(self, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("novikoff.data.scanner._CHUNK", size)
-        text = b"a\r\nbb\n\n\rc\r\rdd\r\n\r\ne"
-        expected = [(k, line) for k, line in enumerate(text.splitlines(), start=1)]
-        assert list(enumerate_lines(memoryview(text))) == expected
 
 
 def saved(write: Callable[[io.BytesIO], object]) -> io.BytesIO:
@@ -141,7 +133,7 @@ class TestNumpy:
     def test_columns_are_chosen_by_number(self, tmp_path: Path) -> None:
         path = tmp_path / "data.npy"
         np.save(path, self.A)
-        data = read(path, Choices(label=1, features=("3", "2")))
+        data = read(path, ReadOptions(label=1, features=("3", "2")))
         assert dense(data).tolist() == [[0, 2], [1, 4]]
         assert data.names == ["x3", "x2"]
         assert data.y is not None
@@ -153,11 +145,11 @@ class TestNumpy:
 
     def test_missing(self) -> None:
         A = np.array([[1.0, np.nan, 0.0], [3.0, 4.0, 1.0]])
-        data = read(saved(lambda file: np.save(file, A)), Choices(missing="mean"))
+        data = read(saved(lambda file: np.save(file, A)), ReadOptions(missing="mean"))
         assert dense(data).tolist() == [[1, 4], [3, 4]]
         again = read(saved(lambda file: np.save(file, A)), recipe=data.recipe)
         assert dense(again).tolist() == [[1, 4], [3, 4]]
-        dropped = read(saved(lambda file: np.save(file, A)), Choices(missing="drop"))
+        dropped = read(saved(lambda file: np.save(file, A)), ReadOptions(missing="drop"))
         assert dropped.rows.tolist() == [2]
 
     def test_labels_never_merge(self) -> None:
@@ -221,7 +213,7 @@ class TestTyped:
                 writer.write_table(table, max_chunksize=2)
             if form.endswith("gz"):
                 path.write_bytes(gzip.compress(path.read_bytes()))
-        data = read(path, Choices(one_hot=("*",)))
+        data = read(path, ReadOptions(one_hot=("*",)))
         assert dense(data).tolist() == rows
         assert data.names == ["i", "u", "f", "d", "b", "t=x", "t=y"]
         assert data.y is not None
@@ -230,7 +222,7 @@ class TestTyped:
     def test_single_precision_stays(self, tmp_path: Path) -> None:
         table = pa.table({"a": pa.array([0.1, None], pa.float32()), "y": [0, 1]})
         pq.write_table(table, tmp_path / "data.pq")
-        data = read(tmp_path / "data.pq", Choices(missing="drop"))
+        data = read(tmp_path / "data.pq", ReadOptions(missing="drop"))
         assert dense(data).dtype == np.float32
         assert dense(data).tolist() == [[float(np.float32(0.1))]]
 
@@ -281,12 +273,12 @@ class TestTyped:
         path = tmp_path / "data.parquet"
         pq.write_table(table.replace_schema_metadata({b"pandas": said}), path)
         named = b"who" in said
-        data = read(path, Choices(label="b"))
+        data = read(path, ReadOptions(label="b"))
         assert data.names == (["a"] if named else ["a", "who"])
         assert any("index of a pandas frame" in note for note in data.notes) == named
-        assert read(path, Choices(label="who", drop=("b",))).labels.tolist() == [5, 6]
-        assert read(path, Choices(label="b", id="who")).ids == ["5", "6"]
-        assert read(path, Choices(label="b", features=("who",))).names == ["who"]
+        assert read(path, ReadOptions(label="who", drop=("b",))).labels.tolist() == [5, 6]
+        assert read(path, ReadOptions(label="b", id="who")).ids == ["5", "6"]
+        assert read(path, ReadOptions(label="b", features=("who",))).names == ["who"]
 
     def test_the_index_of_a_frame_is_no_feature(self, tmp_path: Path) -> None:
         table = pa.table({"a": [1, 2], "y": [0, 1], "__index_level_0__": ["p", "q"]})
@@ -297,7 +289,7 @@ class TestTyped:
         assert "index" in data.notes[0]
 
     def test_a_model_of_a_csv_reads_parquet(self, tmp_path: Path) -> None:
-        recipe = read(io.BytesIO(b"zip,a,y\n7,1,0\n8,2,1\n"), Choices(one_hot=("zip",))).recipe
+        recipe = read(io.BytesIO(b"zip,a,y\n7,1,0\n8,2,1\n"), ReadOptions(one_hot=("zip",))).recipe
         pq.write_table(pa.table({"a": [5], "zip": [8]}), tmp_path / "data.parquet")
         data = read(tmp_path / "data.parquet", recipe=recipe, labelled=False)
         assert dense(data).tolist() == [[0, 1, 5]]

@@ -13,19 +13,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from novikoff.data import Choices, DataError, Dataset, Recipe, read
+from novikoff.data import ReadOptions, DataError, Dataset, Recipe, read
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 pa = pytest.importorskip("pyarrow")
 
 
-DEFAULT = Choices()
+DEFAULT = ReadOptions()
 
 
 def parse(
-    text: str, choices: Choices = DEFAULT, recipe: Recipe | None = None, labelled: bool = True
+    text: str, options: ReadOptions = DEFAULT, recipe: Recipe | None = None, labelled: bool = True
 ) -> Dataset:
-    return read(io.BytesIO(text.encode()), choices, recipe=recipe, labelled=labelled)
+    return read(io.BytesIO(text.encode()), options, recipe=recipe, labelled=labelled)
 
 
 def dense(data: Dataset) -> npt.NDArray[np.float64]:
@@ -163,19 +163,19 @@ class TestLabels:
         ("label", "name"), [("b", "b"), (1, "a"), ("1", "a"), (-2, "b"), ("2", "2"), (2, "b")]
     )
     def test_by_name_or_number(self, label: str | int, name: str) -> None:
-        data = parse("a,b,2\n1,2,3\n4,5,6\n", Choices(label=label))
+        data = parse("a,b,2\n1,2,3\n4,5,6\n", ReadOptions(label=label))
         assert data.label == name
         assert data.notes == []
 
 
 class TestColumns:
     def test_features_in_their_order(self) -> None:
-        data = parse("a,b,c,d\n1,2,3,4\n", Choices(features=("c", "1")))
+        data = parse("a,b,c,d\n1,2,3,4\n", ReadOptions(features=("c", "1")))
         assert data.names == ["c", "a"]
         assert dense(data).tolist() == [[3.0, 1.0]]
 
     def test_drop_and_id(self) -> None:
-        data = parse("who,a,b,c\nann,1,x,0\nbob,2,y,1\n", Choices(drop=("b",), id="who"))
+        data = parse("who,a,b,c\nann,1,x,0\nbob,2,y,1\n", ReadOptions(drop=("b",), id="who"))
         assert data.names == ["a"]
         assert data.ids == ["ann", "bob"]
 
@@ -186,13 +186,13 @@ class TestColumns:
             assert any("no name" in note for note in data.notes)
 
     def test_one_hot_keeps_every_level(self) -> None:
-        data = parse("colour,b,c\nred,1,0\nblue,2,1\nred,3,1\n", Choices(one_hot=("colour",)))
+        data = parse("colour,b,c\nred,1,0\nblue,2,1\nred,3,1\n", ReadOptions(one_hot=("colour",)))
         assert data.names == ["colour=blue", "colour=red", "b"]
         assert dense(data).tolist() == [[0, 1, 1], [1, 0, 2], [0, 1, 3]]
 
     def test_one_hot_of_all_text_found_late(self) -> None:
         rows = [f"{k},0\n" for k in range(300)] + ["late,1\n"]
-        data = parse("a,c\n" + "".join(rows), Choices(one_hot=("*",)))
+        data = parse("a,c\n" + "".join(rows), ReadOptions(one_hot=("*",)))
         assert len(data.names) == 301
         assert dense(data).sum() == 301
 
@@ -206,12 +206,12 @@ class TestNumbers:
 
     def test_truths_may_become_text_and_missing_blank(self) -> None:
         rows = ["True,0"] * 200 + [" ?,0", " false,1"]
-        data = parse("a,c\n" + "\n".join(rows), Choices(missing="drop"))
+        data = parse("a,c\n" + "\n".join(rows), ReadOptions(missing="drop"))
         assert data.rows.tolist() == [*range(1, 201), 202]
         assert dense(data)[-1, 0] == 0.0
 
     def test_decimal_comma(self) -> None:
-        data = parse("a;b;c\n1,5;-2,25e1;x\n,5;3;y\n", Choices(decimal=","))
+        data = parse("a;b;c\n1,5;-2,25e1;x\n,5;3;y\n", ReadOptions(decimal=","))
         assert dense(data).tolist() == [[1.5, -22.5], [0.5, 3.0]]
 
     def test_quotes_and_newlines(self) -> None:
@@ -232,7 +232,7 @@ class TestNumbers:
     @pytest.mark.parametrize("before", [1, 150])  # within the first look, and after it
     def test_a_field_of_ten_megabytes(self, before: int) -> None:
         text = "a,b,c\n" + "1,2,3\n" * before + "4," + "x" * 10_000_000 + ",5\n6,7,8\n"
-        data = parse(text, Choices(drop=("b",)))
+        data = parse(text, ReadOptions(drop=("b",)))
         assert dense(data)[:, 0].tolist() == [1] * before + [4, 6]
 
     def test_newlines_in_quotes_wherever_a_block_ends(self) -> None:
@@ -277,22 +277,22 @@ class TestHeader:
         ],
     )
     def test_on_what_evidence(self, text: str, header: bool, noted: bool) -> None:
-        data = parse(text, Choices(one_hot=("*",), missing="drop"))
+        data = parse(text, ReadOptions(one_hot=("*",), missing="drop"))
         assert ("no header: columns are named x1, x2, …" in data.notes) != header
         assert any("--no-header if it is a row" in note for note in data.notes) == noted
         assert data.rows[-1] == text.count("\n") - header
 
     def test_blanks_as_delimiters(self) -> None:
-        choices = Choices(delimiter=" ")
-        data = parse("a b y\n1 2 no\n3 4.5 yes\n", choices)
+        options = ReadOptions(delimiter=" ")
+        data = parse("a b y\n1 2 no\n3 4.5 yes\n", options)
         assert dense(data).tolist() == [[1, 2], [3, 4.5]]
         assert data.labels.tolist() == ["no", "yes"]
         again = parse("b a\n1 2\n", recipe=data.recipe, labelled=False)
         assert dense(again).tolist() == [[2, 1]]
 
     def test_given(self) -> None:
-        assert parse("1,2\n3,4\n", Choices(header=True)).names == ["1"]
-        data = parse("1,a\n2,b\n", Choices(header=False))
+        assert parse("1,2\n3,4\n", ReadOptions(header=True)).names == ["1"]
+        data = parse("1,a\n2,b\n", ReadOptions(header=False))
         assert data.names == ["x1"]
         assert len(dense(data)) == 2
 
@@ -300,30 +300,30 @@ class TestHeader:
     def test_delimiters(self, delimiter: str) -> None:
         text = "a,b,c\n1,2,x\n3,4,y\n".replace(",", delimiter)
         assert dense(parse(text)).tolist() == [[1, 2], [3, 4]]
-        assert dense(parse(text, Choices(delimiter=delimiter))).tolist() == [[1, 2], [3, 4]]
+        assert dense(parse(text, ReadOptions(delimiter=delimiter))).tolist() == [[1, 2], [3, 4]]
 
 
 class TestMissing:
     TEXT = "a,b,c\n1,2,x\n,4,y\n5,NaN,x\n7,?,NA\n9,8,y\n"
 
     def test_drop(self) -> None:
-        data = parse(self.TEXT, Choices(missing="drop"))
+        data = parse(self.TEXT, ReadOptions(missing="drop"))
         assert dense(data).tolist() == [[1, 2], [9, 8]]
         assert data.rows.tolist() == [1, 5]
         assert data.notes[-1] == "3 rows with missing values dropped (rows 2, 3, 4)"
 
     def test_mean(self) -> None:
-        data = parse("a,b,c\n1,2,x\n,4,y\n5,NaN,x\n", Choices(missing="mean"))
+        data = parse("a,b,c\n1,2,x\n,4,y\n5,NaN,x\n", ReadOptions(missing="mean"))
         assert dense(data).tolist() == [[1, 2], [3, 4], [5, 3]]
         assert [column.mean for column in data.recipe.columns] == [3.0, 3.0]
 
     def test_means_do_not_overflow(self) -> None:
-        data = parse("a,c\n1.7e308,x\n1.7e308,y\n,x\n", Choices(missing="mean"))
+        data = parse("a,c\n1.7e308,x\n1.7e308,y\n,x\n", ReadOptions(missing="mean"))
         assert dense(data)[2, 0] == pytest.approx(1.7e308)
 
     def test_without_a_label_is_refused_even_with_means(self) -> None:
         with pytest.raises(DataError, match='row 4, column "c"'):
-            parse(self.TEXT, Choices(missing="mean"))
+            parse(self.TEXT, ReadOptions(missing="mean"))
 
 
 class TestRecipe:
@@ -331,7 +331,7 @@ class TestRecipe:
 
     @pytest.fixture
     def recipe(self) -> Recipe:
-        data = parse(self.TRAIN, Choices(one_hot=("*",), missing="mean"))
+        data = parse(self.TRAIN, ReadOptions(one_hot=("*",), missing="mean"))
         again = Recipe.from_json(data.recipe.to_json())
         assert again == data.recipe
         return again
@@ -363,15 +363,15 @@ class TestRecipe:
         assert message in str(caught.value)
 
     def test_without_header_and_without_the_label(self) -> None:
-        recipe = parse("x,1,2\ny,3,4\n", Choices(label=1, header=False)).recipe
+        recipe = parse("x,1,2\ny,3,4\n", ReadOptions(label=1, header=False)).recipe
         data = parse("1,2\n3,4\n", recipe=recipe, labelled=False)
         assert dense(data).tolist() == [[1, 2], [3, 4]]
 
     def test_missing_is_refused_without_means(self) -> None:
-        recipe = parse("a,c\n1,2\n,4\n", Choices(missing="drop")).recipe
+        recipe = parse("a,c\n1,2\n,4\n", ReadOptions(missing="drop")).recipe
         with pytest.raises(DataError, match='row 1, column "a" is missing'):
             parse("a,c\n,2\n", recipe=recipe)
-        assert parse("a,c\n,2\n1,2\n", Choices(missing="drop"), recipe=recipe).rows.tolist() == [2]
+        assert parse("a,c\n,2\n1,2\n", ReadOptions(missing="drop"), recipe=recipe).rows.tolist() == [2]
 
 
 def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,10 +393,10 @@ def test_gzip_whatever_the_name_and_in_members(tmp_path: Path) -> None:
 def test_progress_is_told() -> None:
     told: list[str] = []
     read(io.BytesIO(b"a,b\n1,2\n"), progress=told.append)
-    assert told == ["reading the stream", "arranging 1 rows"]
+    assert told == ["reading the data", "reading the stream: 1 rows"]
 
 
 def test_one_column_keeps_its_blank_rows() -> None:
-    recipe = parse("a,c\n1,2\n3,4\n", Choices(missing="mean")).recipe
+    recipe = parse("a,c\n1,2\n3,4\n", ReadOptions(missing="mean")).recipe
     data = parse("a\n1\n\n3\n\n\n", recipe=recipe, labelled=False)
     assert dense(data).tolist() == [[1], [2], [3]]

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-from novikoff.data.choices import Choices, Dataset
-from novikoff.data.errors import DataError
-from novikoff.data.readers import read
+from novikoff.data.errors import ChangedError, DataError
+from novikoff.data.options import (
+    Dataset,
+    Piece,
+    Position,
+    ReadOptions,
+    StreamOptions,
+    parse_size,
+)
+from novikoff.data.reading import PieceReader, read, read_pieces
 from novikoff.data.recipe import Recipe
 from novikoff.data.svmlight import Svmlight, read_svmlight
 
-if TYPE_CHECKING:
-    from novikoff.data.chunks.blocks import CachedBlocks, FileBlocks, blocks
-
 __all__ = [
-    "CachedBlocks",
-    "Choices",
+    "ChangedError",
     "DataError",
     "Dataset",
-    "FileBlocks",
+    "Piece",
+    "PieceReader",
+    "Position",
+    "ReadOptions",
     "Recipe",
+    "StreamOptions",
     "Svmlight",
-    "blocks",
+    "parse_size",
     "read",
+    "read_pieces",
     "read_svmlight",
 ]
-
-
-def __getattr__(name: str) -> object:
-    """Blocks need kernels, which take a while to load: not before they are asked for."""
-    if name not in ("CachedBlocks", "FileBlocks", "blocks"):
-        raise AttributeError(f"module 'novikoff.data' has no attribute {name!r}")
-    value: object = getattr(import_module("novikoff.data.chunks.blocks"), name)
-    globals()[name] = value
-    return value

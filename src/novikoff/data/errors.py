@@ -1,11 +1,15 @@
-"""How bad data is refused: one sentence that names the file and the place."""
+"""Errors about data: one sentence that names the file and the place."""
 
 from __future__ import annotations
 
+import gzip
 import re
-from collections.abc import Sequence
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-_PLAIN = re.compile(r"[\w.+-]+")
+_PLAIN_NAME = re.compile(r"[\w.+-]+")
 
 
 class DataError(ValueError):
@@ -19,6 +23,10 @@ class DataError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(_on_one_line(message))
+
+
+class ChangedError(DataError):
+    """The part of a source that was learned is not what it was."""
 
 
 def quoted(value: str, limit: int = 40) -> str:
@@ -52,7 +60,7 @@ def argument(name: str) -> str:
     >>> print(argument("age"), argument("smokes?"))
     age "smokes?"
     """
-    return name if _PLAIN.fullmatch(name) else f'"{name}"'
+    return name if _PLAIN_NAME.fullmatch(name) else f'"{name}"'
 
 
 def counted(number: int, noun: str) -> str:
@@ -75,6 +83,32 @@ def place(source: str, row: int, column: str) -> str:
     data.csv, row 17, column "age"
     """
     return f"{source}, row {row}, column {quoted(column)}"
+
+
+@contextmanager
+def readable_errors(name: str) -> Iterator[None]:
+    """Turn the system's errors about a file into sentences that name it."""
+    try:
+        yield
+    except DataError:
+        raise
+    except EOFError:
+        raise DataError(f"{name} is cut off: its gzip data ends too early.") from None
+    except (zlib.error, gzip.BadGzipFile, struct.error):
+        raise DataError(f"{name} is damaged: its gzip data cannot be unpacked.") from None
+    except FileNotFoundError:
+        raise DataError(f"{name} does not exist.") from None
+    except IsADirectoryError:
+        raise DataError(f"{name} is a directory, not a file of data.") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DataError(f"{name} cannot be read: {reason}.") from None
+    except MemoryError:
+        raise DataError(f"{name} does not fit into memory.") from None
+    except ValueError as error:
+        if "null" not in str(error) and not isinstance(error, UnicodeEncodeError):
+            raise
+        raise DataError(f"{name} is not a possible name of a file.") from None
 
 
 def _on_one_line(text: str) -> str:

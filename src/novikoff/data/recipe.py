@@ -1,10 +1,11 @@
-"""How a file became features: enough to read the next file in the same way."""
+"""The recipe of a dataset: enough to read the next file in the same way."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,7 +14,8 @@ from typing import Literal, TypeVar, cast, overload
 from novikoff.data.errors import DataError, quoted
 
 _MOST_COLUMNS = 2**31 - 1
-_MANY = 1_000_000  # names that are not kept as a list
+_STREAMS = {"bits", "texts", "features"}  # recipes of whole files need not have them
+_MANY_NAMES = 1_000_000  # beyond it names are made when they are asked for
 
 Scalar = TypeVar("Scalar", bound=object)
 
@@ -82,8 +84,9 @@ class Recipe:
 
     Parameters
     ----------
-    family : {"table", "matrix"}
-        Whether columns are known by name (CSV, Parquet, Arrow, npy) or number (svmlight, npz).
+    family : {"table", "matrix", "named"}
+        Whether columns are known by name (CSV, Parquet, Arrow, npy) or number (svmlight, npz), or
+        rows are lines of ``label name:value …``.
     columns : tuple of Column
         The input columns of a table, in the order of the features; empty for a matrix.
     label, id : str or None
@@ -96,6 +99,12 @@ class Recipe:
         The number of a matrix's first column: 1, or 0 for an svmlight file that counts from 0.
     header, delimiter, decimal
         What was chosen for reading text; None where it was found out.
+    bits : int or None
+        The features of a stream are hashed to 2^bits columns.
+    texts : tuple of str
+        Columns of a stream's table whose values are features of their own, ``column=value``.
+    features : tuple of str or None
+        The names of features that were numbered as they came.
 
     Examples
     --------
@@ -107,7 +116,7 @@ class Recipe:
     True
     """
 
-    family: Literal["table", "matrix"]
+    family: Literal["table", "matrix", "named"]
     columns: tuple[Column, ...] = ()
     label: str | None = None
     id: str | None = None
@@ -117,13 +126,29 @@ class Recipe:
     header: bool | None = None
     delimiter: str | None = None
     decimal: str | None = None
+    bits: int | None = None
+    texts: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
+
+    @property
+    def spread(self) -> bool:
+        """Whether cells become features by what they say, so that rows are sparse."""
+        return self.bits is not None or self.features is not None
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return len(self.names)
 
     @cached_property
     def names(self) -> Sequence[str]:
         """The names of the features."""
-        if self.family == "matrix":
-            names = NumberedNames(self.first, self.width)
-            return names if self.width > _MANY else names[:]
+        if self.features is not None:
+            return list(self.features)
+        if self.family == "matrix" or self.bits is not None:
+            width = self.width if self.bits is None else 1 << self.bits
+            names = NumberedNames(self.first if self.bits is None else 0, width)
+            return names if width > _MANY_NAMES else names[:]
         return [name for column in self.columns for name in column.names]
 
     def to_json(self) -> dict[str, object]:
@@ -139,6 +164,9 @@ class Recipe:
             "header": self.header,
             "delimiter": self.delimiter,
             "decimal": self.decimal,
+            "bits": self.bits,
+            "texts": list(self.texts),
+            "features": None if self.features is None else list(self.features),
         }
 
     @classmethod
@@ -150,10 +178,10 @@ class Recipe:
         DataError
             If a field is not there, unknown, or not of its type.
         """
-        fields = _fields(value, "The recipe", set(cls.__dataclass_fields__))
+        fields = _fields(value, "The recipe", set(cls.__dataclass_fields__), _STREAMS)
         family = fields["family"]
-        if family not in ("table", "matrix"):
-            raise DataError('The recipe\'s family is neither "table" nor "matrix".')
+        if family not in ("table", "matrix", "named"):
+            raise DataError('The recipe\'s family is not "table", "matrix" or "named".')
         missing = fields["missing"]
         if missing not in ("refuse", "drop", "mean"):
             raise DataError('The recipe\'s "missing" is not one of refuse, drop and mean.')
@@ -171,6 +199,11 @@ class Recipe:
             header=_optional(fields, "header", bool),
             delimiter=_character(fields, "delimiter"),
             decimal=_character(fields, "decimal"),
+            bits=None if fields.get("bits") is None else _integer(fields, "bits", 31),
+            texts=_texts(fields.get("texts", []), "texts"),
+            features=(
+                None if fields.get("features") is None else _texts(fields["features"], "features")
+            ),
         )
         _check_consistent(recipe)
         return recipe
@@ -183,17 +216,25 @@ def _check_consistent(recipe: Recipe) -> None:
         raise DataError('The recipe\'s "delimiter" cannot stand between fields.')
     if recipe.delimiter is not None and recipe.delimiter == (recipe.decimal or "."):
         raise DataError("The recipe's delimiter is its decimal point.")
-    if recipe.family == "matrix":
-        if recipe.columns:
-            raise DataError("The recipe of a matrix names columns, which a matrix does not have.")
-        if not recipe.width:
-            raise DataError("The recipe of a matrix has no columns.")
+    if recipe.features is not None and (
+        recipe.bits is not None or len(set(recipe.features)) < len(recipe.features)
+    ):
+        raise DataError("The recipe's features are hashed, or named twice.")
+    if recipe.family != "table":
+        if recipe.columns or recipe.texts:
+            raise DataError("The recipe names columns, but it is not that of a table.")
+        if recipe.family == "matrix" and (not recipe.width or recipe.spread):
+            raise DataError("The recipe of a matrix has no columns, or names them.")
+        if recipe.family == "named" and not recipe.spread:
+            raise DataError("The recipe has neither names of features nor hashes them.")
         return
     names = [column.name for column in recipe.columns]
     if not names:
         raise DataError("The recipe of a table has no columns.")
     if len(set(names)) < len(names) or len(set(recipe.names)) < len(recipe.names):
         raise DataError("The recipe names a column twice.")
+    if not set(recipe.texts) <= set(names):
+        raise DataError("The recipe has columns of text that are not among its columns.")
     if {recipe.label, recipe.id} & set(names):
         raise DataError("The recipe has its label or id among the features.")
 
@@ -226,14 +267,22 @@ def _column_from_json(value: object) -> Column:
     return Column(name, None, tuple(texts))
 
 
-def _fields(value: object, whose: str, names: set[str]) -> Mapping[str, object]:
+def _fields(
+    value: object, whose: str, names: set[str], optional: AbstractSet[str] = frozenset()
+) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
         raise DataError(f"{whose} is not a JSON object.")
-    if set(value) != names:
-        odd = sorted(str(name) for name in set(value) ^ names)[0]
+    if set(value) | optional != names:
+        odd = sorted(str(name) for name in (set(value) | optional) ^ names)[0]
         problem = "lacks" if odd in names else "has the unknown"
         raise DataError(f"{whose} {problem} field {quoted(odd)}.")
     return value
+
+
+def _texts(value: object, name: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise DataError(f"The recipe's {quoted(name)} are not texts.")
+    return tuple(cast(list[str], value))
 
 
 def _optional(fields: Mapping[str, object], name: str, kind: type[Scalar]) -> Scalar | None:

@@ -1,22 +1,42 @@
-"""A file as bytes: mapped into memory, unpacked, and its format found out."""
+"""A source of bytes (file, pipe, standard input, gzip) and its format.
+
+Bytes are handed on as they come; a pipe that is silent yields empty pieces, so that nobody who
+reads it waits where he could not be told to stop.
+"""
 
 from __future__ import annotations
 
-import gzip
+import io
+import json
 import mmap
 import os
 import re
+import select
 import stat
-import struct
 import sys
+import time
+import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import PurePath
-from typing import BinaryIO
+from typing import BinaryIO, Final, TypeAlias, TypeVar
 
-from novikoff.data.errors import DataError
+from novikoff.data.errors import DataError, readable_errors
+
+Parsed = TypeVar("Parsed")
+PathOrFile: TypeAlias = str | os.PathLike[str] | BinaryIO
+
+CHUNK_BYTES: Final = 1 << 20  # read from a pipe at once, at most
+SNIFFED_LINES: Final = 100
+_MOST_SNIFFED_BYTES: Final = 1 << 25
+_SILENCE_SECONDS: Final = 0.1  # after which a pipe yields an empty piece
+_PAUSE_SECONDS: Final = 0.5  # after which a pipe is judged by what has come
+_MOST_THREADS: Final = 4
+_LINUX_SET_PIPE_SIZE: Final = 1031
+_GZIP: Final = b"\x1f\x8b"
 
 _BY_SUFFIX = {
     ".csv": "csv",
@@ -34,7 +54,6 @@ _BY_SUFFIX = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
 }
-
 _BY_MAGIC = (
     (b"PAR1", "parquet"),
     (b"ARROW1", "arrow"),
@@ -42,77 +61,277 @@ _BY_MAGIC = (
     (b"\x93NUMPY", "npy"),
     (b"PK\x03\x04", "npz"),
 )
-
-_GZIP = b"\x1f\x8b"
-
+_FOREIGN = (
+    (b"%PDF", "is a PDF, not a file of data"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an old Office document: save it as CSV"),
+)
 _SVMLIGHT_LINE = re.compile(
     rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*"  # blank lines and comments
     rb"[ \t]*[-+.0-9eE]+(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:[-+.0-9eE]+)+[ \t]*"
     rb"(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
 )
+_WEB_PAGE = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+_JSON = re.compile(r'\{\s*"(?:[^"\\]|\\.)*+"\s*:|\[\s*(?:\{\s*"|\[\s*[-0-9"\[{])')
+_SURROGATE = re.compile("[\ud800-\udfff]")  # Python's sign for bytes that are no UTF-8
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")  # what Python makes of bytes that are no UTF-8
-
-
-@dataclass(frozen=True)
 class Source:
-    """The bytes of a file, its name for messages, and its format."""
+    """A source of bytes, unpacked if they are gzip.
 
-    name: str
-    view: memoryview
-    format: str
+    Parameters
+    ----------
+    path : path, "-" or binary file
+        "-" is the standard input.
+    format : str, optional
+        By default that of the name (a ``.gz`` at its end does not count), then that of the
+        first bytes.
+    hasty : bool
+        Whether a pipe that pauses is judged by what has come.
 
-
-def open_source(path: str | os.PathLike[str] | BinaryIO, format: str | None) -> Source:
-    """Find a file's bytes and format; plain files are mapped, not read.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, it is empty, cannot be read, or is broken gzip.
-    """
-    name, view = _bytes_of(path)
-    if bytes(view[:2]) == _GZIP:
-        view = memoryview(_unpacked(view, name))
-    if not len(view):
-        raise DataError(f"{name} is empty.")
-    return Source(name, view, format or _format_of(name, view))
-
-
-def format_of(path: str, format: str | None) -> str:
-    """The format of a file, by its name or its beginning.
+    Attributes
+    ----------
+    name : str
+        For messages.
+    regular : bool
+        Whether it is a plain file, which can be read again.
+    head : bytes
+        The beginning, as far as it is needed to find out what it is.
+    ended : bool
+        Whether that is all there is.
 
     Raises
     ------
     DataError
-        If there is no such file, or it cannot be read.
+        If it cannot be opened, is empty, or is known for something else than rows of numbers.
     """
-    return format or _format_of(shown(path), _beginning(path))
 
+    def __init__(self, path: PathOrFile, format: str | None = None, *, hasty: bool = False) -> None:
+        self._file: BinaryIO | None = None
+        self._fd: int | None = None
+        self._taken: bytes | None = None  # of a pipe, to look at it
+        self._flow: Iterator[bytes] | None = None
+        self.origin = 0  # of the bytes that a pipe brings next
+        self.path: str | None = None
+        if not isinstance(path, str | os.PathLike):
+            name = getattr(path, "name", None)
+            self.name, self._file = shown(name) if isinstance(name, str) else "the stream", path
+        elif os.fspath(path) == "-":
+            if sys.stdin is None:
+                raise DataError("- cannot be read: the standard input is closed.")
+            self.name, self._file = "-", sys.stdin.buffer
+        else:
+            self.path = os.fspath(path)
+            self.name = shown(self.path)
+            self._fd = _opened(self.path, self.name)
+        if self._file is not None:
+            with suppress(OSError, AttributeError, ValueError):
+                self._fd = self._file.fileno()
+        mode = 0 if self._fd is None else os.fstat(self._fd).st_mode
+        self.regular = self.path is not None and stat.S_ISREG(mode)
+        if stat.S_ISFIFO(mode) and sys.platform == "linux" and self._fd is not None:
+            import fcntl
 
-@contextmanager
-def saying(name: str) -> Iterator[None]:
-    """Turn the system's errors about a file that is read into sentences."""
-    try:
-        yield
-    except DataError:
-        raise
-    except EOFError:
-        raise DataError(f"{name} is cut off: its gzip data ends too early.") from None
-    except (zlib.error, gzip.BadGzipFile):
-        raise DataError(f"{name} is damaged: its gzip data cannot be unpacked.") from None
-    except FileNotFoundError:
-        raise DataError(f"{name} does not exist.") from None
-    except IsADirectoryError:
-        raise DataError(f"{name} is a directory, not a file of data.") from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"{name} cannot be read: {reason}.") from None
-    except ValueError as error:
-        if "null" not in str(error) and not isinstance(error, UnicodeEncodeError):
+            with suppress(OSError):  # a wide pipe is filled while we are busy
+                fcntl.fcntl(self._fd, _LINUX_SET_PIPE_SIZE, CHUNK_BYTES)
+        try:
+            self.head, self.ended = self._beginning(hasty=hasty)
+            if not self.head:
+                raise DataError(f"{self.name} is empty.")
+            self.format = format or _format_of(self.name, self.head)
+            self._refuse_foreign()
+        except BaseException:
+            self.close()
             raise
-        raise DataError(f"{name} is not a possible name of a file.") from None
+
+    @property
+    def packed(self) -> bool:
+        """Whether it is a plain file of gzip."""
+        return self.regular and self.bytes_at(0, 2) == _GZIP
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """Size and time of the last change of a plain file."""
+        if self._fd is None:
+            return 0, 0
+        status = os.fstat(self._fd)
+        return status.st_size, status.st_mtime_ns
+
+    def view(self) -> memoryview:
+        """All bytes: a plain file is mapped, anything else read."""
+        if self.regular and not self.packed and self._fd is not None:
+            return memoryview(mmap.mmap(self._fd, 0, access=mmap.ACCESS_READ))
+        with readable_errors(self.name):
+            return memoryview(b"".join(self.flow()))
+
+    def bytes_at(self, begin: int, end: int) -> bytes:
+        """Some bytes of a plain file as they lie."""
+        return b"" if self._fd is None else os.pread(self._fd, end - begin, begin)
+
+    def flow(self, start: int = 0, size: int = CHUNK_BYTES) -> Iterator[bytes]:
+        """All bytes from an offset on, ``size`` at a time; of a pipe, whatever is there.
+
+        A plain file is gone through anew each time; a pipe goes on where it is, and yields
+        nothing now and then while it is silent.
+        """
+        if self.regular:
+            packed = self.packed
+            raw = self._plain(0 if packed else start, size)
+            return _skipped(self._gunzipped(raw, size), start) if packed else raw
+        if self._flow is None:
+            self._flow = self._unpacked(size)
+        start, self.origin = max(0, start - self.origin), max(start, self.origin)
+        return _skipped(self._with_taken(self._flow), start)
+
+    def close(self) -> None:
+        """Give the file back."""
+        if self.path is not None and self._fd is not None:
+            os.close(self._fd)
+        self._fd = None
+
+    def _with_taken(self, flow: Iterator[bytes]) -> Iterator[bytes]:
+        if self._taken:
+            taken, self._taken = self._taken, None
+            yield taken
+        for piece in flow:  # noqa: UP028 (the flow must go on when this generator is closed)
+            yield piece
+
+    def _plain(self, offset: int, size: int) -> Iterator[bytes]:
+        with readable_errors(self.name):
+            while self._fd is not None and (piece := os.pread(self._fd, size, offset)):
+                offset += len(piece)
+                yield piece
+
+    def _raw(self, size: int) -> Iterator[bytes]:
+        """What a pipe brings; nothing now and then while it is silent."""
+        wait = 0.0  # after a piece an empty one comes at once, if there is no more yet
+        with readable_errors(self.name):
+            while True:
+                if self._fd is None:
+                    read = getattr(self._file, "read1", getattr(self._file, "read", None))
+                    piece = b"" if read is None else read(size)
+                    if not isinstance(piece, bytes):
+                        raise DataError(f"{self.name} was opened as text: open it in binary mode.")
+                elif not select.select([self._fd], [], [], wait)[0]:
+                    yield b""
+                    wait = _SILENCE_SECONDS
+                    continue
+                else:
+                    piece, wait = os.read(self._fd, size), 0.0
+                if not piece:
+                    return
+                yield piece
+
+    def _unpacked(self, size: int) -> Iterator[bytes]:
+        raw = self._raw(size)
+        start = b""
+        for piece in raw:
+            start += piece
+            if len(start) > 1:
+                break
+            yield b""
+        if start[:2] != _GZIP:
+            yield start
+            yield from raw
+            return
+        yield from self._gunzipped(_chained(start, raw), size)
+
+    def _gunzipped(self, raw: Iterator[bytes], size: int) -> Iterator[bytes]:
+        unpacker, piece = zlib.decompressobj(31), next(raw, b"")
+        with readable_errors(self.name):
+            while True:
+                yield unpacker.decompress(piece, size)
+                piece = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+                if not piece:
+                    more = next(raw, None)
+                    if more is None:
+                        break
+                    piece = more
+                if unpacker.eof and piece:  # another member follows
+                    unpacker = zlib.decompressobj(31)
+            if not unpacker.eof:
+                raise EOFError
+
+    def _beginning(self, *, hasty: bool) -> tuple[bytes, bool]:
+        """The first lines and whether that is all, or what has come of a pipe that pauses."""
+        pieces, since = [b""], time.monotonic()
+        size = lines = 0
+        ended = True
+        for piece in self.flow():
+            pieces.append(piece)
+            size, lines = size + len(piece), lines + piece.count(b"\n")
+            enough = (size >= CHUNK_BYTES and lines > 1) or (hasty and lines > SNIFFED_LINES)
+            if piece:
+                since = time.monotonic()
+            elif hasty and lines > 1 and time.monotonic() - since > _PAUSE_SECONDS:
+                enough = b"".join(pieces).count(b'"') % 2 == 0  # not within a quoted field
+            if enough or size > _MOST_SNIFFED_BYTES:
+                ended = False
+                break
+        head = b"".join(pieces)
+        if not self.regular:
+            self._taken = head
+        return head, ended
+
+    def _refuse_foreign(self) -> None:
+        """Raise DataError if a file is known for something else than rows of numbers."""
+        for start, what in _FOREIGN:
+            if self.head.startswith(start):
+                raise DataError(f"{self.name} {what}.")
+        if self.head.startswith(b"PK\x03\x04"):
+            self._refuse_archive()
+        elif self.format in ("csv", "tsv", "svmlight"):
+            self._refuse_markup()
+
+    def _refuse_archive(self) -> None:
+        """A zip file is npz if there is an array in it."""
+        content = self.view() if self.regular else memoryview(self.head)
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                names = archive.namelist()
+        except Exception:  # whatever zipfile makes of arbitrary bytes; the reader of npz says it
+            return
+        if any(name.startswith("xl/") for name in names):
+            raise DataError(f"{self.name} is an Excel workbook: save it as CSV.")
+        if not any(name.endswith(".npy") for name in names):
+            raise DataError(f"{self.name} is a zip archive: unpack it.")
+
+    def _refuse_markup(self) -> None:
+        start = self.head.lstrip(b"\xef\xbb\xbf \t\r\n")
+        if not start.startswith((b"<", b"{", b"[")):
+            return
+        text = start.decode(errors="replace")
+        if _WEB_PAGE.match(text):
+            raise DataError(f"{self.name} is a web page, not a file of data.")
+        if text.startswith(("{", "[")) and (
+            _JSON.match(text) or _is_json(text) or _is_json(text.splitlines()[0])
+        ):
+            raise DataError(f"{self.name} is JSON, which is not read: save it as CSV or Parquet.")
+
+
+def parsed_ahead(
+    texts: Iterator[bytes | None], parse: Callable[[bytes], Parsed]
+) -> Iterator[tuple[bytes | None, Parsed | None]]:
+    """Each text with what a kernel makes of it, on all cores; in order, and as soon as it is there.
+
+    Examples
+    --------
+    >>> list(parsed_ahead(iter([b"a", None, b"bc"]), len))
+    [(b'a', 1), (None, None), (b'bc', 2)]
+    """
+    cores = min(_MOST_THREADS, os.cpu_count() or 1)
+    pending: deque[tuple[bytes, Future[Parsed]]] = deque()
+    with ThreadPoolExecutor(cores) as pool:
+        for text in texts:
+            if text is not None:
+                pending.append((text, pool.submit(parse, text)))
+            while pending and (text is None or len(pending) > cores or pending[0][1].done()):
+                first, future = pending.popleft()
+                yield first, future.result()
+            if text is None:
+                yield None, None
+        while pending:
+            first, future = pending.popleft()
+            yield first, future.result()
 
 
 def shown(name: str) -> str:
@@ -126,64 +345,46 @@ def shown(name: str) -> str:
     return _SURROGATE.sub("\ufffd", name)
 
 
-def magic_format(view: memoryview) -> str | None:
+def magic_format(head: bytes) -> str | None:
     """The binary format that the first bytes announce, if any."""
-    start = bytes(view[:8])
-    return next((name for magic, name in _BY_MAGIC if start.startswith(magic)), None)
+    return next((name for magic, name in _BY_MAGIC if head.startswith(magic)), None)
 
 
-def _format_of(name: str, view: memoryview) -> str:
+def _format_of(name: str, head: bytes) -> str:
     path = PurePath(name.lower())
     suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
-    by_name = _BY_SUFFIX.get(suffix) or magic_format(view)
+    by_name = _BY_SUFFIX.get(suffix) or magic_format(head)
     if by_name:
         return by_name
-    return "svmlight" if _SVMLIGHT_LINE.match(view[: 1 << 20]) else "csv"
+    return "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
 
 
-def _beginning(path: str) -> memoryview:
-    """The first bytes of a file, unpacked."""
-    with saying(shown(path)):
-        with open(path, "rb") as file:
-            start = file.read(1 << 20)
-        if start[:2] == _GZIP:
-            start = zlib.decompressobj(wbits=31).decompress(start, 1 << 20)
-    if not start:
-        raise DataError(f"{shown(path)} is empty.")
-    return memoryview(start)
+def _opened(path: str, name: str) -> int:
+    with readable_errors(name):
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError
+        # A named pipe is opened at once, and waited for where waiting can be ended.
+        fd = os.open(path, os.O_RDONLY | (os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0))
+        os.set_blocking(fd, True)
+        return fd
 
 
-def _bytes_of(path: str | os.PathLike[str] | BinaryIO) -> tuple[str, memoryview]:
-    if not isinstance(path, str | os.PathLike):
-        name = getattr(path, "name", None)
-        return _whole(path, shown(name) if isinstance(name, str) else "the stream")
-    true_name = os.fspath(path)
-    if true_name == "-":
-        if sys.stdin is None:
-            raise DataError("- cannot be read: the standard input is closed.")
-        return _whole(sys.stdin.buffer, "-")
-    name = shown(true_name)
-    with saying(name), open(true_name, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or not status.st_size:
-            return _whole(file, name)
-        return name, memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+def _chained(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from others
 
 
-def _whole(file: BinaryIO, name: str) -> tuple[str, memoryview]:
-    with saying(name):
-        content = file.read()
-    if not isinstance(content, bytes | bytearray | memoryview):
-        raise DataError(f"{name} was opened as text: open it in binary mode.")
-    return name, memoryview(content)
+def _skipped(pieces: Iterator[bytes], start: int) -> Iterator[bytes]:
+    """The pieces without their first bytes."""
+    for piece in pieces:
+        yield piece[start:]
+        start = max(0, start - len(piece))
 
 
-def _unpacked(view: memoryview, name: str) -> bytes:
+def _is_json(text: str) -> bool:
     try:
-        return gzip.decompress(view)
-    except EOFError:
-        raise DataError(f"{name} is cut off: its gzip data ends too early.") from None
-    except (OSError, zlib.error, struct.error):
-        raise DataError(f"{name} is damaged: its gzip data cannot be unpacked.") from None
-    except MemoryError:
-        raise DataError(f"{name} does not fit into memory when it is unpacked.") from None
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,32 +1,45 @@
 """svmlight: one line for each row, a label and the features that are not zero.
 
-``label [qid:n] index:value index:value … [# comment]``; indices ascend, from 0 or from 1.
+``label [qid:n] index:value index:value … [# comment]``; indices ascend, from 0 or from 1. Short
+text is read line by line in Python, without compiling anything; long text by a kernel, and what
+the kernel does not take for plain goes back to Python, which explains what is wrong.
 """
 
 from __future__ import annotations
 
-import codecs
 import os
+import re
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from operator import lt
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.choices import Choices, Dataset, Labels
-from novikoff.data.errors import DataError
-from novikoff.data.labels import Typing, written_labels
-from novikoff.data.matrices import refuse_columns
+from novikoff.data.csv import check_encoding, check_text, count_lines, cut_text
+from novikoff.data.errors import DataError, quoted
+from novikoff.data.fields import is_exact_text
+from novikoff.data.labels import svmlight_labels
+from novikoff.data.options import Indices, Labels, Piece, Position, ReadOptions
 from novikoff.data.recipe import Recipe
-from novikoff.data.scanner import Indices, Pairs, Row, begins_bare, find_row, fitting, scan_pairs
-from novikoff.data.source import Source, open_source
-from novikoff.data.text import check_text
+from novikoff.data.source import Source, parsed_ahead
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-# From this many bytes on, a file is worth a kernel.
-LARGE = 1 << 20
+# A file of this size is read line by line in the time that it takes to load a kernel.
+KERNEL_BYTES: Final = 1 << 22
+
+_MOST_INDEX: Final = 2**31 - 1
+_NUMBER = rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf|[nN]a[nN])"
+_QUERY = rb"qid:[0-9]+(?![^ \t])"
+_PIECE = re.compile(rb"[^ \t]+")
+_IS_NUMBER = re.compile(_NUMBER)
+_IS_QUERY = re.compile(rb"qid:[0-9]+")
+_PAIRS = rb"(?:[ \t]+[0-9]{1,10}:" + _NUMBER + rb")*+[ \t]*"
+_LABELLED = re.compile(rb"[ \t]*[^ \t:]++(?:[ \t]+" + _QUERY + rb")?+" + _PAIRS)
+_BARE = re.compile(rb"(?:[ \t]*" + _QUERY + rb")?+[ \t]*[0-9]{1,10}:" + _NUMBER + _PAIRS)
 
 
 @dataclass(frozen=True)
@@ -60,9 +73,18 @@ class Svmlight(NamedTuple):
     found: Found
 
 
-def read_svmlight(
-    path: str | os.PathLike[str] | BinaryIO, *, threads: int | None = None
-) -> Svmlight:
+class Pairs(NamedTuple):
+    """Rows of index:value pairs: CSR arrays, the code of each label, the labels, and qids."""
+
+    indptr: Indices
+    indices: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+    codes: Indices
+    labels: list[bytes]
+    queries: int
+
+
+def read_svmlight(path: str | os.PathLike[str] | BinaryIO) -> Svmlight:
     r"""Read an svmlight (libsvm) file into a CSR array and its labels, on all cores.
 
     Every value is the double nearest to its decimal, as Python's ``float`` has it. Labels are
@@ -73,8 +95,6 @@ def read_svmlight(
     ----------
     path : path, "-" or binary file
         Where the data is; "-" is the standard input.
-    threads : int, optional
-        How many; by default as many as there are cores.
 
     Returns
     -------
@@ -96,165 +116,347 @@ def read_svmlight(
     >>> found.first, found.n_features, found.notes
     (1, 3, ('indices count from 1',))
     """
-    source = open_source(path, "svmlight")
-    try:
-        file = parsed(source, labelled=True, threads=threads)
-        first, width = _indices(file, None)
-        X, y, _ = matrix_of(file, Choices(), first, width)
-    except MemoryError:
-        raise DataError(f"{source.name} does not fit into memory.") from None
-    notes = tuple(notes_on(file, first))
-    return Svmlight(X, y, Found(first, X.shape[0], width, file.pairs.queries > 0, notes))
+    from novikoff.data.reading import join
+
+    source = Source(path, "svmlight")
+    reader = SvmlightRows(source, ReadOptions(), None, labelled=True)
+    data = join(reader, labelled=True)
+    n_rows, width = data.X.shape
+    notes = tuple(data.notes)
+    return Svmlight(
+        data.X,  # type: ignore[arg-type]
+        data.labels,
+        Found(data.recipe.first, n_rows, width, reader.queries > 0, notes),
+    )
 
 
-def read_rows(
-    source: Source, choices: Choices, recipe: Recipe | None, *, labelled: bool
-) -> Dataset:
-    """Read rows of labels and non-zero features into a dataset with a CSR array.
+class SvmlightRows:
+    """The pieces of svmlight text; X has the indices as they are written, from 0.
 
-    Raises
-    ------
-    DataError
-        If a line is not of the form, or its indices do not ascend, with the line.
+    Parameters
+    ----------
+    source : Source
+        The file or pipe.
+    options : ReadOptions
+        Whether rows with missing values are dropped.
+    recipe : Recipe or None
+        That of a model that exists: then X has its columns.
+    labelled : bool
+        Whether each row must have a label.
+    words : bool
+        Whether labels may be any text, not numbers alone.
+    as_they_come : bool
+        Whether rows are given as soon as they are there; then None stands for a silent pipe.
+
+    Attributes
+    ----------
+    queries : int
+        How many rows had a query id so far.
+    lowest, highest : int
+        The least and the largest index so far; −1 if there is none.
     """
-    refuse_columns(source.name, choices, "an svmlight file")
-    file = parsed(source, labelled=labelled)
-    first, width = _indices(file, recipe)
-    notes = notes_on(file, first if recipe is None else None)
-    if choices.missing == "mean":
-        raise DataError(f"{source.name}: --missing mean is for tables, not for an svmlight file.")
-    X, y, rows = matrix_of(file, choices, first, width)
-    if not len(rows):
-        raise DataError(f"{source.name} has no row without missing values.")
-    if len(rows) < file.pairs.n_rows:
-        notes.append(f"{file.pairs.n_rows - len(rows):,} rows with missing values dropped")
-    label = "label" if file.labelled else None
-    if recipe is None:
-        recipe = Recipe("matrix", label=label, missing=choices.missing, width=width, first=first)
-    labels = y if file.labelled else None
-    return Dataset(X, labels, recipe.names, recipe, source.name, label, notes, None, rows)
 
+    def __init__(
+        self,
+        source: Source,
+        options: ReadOptions,
+        recipe: Recipe | None,
+        *,
+        labelled: bool,
+        words: bool = False,
+        as_they_come: bool = False,
+    ) -> None:
+        refuse_columns(source.name, options, "an svmlight file")
+        if options.missing == "mean":
+            raise DataError(
+                f"{source.name}: --missing mean is for tables, not for an svmlight file."
+            )
+        self.source, self._source, self._known = source.name, source, recipe
+        self._drop, self._words, self._as_they_come = options.missing == "drop", words, as_they_come
+        self._missing = options.missing
+        self.body = Position(check_encoding(source))
+        self.labelled = labelled or not _begins_bare(source.head[self.body.offset :])
+        self.label = "label" if self.labelled else None
+        self.notes: list[str] = []
+        self.queries, self.dropped = 0, 0
+        self.lowest = self.highest = -1
+        size = source.stamp[0] if source.regular and not source.packed else 0
+        self._seen = size if size >= KERNEL_BYTES else 0
 
-class File(NamedTuple):
-    """A file that was parsed; the text begins after a byte order mark."""
+    imputed = None
 
-    name: str
-    text: memoryview
-    labelled: bool
-    pairs: Pairs
+    @property
+    def shift(self) -> int:
+        """What the indices of X are too large by, when all rows have been read."""
+        return self.recipe().first if self._known is None else 0
 
-    def row(self, row: int) -> Row:
-        """A row, with its line."""
-        return find_row(self.text, row, labelled=self.labelled)
+    def close(self) -> None:
+        """Give the file back."""
+        self._source.close()
 
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
+        """The rows from a position on; None now and then while a pipe is silent."""
+        begin = begin or self.body
+        for text, pairs in parsed_ahead(self._texts(begin.offset), self._parse_pairs):
+            if text is None:
+                yield None
+                continue
+            piece = self.parse(text, begin, pairs)
+            begin = piece.end
+            yield piece
 
-def parsed(source: Source, *, labelled: bool, threads: int | None = None) -> File:
-    """The rows of a file: small ones are read line by line, as are those that need explaining."""
-    marked = bytes(source.view[:3]) == codecs.BOM_UTF8
-    text = source.view[3:] if marked else source.view
-    labelled = labelled or not begins_bare(text)
-    if len(text) < LARGE:
-        check_text(source)
-        found = scan_pairs(source.name, text, labelled=labelled)
-    else:
-        from novikoff.data.pairs import Stopped, explain, parse_pairs
+    def typed(self, keys: Sequence[Hashable]) -> Labels:
+        """What the keys of labels stand for."""
+        return svmlight_labels([str(key) for key in keys])
 
-        answer = parse_pairs(text, labelled=labelled, threads=threads)
-        if isinstance(answer, Stopped):
-            check_text(source)
-            explain(source.name, text, stopped=answer, labelled=labelled)
-        if not answer.plain:
-            check_text(source)
-        found = answer
-    return File(source.name, text, labelled, found)
-
-
-def _indices(file: File, recipe: Recipe | None) -> tuple[int, int]:
-    """The index of the first feature, and how many there are."""
-    name, pairs = file.name, file.pairs
-    if not pairs.n_rows:
-        raise DataError(f"{name} is empty: it has no rows.")
-    if recipe is None:
-        first = 0 if pairs.lowest == 0 else 1
-        width = pairs.highest + 1 - first if pairs.highest >= 0 else 0
+    def recipe(self) -> Recipe:
+        """How to read other files in the same way."""
+        if self._known is not None:
+            return self._known
+        first = 0 if self.lowest == 0 else 1
+        width = self.highest + 1 - first
         if width < 1:
-            raise DataError(f"{name} has no features: all of its rows are empty.")
-        return first, width
-    if pairs.lowest == 0 and recipe.first == 1:
-        row = _row_of(pairs, int(np.argmax(pairs.indices == 0)))
-        raise DataError(
-            f"{name}, line {file.row(row).line} has the index 0, but the model counts indices "
-            "from 1."
+            raise DataError(f"{self.source} has no features: all of its rows are empty.")
+        return Recipe("matrix", label=self.label, missing=self._missing, width=width, first=first)
+
+    def final_notes(self) -> list[str]:
+        """What was decided on the way."""
+        notes = ["query ids (qid) are ignored"] if self.queries else []
+        if self._known is None:
+            notes.append(f"indices count from {0 if self.lowest == 0 else 1}")
+        if self.dropped:
+            notes.append(f"{self.dropped:,} rows with missing values dropped")
+        return notes
+
+    def parse(self, text: bytes, begin: Position, pairs: Pairs | None = None) -> Piece:
+        """The rows of a text that begins at a position; ``pairs`` if the kernel found them."""
+        import scipy.sparse as sp
+
+        if pairs is None:
+            check_text(text, self.source, begin)
+            pairs = self._scan(text, begin)
+        n_rows = len(pairs.codes)
+        keep = self._check_finite(pairs, text, begin)
+        first, width = 0, int(pairs.indices.max(initial=-1)) + 1
+        if self._known is not None:
+            first, width = self._known.first, self._known.width
+            pairs = self._within(pairs, text, begin, first, width)
+        elif len(pairs.indices):
+            lowest = int(pairs.indices.min())
+            self.lowest = lowest if self.lowest < 0 else min(self.lowest, lowest)
+            self.highest = max(self.highest, width - 1)
+        self.queries += pairs.queries
+        X = sp.csr_array(
+            (pairs.values, pairs.indices, pairs.indptr.astype(np.int32)), shape=(n_rows, width)
         )
-    return recipe.first, recipe.width
+        X.has_canonical_format = True  # indices ascend: nobody need look again
+        codes, rows = pairs.codes, np.arange(begin.row + 1, begin.row + n_rows + 1)
+        if not keep.all():
+            X, codes, rows = X[keep], codes[keep], rows[keep]
+        self.dropped += n_rows - len(rows)
+        lines, dropped = count_lines(text), begin.dropped + n_rows - len(rows)
+        end = Position(begin.offset + len(text), begin.line + lines, begin.row + n_rows, dropped)
+        labels = [label.decode() for label in pairs.labels]
 
+        def locate(read: int) -> Position:
+            stop = [end for _, _, end in lines_of(text)][read - 1]
+            line = begin.line + count_lines(text[:stop])
+            return Position(begin.offset + stop, line, begin.row + read, begin.dropped)
 
-def notes_on(file: File, first: int | None) -> list[str]:
-    """What was decided."""
-    notes = ["query ids (qid) are ignored"] if file.pairs.queries else []
-    return notes if first is None else [*notes, f"indices count from {first}"]
+        return Piece(X, codes, labels, rows, None, begin, end, locate)
 
+    def _texts(self, offset: int) -> Iterator[bytes | None]:
+        for text in cut_text(self._source, offset, None, as_they_come=self._as_they_come):
+            self._seen += len(text or b"")
+            yield text
 
-def matrix_of(
-    file: File, choices: Choices, first: int, width: int, typed: Typing = written_labels
-) -> tuple[sp.csr_array, Labels, npt.NDArray[np.int64]]:
-    """The features, the labels, and the numbers of the rows that stay, counted from 1."""
-    import scipy.sparse as sp
+    def _parse_pairs(self, text: bytes) -> Pairs | None:
+        """What the kernel finds in long text, in any thread; else None."""
+        if self._seen < KERNEL_BYTES:
+            return None
+        from novikoff.data.kernels import parse_pairs
 
-    pairs = file.pairs
-    keep = _check_finite(file, choices) if pairs.odd_row >= 0 else None
-    values, indices, pointers = pairs.values, pairs.indices, pairs.indptr
-    if first > 0:
-        indices -= first  # in place: fresh memory is slow
-    if pairs.highest - first >= width:
-        values, indices, pointers = _within(file, values, indices, width)
-    X = sp.csr_array((values, indices, pointers), shape=(pairs.n_rows, width))
-    X.has_canonical_format = True  # indices ascend: nobody need look again
-    y = typed([text.decode() for text in pairs.labels] or ["0"])[pairs.codes]
-    rows = np.arange(1, pairs.n_rows + 1)
-    if keep is None or keep.all():
-        return X, y, rows
-    return X[keep], y[keep], rows[keep]
+        found = parse_pairs(text, labelled=self.labelled)
+        if found is None or not all(self._is_label(label) for label in found.labels):
+            return None
+        return found
 
+    def _is_label(self, label: bytes) -> bool:
+        return label.isascii() if self._words else _IS_NUMBER.fullmatch(label) is not None
 
-def _check_finite(file: File, choices: Choices) -> npt.NDArray[np.bool_]:
-    """Which rows stay; infinity is refused, and NaN unless such rows are dropped."""
-    name, pairs, values = file.name, file.pairs, file.pairs.values
-    labels = np.array([float(text) for text in pairs.labels] or [0.0])[pairs.codes]
-    bad_rows = np.isinf(labels) if choices.missing == "drop" else ~np.isfinite(labels)
-    if bad_rows.any():
-        row = int(np.argmax(bad_rows))
-        raise DataError(f"{name}, line {file.row(row).line} has the label {labels[row]}.")
-    bad = np.isinf(values) if choices.missing == "drop" else ~np.isfinite(values)
-    if bad.any():
-        at = int(np.argmax(bad))
-        row = _row_of(pairs, at)
-        what = "infinite or beyond the range of float64" if np.isinf(values[at]) else "missing"
-        raise DataError(
-            f"{name}, row {row + 1} (line {file.row(row).line}), column "
-            f'"{pairs.indices[at]}" is {what}.'
+    def _scan(self, text: bytes, begin: Position) -> Pairs:
+        """Read rows line by line."""
+        known: dict[bytes, int] = {}
+        codes, ends, indices, values = list[int](), [0], list[int](), list[float]()
+        queries = 0
+        form = _LABELLED if self.labelled else _BARE
+        for line, content, _ in lines_of(text, begin.line):
+            where = f"{self.source}, line {line}"
+            label, rest = b"0", content.replace(b"\t", b" ").lstrip(b" ")
+            if self.labelled:
+                label, _, rest = rest.partition(b" ")
+            if not form.fullmatch(content) or (self.labelled and not self._is_line_label(label)):
+                self._refuse(where, content)
+            first, _, others = rest.lstrip(b" ").partition(b" ")
+            if _IS_QUERY.fullmatch(first):
+                queries, rest = queries + 1, others
+            fields = rest.replace(b":", b" ").split()
+            row = list(map(int, fields[::2]))
+            if not all(map(lt, row, row[1:])) or max(row, default=0) > _MOST_INDEX:
+                self._refuse_indices(where, content, row)
+            for index, written in zip(row, fields[1::2], strict=True):
+                if len(written) > 15 and not is_exact_text(written.decode()):
+                    raise DataError(
+                        f"{where}: the feature {index} holds {written.decode()[:40]}, which "
+                        "float64 cannot hold exactly; subtract a constant from the column."
+                    )
+            indices += row
+            values += map(float, fields[1::2])
+            ends.append(len(indices))
+            codes.append(known.setdefault(label, len(known)))
+        return Pairs(
+            np.array(ends, np.int64),
+            np.array(indices, np.int32),
+            np.array(values, np.float64),
+            np.array(codes, np.int64) if self.labelled else np.full(len(codes), -1),
+            list(known) if self.labelled else [],
+            queries,
         )
-    keep: npt.NDArray[np.bool_] = np.isfinite(labels)
-    for at in np.flatnonzero(np.isnan(values)).tolist():
-        keep[_row_of(pairs, at)] = False
-    return keep
 
+    def _is_line_label(self, label: bytes) -> bool:
+        return self._words or _IS_NUMBER.fullmatch(label) is not None
 
-def _within(
-    file: File, values: npt.NDArray[np.float64], indices: Indices, width: int
-) -> tuple[npt.NDArray[np.float64], Indices, Indices]:
-    """Leave out columns beyond the model's, which must be empty."""
-    beyond = indices >= width
-    filled = beyond & (values != 0.0)
-    if filled.any():
-        row = _row_of(file.pairs, int(np.argmax(filled)))
-        raise DataError(
-            f"{file.name}, line {file.row(row).line} has more features than the model's {width:,}."
+    def _check_finite(self, pairs: Pairs, text: bytes, begin: Position) -> npt.NDArray[np.bool_]:
+        """Which rows stay; infinity is refused, and NaN unless such rows are dropped."""
+        keep = np.ones(len(pairs.codes), np.bool_)
+        for code, label in enumerate(pairs.labels):
+            if label.lstrip(b"+-").lower() not in (b"nan", b"inf") or self._words:
+                continue
+            row = int(np.argmax(pairs.codes == code))
+            if label.lstrip(b"+-").lower() == b"inf" or not self._drop:
+                line = _line_of(text, begin, row)
+                raise DataError(f"{self.source}, line {line} has the label {label.decode()}.")
+            keep[pairs.codes == code] = False
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(pairs.values.sum())  # no NaN and no infinity makes a finite sum
+        odd = [] if finite else np.flatnonzero(~np.isfinite(pairs.values)).tolist()
+        for at in odd:
+            row = int(np.searchsorted(pairs.indptr, at, side="right")) - 1
+            infinite = np.isinf(pairs.values[at])
+            if infinite or not self._drop:
+                line = _line_of(text, begin, row)
+                what = "infinite or beyond the range of float64" if infinite else "missing"
+                raise DataError(
+                    f"{self.source}, row {begin.row + row + 1} (line {line}), column "
+                    f'"{pairs.indices[at]}" is {what}.'
+                )
+            keep[row] = False
+        return keep
+
+    def _within(self, pairs: Pairs, text: bytes, begin: Position, first: int, width: int) -> Pairs:
+        """The pairs in the columns of a model; those beyond must be zero."""
+        indices = pairs.indices - np.int32(first)
+        wrong = (indices < 0) | ((indices >= width) & (pairs.values != 0.0))
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            row = int(np.searchsorted(pairs.indptr, at, side="right")) - 1
+            where = f"{self.source}, line {_line_of(text, begin, row)}"
+            if indices[at] < 0:
+                raise DataError(f"{where} has the index 0, but the model counts indices from 1.")
+            raise DataError(f"{where} has more features than the model's {width:,}.")
+        beyond = indices >= width
+        if not beyond.any():
+            return pairs._replace(indices=indices)
+        kept = np.concatenate([[0], np.cumsum(~beyond)])
+        return pairs._replace(
+            indices=indices[~beyond], values=pairs.values[~beyond], indptr=kept[pairs.indptr]
         )
-    pointers = file.pairs.indptr
-    kept = np.concatenate([[0], np.cumsum(~beyond)])
-    return values[~beyond], indices[~beyond], fitting(kept[pointers], len(indices))
+
+    def _refuse(self, where: str, content: bytes) -> NoReturn:
+        """Say which part of a line is not as it should be."""
+        parts = list(_PIECE.finditer(content))
+        if self.labelled:
+            label = parts.pop(0)
+            at, text = f"{where}, column {label.start() + 1}", _shown(label[0])
+            if b"," in label[0] and not self._words:
+                raise DataError(f"{at} has several labels, {text}; one is expected.")
+            if b":" in label[0]:
+                raise DataError(f"{at} has no label: the line begins with {text}.")
+            if not self._is_line_label(label[0]):
+                raise DataError(f"{at} has the label {text}, which is not a number.")
+        for position, part in enumerate(parts):
+            if position == 0 and _IS_QUERY.fullmatch(part[0]):
+                continue
+            index, colon, value = part[0].partition(b":")
+            at = f"{where}, column {part.start() + 1}: {_shown(part[0])}"
+            if not colon:
+                raise DataError(f"{at} is not of the form index:value.")
+            if not index.isdigit():
+                raise DataError(f"{at} has an index that is not a whole number from 0.")
+            if len(index) > 10:
+                raise DataError(f"{at} has an index above {_MOST_INDEX}.")
+            if not _IS_NUMBER.fullmatch(value):
+                raise DataError(f"{at} has a value that is not a number.")
+        raise DataError(f"{where} is not of the form label index:value index:value ….")
+
+    def _refuse_indices(self, where: str, content: bytes, indices: Sequence[int]) -> NoReturn:
+        """Say which index does not ascend, or is too large."""
+        parts = [part for part in _PIECE.finditer(content) if b":" in part[0]]
+        parts = [part for part in parts if not _IS_QUERY.fullmatch(part[0])]
+        before = -1
+        for part, index in zip(parts, indices, strict=True):
+            reason = f"after {before}; indices must ascend"
+            if index > _MOST_INDEX:
+                reason = f"above {_MOST_INDEX}"
+            elif index == before:
+                reason = "a second time"
+            elif index > before:
+                before = index
+                continue
+            raise DataError(f"{where}, column {part.start() + 1} has the index {index} {reason}.")
+        raise AssertionError("some index was wrong")
 
 
-def _row_of(pairs: Pairs, at: int) -> int:
-    return int(np.searchsorted(pairs.indptr, at, side="right")) - 1
+def refuse_columns(source: str, options: ReadOptions, what: str) -> None:
+    """Raise DataError if columns are chosen where they have no names."""
+    chosen = {
+        "--label": options.label is not None,
+        "--features": bool(options.features),
+        "--drop": bool(options.drop),
+        "--id": options.id is not None,
+        "--one-hot": bool(options.one_hot),
+    }
+    for option, given in chosen.items():
+        if given:
+            raise DataError(f"{source} is {what}, where {option} has nothing to choose from.")
+
+
+def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
+    """Number, content and end of each line that holds more than a comment, without it."""
+    end = 0
+    for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
+        end += len(line)
+        content = line.rstrip(b"\r\n").partition(b"#")[0]
+        if content.strip(b" \t"):
+            yield number, content, end
+
+
+def _line_of(text: bytes, begin: Position, row: int) -> int:
+    """The line on which a row of a text stands."""
+    return next(line for k, (line, _, _) in enumerate(lines_of(text, begin.line)) if k == row)
+
+
+def _begins_bare(text: bytes) -> bool:
+    r"""Whether the first row has features alone, and no label.
+
+    Examples
+    --------
+    >>> _begins_bare(b"# no labels\n1:5 2:3\n"), _begins_bare(b"1 1:5\n")
+    (True, False)
+    """
+    first = next(lines_of(text), None)
+    return first is not None and _BARE.fullmatch(first[1]) is not None
+
+
+def _shown(piece: bytes) -> str:
+    return quoted(piece.decode(errors="replace"))

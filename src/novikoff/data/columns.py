@@ -1,4 +1,4 @@
-"""Which columns of a table are label, id and features."""
+"""The roles of a table's columns: label, id, features, or none."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from novikoff.data.choices import Choices
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.data.look import LABEL_NAMES
+from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
+
+LABEL_NAMES = ("label", "target", "y", "class")
 
 _NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Plan:
+class ColumnRoles:
     """The positions of the columns that matter.
 
     Attributes
@@ -58,16 +59,16 @@ class Plan:
         return sorted({*self.features, *self.texts})
 
 
-def plan_columns(
+def assign_columns(
     source: str,
     names: Sequence[str],
-    choices: Choices,
+    options: ReadOptions,
     *,
     labelled: bool,
     row_names: bool,
     hint: str = "",
-) -> Plan:
-    """Assign the columns of a table by a user's choices; the hint is for want of columns.
+) -> ColumnRoles:
+    """Assign the columns of a table by a user's options; ``hint`` is advice if no column remains.
 
     Raises
     ------
@@ -75,20 +76,20 @@ def plan_columns(
         If a chosen column is not there, or a column is chosen for two things.
     """
     notes: list[str] = []
-    drop = [find_column(source, names, column, "--drop") for column in choices.drop]
-    chosen = [find_column(source, names, column, "--features") for column in choices.features]
-    id_ = None if choices.id is None else find_column(source, names, choices.id, "--id")
-    every_text = "*" in choices.one_hot
+    drop = [find_column(source, names, column, "--drop") for column in options.drop]
+    chosen = [find_column(source, names, column, "--features") for column in options.features]
+    id_ = None if options.id is None else find_column(source, names, options.id, "--id")
+    every_text = "*" in options.one_hot
     one_hot = {
         find_column(source, names, column, "--one-hot")
-        for column in choices.one_hot
+        for column in options.one_hot
         if column != "*"
     }
     taken = {*drop, *chosen} | ({id_} if id_ is not None else set())
     nameless = {0} - taken if row_names else set()
     guessed = False
-    if choices.label is not None:
-        label: int | None = find_column(source, names, choices.label, "--label")
+    if options.label is not None:
+        label: int | None = find_column(source, names, options.label, "--label")
         nameless -= {label} if label is not None else set()
     else:
         label, guessed = _default_label(names, taken | nameless, notes, labelled=labelled)
@@ -106,7 +107,7 @@ def plan_columns(
         )
     for column in sorted(one_hot - set(features)):
         raise DataError(f"{source}: --one-hot {names[column]} is not among the features.")
-    return Plan(
+    return ColumnRoles(
         label,
         id_,
         features,
@@ -119,8 +120,8 @@ def plan_columns(
 
 
 def match_columns(
-    source: str, names: Sequence[str], recipe: Recipe, choices: Choices, *, labelled: bool
-) -> Plan:
+    source: str, names: Sequence[str], recipe: Recipe, options: ReadOptions, *, labelled: bool
+) -> ColumnRoles:
     """Find the columns of a recipe in a table, by name, whatever their order.
 
     Raises
@@ -138,14 +139,14 @@ def match_columns(
         )
     features = [positions[column.name] for column in recipe.columns]
     label = positions.get(recipe.label) if recipe.label is not None else None
-    if choices.label is not None:
-        label = find_column(source, names, choices.label, "--label")
+    if options.label is not None:
+        label = find_column(source, names, options.label, "--label")
     if label is None and labelled:
         known = f" {quoted(recipe.label)}" if recipe.label is not None else ""
         raise DataError(f"{source} has no column{known} for the label.")
     id_ = positions.get(recipe.id) if recipe.id is not None else None
-    if choices.id is not None:
-        id_ = find_column(source, names, choices.id, "--id")
+    if options.id is not None:
+        id_ = find_column(source, names, options.id, "--id")
     if label in features or (id_ is not None and id_ in {label, *features}):
         raise DataError(f"{source}: a column of the model is chosen as its label or id.")
     known_positions = {*features, label, id_}
@@ -163,7 +164,7 @@ def match_columns(
         for position, column in zip(features, recipe.columns, strict=True)
         if column.levels is not None
     )
-    return Plan(label, id_, features, one_hot, notes=notes)
+    return ColumnRoles(label, id_, features, one_hot, notes=notes)
 
 
 def find_column(source: str, names: Sequence[str], column: str | int, option: str) -> int:
@@ -193,6 +194,33 @@ def find_column(source: str, names: Sequence[str], column: str | int, option: st
             f"{counted(len(names), 'column')} are counted from 1, or from -1 at the end."
         )
     return number - 1 if number > 0 else len(names) + number
+
+
+def check_unique(source: str, names: Sequence[str]) -> None:
+    """Raise DataError if two columns have one name."""
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if name in seen:
+            raise DataError(
+                f"{source} has two columns named {quoted(name)}, the columns {seen[name]} and "
+                f"{number}; rename one of them."
+            )
+        seen[name] = number
+
+
+def numbered(width: int, recipe: Recipe | None) -> list[str]:
+    """Names x1, x2 and so on for columns that have none.
+
+    If the model's label is such a column and the file has just one column less, that is the
+    one that is not there.
+    """
+    names = [f"x{number}" for number in range(1, width + 1)]
+    if recipe is not None and recipe.label is not None and width == recipe.width - 1:
+        longer = [*names, f"x{width + 1}"]
+        if recipe.label in longer:
+            longer.remove(recipe.label)
+            return longer
+    return names
 
 
 def _default_label(

@@ -1,10 +1,11 @@
-"""What is asked of a reader, and what it gives back."""
+"""The way data is asked for (`ReadOptions`) and the forms it comes in (`Dataset`, `Piece`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +20,17 @@ Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Labels: TypeAlias = (
     npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.bool_] | npt.NDArray[np.str_]
 )
+Indices: TypeAlias = npt.NDArray[np.int64]
+Imputed: TypeAlias = tuple[Indices, Indices]
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight")
 
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[0-9]{1,2})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
-class Choices:
-    """What a user asks of a reader; all of it is optional.
+class ReadOptions:
+    """The way a file is to be read; every field is optional.
 
     Parameters
     ----------
@@ -56,7 +61,7 @@ class Choices:
 
     Examples
     --------
-    >>> Choices(label="Class", one_hot=("*",)).missing
+    >>> ReadOptions(label="Class", one_hot=("*",)).missing
     'refuse'
     """
 
@@ -71,19 +76,6 @@ class Choices:
     delimiter: str | None = None
     decimal: str = "."
 
-    @classmethod
-    def of(cls, recipe: Recipe) -> Choices:
-        """What would have to be asked for to read a file by a recipe, text columns apart."""
-        return cls(
-            label=recipe.label if recipe.family == "table" else None,
-            features=tuple(column.name for column in recipe.columns),
-            id=recipe.id,
-            missing=recipe.missing,
-            header=recipe.header,
-            delimiter=recipe.delimiter,
-            decimal=recipe.decimal or ".",
-        )
-
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
             known = ", ".join(FORMATS)
@@ -96,6 +88,89 @@ class Choices:
             raise DataError(f"The decimal point can be . or , but not {quoted(self.decimal)}.")
         if self.delimiter is not None:
             _check_delimiter(self.delimiter, self.decimal)
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """The way an unending source is to be read.
+
+    Parameters
+    ----------
+    reading : ReadOptions
+        As for any file.
+    hash_bits : int, optional
+        Hash the names of features, and text cells, to 2^bits columns.
+    names : bool
+        Whether the features of ``label feature:value …`` rows are names even if they look like
+        numbers.
+    text_labels : bool
+        Whether labels are text even if they look like numbers.
+    """
+
+    reading: ReadOptions = ReadOptions()
+    hash_bits: int | None = None
+    names: bool = False
+    text_labels: bool = False
+
+
+class Position(NamedTuple):
+    """A place between two rows.
+
+    ``offset`` counts bytes (rows, in binary files), ``line`` the lines before it, ``row`` the rows
+    before it, ``dropped`` those of them that were left out.
+    """
+
+    offset: int = 0
+    line: int = 0
+    row: int = 0
+    dropped: int = 0
+
+    def after_rows(self, n: int) -> Position:
+        """The position n rows further on, in a binary file."""
+        return self._replace(offset=self.row + n, row=self.row + n)
+
+
+@dataclass
+class Piece:
+    """Consecutive rows of a source.
+
+    Attributes
+    ----------
+    X : C-contiguous float array or CSR array
+        The features.
+    codes : array of int64
+        The label of row k is ``labels[codes[k]]``; a code of -1 means that it has none.
+    labels : list
+        The different labels of the piece.
+    rows : array of int64
+        The number of each row in the source, counted from 1; rows left out are counted.
+    ids : list of str or None
+        The names of the rows, if a column has them.
+    begin, end : Position
+        Where the piece begins and ends in the source.
+    locate : callable, optional
+        The position after a number of rows, those left out included.
+    """
+
+    X: Floats | sp.csr_array
+    codes: Indices
+    labels: Sequence[Hashable]
+    rows: Indices
+    ids: list[str] | None
+    begin: Position
+    end: Position
+    locate: Callable[[int], Position] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def position(self, k: int) -> Position:
+        """The position after the first k rows."""
+        if k == len(self):
+            return self.end
+        read = int(self.rows[k - 1]) - self.begin.row if k else 0
+        found = self.begin if read == 0 or self.locate is None else self.locate(read)
+        return found._replace(dropped=self.begin.dropped + read - k)
 
 
 @dataclass(frozen=True)
@@ -125,7 +200,9 @@ class Dataset:
     imputed : pair of arrays of int64, or None
         The rows and columns of X where a mean stands for what is missing.
     n_read : int or None
-        How many rows the file has, those that were left out included, where it is known.
+        The number of rows in the file, those that were left out included.
+    on_disk : bool
+        Whether X lies in memory-mapped files.
     """
 
     X: npt.NDArray[np.float64] | npt.NDArray[np.float32] | sp.csr_array
@@ -139,6 +216,7 @@ class Dataset:
     rows: npt.NDArray[np.int64]
     imputed: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None
     n_read: int | None = None
+    on_disk: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -158,17 +236,19 @@ class Dataset:
         return self.y
 
 
-def numbers_of(n_rows: int, dropped: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The numbers, from 1, of the rows that are left when some of a file are left out.
+def parse_size(size: int | str) -> int:
+    """The number of bytes that a size such as 500MB, 2GB, 1.5GiB or 1e9 stands for.
 
     Examples
     --------
-    >>> numbers_of(3, np.array([2, 4])).tolist()
-    [1, 3, 5]
+    >>> parse_size("2GB"), parse_size("1KiB"), parse_size(700)
+    (2000000000, 1024, 700)
     """
-    every = np.ones(n_rows + len(dropped), dtype=np.bool_)
-    every[dropped - 1] = False
-    return np.flatnonzero(every) + 1
+    match = _SIZE.fullmatch(str(size).strip())
+    if match is None:
+        raise DataError(f"{quoted(str(size))} is not a size such as 500MB or 2GB.")
+    power = " kmgt".index(match[2].lower() or " ")
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
 
 
 def _check_delimiter(delimiter: str, decimal: str) -> None:

@@ -1,1 +1,0 @@
-"""Files larger than memory: their rows in blocks, and blocks kept on disk."""

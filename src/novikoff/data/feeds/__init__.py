@@ -1,1 +1,0 @@
-"""Unending data: rows as they come, from files and pipes, and the place of each."""

@@ -1,0 +1,509 @@
+"""Features known by name: lines of ``label name:value …``, and tables whose text is spread out.
+
+A name gets its column when it first comes up (row by row, so that it does not matter how a stream
+is cut), or by hashing, or it is one that a model knows; names that the model does not know are left
+out and counted. Rows are sparse.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from novikoff.data.csv import CsvTable, Layout, check_encoding, check_text, count_lines, cut_text
+from novikoff.data.errors import DataError, counted, listed, place, quoted
+from novikoff.data.fields import is_exact_text, is_missing, is_number, is_truth, number
+from novikoff.data.labels import svmlight_labels
+from novikoff.data.options import Indices, Labels, Piece, Position, ReadOptions
+from novikoff.data.recipe import Column, Recipe
+from novikoff.data.source import Source
+from novikoff.data.svmlight import lines_of, refuse_columns
+from novikoff.data.tables import arrow, encode, parse_numbers, to_floats
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+_MOST_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
+_BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
+_QUERY = re.compile(rb"qid:[0-9]+")
+_NAMED_ROW: Final = re.compile(
+    rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*[ \t]*[^\s:,;|#]+(?:[ \t]+[^\s:,;|]+:[-+.0-9eE]+)+"
+    rb"[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
+)
+
+
+def feature_hash(name: bytes, bits: int) -> int:
+    """The column of a name: FNV-1a of 64 bits, folded to fewer.
+
+    Examples
+    --------
+    >>> feature_hash(b"price", 18), feature_hash(b"", 31)
+    (189384, 331815660)
+    """
+    h = _BASIS
+    for byte in name:
+        h = (h ^ byte) * _PRIME & _WORD
+    return (h >> bits ^ h) & ((1 << bits) - 1)
+
+
+def is_named(text: bytes) -> bool:
+    r"""Whether a first line is a label and features with names.
+
+    Examples
+    --------
+    >>> is_named(b"spam free:1 money:2.5\n"), is_named(b"a,b\n1,2\n")
+    (True, False)
+    """
+    return _NAMED_ROW.match(text) is not None
+
+
+class FeatureColumns:
+    """The column of each name.
+
+    Parameters
+    ----------
+    bits : int, optional
+        Names are hashed to 2^bits columns.
+    known : sequence of str
+        Names that have their columns already.
+    fixed : bool
+        Whether there are no others: then the column of an unknown name is −1, and it is counted.
+
+    Examples
+    --------
+    >>> features = FeatureColumns(known=["red"], fixed=True)
+    >>> features.column("red"), features.column("blue"), features.notes()
+    (0, -1, ['1 feature that the model does not know is left out: "blue"'])
+    """
+
+    def __init__(
+        self, bits: int | None = None, known: Sequence[str] = (), *, fixed: bool = False
+    ) -> None:
+        self.bits, self._fixed = bits, fixed
+        self._columns = {name: column for column, name in enumerate(known)}
+        self._unknown: dict[str, None] = {}
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names in the order of their columns; None if they are hashed."""
+        return None if self.bits is not None else list(self._columns)
+
+    @property
+    def width(self) -> int:
+        """The number of columns so far."""
+        return len(self._columns) if self.bits is None else 1 << self.bits
+
+    def column(self, name: str) -> int:
+        """The column of a name, which may be new."""
+        column = self._columns.get(name)
+        if column is not None:
+            return column
+        if self.bits is not None:
+            if len(self._columns) > _MOST_REMEMBERED:
+                self._columns.clear()
+            column = feature_hash(name.encode(), self.bits)
+        elif self._fixed:
+            if len(self._unknown) < _MOST_REMEMBERED:
+                self._unknown[name] = None
+            return -1
+        else:
+            column = len(self._columns)
+        self._columns[name] = column
+        return column
+
+    def knows(self, name: str) -> bool:
+        """Whether a name has its column already, or needs none."""
+        return self.bits is not None or self._fixed or name in self._columns
+
+    def notes(self) -> list[str]:
+        """How many names were left out."""
+        count = len(self._unknown)
+        if not count:
+            return []
+        verb, more = "is" if count == 1 else "are", "over " if count >= _MOST_REMEMBERED else ""
+        return [
+            f"{more}{counted(count, 'feature')} that the model does not know {verb} left out: "
+            f"{listed(list(self._unknown))}"
+        ]
+
+    def matrix(
+        self, columns: Sequence[int] | Indices, values: Any, lengths: Sequence[int] | Indices
+    ) -> sp.csr_array:
+        """Rows of so many entries each; −1 is no column, and entries of one column add up."""
+        import scipy.sparse as sp
+
+        indices, data = np.array(columns, np.int32), np.array(values, np.float64)
+        indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        if len(indices) and indices.min() < 0:
+            kept = indices >= 0
+            indptr = np.concatenate([[0], np.cumsum(kept)])[indptr]
+            indices, data = indices[kept], data[kept]
+        shape = (len(indptr) - 1, self.width)
+        X = sp.csr_array((data, indices, indptr.astype(np.int32)), shape=shape)
+        X.sum_duplicates()
+        return X
+
+
+class NamedRows:
+    """The pieces of lines ``label name:value name:value …``.
+
+    Parameters
+    ----------
+    source : Source
+        The file or pipe.
+    features : FeatureColumns
+        The columns of names.
+    missing : {"refuse", "drop"}
+        What becomes of rows in which a value is missing.
+    labelled : bool
+        Whether each row must have a label.
+    as_they_come : bool
+        Whether rows are given as soon as they are there; then None stands for a silent pipe.
+    """
+
+    shift, imputed = 0, None
+
+    def __init__(
+        self,
+        source: Source,
+        features: FeatureColumns,
+        options: ReadOptions,
+        *,
+        labelled: bool,
+        as_they_come: bool = True,
+    ) -> None:
+        refuse_columns(source.name, options, "a file of feature:value pairs")
+        self.source, self._source, self.features = source.name, source, features
+        self._missing, self._labelled, self._as_they_come = options.missing, labelled, as_they_come
+        self.body = Position(check_encoding(source))
+        self.label: str | None = "label"
+        self.notes: list[str] = []
+        self.dropped = 0
+
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
+        """The rows from a position on; None now and then while a pipe is silent."""
+        begin = begin or self.body
+        come = self._as_they_come
+        for text in cut_text(self._source, begin.offset, None, as_they_come=come):
+            if text is None:
+                yield None
+                continue
+            piece = self.parse(text, begin)
+            begin = piece.end
+            yield piece
+
+    def typed(self, keys: Sequence[Hashable]) -> Labels:
+        """What the keys of labels stand for."""
+        texts = [str(key) for key in keys]
+        return svmlight_labels(texts) if all(map(is_number, texts)) else np.array(texts, np.str_)
+
+    def recipe(self) -> Recipe:
+        """How to read other rows in the same way."""
+        names = self.features.names
+        return Recipe(
+            "named",
+            label=self.label,
+            missing="drop" if self._missing == "drop" else "refuse",
+            bits=self.features.bits,
+            features=None if names is None else tuple(names),
+        )
+
+    def final_notes(self) -> list[str]:
+        """What was left out."""
+        notes = self.features.notes()
+        if self.dropped:
+            notes.append(f"{counted(self.dropped, 'row')} with missing values dropped")
+        return notes
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._source.close()
+
+    def parse(self, text: bytes, begin: Position) -> Piece:
+        """The rows of a text that begins at a position."""
+        check_text(text, self.source, begin)
+        keys: dict[Hashable, int] = {}
+        codes, numbers = list[int](), list[int]()
+        names, values, lengths = list[str](), list[float](), list[int]()
+        read = 0
+        for line, content, _ in lines_of(text, begin.line):
+            read += 1
+            where = f"{self.source}, line {line}"
+            label, entries = self._row(where, content)
+            if entries is None:
+                continue
+            codes.append(-1 if label is None else keys.setdefault(label, len(keys)))
+            numbers.append(begin.row + read)
+            names += [name for name, _ in entries]
+            values += [value for _, value in entries]
+            lengths.append(len(entries))
+        # Only now do names get their columns: a text that is refused leaves none behind.
+        X = self.features.matrix([self.features.column(name) for name in names], values, lengths)
+        if not np.isfinite(X.data).all():
+            raise DataError(
+                f"{self.source}, after line {begin.line}: the values of a feature add up beyond "
+                "the range of float64."
+            )
+        dropped = read - len(codes)
+        self.dropped += dropped
+        end = Position(
+            begin.offset + len(text),
+            begin.line + count_lines(text),
+            begin.row + read,
+            begin.dropped + dropped,
+        )
+
+        def locate(after: int) -> Position:
+            stop = [end for _, _, end in lines_of(text)][after - 1]
+            line = begin.line + count_lines(text[:stop])
+            return Position(begin.offset + stop, line, begin.row + after, begin.dropped)
+
+        rows = np.array(numbers, np.int64)
+        return Piece(X, np.array(codes, np.int64), list(keys), rows, None, begin, end, locate)
+
+    def _row(self, where: str, content: bytes) -> tuple[str | None, list[tuple[str, float]] | None]:
+        """The label and the entries of a line; no entries if the row is left out."""
+        parts = content.decode().split()
+        label: str | None = None
+        if ":" not in parts[0]:
+            label = parts.pop(0)
+        elif self._labelled:
+            raise DataError(f"{where} has no label: it begins with {quoted(parts[0])}.")
+        if label is not None and self._labelled:
+            if is_missing(label):
+                return None, self._gap(f"{where}: the label, {quoted(label)},")
+            if number(label) in (math.inf, -math.inf):
+                raise DataError(f"{where}: the label, {quoted(label)}, is infinite.")
+        elif label is not None and is_missing(label):
+            label = None
+        if parts and _QUERY.fullmatch(parts[0].encode()):
+            parts.pop(0)
+        entries = []
+        for part in parts:
+            name, colon, text = part.rpartition(":")
+            value = number(text)
+            if not colon or not name or value is None:
+                raise DataError(f"{where}: {quoted(part)} is not of the form feature:value.")
+            if math.isnan(value):
+                return None, self._gap(f"{where}: {quoted(part)}")
+            if math.isinf(value):
+                raise DataError(
+                    f"{where}: {quoted(part)} is infinite or beyond the range of float64."
+                )
+            if not is_exact_text(text):
+                raise DataError(
+                    f"{where}: the feature {quoted(name)} holds {text[:40]}, which float64 cannot "
+                    "hold exactly; subtract a constant from it."
+                )
+            entries.append((name, value))
+        return label, entries
+
+    def _gap(self, what: str) -> None:
+        """Raise DataError, unless rows where something is missing are left out."""
+        if self._missing != "drop":
+            raise DataError(f"{what} is missing; --missing drop leaves out such rows.")
+
+
+class SpreadTable(CsvTable):
+    """The pieces of a table in which text becomes features of its own, ``column=value``.
+
+    A number is the value of the feature that its column is. With hashing, text may come up in any
+    column, without it only in those that are known for it.
+
+    Parameters
+    ----------
+    texts : collection of int, optional
+        The columns that hold text, whatever they look like; by default those that are asked for,
+        and those that seem to.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        options: ReadOptions,
+        recipe: Recipe | None,
+        *,
+        labelled: bool,
+        bits: int | None = None,
+        layout: Layout | None = None,
+        features: FeatureColumns | None = None,
+    ) -> None:
+        super().__init__(
+            source, options, recipe, labelled=labelled, as_they_come=True, layout=layout
+        )
+        roles, names = self.roles, self.layout.names
+        self._plain = False
+        if recipe is not None:
+            self._texts_at = {j for j in roles.features if names[j] in recipe.texts}
+        else:
+            self._texts_at = set(roles.one_hot)
+            if roles.every_text and bits is None:
+                self._texts_at |= {j for j in roles.features if self._seems_text(j)}
+        numbers = [names[j] for j in roles.features if j not in self._texts_at]
+        self.features = features or FeatureColumns(bits, () if bits is not None else numbers)
+        self._left_out = 0
+
+    @property
+    def dropped(self) -> int:
+        """The rows left out so far."""
+        return self._left_out
+
+    def recipe(self) -> Recipe:
+        """How to read other rows in the same way."""
+        names, found = self.features.names, self.layout.names
+        options = self.rows.options
+        return Recipe(
+            "table",
+            columns=tuple(Column(found[j]) for j in self.roles.features),
+            label=self.label,
+            id=None if self.roles.id is None else found[self.roles.id],
+            missing="drop" if options.missing == "drop" else "refuse",
+            width=len(found),
+            header=options.header,
+            delimiter=options.delimiter,
+            decimal=None if options.decimal == "." else options.decimal,
+            bits=self.features.bits,
+            texts=tuple(found[j] for j in sorted(self._texts_at)),
+            features=None if names is None else tuple(names),
+        )
+
+    def final_notes(self) -> list[str]:
+        """What was left out."""
+        notes = [*self.rows.final_notes(), *self.features.notes()]
+        if self.dropped:
+            notes.append(f"{counted(self.dropped, 'row')} with missing values dropped")
+        return notes
+
+    def _rows_of(self, text: bytes, begin: Position) -> Piece:
+        string = arrow().string()
+        table = self._load(text, begin, dict.fromkeys(self.roles.used, string))
+        n_rows = table.num_rows
+        codes, keys = self.rows.labels_of(
+            {j: table.column(str(j)) for j in self.roles.used}, n_rows, begin.row
+        )
+        missing = codes < 0 if self.rows.labelled else np.zeros(n_rows, np.bool_)
+        self._refuse_gaps(missing, self.label or "", begin.row, "the label ")
+        parts = []
+        for j in self.roles.features:
+            part = self._cells(j, table.column(str(j)), begin.row)
+            self._refuse_gaps(part[0] < 0, self.layout.names[j], begin.row, "")
+            missing |= part[0] < 0
+            parts.append(part)
+        keep = np.flatnonzero(~missing)
+        columns, values = self._numbered(parts, keep)
+        X = self.features.matrix(
+            columns.ravel(), values.ravel(), np.full(len(keep), columns.shape[1])
+        )
+        ids = None
+        if self.roles.id is not None:
+            ids = table.column(str(self.roles.id)).take(keep).to_pylist()
+        self._left_out += n_rows - len(keep)
+        end = begin._replace(row=begin.row + n_rows, dropped=begin.dropped + n_rows - len(keep))
+        return Piece(X, codes[keep], keys, begin.row + 1 + keep, ids, begin, end)
+
+    def _cells(
+        self, j: int, cells: Any, first_row: int
+    ) -> tuple[Indices, list[str], Sequence[float] | Any]:
+        """For each row the code of its name, −1 if it is missing; the names; and the values."""
+        name = self.layout.names[j]
+        if j not in self._texts_at:
+            numbers = parse_numbers(cells, self.layout.decimal)
+            if numbers is None and self.features.bits is None:
+                numbers = self.rows.numbers_of(j, cells)
+                if numbers is None:
+                    self.rows.refuse(j, name, cells, first_row)
+            if numbers is not None:
+                self.rows.check_exact(numbers, cells, j, first_row, None)
+                values = to_floats(numbers, single=False)
+                if np.isinf(values).any():
+                    row = first_row + int(np.argmax(np.isinf(values))) + 1
+                    at = place(self.source, row, name)
+                    raise DataError(f"{at} is infinite or beyond the range of float64.")
+                return np.where(np.isnan(values), -1, 0), [name], values
+        codes, levels = encode(cells, raw=True)
+        names, found = list[str](), list[float]()
+        for level in levels:
+            text = level.strip(" \t")
+            value = None if j in self._texts_at else _cell_number(text, self.layout.decimal)
+            if value is not None and not math.isfinite(value):
+                row = first_row + int(np.argmax(codes == levels.index(level))) + 1
+                at = place(self.source, row, name)
+                raise DataError(f"{at} is infinite or beyond the range of float64.")
+            names.append(f"{name}={text}" if value is None else name)
+            found.append(1.0 if value is None else value)
+        return codes, names, np.array([*found, 0.0])[codes]
+
+    def _numbered(
+        self, parts: Sequence[tuple[Indices, list[str], Any]], keep: Indices
+    ) -> tuple[Indices, Any]:
+        """Columns and values of the cells of the rows that stay; new names are numbered by row."""
+        new = []
+        for order, (codes, names, _) in enumerate(parts):
+            if all(map(self.features.knows, names)):
+                continue
+            for code, first in zip(*np.unique(codes[keep], return_index=True), strict=True):
+                if not self.features.knows(names[code]):
+                    new.append((int(first), order, names[code]))
+        for _, _, name in sorted(new):
+            self.features.column(name)
+        columns = np.empty((len(keep), len(parts)), np.int64)
+        values = np.empty((len(keep), len(parts)))
+        for k, (codes, names, found) in enumerate(parts):
+            used = np.unique(codes[keep]).tolist()
+            table = np.full(len(names) + 1, -1)
+            table[used] = [self.features.column(names[code]) for code in used]
+            columns[:, k], values[:, k] = table[codes[keep]], np.asarray(found)[keep]
+        return columns, values
+
+    def _refuse_gaps(self, missing: Any, name: str, first_row: int, what: str) -> None:
+        if self.rows.options.missing != "drop" and missing.any():
+            at = place(self.source, first_row + int(np.argmax(missing)) + 1, name)
+            raise DataError(f"{at}: {what}is missing; --missing drop leaves out such rows.")
+
+    def _seems_text(self, j: int) -> bool:
+        cells = [row[j] for row in self.layout.sample if j < len(row)]
+        decimal = self.layout.decimal
+        return not all(is_missing(c) or is_number(c, decimal) or is_truth(c) for c in cells)
+
+
+def open_named(source: Source, options: ReadOptions, recipe: Recipe) -> NamedRows | SpreadTable:
+    """Rows for a model that was learned from features with names.
+
+    Raises
+    ------
+    DataError
+        If they are not of the form that was learned.
+    """
+    features = FeatureColumns(recipe.bits, recipe.features or (), fixed=True)
+    pairs = source.format == "svmlight" or is_named(source.head)
+    if recipe.family == "named":
+        if source.format not in ("svmlight", "csv") or not (pairs or _may_be_pairs(source.head)):
+            raise DataError(
+                f"{source.name} is not of the form label feature:value …, as the rows were from "
+                "which the model was learned."
+            )
+        return NamedRows(source, features, options, labelled=False)
+    if pairs and not source.name.endswith((".csv", ".csv.gz")):
+        raise DataError(
+            f"{source.name} holds rows of feature:value, but the model was learned from a table of "
+            "named columns."
+        )
+    return SpreadTable(source, options, recipe, labelled=False, features=features)
+
+
+def _may_be_pairs(text: bytes) -> bool:
+    """Whether the first line holds pairs alone, or a label alone."""
+    first = next(lines_of(text), None)
+    parts = [] if first is None else first[1].split()
+    return first is None or b":" in parts[-1] or (len(parts) == 1 and b"," not in parts[0])
+
+
+def _cell_number(text: str, decimal: str) -> float | None:
+    value = number(text, decimal)
+    if value is None and is_truth(text):
+        return float(text.lower() == "true")
+    return value

@@ -1,1 +1,0 @@
-"""Rows into files: the text of numbers, to the last bit, and the formats around it."""

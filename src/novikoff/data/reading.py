@@ -1,0 +1,443 @@
+"""Read rows, whatever their format: the whole of them (`read`), or as they come (`read_pieces`).
+
+There is one road. A source is opened, its format and the roles of its columns are found from its
+beginning, and it is read in pieces; `read` joins them, in memory or on disk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+import numpy as np
+
+from novikoff.data.errors import DataError, quoted
+from novikoff.data.labels import LabelReader, check_classes
+from novikoff.data.on_disk import DiskFolder, Joined, options_key
+from novikoff.data.options import (
+    Dataset,
+    Imputed,
+    Labels,
+    Piece,
+    Position,
+    ReadOptions,
+    parse_size,
+)
+from novikoff.data.recipe import Recipe
+from novikoff.data.source import PathOrFile, Source, shown
+
+_DEFAULT: Final = ReadOptions()
+# The memory that the program takes up, and that of data per byte of its file: as text, or packed.
+_PROGRAM_BYTES, _PER_TEXT_BYTE, _PER_PACKED_BYTE = 400_000_000, 4, 20
+_PACKED_SUFFIXES: Final = (".gz", ".parquet", ".pq", ".npz")
+_PARQUET_SUFFIXES: Final = (".parquet", ".pq")
+
+
+class Reader(Protocol):
+    """A source whose beginning has been looked at."""
+
+    source: str
+    notes: list[str]
+
+    @property
+    def label(self) -> str | None:
+        """The name of the label's column, if there is one."""
+
+    @property
+    def dropped(self) -> int:
+        """The rows left out so far."""
+
+    @property
+    def shift(self) -> int:
+        """What the indices of a sparse X are too large by, when all pieces have been read."""
+
+    @property
+    def imputed(self) -> Imputed | None:
+        """The rows and columns of X where a mean stands for a missing value."""
+
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
+        """The rows from a position on, by default all."""
+
+    def typed(self, keys: Sequence[Hashable]) -> Labels:
+        """What the keys of labels stand for."""
+
+    def recipe(self) -> Recipe:
+        """How to read other files in the same way, when all pieces have been read."""
+
+    def final_notes(self) -> list[str]:
+        """What was decided on the way, when all pieces have been read."""
+
+    def close(self) -> None:
+        """Give the file back."""
+
+
+def read(
+    path: PathOrFile,
+    options: ReadOptions = _DEFAULT,
+    *,
+    recipe: Recipe | None = None,
+    labelled: bool = True,
+    progress: Callable[[str], None] | None = None,
+    max_memory: int | str | None = None,
+    cache: str | os.PathLike[str] | None = None,
+) -> Dataset:
+    r"""Read rows into features and labels; what cannot be used is refused in a sentence.
+
+    Parameters
+    ----------
+    path : path, "-" or binary file
+        A file, the standard input, or a folder of Parquet files. Gzip is unpacked, whatever the
+        name.
+    options : ReadOptions
+        What is asked for; the rest is found out and noted.
+    recipe : Recipe, optional
+        That of an earlier dataset: columns are matched with it by name, or by number in
+        svmlight and npz files, and missing values are replaced by its means if it has them.
+    labelled : bool
+        Whether there must be labels.
+    progress : callable, optional
+        Told in a few words what begins.
+    max_memory : int or str, optional
+        A size, such as "1GB": data that may need more becomes arrays on disk, mapped into memory.
+    cache : path, optional
+        A folder where such arrays are kept for the next time. Without it they lie in a temporary
+        folder until the process ends.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        If the data cannot be read, or is not what it should be.
+
+    Examples
+    --------
+    >>> import io
+    >>> data = read(io.BytesIO(b"age,height,class\n31,1.7,a\n25,1.8,b\n"))
+    >>> data.X, data.y, data.names
+    (array([[31. ,  1.7],
+           [25. ,  1.8]]), array(['a', 'b'], dtype='<U1'), ['age', 'height'])
+    >>> data.notes
+    ['the label is the column "class"']
+    """
+    tell = progress or (lambda _: None)
+    name = shown(os.fspath(path)) if isinstance(path, str | os.PathLike) else "the data"
+    on_disk = cache is not None or not _fits(path, max_memory)
+    one_piece = recipe is None and (bool(options.one_hot) or options.missing == "mean")
+    if on_disk and one_piece:
+        option = "--one-hot" if options.one_hot else "--missing mean"
+        raise DataError(
+            f"{name}: {option} needs all rows in memory at once: do without --max-memory and "
+            "--cache, or prepare the columns with another tool."
+        )
+    try:
+        folder = DiskFolder(cache, _key(path, options, recipe, labelled)) if on_disk else None
+        found = None if folder is None else folder.load()
+        if found is not None:
+            return found
+        tell(f"reading {name}")
+        reader = open_reader(path, options, recipe, labelled=labelled, one_piece=one_piece)
+        data = join(
+            reader,
+            labelled=labelled,
+            trained=recipe is not None,
+            folder=None if folder is None else folder.begin(),
+            progress=tell,
+        )
+        return data if folder is None else folder.keep(data)
+    except MemoryError:
+        raise DataError(
+            f"{name} does not fit into memory; --max-memory reads it on disk."
+        ) from None
+
+
+def join(
+    reader: Reader,
+    *,
+    labelled: bool,
+    trained: bool = False,
+    folder: Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Dataset:
+    """The dataset of all pieces of a reader, in memory or in a folder."""
+    joined, told = Joined(folder), 0
+    try:
+        for piece in reader.pieces():
+            if piece is None:
+                continue
+            joined.add(piece)
+            if progress is not None and joined.n_read >= 2 * told:
+                told = joined.n_read
+                progress(f"reading {reader.source}: {told:,} rows")
+    finally:
+        reader.close()
+    rows, codes, keys = joined.rows(), joined.codes(), joined.keys()
+    if not len(rows):
+        what = "no row without missing values" if joined.n_read else "no rows"
+        raise DataError(f"{reader.source} {'has' if joined.n_read else 'is empty: it has'} {what}.")
+    recipe = reader.recipe()
+    X = joined.matrix(recipe, shift=reader.shift)
+    notes = [*reader.notes, *reader.final_notes()]
+    y, label = None, reader.label
+    if label is not None and len(codes) and codes.min() >= 0:
+        y = reader.typed(keys)[codes]
+    elif label is not None:
+        notes.append(f"labels are missing in column {quoted(label)}: it is not used")
+    if y is not None and not trained:
+        advice = "; choose the label with --label" if recipe.family == "table" else ""
+        check_classes(y, reader.source, label or "label", advice)
+    return Dataset(
+        X,
+        y,
+        recipe.names,
+        recipe,
+        reader.source,
+        label,
+        notes,
+        joined.ids(),
+        rows,
+        imputed=reader.imputed,
+        n_read=joined.n_read,
+        on_disk=folder is not None,
+    )
+
+
+def open_reader(
+    path: PathOrFile,
+    options: ReadOptions,
+    recipe: Recipe | None,
+    *,
+    labelled: bool,
+    one_piece: bool = False,
+    as_they_come: bool = False,
+) -> Reader:
+    """Look at the beginning of a source, and make ready to read its rows."""
+    if isinstance(path, str | os.PathLike) and os.path.isdir(path):
+        return _open_folder(
+            os.fspath(path), options, recipe, labelled=labelled, one_piece=one_piece
+        )
+    source = Source(path, options.format, hasty=as_they_come)
+    _check_family(source, recipe)
+    if recipe is not None and recipe.spread:
+        from novikoff.data.named import open_named
+
+        return open_named(source, options, recipe)
+    if source.format == "svmlight":
+        from novikoff.data.svmlight import SvmlightRows
+
+        return SvmlightRows(source, options, recipe, labelled=labelled, as_they_come=as_they_come)
+    if source.format in ("npy", "npz"):
+        from novikoff.data.numpy_files import NumpyRows
+
+        return NumpyRows(source, options, recipe, labelled=labelled)
+    if source.format in ("parquet", "arrow"):
+        from novikoff.data.tables import TypedTable
+
+        return TypedTable(
+            source, source.name, options, recipe, labelled=labelled, one_piece=one_piece
+        )
+    from novikoff.data.csv import CsvTable
+
+    return CsvTable(
+        source,
+        options,
+        recipe,
+        labelled=labelled,
+        one_piece=one_piece,
+        as_they_come=as_they_come,
+    )
+
+
+class PieceReader:
+    """The rows of a source for a model, some at a time.
+
+    It is iterable once, and a context manager that gives the file back.
+
+    Attributes
+    ----------
+    n_rows : int
+        The rows given so far.
+    unlabelled : int
+        Those of them that have no label which the model could give.
+    written : int
+        Those of them that have a label of whatever kind.
+    """
+
+    def __init__(self, reader: Reader, classes: Sequence[Hashable] | None) -> None:
+        self._reader = reader
+        self._labels = None if classes is None else LabelReader.of(classes)
+        self.source = reader.source
+        self.n_rows = self.unlabelled = self.written = 0
+
+    @property
+    def label(self) -> str | None:
+        """The name of the label's column, if there is one."""
+        return self._reader.label
+
+    @property
+    def dropped(self) -> int:
+        """The rows left out so far."""
+        return self._reader.dropped
+
+    @property
+    def notes(self) -> list[str]:
+        """What was decided; complete after the last piece."""
+        return [*self._reader.notes, *self._reader.final_notes()]
+
+    def __enter__(self) -> PieceReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._reader.close()
+
+    def __iter__(self) -> Iterator[Piece | None]:
+        """The pieces; None now and then while a pipe is silent."""
+        for piece in self._reader.pieces():
+            if piece is not None and not len(piece):
+                continue
+            if piece is not None:
+                self._match(piece)
+            yield piece
+        if not self.n_rows:
+            what = "row without missing values" if self.dropped else "rows"
+            raise DataError(f"{self.source} has no {what}.")
+
+    def _match(self, piece: Piece) -> None:
+        """Read the labels as labels of the model."""
+        self.n_rows += len(piece)
+        self.written += int((piece.codes >= 0).sum())
+        if self._labels is not None:
+            values = [self._possible(key) for key in piece.labels]
+            known = {value: k for k, value in enumerate(dict.fromkeys(values)) if value is not None}
+            codes = [known.get(value, -1) for value in values]
+            piece.codes, piece.labels = np.array([*codes, -1], np.int64)[piece.codes], list(known)
+        self.unlabelled += int((piece.codes < 0).sum())
+
+    def _possible(self, key: Hashable) -> Hashable | None:
+        try:
+            return None if self._labels is None else self._labels.value(key, self.source)
+        except DataError:
+            return None
+
+
+def read_pieces(
+    path: PathOrFile,
+    options: ReadOptions = _DEFAULT,
+    *,
+    recipe: Recipe,
+    classes: Sequence[Hashable] | None = None,
+) -> PieceReader:
+    r"""Read rows for a model, some at a time, as they come; there need not be labels.
+
+    Parameters
+    ----------
+    path, options
+        As for `read`.
+    recipe : Recipe
+        How the rows were read that the model was learned from.
+    classes : sequence, optional
+        The labels of the model: those of the rows are read as labels of their kind.
+
+    Returns
+    -------
+    PieceReader
+
+    Raises
+    ------
+    DataError
+        If the rows cannot be read, are not of the form that was learned, or lack a column.
+
+    Examples
+    --------
+    >>> import io
+    >>> recipe = read(io.BytesIO(b"a,b,y\n1,2,0\n3,4,1\n")).recipe
+    >>> rows = read_pieces(io.BytesIO(b"y,b,a\n1,8,9\n?,6,7\n"), recipe=recipe, classes=[0, 1])
+    >>> for piece in rows:
+    ...     print(piece.X.tolist(), piece.rows, piece.codes, piece.labels)
+    [[9.0, 8.0], [7.0, 6.0]] [1 2] [ 0 -1] [1]
+    """
+    return PieceReader(
+        open_reader(path, options, recipe, labelled=False, as_they_come=True), classes
+    )
+
+
+def _open_folder(
+    path: str, options: ReadOptions, recipe: Recipe | None, *, labelled: bool, one_piece: bool
+) -> Reader:
+    from novikoff.data.tables import TypedTable
+
+    name, files = shown(path), _parquet_files(path)
+    if not files:
+        raise DataError(f"{name} is a directory, and no Parquet files are in it.")
+    return TypedTable(files, name, options, recipe, labelled=labelled, one_piece=one_piece)
+
+
+def _parquet_files(path: PathOrFile) -> list[str]:
+    folder = Path(os.fspath(path)) if isinstance(path, str | os.PathLike) else Path()
+    return sorted(str(file) for file in folder.iterdir() if file.suffix in _PARQUET_SUFFIXES)
+
+
+def _check_family(source: Source, recipe: Recipe | None) -> None:
+    if recipe is None or recipe.spread:
+        return
+    family = "matrix" if source.format in ("svmlight", "npz") else "table"
+    if family != recipe.family:
+        known = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
+        raise DataError(
+            f"{source.name} is {known[family]}, but the model was trained on "
+            f"{known[recipe.family]}."
+        )
+
+
+def _size(path: PathOrFile) -> int | None:
+    """About how much memory data takes up; None if that cannot be said beforehand."""
+    if not isinstance(path, str | os.PathLike):
+        return None
+    try:
+        files = _parquet_files(path) if os.path.isdir(path) else [os.fspath(path)]
+        if not all(os.path.isfile(file) for file in files):
+            return None
+        return sum(
+            os.path.getsize(file)
+            * (_PER_PACKED_BYTE if file.lower().endswith(_PACKED_SUFFIXES) else _PER_TEXT_BYTE)
+            for file in files
+        )
+    except (OSError, ValueError):  # the reader says what is wrong
+        return 0
+
+
+def _fits(path: PathOrFile, max_memory: int | str | None) -> bool:
+    """Whether data fits into memory, as far as one can say."""
+    if max_memory is None:
+        return True
+    size = _size(path)
+    return size is not None and _PROGRAM_BYTES + size <= parse_size(max_memory)
+
+
+def _key(
+    path: PathOrFile, options: ReadOptions, recipe: Recipe | None, labelled: bool
+) -> dict[str, object]:
+    """What the arrays on disk depend on."""
+    name, stamps = "data", []
+    if isinstance(path, str | os.PathLike):
+        name = os.path.abspath(os.fspath(path))
+        try:
+            files = _parquet_files(path) if os.path.isdir(path) else [name]
+            stamps = [[os.stat(f).st_size, os.stat(f).st_mtime_ns] for f in files]
+        except (OSError, ValueError):  # the reader says what is wrong
+            stamps = []
+    return {
+        "source": name,
+        "stamps": stamps,
+        "options": options_key(options),
+        "recipe": None if recipe is None else recipe.to_json(),
+        "labelled": labelled,
+    }

@@ -1,0 +1,778 @@
+"""Columns of Arrow tables as rows of numbers, with their labels; Parquet and Arrow files.
+
+pyarrow has no types of its own: its objects are `Any` here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from itertools import chain, islice
+from typing import Any, Final, NoReturn, cast
+
+import numpy as np
+
+from novikoff.data.columns import ColumnRoles, assign_columns, check_unique, match_columns
+from novikoff.data.errors import DataError, argument, counted, listed, place, quoted
+from novikoff.data.fields import (
+    MISSING,
+    are_exact,
+    has_decimal_comma,
+    is_exact_text,
+    is_missing,
+    is_number,
+    is_truth,
+    number,
+    number_in_dress,
+    refuse_inexact,
+)
+from novikoff.data.labels import MOST_LABEL_CHARACTERS, label_values, typed_labels
+from novikoff.data.missing import MissingValues
+from novikoff.data.options import (
+    Floats,
+    Imputed,
+    Indices,
+    Labels,
+    Piece,
+    Position,
+    ReadOptions,
+)
+from novikoff.data.recipe import Column, Recipe
+from novikoff.data.source import Source
+
+_MOST_LEVELS: Final = 10_000
+_FEW_LEVELS: Final = 20
+_ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
+_BATCH_NUMBERS: Final = 1 << 22  # in a piece of a Parquet file
+_EXACT: Final = 1 << 53
+_PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
+
+
+@cache
+def arrow(module: str = "pyarrow") -> Any:
+    """The module pyarrow, or one below it, imported when it is needed.
+
+    Raises
+    ------
+    DataError
+        If it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise DataError(
+            "Tables are read by pyarrow, which is missing: pip install pyarrow."
+        ) from None
+
+
+class TableRows:
+    """Turns the columns of a table into rows, one piece after the other.
+
+    Parameters
+    ----------
+    source : str
+        The name of the file.
+    names : sequence of str
+        Those of all its columns.
+    roles : ColumnRoles
+        Which of them are what.
+    options : ReadOptions
+        As the user gave them.
+    recipe : Recipe or None
+        That of a model that exists.
+    labelled : bool
+        Whether there must be labels.
+    raw : bool
+        Whether columns are the fields of a text file: there "1" is a number and "NA" is missing.
+    decimal : str
+        The decimal point of raw columns.
+    whole : bool
+        Whether there is one piece only.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        names: Sequence[str],
+        roles: ColumnRoles,
+        options: ReadOptions,
+        recipe: Recipe | None,
+        *,
+        labelled: bool,
+        raw: bool,
+        decimal: str = ".",
+        whole: bool = True,
+    ) -> None:
+        self.source, self.names, self.roles, self.options = source, names, roles, options
+        self.labelled, self.raw, self.decimal, self.whole = labelled, raw, decimal, whole
+        self.label = None if roles.label is None else names[roles.label]
+        self.notes: list[str] = []
+        self.missing: MissingValues | None = None
+        self._known = recipe
+        self._levels: list[tuple[str, ...] | None] = [None] * len(roles.features)
+        if recipe is not None:
+            self._levels = [column.levels for column in recipe.columns]
+        self._truths: dict[int, bool] = {}  # whether a column of text holds truth values
+
+    def from_columns(
+        self,
+        columns: Mapping[int, Any],
+        n_rows: int,
+        begin: Position,
+        texts: Callable[[int], Any] | None = None,
+    ) -> Piece:
+        """A piece from its columns, by their positions; ``texts`` gives one as it is written.
+
+        Raises
+        ------
+        DataError
+            If a feature is not a number, a value is missing or infinite, or a level is unknown.
+        """
+        if n_rows == 0 and self.whole:
+            raise DataError(f"{self.source} has no rows.")
+        if self.roles.row_names is not None:
+            self._check_row_names(columns[self.roles.row_names], begin.row)
+        codes, keys = self.labels_of(columns, n_rows, begin.row)
+        features = [
+            self._feature(k, columns[position], begin.row, texts)
+            for k, position in enumerate(self.roles.features)
+        ]
+        X = self._matrix(features, n_rows)
+        ids = None if self.roles.id is None else _texts_of(columns[self.roles.id])
+        return self.from_numbers(X, codes, keys, ids, begin)
+
+    def from_numbers(
+        self,
+        X: Floats,
+        codes: Indices,
+        keys: Sequence[Hashable],
+        ids: list[str] | None,
+        begin: Position,
+    ) -> Piece:
+        """A piece from a matrix, where NaN is a missing value."""
+        if self.missing is None:
+            self.missing = self._policy()
+        unlabelled = codes < 0 if self.labelled and self.label is not None else None
+        n_rows, dropped = len(X), self.missing.dropped
+        X, keep = self.missing.apply(X, begin.row, unlabelled)
+        rows = np.arange(begin.row + 1, begin.row + n_rows + 1)
+        if keep is not None:
+            codes, rows = codes[keep], rows[keep]
+            ids = None if ids is None else [ids[k] for k in np.flatnonzero(keep).tolist()]
+        dropped = begin.dropped + self.missing.dropped - dropped
+        end = begin._replace(row=begin.row + n_rows, dropped=dropped)
+        return Piece(X, codes, keys, rows, ids, begin, end)
+
+    def recipe(self) -> Recipe:
+        """How to read other files in the same way."""
+        if self._known is not None:
+            return self._known
+        columns = [
+            Column(self.names[position], None, levels)
+            for position, levels in zip(self.roles.features, self._levels, strict=True)
+        ]
+        if self.missing is not None and self.missing.means is not None:
+            means = iter(self.missing.means.tolist())
+            found = [(column, [next(means) for _ in column.names]) for column in columns]
+            columns = [c if c.levels is not None else Column(c.name, m[0]) for c, m in found]
+        options = self.options
+        recipe = Recipe(
+            family="table",
+            columns=tuple(columns),
+            label=self.label,
+            id=None if self.roles.id is None else self.names[self.roles.id],
+            missing=options.missing,
+            width=len(self.names),
+            header=options.header,
+            delimiter=options.delimiter,
+            decimal=None if options.decimal == "." else options.decimal,
+        )
+        names = list(recipe.names)
+        if len(set(names)) < len(names):
+            twice = next(name for k, name in enumerate(names) if name in names[:k])
+            raise DataError(
+                f"{self.source}: two features would be named {quoted(twice)}; rename a column."
+            )
+        return recipe
+
+    def final_notes(self) -> list[str]:
+        """What was decided on the way."""
+        return [*self.notes, *([] if self.missing is None else self.missing.notes())]
+
+    def _policy(self) -> MissingValues:
+        recipe, names = self._known, [self.names[j] for j in self.roles.features]
+        widths = [1 if levels is None else len(levels) for levels in self._levels]
+        textual = [levels is not None for levels in self._levels]
+        means = None
+        if recipe is not None and any(column.mean is not None for column in recipe.columns):
+            found = [np.nan if c.mean is None else c.mean for c in recipe.columns]
+            means = np.repeat(np.array(found), widths)
+        return MissingValues(
+            self.source,
+            self.label or "",
+            self.options.missing,
+            np.repeat(np.array(names, object), widths).tolist(),
+            np.repeat(np.array(textual, np.bool_), widths),
+            means,
+            trained=recipe is not None,
+            whole=self.whole,
+        )
+
+    def labels_of(
+        self, columns: Mapping[int, Any], n_rows: int, first_row: int
+    ) -> tuple[Indices, list[Hashable]]:
+        """The code of each row's label, -1 if it is missing, and the labels by code."""
+        if self.roles.label is None:
+            return np.full(n_rows, -1), []
+        try:
+            return self._label_keys(columns[self.roles.label], first_row)
+        except DataError:
+            if self.labelled:
+                raise
+            return np.full(n_rows, -1), []
+
+    def _label_keys(self, cells: Any, first_row: int) -> tuple[Indices, list[Hashable]]:
+        name = self.label or ""
+        if self.raw or is_text(cells.type):
+            codes, texts = encode(cells, raw=self.raw)
+            long = [k for k, text in enumerate(texts) if len(text) > MOST_LABEL_CHARACTERS]
+            if long:
+                row = first_row + int(np.argmax(codes == long[0])) + 1
+                raise DataError(
+                    f"{place(self.source, row, name)} is a label of over {MOST_LABEL_CHARACTERS} "
+                    "characters."
+                )
+            if not texts and self.whole:
+                raise DataError(
+                    f"{self.source}, row 1: the label, column {quoted(name)}, is missing."
+                )
+            return codes, list(texts)
+        if not is_numeric(cells.type):
+            raise DataError(
+                f"{self.source}: column {quoted(name)} of type {cells.type} cannot be the label; "
+                "choose another with --label."
+            )
+        pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
+        if types.is_float16(cells.type):
+            cells = pc.cast(cells, pa.float32())
+        if types.is_floating(cells.type):
+            infinite = pc.is_inf(pc.fill_null(cells, 0.0))
+            if pc.any(infinite).as_py():
+                row = first_row + pc.index(infinite, True).as_py() + 1
+                raise DataError(f"{place(self.source, row, name)}: the label is infinite.")
+            cells = pc.if_else(pc.is_nan(cells), None, cells)
+        coded = cells.combine_chunks().dictionary_encode()
+        indices = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)
+        values = coded.dictionary
+        single = types.is_float32(values.type)
+        keys = [np.float32(v) for v in values.to_pylist()] if single else values.to_pylist()
+        return indices.astype(np.int64), keys
+
+    def _feature(
+        self, k: int, cells: Any, first_row: int, texts: Callable[[int], Any] | None
+    ) -> Any:
+        """A column of numbers, or for a column of text the code of each row's level."""
+        position, name = self.roles.features[k], self.names[self.roles.features[k]]
+        if position in self.roles.one_hot or self._levels[k] is not None:
+            return self._categories(k, name, cells, first_row)
+        numbers = self.numbers_of(position, cells)
+        if numbers is not None:
+            self.check_exact(numbers, cells, position, first_row, texts)
+            return numbers
+        if self.roles.every_text and is_text(cells.type):
+            return self._categories(k, name, cells, first_row)
+        return self.refuse(position, name, cells, first_row)
+
+    def numbers_of(self, position: int, cells: Any) -> Any:
+        """The column as numbers; None if it holds something else."""
+        pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
+        if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
+            cells = pc.cast(cells, cells.type.value_type)
+        if types.is_decimal(cells.type):  # by way of text, which Arrow rounds correctly
+            return pc.cast(pc.cast(cells, pa.string()), pa.float64())
+        if types.is_null(cells.type):
+            return pc.cast(cells, pa.float64())
+        if not self.raw:
+            return cells if is_numeric(cells.type) else None
+        truths = self._truths.get(position)
+        found = cells if is_numeric(cells.type) else None
+        if found is None and truths is not True:
+            found = parse_numbers(cells, self.decimal)
+        if found is None and truths is not False:
+            found = parse_truths(cells)
+            truths = True if found is not None else truths
+        is_truths = truths is True or (found is not None and types.is_boolean(found.type))
+        if found is None or found.null_count == len(found):
+            return found
+        if self._truths.setdefault(position, is_truths) != is_truths:
+            raise DataError(
+                f"{self.source}: column {quoted(self.names[position])} holds true and false in "
+                "some rows, and numbers in others."
+            )
+        return found
+
+    def _categories(
+        self, k: int, name: str, cells: Any, first_row: int
+    ) -> tuple[Indices, tuple[str, ...]]:
+        if not is_text(cells.type) and not is_numeric(cells.type):
+            self.refuse(self.roles.features[k], name, cells, first_row)
+        codes, found = encode(cells, raw=self.raw)
+        known = self._levels[k]
+        if known is None:
+            reason = None
+            if len(found) > _MOST_LEVELS:
+                reason = f"{len(found):,} different values, too many for --one-hot (at most "
+                reason += f"{_MOST_LEVELS:,})"
+            elif not found:
+                reason = "no values at all"
+            if reason is not None:
+                raise DataError(
+                    f"{self.source}: column {quoted(name)} has {reason}; leave it out with "
+                    f"--drop {argument(name)}."
+                )
+            self._levels[k] = tuple(found)
+            self.notes.append(
+                f"column {quoted(name)} became {counted(len(found), 'column')} of 0 and 1, one for "
+                "each value"
+            )
+            return codes, tuple(found)
+        order = {level: code for code, level in enumerate(known)}
+        for code, level in enumerate(found):
+            if level not in order:
+                row = first_row + int(np.argmax(codes == code)) + 1
+                raise DataError(
+                    f"{place(self.source, row, name)} holds {quoted(level)}, a value that the "
+                    "model has not seen in training; drop such rows or fit again with them."
+                )
+        return np.array([*(order[level] for level in found), -1], np.int64)[codes], known
+
+    def _matrix(self, features: Sequence[Any], n_rows: int) -> Floats:
+        """The features as one C-ordered matrix; missing values become NaN."""
+        widths = [len(f[1]) if isinstance(f, tuple) else 1 for f in features]
+        single = not any(isinstance(f, tuple) or not _is_single(f.type) for f in features)
+        width = sum(widths)
+        try:
+            X: Floats = np.empty((n_rows, width), np.float32 if single else np.float64)
+        except (MemoryError, ValueError):
+            size = n_rows * width * 8 / 2**30
+            raise DataError(
+                f"{self.source} needs {size:,.0f} GiB as a matrix, too much memory."
+            ) from None
+        starts = np.cumsum([0, *widths]).tolist()
+        arrays = [
+            (j, to_floats(feature, single=single))
+            for j, feature in zip(starts, features, strict=False)
+            if not isinstance(feature, tuple)
+        ]
+        for first in range(0, n_rows, _ROWS_AT_ONCE):
+            rows = slice(first, first + _ROWS_AT_ONCE)
+            for j, values in arrays:
+                X[rows, j] = values[rows]
+        for j, feature in zip(starts, features, strict=False):
+            if isinstance(feature, tuple):
+                codes, levels = feature
+                block = X[:, j : j + len(levels)]
+                block[:] = 0.0
+                known = np.flatnonzero(codes >= 0)
+                block[known, codes[known]] = 1.0
+                block[codes < 0] = np.nan
+        return X
+
+    def check_exact(
+        self,
+        numbers: Any,
+        cells: Any,
+        position: int,
+        first_row: int,
+        texts: Callable[[int], Any] | None,
+    ) -> None:
+        """Raise DataError if a column has an integer that float64 cannot hold."""
+        pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
+        if numbers.type in (pa.int64(), pa.uint64()):
+            values = pc.fill_null(numbers, 0).to_numpy()
+            held = are_exact(values)
+            if not held.all():
+                row = int(np.argmin(held))
+                refuse_inexact(
+                    self.source, first_row + row + 1, self.names[position], str(values[row])
+                )
+        elif self.raw and types.is_float64(numbers.type):
+            sizes = np.abs(to_floats(numbers, single=False))
+            far = np.flatnonzero((sizes >= _EXACT) & (sizes < np.inf))
+            if not len(far):
+                return
+            written = cells if is_text(cells.type) or texts is None else texts(position)
+            for row in far.tolist():
+                text = str(written[row].as_py()).strip(" \t")
+                if not is_exact_text(text):
+                    refuse_inexact(self.source, first_row + row + 1, self.names[position], text)
+
+    def _check_row_names(self, cells: Any, first_row: int) -> None:
+        """A column without a name must be text, or count the rows."""
+        numbers = parse_numbers(cells, self.decimal) if self.raw else None
+        if numbers is not None:
+            counts = to_floats(numbers, single=False)
+            steps = np.arange(first_row, first_row + len(counts), dtype=np.float64)
+            if not (np.array_equal(counts, steps) or np.array_equal(counts, steps + 1.0)):
+                raise DataError(
+                    f"{self.source} has no name for column 1 in its header, and it does not just "
+                    "number the rows; give it a name, or leave it out with --drop 1."
+                )
+        if not first_row:
+            self.notes.append(
+                "the first column has no name: it is taken for the rows' names, not a feature"
+            )
+
+    def refuse(self, position: int, name: str, cells: Any, first_row: int) -> NoReturn:
+        """Say why a column is not a feature."""
+        if not is_text(cells.type):
+            raise DataError(
+                f"{self.source}: column {quoted(name)} is of type {cells.type}, not of numbers; "
+                f"{_type_advice(cells.type)}leave it out with --drop {argument(name)}."
+            )
+        truths = self._truths.get(position) is True
+        for row, value in enumerate(_values_of(cells), start=first_row + 1):
+            text = "" if value is None else str(value)
+            if value is None or (self.raw and is_missing(text)):
+                continue
+            if self.raw and (is_truth(text) if truths else is_number(text, self.decimal)):
+                continue
+            raise DataError(
+                f"{place(self.source, row, name)} holds {quoted(text)}, which is not a number; "
+                f"{self._advice(name, cells, text)}."
+            )
+        raise DataError(
+            f"{self.source}: column {quoted(name)} is text without values; leave it out with "
+            f"--drop {argument(name)}."
+        )
+
+    def _advice(self, name: str, cells: Any, text: str) -> str:
+        """What to do about a column of text that holds a certain one."""
+        dress = number_in_dress(text)
+        if self.raw and self.decimal == "." and has_decimal_comma(text):
+            thousands = "; if it separates thousands, take it out" if dress else ""
+            return f"if the comma is its decimal point, say --decimal ,{thousands}"
+        if dress:
+            return f"it looks like a number with {dress}, which must be taken out"
+        column = argument(name)
+        if self._known is not None:
+            return "the model has learned numbers there"
+        codes, levels = encode(cells, raw=self.raw)
+        if len(levels) > max(_FEW_LEVELS, (codes >= 0).sum() / 2):
+            return (
+                f"as most of its values differ, say --id {column} if it names the rows, or "
+                f"--drop {column}"
+            )
+        hint = f"use --one-hot {column} to make it columns of 0 and 1, or --drop {column}"
+        roles = self.roles
+        if roles.guessed and roles.label is not None and len(levels) <= _FEW_LEVELS:
+            last = quoted(self.names[roles.label])
+            hint = (
+                f"the label was taken to be the last column, {last}; if it is {quoted(name)}, say "
+                f"--label {column}, else {hint}"
+            )
+        return hint
+
+
+class TableReader:
+    """A source of tables, whatever their format; ``rows`` makes pieces of their columns."""
+
+    shift = 0
+    rows: TableRows
+
+    def __init__(self, source: Source | None, name: str) -> None:
+        self.source, self._opened_source = name, source
+        self.notes: list[str] = []
+
+    @property
+    def label(self) -> str | None:
+        """The name of the label's column."""
+        return self.rows.label
+
+    @property
+    def dropped(self) -> int:
+        """The rows left out so far."""
+        return 0 if self.rows.missing is None else self.rows.missing.dropped
+
+    @property
+    def imputed(self) -> Imputed | None:
+        """The rows and columns of X where a mean stands for a missing value."""
+        found = [] if self.rows.missing is None else self.rows.missing.imputed
+        if not found:
+            return None
+        rows, columns = zip(*found, strict=True)
+        return np.concatenate(rows), np.concatenate(columns)
+
+    def typed(self, keys: Sequence[Hashable]) -> Labels:
+        """What the keys of labels stand for."""
+        return label_values([str(k) for k in keys]) if self.rows.raw else typed_labels(keys)
+
+    def recipe(self) -> Recipe:
+        """How to read other files in the same way."""
+        return self.rows.recipe()
+
+    def final_notes(self) -> list[str]:
+        """What was decided on the way."""
+        return self.rows.final_notes()
+
+    def close(self) -> None:
+        """Give the file back."""
+        if self._opened_source is not None:
+            self._opened_source.close()
+
+
+class TypedTable(TableReader):
+    """The pieces of a Parquet file, a folder of them, or an Arrow file.
+
+    Parameters
+    ----------
+    source : Source, or sequence of paths
+        The file, or the Parquet files of a folder, in their order.
+    name : str
+        For messages.
+    options, recipe, labelled
+        As for `TableRows`.
+    one_piece : bool
+        Whether all rows are read at once.
+    """
+
+    def __init__(
+        self,
+        source: Source | Sequence[str],
+        name: str,
+        options: ReadOptions,
+        recipe: Recipe | None,
+        *,
+        labelled: bool,
+        one_piece: bool,
+    ) -> None:
+        super().__init__(source if isinstance(source, Source) else None, name)
+        self._files = [source] if isinstance(source, Source) else list(source)
+        self._parquet = not isinstance(source, Source) or source.format == "parquet"
+        self._one_piece = one_piece
+        schema = self._schema(self._files[0])
+        self._names = list(schema.names)
+        roles, self.notes = _schema_roles(name, schema, options, recipe, labelled=labelled)
+        self._used = roles.used
+        self.rows = TableRows(
+            name, self._names, roles, options, recipe, labelled=labelled, raw=False, whole=one_piece
+        )
+
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
+        """The rows from a position on; positions count rows."""
+        tables, row = self._tables(), 0
+        if begin is None:
+            head = list(islice(tables, 2))
+            self.rows.whole, tables = len(head) == 1, chain(head, tables)
+        begin = begin or Position()
+        for table in tables:
+            first, row = row, row + table.num_rows
+            if row <= begin.row and not self.rows.whole:
+                continue
+            table = table.slice(max(0, begin.row - first))
+            columns = {j: table.column(self._names[j]) for j in self._used}
+            piece = self.rows.from_columns(columns, table.num_rows, begin)
+            piece.locate = begin.after_rows
+            piece.end = piece.end._replace(offset=row)
+            begin = piece.end
+            yield piece
+
+    def _tables(self) -> Iterator[Any]:
+        pa, names = arrow(), [self._names[j] for j in self._used]
+        if not self._one_piece:
+            for file in self._files:
+                yield from (pa.Table.from_batches([b]) for b in self._batches(file, names))
+            return
+        with _readable(self.source, self._parquet):
+            schema = pa.schema([self._schema(self._files[0]).field(name) for name in names])
+            batches = [batch for file in self._files for batch in self._batches(file, names)]
+            yield pa.Table.from_batches(batches, schema=schema)
+
+    def _schema(self, file: Source | str) -> Any:
+        with _readable(self.source, self._parquet):
+            opened = self._opened(file)
+            schema = opened.schema_arrow if self._parquet else opened.schema
+            list(schema.names)  # names that are no UTF-8 fail here
+            return schema
+
+    def _batches(self, file: Source | str, names: Sequence[str]) -> Iterator[Any]:
+        rows = max(1, _BATCH_NUMBERS // max(1, len(names)))
+        with _readable(self.source, self._parquet):
+            opened = self._opened(file)
+            if self._parquet:
+                absent = set(names) - set(opened.schema_arrow.names)
+                if absent:
+                    raise DataError(f"{file} has no column {listed(sorted(absent))}.")
+                yield from opened.iter_batches(batch_size=rows, columns=list(names))
+                return
+            batches = opened
+            if hasattr(opened, "get_batch"):
+                batches = (opened.get_batch(k) for k in range(opened.num_record_batches))
+            for batch in batches:
+                batch.validate(full=True)  # offsets that lead astray would crash us later
+                yield batch.select(list(names))
+
+    def _opened(self, file: Source | str) -> Any:
+        pa = arrow()
+        content = file if isinstance(file, str) else pa.BufferReader(pa.py_buffer(file.view()))
+        if self._parquet:
+            return arrow("pyarrow.parquet").ParquetFile(content)
+        ipc = arrow("pyarrow.ipc")
+        is_file = isinstance(file, Source) and file.head.startswith(b"ARROW1")
+        return ipc.open_file(content) if is_file else ipc.open_stream(content)
+
+
+def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
+    """A column of any simple type as codes of its different values, which are texts, sorted.
+
+    A missing value has the code -1. In ``raw`` text those that only say so, as NA, are missing.
+    """
+    pa, pc = arrow(), arrow("pyarrow.compute")
+    if arrow("pyarrow.types").is_dictionary(cells.type):
+        cells = pc.cast(cells, cells.type.value_type)
+    # In one chunk: each would have a dictionary of its own.
+    coded = pc.cast(cells, pa.large_string()).combine_chunks().dictionary_encode()
+    values: list[str] = coded.dictionary.to_pylist()
+    codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    kept = sorted(value for value in values if not (raw and is_missing(value)))
+    order = {value: code for code, value in enumerate(kept)}
+    table = np.array([*(order.get(value, -1) for value in values), -1], np.int64)
+    return table[codes], kept
+
+
+def parse_numbers(cells: Any, decimal: str) -> Any:
+    """A column of raw text as float64, missing values as nulls; None if some is no number."""
+    pa, pc = arrow(), arrow("pyarrow.compute")
+    texts = _without_missing(cells)
+    if decimal != ".":
+        if pc.any(pc.match_substring(texts, ".")).as_py():
+            return None
+        texts = pc.replace_substring(texts, decimal, ".")
+    try:
+        return pc.cast(texts, pa.float64())
+    except pa.ArrowInvalid:  # one by one: there may be a number that Arrow does not know as such
+        values = [None if text is None else number(str(text)) for text in _values_of(texts)]
+        if any(v is None and t is not None for v, t in zip(values, _values_of(texts), strict=True)):
+            return None
+        return pa.chunked_array([pa.array(values, pa.float64())])
+
+
+def parse_truths(cells: Any) -> Any:
+    """A column of raw text as 0 and 1; None if some value is neither true nor false."""
+    pa, pc = arrow(), arrow("pyarrow.compute")
+    small = pc.utf8_lower(_without_missing(cells))
+    if not pc.all(pc.is_in(small, value_set=pa.array(["true", "false", None], small.type))).as_py():
+        return None
+    return pc.cast(pc.equal(small, "true"), pa.float64())
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type is text, also if it is in a dictionary."""
+    types = arrow("pyarrow.types")
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def is_numeric(kind: Any) -> bool:
+    """Whether a type is a number or a truth value."""
+    types = arrow("pyarrow.types")
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_decimal(kind)
+        or types.is_boolean(kind)
+    )
+
+
+def to_floats(cells: Any, *, single: bool) -> Floats:
+    """A column of numbers or truth values as floats, with NaN where they are missing."""
+    pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
+    if types.is_boolean(cells.type):
+        cells = pc.cast(cells, pa.uint8())
+    kind = pa.float32() if single else pa.float64()
+    return cast(Floats, pc.cast(cells, kind, safe=False).to_numpy())
+
+
+def _schema_roles(
+    source: str, schema: Any, options: ReadOptions, recipe: Recipe | None, *, labelled: bool
+) -> tuple[ColumnRoles, list[str]]:
+    """The roles of a typed table's columns, and what was decided on the way."""
+    names = list(schema.names)
+    if "" in names:
+        raise DataError(f"{source} has no name for column {names.index('') + 1}.")
+    check_unique(source, names)
+    if recipe is not None:
+        roles = match_columns(source, names, recipe, options, labelled=labelled)
+        return roles, roles.notes
+    asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
+    said = _pandas_index(schema)
+    index = [n for n in names if (n in said or _PANDAS_INDEX.fullmatch(n)) and n not in asked]
+    notes = [f"the index of a pandas frame, {listed(index)}, is not a feature"] if index else []
+    positions = [j for j, name in enumerate(names) if name not in index]
+    inner = [names[j] for j in positions]
+    roles = assign_columns(source, inner, options, labelled=labelled, row_names=False)
+    moved = replace(
+        roles,
+        label=None if roles.label is None else positions[roles.label],
+        id=None if roles.id is None else positions[roles.id],
+        features=[positions[j] for j in roles.features],
+        one_hot=frozenset(positions[j] for j in roles.one_hot),
+    )
+    return moved, notes + roles.notes
+
+
+def _pandas_index(schema: Any) -> set[str]:
+    """The columns that pandas wrote as the index of a frame, by what it says of itself."""
+    try:
+        said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        return {name for name in said["index_columns"] if isinstance(name, str)}
+    except (ValueError, TypeError, KeyError, RecursionError):  # it may say anything, or nothing
+        return set()
+
+
+@contextmanager
+def _readable(source: str, parquet: bool) -> Iterator[None]:
+    """Say in a sentence that Arrow cannot read a file."""
+    try:
+        yield
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:  # whatever Arrow makes of arbitrary bytes
+        lines = str(error).splitlines() or [type(error).__name__]
+        reason = lines[0].strip().rstrip(".")[:200]
+        format = "Parquet" if parquet else "Arrow"
+        raise DataError(f"{source} is not a sound {format} file: {reason}.") from None
+
+
+def _without_missing(cells: Any) -> Any:
+    pa, pc = arrow(), arrow("pyarrow.compute")
+    texts = pc.utf8_trim(cells, characters=" \t")
+    return pc.if_else(pc.is_in(texts, value_set=pa.array(MISSING, texts.type)), None, texts)
+
+
+def _values_of(cells: Any) -> Iterator[object]:
+    """The values of a column, one chunk in memory at a time."""
+    for chunk in cells.chunks:
+        yield from chunk.to_pylist()
+
+
+def _texts_of(cells: Any) -> list[str]:
+    return ["" if value is None else str(value) for value in _values_of(cells)]
+
+
+def _is_single(kind: Any) -> bool:
+    types = arrow("pyarrow.types")
+    return bool(types.is_float32(kind) or types.is_float16(kind))
+
+
+def _type_advice(kind: Any) -> str:
+    """What to do about a column of dates or times."""
+    if arrow("pyarrow.types").is_temporal(kind):
+        return "turn it into a number, such as days since a date, or "
+    return ""
