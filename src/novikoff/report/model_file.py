@@ -150,7 +150,7 @@ def dump(record: ModelRecord) -> bytes:
     except InvalidJsonError as error:
         raise ModelFileError(f"The {record.estimator} cannot be saved: {error}.") from None
     tensors = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    return save_tensors(tensors, {"novikoff": f"{text[:-1]}{_MARK}{_checksum(text, tensors)}\"}}"})
+    return save_tensors(tensors, {"novikoff": f'{text[:-1]}{_MARK}{_checksum(text, tensors)}"}}'})
 
 
 def read(path: str | os.PathLike[str]) -> ModelRecord:
@@ -321,6 +321,20 @@ class Tensors:
             wanted = ", ".join("any" if length is None else str(length) for length in shape)
             raise InvalidJsonError(f"the tensor {name!r} has shape {array.shape}, not ({wanted})")
         return array
+
+
+def run_state(n_iter: int, *, converged: bool, grows: bool = False) -> Body:
+    """What a run of the perceptron leaves beside its model, without counts by row or a trace.
+
+    ``grows`` is whether it takes in classes that are new.
+    """
+    return {
+        "n_iter": n_iter,
+        "converged": converged,
+        "open": grows,
+        "rows": None,
+        "trace": None,
+    }
 
 
 def pocket_state(

@@ -245,10 +245,12 @@ class StreamRun:
             return
         if len(wrong) != len(codes):
             wrong = np.array([before != model.classes[codes[0]]])
-        if novel:
-            wrong = np.ones(1, dtype=np.bool_)
+        self.note(model, np.ones(1, dtype=np.bool_) if novel else wrong)
+
+    def note(self, model: LinearModel, wrong: npt.NDArray[np.bool_]) -> None:
+        """Count rows that a model has learned, each of which was predicted wrong or right."""
         self.model = model
-        self.rows += len(codes)
+        self.rows += len(wrong)
         self.mistakes += int(np.count_nonzero(wrong))
         self._recent = np.concatenate([self._recent, wrong[-RECENT_ROWS:]])[-RECENT_ROWS:]
 
@@ -345,7 +347,7 @@ class StreamReader:
 
     def record(self, asked: Mapping[str, object]) -> ModelRecord:
         """All that is needed to predict, and to go on from here."""
-        from novikoff.report.model_file import ModelRecord
+        from novikoff.report.model_file import ModelRecord, run_state
 
         run, model = self.run, self.run.model
         if model is None:
@@ -362,7 +364,7 @@ class StreamReader:
                 "average": "averaged" if run.average else False,
                 "multi_class": run.multi_class,
             },
-            fitted={"n_iter": self.passes, "converged": False, "open": run.classes is None},
+            fitted=run_state(self.passes, converged=False, grows=run.classes is None),
             preprocessing=self.rows.recipe(model.n_features).to_json(),
             data={
                 "source": self.rows.source,

@@ -545,7 +545,7 @@ def weights_of(case: Case) -> Vector:
 
 def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
     """The model of a study, for a file: an estimator's name, its parameters and what it found."""
-    from novikoff.report.model_file import ModelRecord, pocket_state
+    from novikoff.report.model_file import ModelRecord, pocket_state, run_state
 
     options, model = found.options, found.model
     parameters: dict[str, object] = {
@@ -565,7 +565,7 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
         parameters["average"] = "averaged"
     run = found.run
     clean = found.rule == "largest margin" or (run is not None and run.clean)
-    fitted = {"n_iter": 0 if run is None else run.epochs, "converged": clean, "open": False}
+    fitted = run_state(0 if run is None else run.epochs, converged=clean)
     return ModelRecord("Perceptron", model, names, parameters, fitted)
 
 

@@ -1,0 +1,669 @@
+"""``nv.save``, ``nv.load`` and ``nv.stream``: scikit-learn's estimators, in files and on streams.
+
+The only module of report/ that imports learners/: commands use records, and never import it.
+What an estimator says of its proofs is derived from the proofs on loading, not believed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import BinaryIO, Final, TypeAlias, TypeVar, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from novikoff.core import orders
+from novikoff.core.counts import Trace
+from novikoff.core.rows import Vector
+from novikoff.core.schemes import labels_of
+from novikoff.data import DataError, ReadOptions, StreamOptions
+from novikoff.geometry.certificate import Certificate
+from novikoff.geometry.checker import CertificateError
+from novikoff.geometry.error_bound import ErrorBound
+from novikoff.geometry.fewest_mistakes import rounded_down
+from novikoff.geometry.separability import Verdict
+from novikoff.learners.inputs import Example, check_parameters
+from novikoff.learners.max_margin import MaxMargin
+from novikoff.learners.perceptron import Perceptron
+from novikoff.learners.pocket import Pocket
+from novikoff.report import model_file
+from novikoff.report.files import write_file
+from novikoff.report.model_file import (
+    ESTIMATORS,
+    ModelFileError,
+    ModelRecord,
+    Tensors,
+    pocket_state,
+    run_state,
+    split_matrix,
+)
+from novikoff.report.stream import (
+    Progress,
+    Stop,
+    StreamReader,
+    StreamRun,
+    begin,
+    doubling,
+    multiples,
+)
+from novikoff.report.strict_json import MAX_COUNT, Fields, InvalidJsonError, as_json
+
+Model: TypeAlias = Perceptron | Pocket | MaxMargin
+Item: TypeAlias = tuple[object, object]
+StreamSource: TypeAlias = str | os.PathLike[str] | BinaryIO | Iterable[Item]
+_Proof = TypeVar("_Proof", Certificate, ErrorBound)
+_Value = TypeVar("_Value")
+
+# Nothing is imported by name: these are the estimators and orders that a file can name.
+_CLASSES: Final[dict[str, type[Model]]] = dict(
+    zip(ESTIMATORS, (Perceptron, Pocket, MaxMargin), strict=True)
+)
+_PLAIN_ORDERS: Final[dict[str, type[orders.Order]]] = {
+    kind.__name__: kind
+    for kind in (
+        *(orders.Cyclic, orders.Fixed, orders.Permuted),
+        *(orders.MaxDistance, orders.MaxResidual),
+    )
+}
+_TRACE: Final = ("margin", "tau", "squared_norm")
+_ANGLES: Final = ("inner", "cosine")
+_MAX_THREADS = 1024
+
+
+def save(
+    model: Model,
+    path: str | os.PathLike[str],
+    *,
+    preprocessing: Mapping[str, object] | None = None,
+    data: Mapping[str, object] | None = None,
+    certificate: Mapping[str, object] | None = None,
+    force: bool = True,
+) -> None:
+    """Write a fitted estimator to a file that `load` reads back, bit for bit.
+
+    The file is written whole or not at all. It holds everything that the estimator shows and
+    needs to go on learning, with these exceptions: a ``random_state`` that is a RandomState is
+    stored as None, vectors among the parameters come back as float64 arrays, and requests for
+    metadata are not stored.
+
+    Parameters
+    ----------
+    model : Perceptron, Pocket or MaxMargin
+        A fitted estimator.
+    path : path
+        Where to write.
+    preprocessing, data, certificate : mapping, optional
+        What else to remember, as JSON can hold it: how rows were prepared, where they came
+        from, what was proved about them.
+    force : bool
+        Whether a file that is already there is replaced.
+
+    Raises
+    ------
+    ModelFileError
+        If the model is not fitted, or has something that a file cannot hold.
+    OutputError
+        If the file cannot be written, or is there and ``force`` is False.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import novikoff as nv
+    >>> clf = nv.Perceptron(order="cyclic").fit([[0, 0], [0, 1], [1, 1]], ["no", "no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "and.safetensors"
+    ...     save(clf, path, data={"source": "and.csv"})
+    ...     again = load(path)
+    >>> again.predict([[1, 1], [0, 1]]).tolist(), again.n_mistakes_ == clf.n_mistakes_
+    (['yes', 'no'], True)
+    """
+    extras = cast(
+        "list[dict[str, object] | None]",
+        [
+            dict(value) if isinstance(value, Mapping) else value
+            for value in (preprocessing, data, certificate)
+        ],
+    )
+    write_file(path, model_file.dump(record_of(model, *extras)), force=force)
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """The estimator in a model file, as it was when it was saved.
+
+    Parameters
+    ----------
+    path : path
+        A file that `save` or a command wrote.
+
+    Returns
+    -------
+    Perceptron, Pocket or MaxMargin
+        It predicts, and goes on learning, bit for bit as the one that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, or was altered; nothing in it is ever executed.
+    OSError
+        If the file is not there or may not be read.
+    """
+    record = model_file.read(path)
+    try:
+        return estimator_of(record)
+    except InvalidJsonError as error:
+        name = os.fspath(path)
+        raise ModelFileError(f"{name} cannot be read as a model: {error}.") from None
+
+
+def record_of(
+    model: Model,
+    preprocessing: dict[str, object] | None = None,
+    data: dict[str, object] | None = None,
+    certificate: dict[str, object] | None = None,
+) -> ModelRecord:
+    """A fitted estimator in plain values."""
+    name = type(model).__name__
+    if _CLASSES.get(name) is not type(model):
+        raise ModelFileError(
+            f"A {name} cannot be saved: model files hold a {', a '.join(ESTIMATORS)}; save the "
+            "last step of a pipeline, and describe the others in `preprocessing`."
+        )
+    if not model.__sklearn_is_fitted__():
+        raise ModelFileError(f"The {name} cannot be saved: it is not fitted.")
+    try:
+        parameters = _write_parameters(model)
+    except InvalidJsonError as error:
+        raise ModelFileError(f"The {name} cannot be saved: {error}.") from None
+    write = {Perceptron: _write_run, Pocket: _write_pocket, MaxMargin: _write_margins}[type(model)]
+    fitted, arrays = cast("_Writer", write)(model)
+    return ModelRecord(
+        estimator=name,
+        model=model._model,
+        names=_names_of(model),
+        parameters=parameters,
+        fitted=fitted,
+        arrays=arrays,
+        preprocessing=preprocessing,
+        data=data,
+        certificate=certificate,
+    )
+
+
+def estimator_of(record: ModelRecord) -> Model:
+    """The estimator of a record; InvalidJsonError says what is wrong with it."""
+    model = _CLASSES[record.estimator]()
+    try:
+        model.set_params(**_read_parameters(record.parameters))
+        check_parameters(model, model._rules)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
+    texts = record.names is not None and set(map(type, record.names)) <= {str}
+    model._take(record.model, cast("list[str]", record.names) if texts else None)
+    if record.names is not None and not texts:
+        model._vocabulary = {cast("Hashable", n): k for k, n in enumerate(record.names)}
+    fitted, tensors = Fields(record.fitted, "its fit"), Tensors(record.arrays)
+    if isinstance(model, Perceptron):
+        _read_run(model, fitted, tensors)
+    elif record.model.averages or record.model.votes or len(record.model.classes) < 2:
+        raise InvalidJsonError(f"a {record.estimator} keeps no average and has two classes")
+    elif isinstance(model, Pocket):
+        _read_pocket(model, fitted, tensors)
+    else:
+        _read_margins(model, fitted, tensors)
+    fitted.end()
+    tensors.end()
+    return model
+
+
+_Writer: TypeAlias = Callable[[Model], tuple[model_file.Body, dict[str, model_file.Array]]]
+
+
+def _names_of(model: Model) -> list[object] | None:
+    names: Iterable[object] | None = model.__dict__.get("_feature_names")
+    if names is None:
+        names = model._vocabulary
+    found = None if names is None else list(names)
+    return None if found == list(range(model.n_features_in_)) else found
+
+
+def _write_parameters(model: Model) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, value in model.get_params(deep=False).items():
+        what = f"its parameter {name!r}"
+        if name == "random_state" and isinstance(value, np.random.RandomState):
+            found[name] = None
+        elif name == "order" and not isinstance(value, str):
+            found[name] = _write_order(value, what)
+        elif name == "class_weight" and isinstance(value, Mapping):
+            found[name] = [[as_json(key, what), as_json(value[key], what)] for key in value]
+        elif name == "trace" and not isinstance(value, bool | np.bool_):
+            found[name] = as_json(np.asarray(value, dtype=np.float64).tolist(), what)
+        else:
+            found[name] = as_json(value, what)
+    return found
+
+
+def _read_parameters(body: Mapping[str, object]) -> dict[str, object]:
+    found = dict(body)
+    order, weights, trace = (body.get(name) for name in ("order", "class_weight", "trace"))
+    if isinstance(order, dict):
+        found["order"] = _read_order(Fields(order, "its order"))
+    if isinstance(weights, list):
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in weights):
+            raise InvalidJsonError("its class weights are not a list of pairs")
+        found["class_weight"] = {label: weight for label, weight in weights}
+    if isinstance(trace, list):
+        found["trace"] = np.array(trace, dtype=np.float64)
+    threads = body.get("n_jobs")
+    if isinstance(threads, int) and not 0 < abs(threads) <= _MAX_THREADS:
+        raise InvalidJsonError(f"its parameter 'n_jobs' is 0 or beyond {_MAX_THREADS}")
+    return found
+
+
+def _write_order(order: object, what: str) -> dict[str, object]:
+    name = type(order).__name__
+    if _PLAIN_ORDERS.get(name) is type(order):
+        return {"order": name}
+    if type(order) is orders.Blocks:
+        return {"order": name, "size": as_json(order.size, what)}
+    if type(order) is orders.Random:
+        p = None if order.p is None else np.asarray(order.p, dtype=np.float64).tolist()
+        return {"order": name, "p": as_json(p, what)}
+    raise InvalidJsonError(
+        f"{what} is a {name}, an order that a file cannot hold; set_params(order=...) to "
+        "another before saving"
+    )
+
+
+def _read_order(fields: Fields) -> orders.Order:
+    name = fields.text("order")
+    order: orders.Order
+    if name in _PLAIN_ORDERS:
+        order = _PLAIN_ORDERS[name]()
+    elif name == "Blocks":
+        order = orders.Blocks(max(1, fields.count("size")))
+    elif name == "Random":
+        p = fields.take("p")
+        if p is not None and not isinstance(p, list):
+            raise InvalidJsonError("the probabilities of its order are not a list")
+        order = orders.Random(None if p is None else np.array(p, dtype=np.float64))
+    else:
+        raise InvalidJsonError(f"its order is the unknown order {name[:80]!r}")
+    fields.end()
+    return order
+
+
+def _write_run(model: Perceptron) -> tuple[model_file.Body, dict[str, model_file.Array]]:
+    arrays: dict[str, model_file.Array] = {}
+    counts = model.__dict__.get("update_counts_")
+    if isinstance(counts, np.ndarray):
+        arrays["update_counts"] = counts
+    elif counts is not None:
+        arrays |= split_matrix("update_counts", counts)
+    traces: list[Trace] = _listed(model.__dict__.get("trace_", []))
+    angles = bool(traces) and traces[0].inner is not None
+    for rule, trace in enumerate(traces):
+        for name in ("step", "index", *_TRACE, *(_ANGLES if angles else ())):
+            arrays[f"trace.{rule}.{name}"] = getattr(trace, name)
+    body = run_state(int(model.n_iter_), converged=bool(model.converged_), grows=model._open)
+    body["rows"] = None if counts is None else int(counts.shape[-1])
+    body["trace"] = None if not traces else "angles" if angles else "plain"
+    return body, arrays
+
+
+def _read_run(model: Perceptron, fitted: Fields, tensors: Tensors) -> None:
+    model.n_iter_, model.converged_ = fitted.count("n_iter"), fitted.flag("converged")
+    model._open = fitted.flag("open")
+    rows, trace = fitted.take("rows"), fitted.take("trace")
+    if rows is not None and (type(rows) is not int or not 0 <= rows < MAX_COUNT):
+        raise InvalidJsonError("its number of rows is not a whole number")
+    n_rules = model._model.n_rules
+    if len(model._model.classes) < 2 and not model._open:
+        raise InvalidJsonError("it has one class only, which a stream alone may have")
+    if rows is not None and n_rules == 1:
+        model.update_counts_ = tensors.integers("update_counts", rows).astype(np.int32)
+    elif rows is not None:
+        model.update_counts_ = tensors.matrix("update_counts", n_rules, rows, "int32")
+    if trace is None:
+        return
+    if trace not in ("plain", "angles") or rows is None:
+        raise InvalidJsonError("its trace does not belong to a fit")
+    found = []
+    for rule in range(n_rules):
+        at = f"trace.{rule}"
+        index = tensors.integers(f"{at}.index", None, below=max(1, rows))
+        step = tensors.integers(f"{at}.step", len(index))
+        # Norms and inner products may be beyond float64 where the weights are not.
+        numbers = [
+            tensors.floats(f"{at}.{name}", len(index), finite=name in ("margin", "tau"))
+            for name in (*_TRACE, *(_ANGLES if trace == "angles" else ()))
+        ]
+        found.append(Trace(step, index, *numbers))
+    model.trace_ = _single(found)
+
+
+def _write_pocket(model: Pocket) -> tuple[model_file.Body, dict[str, model_file.Array]]:
+    proofs = _listed(model.certificate_)
+    return pocket_state(_listed(model.n_errors_), proofs, _listed(model.history_))
+
+
+def _read_pocket(model: Pocket, fitted: Fields, tensors: Tensors) -> None:
+    n_rules = model._model.n_rules
+    errors = fitted.items("n_errors", n_rules)
+    proofs = _read_proofs(model, fitted.items("certificates", n_rules), ErrorBound.from_json)
+    for found, proof in zip(errors, proofs, strict=True):
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            raise InvalidJsonError("a number of errors is not a number")
+        if found < rounded_down(proof.bound):
+            raise InvalidJsonError("it claims fewer errors than its certificate allows")
+    counts = cast("list[float]", errors)
+    bounds = [rounded_down(proof.bound) for proof in proofs]
+    model.n_errors_, model.errors_lower_bound_ = _single(counts), _single(bounds)
+    model.optimal_ = _single([n <= bound for n, bound in zip(counts, bounds, strict=True)])
+    model.certificate_ = _single(proofs)
+    model.history_ = _single([tensors.floats(f"history.{k}", None, 2) for k in range(n_rules)])
+    model.n_updates_, model.n_mistakes_ = model._model.n_updates, model._model.n_mistakes
+    model.converged_ = not any(counts)
+
+
+def _write_margins(model: MaxMargin) -> tuple[model_file.Body, dict[str, model_file.Array]]:
+    arrays: dict[str, model_file.Array] = {}
+    pairs = zip(_listed(model.support_), _listed(model.dual_coef_), strict=True)
+    for rule, (support, dual) in enumerate(pairs):
+        arrays[f"support.{rule}"], arrays[f"dual.{rule}"] = support, dual
+    proofs = [verdict.certificate for verdict in _listed(model.verdict_)]
+    return {"certificates": [proof.to_json() for proof in proofs if proof is not None]}, arrays
+
+
+def _read_margins(model: MaxMargin, fitted: Fields, tensors: Tensors) -> None:
+    n_rules = model._model.n_rules
+    proofs = _read_proofs(model, fitted.items("certificates", n_rules), Certificate.from_json)
+    if any(proof.kind != "separable" for proof in proofs):
+        raise InvalidJsonError("a certificate in it is not of separable classes")
+    verdicts = [Verdict.from_certificate(proof) for proof in proofs]
+    supports = [tensors.integers(f"support.{rule}", None) for rule in range(n_rules)]
+    duals = [tensors.floats(f"dual.{rule}", len(rows)) for rule, rows in enumerate(supports)]
+    free = model.fit_intercept and model.bias == "free"
+    margins = [verdict.geometric_margin if free else verdict.margin for verdict in verdicts]
+    model.margin_, model.support_ = _single(margins), _single(supports)
+    model.dual_coef_, model.verdict_ = _single(duals), _single(verdicts)
+
+
+def _read_proofs(
+    model: Pocket | MaxMargin, texts: list[object], read: Callable[[str], _Proof]
+) -> list[_Proof]:
+    """The certificates, refused if they are about other problems than those of the rules."""
+    rules, found = model._model, []
+    for rule, text in enumerate(texts):
+        try:
+            proof = read(text if isinstance(text, str) else "")
+        except (CertificateError, RecursionError) as error:
+            raise InvalidJsonError(
+                f"a certificate in it cannot be read ({str(error)[:200]})"
+            ) from None
+        about = proof.d, proof.fit_intercept, proof.positive, proof.negative
+        sides = labels_of(rules.scheme, rules.classes, rule)
+        if about != (rules.n_features, bool(rules.fit_intercept), *sides):
+            raise InvalidJsonError("a certificate in it is about other classes or features")
+        found.append(proof)
+    return found
+
+
+def _listed(value: _Value | list[_Value]) -> list[_Value]:
+    """The value of each rule; an estimator of one rule shows it bare."""
+    return value if isinstance(value, list) else [value]
+
+
+def _single(values: list[_Value]) -> _Value | list[_Value]:
+    return values[0] if len(values) == 1 else values
+
+
+def stream(
+    source: StreamSource,
+    learner: Perceptron | None = None,
+    *,
+    classes: Sequence[Hashable] | None = None,
+    every: int | None = None,
+    options: ReadOptions | None = None,
+    hash_bits: int | None = None,
+) -> Generator[Progress]:
+    """Learn from a stream, one row at a time: predict, then learn (A5).
+
+    The learner can be used between two records. On a separable stream of two classes it makes
+    at most R²/γ² mistakes, however long the stream is (B4); meanwhile γ ≤ ‖w‖/(t·μ) after t
+    updates, so that each record bounds the margin that is possible.
+
+    Parameters
+    ----------
+    source : path, "-", binary file, or iterable
+        A file or pipe of rows; or pairs (x, y) of an example, a vector or a dict, and its label;
+        or pairs (X, y) of rows and their labels.
+    learner : Perceptron, optional
+        A new one by default, which then goes on learning unseen.
+    classes : sequence of labels, optional
+        All labels there will be. By default classes are taken in as they appear.
+    every : int, optional
+        The rows between two records; by default a record comes after 1, 2, 4, 8, … rows. The
+        last row has one in any case.
+    options : ReadOptions, optional
+        How a file is read.
+    hash_bits : int, optional
+        Hash the names of features, and text cells, of a file to 2^bits columns.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If these are not such things; or, as `novikoff.data.DataError`, if the rows of a file
+        cannot be read or learned. The rows before have been learned.
+
+    Yields
+    ------
+    Progress
+        Rows, mistakes, error, recent error, updates, ‖w‖ and the bound on γ so far.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> learner = nv.Perceptron()
+    >>> examples = [({"legs": 4, "fur": 1}, "cat"), ({"legs": 2}, "bird")] * 4
+    >>> for record in stream(examples, learner):
+    ...     print(record.rows, record.mistakes)
+    1 1
+    2 2
+    4 3
+    8 6
+    >>> learner.predict_one({"legs": 2})
+    'bird'
+    """
+    _check_whole("every", every, 1, math.inf)
+    _check_whole("hash_bits", hash_bits, 1, 28)
+    learner = Perceptron() if learner is None else learner
+    if not isinstance(learner, Perceptron):
+        raise TypeError(f"The learner is {_kind(learner)}, but must be a novikoff.Perceptron.")
+    run = _run_of(learner, classes)
+    stop = doubling if every is None else multiples(every)
+    reading = StreamOptions(options or ReadOptions(), hash_bits)
+    last = 0
+    with contextlib.closing(_steps(source, learner, run, stop, reading)) as steps:
+        for _ in steps:
+            if run.rows > last and stop(run.rows - 1) == run.rows:
+                last = run.rows
+                yield run.progress()
+    if run.rows > last:
+        yield run.progress()
+
+
+def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRun:
+    """A run that goes on from what a learner knows."""
+    check_parameters(learner, learner._rules)
+    if learner.average == "voted":
+        raise ValueError(
+            "The voted perceptron keeps the rows of all its updates and does not learn from a "
+            "stream: use average='averaged'."
+        )
+    if isinstance(learner.class_weight, str):
+        raise ValueError(
+            "class_weight='balanced' needs all rows at once: pass the weights as a dict."
+        )
+    known = learner._model if learner.__sklearn_is_fitted__() else None
+    if classes is not None and known is not None and set(classes) != set(known.classes.tolist()):
+        raise ValueError(
+            f"The classes given are {list(classes)}, but the learner knows "
+            f"{known.classes.tolist()}: leave them out, or begin with a new learner."
+        )
+    if known is not None and not learner._open:
+        classes = known.classes.tolist()
+    return StreamRun(
+        margin=float(learner.margin),
+        step=float(learner.step),
+        fit_intercept=bool(learner.fit_intercept),
+        average=learner.average == "averaged",
+        multi_class=learner.multi_class,
+        class_weight=learner.class_weight,
+        classes=classes,
+        model=known,
+    )
+
+
+def _steps(
+    source: StreamSource,
+    learner: Perceptron,
+    run: StreamRun,
+    stop: Stop,
+    reading: StreamOptions,
+) -> Generator[None]:
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        reader = begin(cast("str", source), reading, run)
+        with contextlib.closing(reader.go(stop)) as steps:
+            try:
+                for _ in steps:
+                    _teach(learner, run, reader)
+                    yield
+            except DataError:
+                _teach(learner, run, reader)
+                raise
+        return
+    for x, y in _pairs(source):
+        if _is_block(x):
+            yield from _learn_block(x, y, learner, run, stop)
+        else:
+            _learn_example(cast("Example", x), cast("Hashable", y), learner, run)
+            yield
+
+
+def _teach(learner: Perceptron, run: StreamRun, reader: StreamReader | None = None) -> None:
+    """Give a learner the model of a run, which it shares from now on."""
+    if run.model is None or not run.rows:
+        return
+    names = None if reader is None else reader.rows.names
+    if learner.__dict__.get("_held") is not run.model:
+        kept = learner.__dict__.get("_feature_names")
+        learner._take(run.model, kept if names is None else names[: run.model.n_features])
+        learner._open = run.classes is None
+        learner.n_iter_ = learner.__dict__.get("n_iter_", 0)
+    learner._streamed()
+
+
+def _pairs(source: object) -> Iterator[Item]:
+    """The items, each of which must be a pair."""
+    parts = source if isinstance(source, tuple) else (source,)
+    if any(isinstance(x, np.ndarray) or sp.issparse(x) or hasattr(x, "columns") for x in parts):
+        raise TypeError(
+            f"The source is {_kind(source)}: put rows and labels together in a list, [(X, y)]."
+        )
+    if not isinstance(source, Iterable):
+        raise TypeError(f"The source is {_kind(source)}, from which no rows can be taken.")
+    for number, item in enumerate(source, start=1):
+        if not isinstance(item, Sequence) or isinstance(item, str | bytes) or len(item) != 2:
+            raise TypeError(
+                f"Item {number} of the stream is {_kind(item)}, but must be a pair: (x, y) of an "
+                "example and its label, or (X, y) of rows and their labels."
+            )
+        yield item[0], item[1]
+
+
+def _is_block(x: object) -> bool:
+    return sp.issparse(x) or (not isinstance(x, Mapping) and np.ndim(cast("float", x)) == 2)
+
+
+def _learn_block(
+    x: object, y: object, learner: Perceptron, run: StreamRun, stop: Stop
+) -> Iterator[None]:
+    from novikoff.core.validation import check_labels, check_matrix
+
+    X, labels = check_matrix(x), check_labels(y)
+    if len(labels) != X.shape[0]:
+        raise ValueError(
+            f"A block has {X.shape[0]} rows, but labels of shape {labels.shape}; one for each row "
+            f"is expected, of shape ({X.shape[0]},)."
+        )
+    values, codes = np.unique(labels, return_inverse=True)
+    first = 0
+    while first < len(codes):
+        last = min(len(codes), first + stop(run.rows) - run.rows)
+        try:
+            run.learn(X[first:last], codes[first:last], values.tolist())
+        finally:
+            _teach(learner, run)
+        first = last
+        yield
+
+
+def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun) -> None:
+    """One example by the learner itself; the run looks on."""
+    number = run.rows + 1
+    if not isinstance(x, Mapping) and np.ndim(cast("float", x)) != 1:
+        raise ValueError(
+            f"Row {number} of the stream is {_kind(x)}, but must be a vector of real numbers or "
+            "a dict."
+        )
+    if not learner.__sklearn_is_fitted__() and run.classes is not None:
+        learner._begin(np.array(run.classes), 0 if isinstance(x, Mapping) else len(x))
+        learner.n_features_in_ = learner._held.n_features
+    wrong = _errs(learner, x, y)
+    try:
+        learner.learn_one(x, y)
+    except ValueError as error:
+        raise ValueError(f"Row {number} of the stream cannot be learned: {error}") from None
+    run.note(learner._model, np.array([wrong]))
+
+
+def _errs(learner: Perceptron, x: Example, y: Hashable) -> bool:
+    """Whether the last weights do not choose this class alone."""
+    label = y.item() if isinstance(y, np.generic) else y
+    if not learner.__sklearn_is_fitted__() or label not in learner._codes:
+        return True
+    model, code = learner._held, learner._codes[label]
+    columns, values = learner._locate(x)
+    found: Vector = values @ model.W[columns] + model.W[-1]
+    if len(model.classes) <= 2:
+        return bool(model.sides[code, 0] * found[0] <= 0.0)
+    if model.multi_class == "ovo":
+        return bool(model.scheme.choose(found[None, :])[0] != code)
+    return bool((np.delete(found, code) >= found[code]).any())
+
+
+def _check_whole(name: str, value: object, least: int, most: float) -> None:
+    if value is None:
+        return
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not least <= int(cast("int", value)) <= most:
+        upto = "up" if most == math.inf else f"to {most}"
+        raise ValueError(f"{name} is {value!r}, but must be a whole number from {least} {upto}.")
+
+
+def _kind(value: object) -> str:
+    """What something is, for a sentence.
+
+    >>> _kind((1, 2)), _kind(Perceptron)
+    ('a tuple', 'the class Perceptron')
+    """
+    if isinstance(value, np.ndarray):
+        return "an array"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
