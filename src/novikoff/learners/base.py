@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import NoReturn
+from typing import NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +69,11 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         self.__dict__.pop("_columns", None)
         self._labels = model.classes.tolist()
         self._codes = {label: code for code, label in enumerate(self._labels)}
+
+    def _become(self, attempt: Self) -> None:
+        """Be the copy, on which everything went well."""
+        self.__dict__.clear()
+        self.__dict__.update(attempt.__dict__)
 
     @property
     def classes_(self) -> Labels:
@@ -154,8 +159,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         """
         try:  # the common case: a float64 vector and two classes; all else is sorted out below
             model = self._held
-            plain = isinstance(x, ndarray) and x.dtype is FLOAT64 and model.sides.size == 2
-            if plain and not model.averages and not model.votes:
+            single = model.sides.size == 2 and not model.averages and not model.votes
+            if single and isinstance(x, ndarray) and x.dtype is FLOAT64:
                 score = x.dot(model.W[:-1, 0]) + model.W[-1, 0]
                 if -LARGEST <= score <= LARGEST:
                     return self._labels[1 if score > 0.0 else 0]

@@ -192,7 +192,7 @@ class StreamLearner(LinearLearner):
             vector = as_floats([] if isinstance(x, Mapping) else x, "x")
             if vector.ndim != 1 or not np.isfinite(vector).all():
                 raise ValueError("x must be a dict or a vector of finite numbers.")
-            learner._begin([label], len(vector))
+            learner._begin(np.array([label]), len(vector))
             learner.n_features_in_, learner._open = len(vector), True
         model, columns, values, new = learner._place(x)
         if label not in learner._codes:
@@ -253,11 +253,6 @@ class StreamLearner(LinearLearner):
         self.converged_, self._held.votes = False, []
         for name in ("update_counts_", "trace_"):
             self.__dict__.pop(name, None)
-
-    def _become(self, attempt: Self) -> None:
-        """Be the copy, on which everything went well."""
-        self.__dict__.clear()
-        self.__dict__.update(attempt.__dict__)
 
 
 def _checked_label(y: Hashable) -> Hashable:
