@@ -13,6 +13,7 @@ from novikoff.data.options import (
 )
 from novikoff.data.reading import PieceReader, read, read_pieces
 from novikoff.data.recipe import Recipe
+from novikoff.data.stream import RowStream, open_stream
 from novikoff.data.svmlight import Svmlight, read_svmlight
 
 __all__ = [
@@ -24,8 +25,10 @@ __all__ = [
     "Position",
     "ReadOptions",
     "Recipe",
+    "RowStream",
     "StreamOptions",
     "Svmlight",
+    "open_stream",
     "parse_size",
     "read",
     "read_pieces",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from novikoff.data.csv import CsvTable, Layout, check_encoding, check_text, count_lines, cut_text
+from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import DataError, counted, listed, place, quoted
 from novikoff.data.fields import is_exact_text, is_missing, is_number, is_truth, number
 from novikoff.data.labels import svmlight_labels
@@ -23,6 +23,7 @@ from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import Source
 from novikoff.data.svmlight import lines_of, refuse_columns
 from novikoff.data.tables import arrow, encode, parse_numbers, to_floats
+from novikoff.data.text import check_encoding, check_text, count_lines, cut_text, text_pieces
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -187,14 +188,8 @@ class NamedRows:
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on; None now and then while a pipe is silent."""
         begin = begin or self.body
-        come = self._as_they_come
-        for text in cut_text(self._source, begin.offset, None, as_they_come=come):
-            if text is None:
-                yield None
-                continue
-            piece = self.parse(text, begin)
-            begin = piece.end
-            yield piece
+        texts = cut_text(self._source, begin.offset, None, as_they_come=self._as_they_come)
+        return text_pieces(texts, begin, self.parse, lambda _: None, None, halve=True)
 
     def typed(self, keys: Sequence[Hashable]) -> Labels:
         """What the keys of labels stand for."""
@@ -223,7 +218,7 @@ class NamedRows:
         """Give the file back."""
         self._source.close()
 
-    def parse(self, text: bytes, begin: Position) -> Piece:
+    def parse(self, text: bytes, begin: Position, _: object = None) -> Piece:
         """The rows of a text that begins at a position."""
         check_text(text, self.source, begin)
         keys: dict[Hashable, int] = {}

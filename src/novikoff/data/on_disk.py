@@ -45,17 +45,16 @@ class GrowingArray:
 
     def __init__(self, folder: Path | None, name: str) -> None:
         self._path = None if folder is None else folder / f"{name}.npy"
-        self._file = None if self._path is None else self._path.open("wb")
         self._data: Array | None = None
         self._length = 0
 
     def append(self, part: Array) -> None:
         """Add rows."""
-        if self._file is not None:
-            if self._data is None:
-                self._file.write(_npy_header(part, 0))
+        if self._path is not None:
+            with self._path.open("ab") as file:
+                file.write(_npy_header(part, 0) if self._data is None else b"")
+                file.write(np.ascontiguousarray(part).data)
             self._data = part[:0]
-            self._file.write(np.ascontiguousarray(part).data)
         elif self._data is None:
             self._data = part  # if it remains the only one, it is not copied
         else:
@@ -66,10 +65,9 @@ class GrowingArray:
         """The whole array."""
         if self._data is None:
             raise ValueError("no rows were added")
-        if self._file is not None and self._path is not None:
-            self._file.seek(0)
-            self._file.write(_npy_header(self._data, self._length))
-            self._file.close()
+        if self._path is not None:
+            with self._path.open("r+b") as file:
+                file.write(_npy_header(self._data, self._length))
             return cast(Array, np.load(self._path, mmap_mode=_MAPPED))
         if len(self._data) > self._length:
             self._data.resize((self._length, *self._data.shape[1:]), refcheck=False)
@@ -215,6 +213,10 @@ class DiskFolder:
             shutil.rmtree(self.path, ignore_errors=True)
             self.path.mkdir(parents=True)
         return self.path
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        shutil.rmtree(self.path, ignore_errors=True)
 
     def keep(self, data: Dataset) -> Dataset:
         """Write what goes with the arrays; if the folder is kept, it gets its name now."""

@@ -172,6 +172,12 @@ class Piece:
         found = self.begin if read == 0 or self.locate is None else self.locate(read)
         return found._replace(dropped=self.begin.dropped + read - k)
 
+    def head(self, k: int) -> Piece:
+        """The first k rows."""
+        ids = None if self.ids is None else self.ids[:k]
+        parts = self.X[:k], self.codes[:k], self.labels, self.rows[:k], ids
+        return Piece(*parts, self.begin, self.position(k), self.locate)
+
 
 @dataclass(frozen=True)
 class Dataset:

@@ -134,8 +134,8 @@ def read(
             f"{name}: {option} needs all rows in memory at once: do without --max-memory and "
             "--cache, or prepare the columns with another tool."
         )
+    folder = DiskFolder(cache, _key(path, options, recipe, labelled)) if on_disk else None
     try:
-        folder = DiskFolder(cache, _key(path, options, recipe, labelled)) if on_disk else None
         found = None if folder is None else folder.load()
         if found is not None:
             return found
@@ -149,7 +149,11 @@ def read(
             progress=tell,
         )
         return data if folder is None else folder.keep(data)
-    except MemoryError:
+    except BaseException as error:
+        if folder is not None:
+            folder.discard()
+        if not isinstance(error, MemoryError):
+            raise
         raise DataError(
             f"{name} does not fit into memory; --max-memory reads it on disk."
         ) from None

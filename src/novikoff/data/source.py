@@ -87,6 +87,8 @@ class Source:
         first bytes.
     hasty : bool
         Whether a pipe that pauses is judged by what has come.
+    may_be_empty : bool
+        Whether there need be nothing: a stream goes on.
 
     Attributes
     ----------
@@ -105,7 +107,14 @@ class Source:
         If it cannot be opened, is empty, or is known for something else than rows of numbers.
     """
 
-    def __init__(self, path: PathOrFile, format: str | None = None, *, hasty: bool = False) -> None:
+    def __init__(
+        self,
+        path: PathOrFile,
+        format: str | None = None,
+        *,
+        hasty: bool = False,
+        may_be_empty: bool = False,
+    ) -> None:
         self._file: BinaryIO | None = None
         self._fd: int | None = None
         self._taken: bytes | None = None  # of a pipe, to look at it
@@ -135,7 +144,7 @@ class Source:
                 fcntl.fcntl(self._fd, _LINUX_SET_PIPE_SIZE, CHUNK_BYTES)
         try:
             self.head, self.ended = self._beginning(hasty=hasty)
-            if not self.head:
+            if not self.head and not may_be_empty:
                 raise DataError(f"{self.name} is empty.")
             self.format = format or _format_of(self.name, self.head)
             self._refuse_foreign()

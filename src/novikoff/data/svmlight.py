@@ -17,13 +17,19 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.csv import check_encoding, check_text, count_lines, cut_text
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.fields import is_exact_text
 from novikoff.data.labels import svmlight_labels
 from novikoff.data.options import Indices, Labels, Piece, Position, ReadOptions
 from novikoff.data.recipe import Recipe
-from novikoff.data.source import Source, parsed_ahead
+from novikoff.data.source import Source
+from novikoff.data.text import (
+    check_encoding,
+    check_text,
+    count_lines,
+    cut_text,
+    text_pieces,
+)
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -173,7 +179,7 @@ class SvmlightRows:
             )
         self.source, self._source, self._known = source.name, source, recipe
         self._drop, self._words, self._as_they_come = options.missing == "drop", words, as_they_come
-        self._missing = options.missing
+        self.missing = options.missing
         self.body = Position(check_encoding(source))
         self.labelled = labelled or not _begins_bare(source.head[self.body.offset :])
         self.label = "label" if self.labelled else None
@@ -197,13 +203,8 @@ class SvmlightRows:
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on; None now and then while a pipe is silent."""
         begin = begin or self.body
-        for text, pairs in parsed_ahead(self._texts(begin.offset), self._parse_pairs):
-            if text is None:
-                yield None
-                continue
-            piece = self.parse(text, begin, pairs)
-            begin = piece.end
-            yield piece
+        texts, halve = self._texts(begin.offset), self._as_they_come
+        return text_pieces(texts, begin, self.parse, self._parse_pairs, None, halve=halve)
 
     def typed(self, keys: Sequence[Hashable]) -> Labels:
         """What the keys of labels stand for."""
@@ -217,7 +218,7 @@ class SvmlightRows:
         width = self.highest + 1 - first
         if width < 1:
             raise DataError(f"{self.source} has no features: all of its rows are empty.")
-        return Recipe("matrix", label=self.label, missing=self._missing, width=width, first=first)
+        return Recipe("matrix", label=self.label, missing=self.missing, width=width, first=first)
 
     def final_notes(self) -> list[str]:
         """What was decided on the way."""
@@ -439,6 +440,19 @@ def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, in
         content = line.rstrip(b"\r\n").partition(b"#")[0]
         if content.strip(b" \t"):
             yield number, content, end
+
+
+def numbered_features(text: bytes) -> bool:
+    r"""Whether the features of all lines are numbers.
+
+    Examples
+    --------
+    >>> numbered_features(b"1 1:2 3:4\n"), numbered_features(b"1 1:2 height:4\n")
+    (True, False)
+    """
+    pairs = (part for _, content, _ in lines_of(text) for part in content.split()[1:])
+    keys = (part.partition(b":")[0] for part in pairs if not _IS_QUERY.fullmatch(part))
+    return all(key.isdigit() and len(key) <= 10 for key in keys)
 
 
 def _line_of(text: bytes, begin: Position, row: int) -> int:
