@@ -163,12 +163,13 @@ class Recorder:
         self.take()
         places = np.concatenate([np.empty((0, 2), dtype=np.int64), *self._places])
         numbers = np.concatenate([np.empty((0, 4)), *self._numbers])
+        step, index = np.ascontiguousarray(places.T)
         margin, tau, squared_norm, inner = np.ascontiguousarray(numbers.T)
-        angles: tuple[Vector, ...] = ()
-        if len(self.tape.reference) > 0:
-            lengths = np.linalg.norm(self.tape.reference) * np.sqrt(squared_norm)
-            angles = inner, np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0)
-        return Trace(*np.ascontiguousarray(places.T), margin, tau, squared_norm, *angles)
+        if len(self.tape.reference) == 0:
+            return Trace(step, index, margin, tau, squared_norm)
+        lengths = np.linalg.norm(self.tape.reference) * np.sqrt(squared_norm)
+        cosine = np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0)
+        return Trace(step, index, margin, tau, squared_norm, inner, cosine)
 
 
 @dataclass

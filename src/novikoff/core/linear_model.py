@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose, scores
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.schemes import Binary, OneVsOne, OneVsRest, Scheme, Sides, scheme_for
+from novikoff.core.schemes import Binary, OneVsOne, OneVsRest, Scheme, Sides, scheme_for, signs_of
 from novikoff.core.voting import Votes
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class LinearModel:
     @property
     def n_rules(self) -> int:
         """The number of binary rules."""
-        return self.W.shape[1]
+        return int(self.W.shape[1])
 
     @property
     def averages(self) -> bool:
@@ -209,17 +209,22 @@ class LinearModel:
 
     def learn_one(
         self, columns: Indices, values: Vector, code: int, update: Update, weight: float = 1.0
-    ) -> bool:
-        """Look at one example; False, and nothing is done, if a number would overflow."""
+    ) -> int:
+        """Look at one example: how many rules it updated.
+
+        −1, and nothing is done, if a number would leave float64.
+        """
         from novikoff.core.one_vs_rest import learn_example  # here, for those who only predict
 
         sides, bias = self.sides[code], float(self.fit_intercept)
         rules = self.W, self.weighted, self.totals
-        return bool(learn_example(columns, values, sides, *rules, update, weight, bias))
+        if weight == 0.0:  # a class of weight 0 takes no part
+            return 0
+        return int(learn_example(columns, values, sides, *rules, update, weight, bias))
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example, as a row."""
-        found = values @ self.W[columns] + self.W[-1]
+        found: Vector = values @ self.W[columns] + self.W[-1]
         if self.averages:
             lag = values @ self.weighted[columns] + self.weighted[-1]
             found = found - lag / np.maximum(self.totals[0], 1)
@@ -282,33 +287,34 @@ class LinearModel:
 
         epoch = np.arange(problem.n) if weights is None else np.flatnonzero(weights)
         factors = np.empty(0) if weights is None else weights
-        most, tape = np.iinfo(np.int64).max, blank_tape()
-        wrong = np.zeros(problem.n, dtype=np.uint8)
+        wrong, unlimited = np.zeros(problem.n, dtype=np.uint8), np.iinfo(np.int64).max
         stride = problem.rows_within(ENTRIES_PER_CALL // self.n_rules)
         if isinstance(self.scheme, OneVsRest):
-            none = np.empty((0, self.n_rules), dtype=np.int32)
-            counts = Counts(self.totals, none, self.weighted, wrong)
+            per_row = np.empty((0, self.n_rules), dtype=np.int32)
+            counts = Counts(self.totals, per_row, self.weighted, wrong)
             active = np.ones(self.n_rules, dtype=np.bool_)
             for first in range(0, len(epoch), stride):
                 last = min(first + stride, len(epoch))
                 sweep_classes(
                     problem.rows, codes, epoch, first, last, update, factors, self.W, counts,
-                    active, most,
+                    active, unlimited,
                 )  # fmt: skip
             return wrong.view(np.bool_)
-        none = np.empty(0, dtype=np.int32)
         for rule in range(self.n_rules):
-            signs = self.sides[codes, rule]
+            signs = signs_of(codes, self.sides, rule)
             rows, visits = problem.resigned(signs).rows, epoch[signs[epoch] != 0]
-            parts = self.totals, self.weighted, self.W
-            totals, weighted, w = (np.ascontiguousarray(part[:, rule]) for part in parts)
-            counts = Counts(totals, none, weighted, wrong)
+            totals = np.ascontiguousarray(self.totals[:, rule])
+            weighted = np.ascontiguousarray(self.weighted[:, rule])
+            w = np.ascontiguousarray(self.W[:, rule])
+            counts = Counts(totals, np.empty(0, dtype=np.int32), weighted, wrong)
             for first in range(0, len(visits), stride):
                 last = min(first + stride, len(visits))
-                sweep(rows, visits, first, last, update, factors, w, counts, tape, most)
-            if self.n_rules > 1:  # else they are the columns themselves, not copies
-                for part, column in zip(parts, (totals, weighted, w), strict=True):
-                    part[:, rule] = column
+                sweep(
+                    rows, visits, first, last, update, factors, w, counts, blank_tape(), unlimited
+                )
+            if self.n_rules > 1:  # a single column is no copy
+                self.totals[:, rule], self.weighted[:, rule] = totals, weighted
+                self.W[:, rule] = w
         return wrong.view(np.bool_)[: 0 if isinstance(self.scheme, OneVsOne) else None]
 
 

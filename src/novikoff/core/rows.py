@@ -123,4 +123,4 @@ def frozen(array: Array) -> Array:
 
 
 def _unsigned(integers: npt.NDArray[np.signedinteger]) -> Unsigned:
-    return integers.view(np.uint32 if integers.dtype.itemsize == 4 else np.uint64)
+    return cast(Unsigned, integers.view(f"u{integers.dtype.itemsize}"))

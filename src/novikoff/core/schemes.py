@@ -126,7 +126,8 @@ def signs_of(codes: npt.NDArray[np.integer], sides: Sides, rule: int) -> Signs:
     >>> signs_of(np.array([1, 0, 1]), Binary().sides, 0)
     array([ 1, -1,  1], dtype=int8)
     """
-    return sides[codes, rule]
+    signs: Signs = sides[codes, rule]
+    return signs
 
 
 def labels_of(scheme: Scheme, classes: npt.NDArray[np.generic], rule: int) -> tuple[Label, Label]:

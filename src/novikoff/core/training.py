@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from novikoff.core.counts import Counts, Recorder, Run, Trace, blank_counts, blank_tape
+from novikoff.core.counts import Recorder, Run, Trace, blank_counts, blank_tape
 from novikoff.core.one_vs_rest import ClassesRun, run_classes, sweep_classes
 from novikoff.core.orders import Chaotic, Greedy, Order
 from novikoff.core.problem import Problem
@@ -95,13 +95,15 @@ def train(
     weights : array of shape (n,), optional
         A factor on the steps of each row.
     """
-    if _side_by_side(scheme, plan.order) and not plan.trace:
+    if isinstance(scheme, OneVsRest) and not isinstance(plan.order, Greedy) and not plan.trace:
         ran = run_classes(
             problem, codes.astype(np.int64, copy=False), scheme.n_classes, plan.update, plan.order,
             plan.limits, np.random.default_rng(plan.seed), start=start, weights=weights,
             average=plan.average, after_epoch=plan.after_epoch,
         )  # fmt: skip
-        return _training(ran.W, ran.counts, int(ran.epochs.max()), ran.stops, [])
+        per_row = sp.csr_array(ran.counts.per_row.T)
+        parts = ran.W, ran.counts.weighted, ran.counts.totals
+        return Training(*parts, int(ran.epochs.max()), ran.stops, per_row, [])
     sides = scheme.sides
     n_rules = sides.shape[1]
     if n_rules > 1 and isinstance(plan.order, Chaotic):
@@ -115,9 +117,10 @@ def train(
             average=plan.average, recorder=Recorder(plan.reference) if plan.trace else None,
             after_epoch=plan.after_epoch,
         )  # fmt: skip
-        counts = Counts(*(array[..., None] for array in ran.counts))
+        per_row = sp.csr_array(ran.counts.per_row[None, :])
+        parts = ran.w[:, None], ran.counts.weighted[:, None], ran.counts.totals[:, None]
         traces = [] if ran.trace is None else [ran.trace]
-        return _training(ran.w[:, None], counts, ran.epochs, [ran.stop], traces)
+        return Training(*parts, ran.epochs, [ran.stop], per_row, traces)
 
     if n_rules == 1:
         return train_rule(0)
@@ -127,7 +130,7 @@ def train(
 def load_kernels(problem: Problem, scheme: Scheme, order: Order | None = None) -> None:
     """Compile or load the kernels that `train` will need, so that clocks can start afterwards."""
     none, update = np.empty(0, dtype=np.int64), perceptron()
-    if _side_by_side(scheme, order):
+    if isinstance(scheme, OneVsRest) and not isinstance(order, Greedy):
         W = np.zeros((1, scheme.n_classes))
         active = np.ones(scheme.n_classes, dtype=np.bool_)
         counts = blank_counts(0, W.shape, False)
@@ -136,10 +139,6 @@ def load_kernels(problem: Problem, scheme: Scheme, order: Order | None = None) -
         w = np.zeros(1)
         counts = blank_counts(0, w.shape, False)
         sweep(problem.rows, none, 0, 0, update, np.empty(0), w, counts, blank_tape(), 0)
-
-
-def _side_by_side(scheme: Scheme, order: Order | None) -> bool:
-    return isinstance(scheme, OneVsRest) and not isinstance(order, Greedy)
 
 
 def _in_parallel(job: Callable[[int], Training], rules: range, plan: Plan) -> Training:
@@ -158,13 +157,6 @@ def _in_parallel(job: Callable[[int], Training], rules: range, plan: Plan) -> Tr
         except BaseException:
             plan.limits.interrupted = True  # it will be raised: the other rules need not go on
             raise
-
-
-def _training(
-    W: Vector, counts: Counts, epochs: int, stops: list[Stop | None], traces: list[Trace]
-) -> Training:
-    per_row = sp.csr_array(counts.per_row.T)
-    return Training(W, counts.weighted, counts.totals, epochs, stops, per_row, traces)
 
 
 def _joined(parts: list[Training]) -> Training:

@@ -41,12 +41,18 @@ def dot(rows: Rows, i: int, w: Vector) -> float:
 
 def dots(rows: Rows, i: int, W: Vector, out: Vector) -> None:
     """``out[k]`` = ⟨a_i, W[:, k]⟩ for every column k."""
-    (_dense_dots if isinstance(rows, Dense) else _csr_dots)(rows, i, W, out)  # type: ignore[operator]
+    if isinstance(rows, Dense):
+        _dense_dots(rows, i, W, out)
+    else:
+        _csr_dots(rows, i, W, out)
 
 
 def axpy(c: float, rows: Rows, i: int, w: Vector) -> None:
     """W ← w + c·a_i."""
-    (_dense_axpy if isinstance(rows, Dense) else _csr_axpy)(c, rows, i, w)  # type: ignore[operator]
+    if isinstance(rows, Dense):
+        _dense_axpy(c, rows, i, w)
+    else:
+        _csr_axpy(c, rows, i, w)
 
 
 def sqnorm(rows: Rows, i: int) -> float:

@@ -1,0 +1,452 @@
+"""The one strict way in: matrices and labels are checked here, once, and trusted inside.
+
+Nothing is guessed and nothing is rounded. A matrix comes out as a C-ordered float32 or float64
+array, a memory-mapped one in place, or as a canonical CSR matrix: indices sorted, no entry twice.
+Numbers that float64 cannot hold, and sparse matrices whose arrays contradict each other, are
+refused with a sentence. NaN and infinity are found by `problem.pose`, which looks at every entry.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Label: TypeAlias = str | int | float | bool
+Labels: TypeAlias = npt.NDArray[Any]
+Place: TypeAlias = Callable[[int, int], tuple[int, int]]
+
+# Every integer up to this one is a float64.
+MOST_EXACT = 1 << 53
+# Up to this many classes are found by comparing all labels with one of each.
+_FEW_CLASSES = 32
+
+
+def check_matrix(X: object) -> Floats | sp.csr_array:
+    """X as a C-ordered float array or a canonical CSR matrix with the same values.
+
+    Float32 and float64 arrays, memory-mapped ones too, and canonical CSR matrices are not copied.
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix or nested sequence of shape (n, d)
+        The numbers. Booleans and integers become float64 before anything is added up.
+
+    Raises
+    ------
+    ValueError
+        If X is not a table of numbers that float64 can hold, or a sparse matrix is malformed. The
+        message names the row and the column where one is at fault.
+
+    Examples
+    --------
+    >>> check_matrix([[1, 2], [3, 4]]).dtype
+    dtype('float64')
+    >>> check_matrix([[1, "two"]])
+    Traceback (most recent call last):
+        ...
+    ValueError: X contains 'two' in row 0, column 1, which is not a number: encode it first.
+    """
+    if np.ma.is_masked(X):
+        raise ValueError("X is masked in places: remove or impute what is missing first.")
+    if hasattr(X, "tocsr") and hasattr(X, "shape"):
+        return _from_sparse(X)
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        return _from_frame(X)
+    dense = _plain_array(X)
+    if dense.ndim != 2:
+        raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
+    return np.ascontiguousarray(_as_floats(dense))
+
+
+def check_labels(y: object) -> Labels:
+    """One label per row, none of them missing.
+
+    Dates and times become text.
+
+    Raises
+    ------
+    ValueError
+        If y is missing, has more than one column, or a label is missing or cannot be told from
+        another, such as an integer beyond 2**53.
+
+    Examples
+    --------
+    >>> check_labels(["up", "down"]).tolist()
+    ['up', 'down']
+    """
+    if y is None:
+        raise ValueError("y is missing: every row needs a label.")
+    if np.ma.is_masked(y):
+        raise ValueError("y is masked in places: remove these rows first.")
+    values: Any = y.to_numpy() if hasattr(y, "to_numpy") else y
+    labels: Labels = np.asarray(values)
+    listed = not isinstance(values, np.ndarray)
+    if listed and labels.dtype.kind in "USf" and not hasattr(values, "dtype"):
+        # Numbers among strings stay numbers, and large integers among floats integers.
+        if labels.dtype.kind != "f" or _has_large(labels):
+            labels = np.asarray(values, dtype=object)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"y has shape {labels.shape}, but one label per row is needed.")
+    if labels.dtype.kind == "V":
+        raise ValueError("y has structured labels: one value per row is needed.")
+    if labels.dtype.kind == "c":
+        raise ValueError("y has complex numbers: labels are whole numbers, text or the like.")
+    _check_labels_are_there(labels)
+    return labels.astype(str) if labels.dtype.kind in "mM" else labels
+
+
+def plain_label(label: Hashable) -> Label:
+    """A label as JSON can hold it.
+
+    Examples
+    --------
+    >>> plain_label(np.int64(3)), plain_label("up")
+    (3, 'up')
+    """
+    if isinstance(label, np.generic):
+        label = label.item()
+    return label if isinstance(label, str | int | float | bool) else str(label)
+
+
+def distinct_labels(labels: Labels) -> list[Hashable]:
+    """The different labels, in order where they have one, else in order of their text.
+
+    Examples
+    --------
+    >>> distinct_labels(np.array([3, 1, 3, 2]))
+    [1, 2, 3]
+    """
+    found: list[Hashable] = []
+    rest = labels
+    while len(rest) > 0 and len(found) < _FEW_CLASSES and labels.dtype != object:
+        found.append(rest[0])
+        rest = rest[rest != rest[0]]
+    found.extend(dict.fromkeys(rest.tolist()))
+    values: list[Any] = [
+        label.item() if isinstance(label, np.generic) else label for label in found
+    ]
+    if len({plain_label(value) for value in values}) < len(values):
+        raise ValueError(f"y has different labels that look the same: {values[:10]!r}.")
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=str)
+
+
+def signs_of(
+    labels: Labels, positive: Label | None, negative: Label | None
+) -> npt.NDArray[np.int8]:
+    """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None.
+
+    Raises
+    ------
+    ValueError
+        If there is another label.
+
+    Examples
+    --------
+    >>> signs_of(check_labels(["up", "down"]), "up", "down").tolist()
+    [1, -1]
+    """
+    signs = np.full(len(labels), -1, dtype=np.int8)
+    for label in distinct_labels(labels):
+        plain = plain_label(label)
+        if plain == positive:
+            signs[_equal(labels, label)] = 1
+        elif negative is not None and plain != negative:
+            raise ValueError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
+    return signs
+
+
+def _equal(labels: Labels, label: Hashable) -> npt.NDArray[np.bool_]:
+    if labels.dtype == object:  # NumPy would strip what it takes for padding of strings
+        return np.array([other == label for other in labels.tolist()], dtype=np.bool_)
+    return np.asarray(labels == label)
+
+
+def _check_labels_are_there(labels: Labels) -> None:
+    if labels.dtype == object:
+        values = labels.tolist()
+        missing = np.array([_is_missing(label) for label in values], dtype=np.bool_)
+        large = [i for i, label in enumerate(values) if _is_large(label)]
+    else:
+        missing = np.isnat(labels) if labels.dtype.kind in "mM" else labels != labels
+        large = []
+        if labels.dtype.kind in "iu":
+            outside = (labels > MOST_EXACT) | (labels < -MOST_EXACT)
+            large = np.flatnonzero(outside)[:1].tolist()
+    if missing.any():
+        raise ValueError(f"y has no label in row {int(np.argmax(missing))}.")
+    if large:
+        raise ValueError(
+            f"y has the label {labels[large[0]]} in row {large[0]}: integers beyond 2**53 are not "
+            "told from their neighbours everywhere; give them as text."
+        )
+
+
+def _is_missing(label: object) -> bool:
+    try:
+        return label is None or not bool(label == label)
+    except (TypeError, ValueError):  # pandas' NA is not even unequal to itself
+        return True
+
+
+def _is_large(label: object) -> bool:
+    return isinstance(label, int | np.integer) and abs(int(label)) > MOST_EXACT
+
+
+def _plain_array(X: object) -> npt.NDArray[Any]:
+    """X as an array; nested sequences are read as objects where floats may have rounded."""
+    if isinstance(X, np.ndarray):
+        return X
+    given: Any = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if isinstance(given, np.ndarray):
+        return given
+    try:
+        values = np.asarray(given)
+    except ValueError:
+        raise ValueError("X is not a table: its rows differ in length.") from None
+    if values.dtype.kind in "USOmMc" or (_has_large(values) and not hasattr(given, "dtype")):
+        return np.asarray(given, dtype=object)
+    return values
+
+
+def _has_large(values: npt.NDArray[Any]) -> bool:
+    """Whether a conversion to floats may have rounded integers."""
+    return values.dtype.kind == "f" and bool((np.abs(values) >= MOST_EXACT).any())
+
+
+def _from_frame(frame: Any) -> Floats:
+    """A data frame; where its columns differ in type, each is read as what it is."""
+    columns: list[Any] = (
+        [frame.iloc[:, j] for j in range(frame.shape[1])]
+        if hasattr(frame, "iloc")
+        else list(frame.get_columns())
+    )
+    kinds = {str(column.dtype) for column in columns}
+    if len(kinds) == 1 and kinds <= {"float32", "float64", "Float32", "Float64"}:
+        whole = np.asarray(frame.to_numpy())
+        if whole.dtype in (np.float32, np.float64):
+            return np.ascontiguousarray(whole)
+    out = np.empty(tuple(frame.shape))
+    for j, column in enumerate(columns):
+        values = np.asarray(column.to_numpy())[:, None]
+        out[:, j] = _as_floats(values, lambda i, _, j=j: (i, j))[:, 0]  # type: ignore[misc]
+    return out
+
+
+def _as_given(i: int, j: int) -> tuple[int, int]:
+    return i, j
+
+
+def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
+    """Numbers as float32 or float64, none of them rounded; ``place`` says where one stands."""
+    if values.dtype in (np.float32, np.float64) and values.dtype.isnative:
+        return values
+    kind = values.dtype.kind
+    if kind == "O":
+        return _from_objects(values, place)
+    if kind not in "biuf":
+        what = {"m": "durations", "M": "dates", "c": "complex numbers"}.get(kind, "text")
+        where = f" in column {place(0, 0)[1]}" if values.size > 0 else ""
+        raise ValueError(
+            f"X contains {what} ({values.dtype}){where}, not real numbers: encode them first."
+        )
+    wide = values.astype(np.float64)
+    if kind == "f":
+        rounded = (wide != values) & (values == values)
+    elif values.dtype.itemsize == 8:
+        rounded = (values > MOST_EXACT) | (values < -MOST_EXACT)
+    else:
+        return wide
+    if rounded.any():
+        i, j = np.argwhere(rounded)[0].tolist()
+        row, column = place(i, j)
+        raise ValueError(
+            f"X contains {values[i, j]} in row {row}, column {column}, which float64 cannot hold "
+            "exactly."
+        )
+    return wide
+
+
+def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.float64]:
+    out = np.empty(values.shape)
+    for (i, j), value in np.ndenumerate(values):
+        number = math.nan if value is None or _is_missing(value) else value
+        row, column = place(i, j)
+        if not isinstance(number, Real | np.bool_):
+            raise ValueError(
+                f"X contains {value!r} in row {row}, column {column}, which is not a number: "
+                "encode it first."
+            )
+        try:
+            out[i, j] = rounded = float(number)
+        except OverflowError:
+            rounded = math.inf
+        if rounded != number and number == number:  # exact, as Python compares
+            raise ValueError(
+                f"X contains {value!r} in row {row}, column {column}, which float64 cannot hold "
+                "exactly."
+            )
+    return out
+
+
+def _from_sparse(matrix: Any) -> sp.csr_array:
+    """A sparse matrix in canonical CSR form; its arrays are checked before anything uses them."""
+    import scipy.sparse as sp
+
+    if len(matrix.shape) != 2:
+        raise ValueError(f"X has {len(matrix.shape)} dimension(s), but a table has two.")
+    n, d = int(matrix.shape[0]), int(matrix.shape[1])
+    form = getattr(matrix, "format", "")
+    if form in ("csr", "csc"):
+        outer, inner = (n, d) if form == "csr" else (d, n)
+        indptr, indices, data = matrix.indptr, matrix.indices, np.asarray(matrix.data)
+        stored = check_compressed(indptr, indices, data, (outer, inner))
+        indices, data = indices[:stored], data[:stored]
+        if form == "csr" and _is_canonical(indptr, indices):
+            starts = indptr
+
+            def place(k: int, _: int) -> tuple[int, int]:
+                return int(np.searchsorted(starts, k, side="right")) - 1, int(indices[k])
+
+            return _csr(_as_floats(data[:, None], place)[:, 0], indices, indptr, (n, d))
+        major = np.repeat(np.arange(outer), np.diff(indptr))
+        rows, columns = (major, indices) if form == "csr" else (indices, major)
+    else:
+        entries = matrix if form == "coo" else matrix.tocoo()
+        rows, columns = _coordinates(entries)
+        data = np.asarray(entries.data)
+        _check_indices(rows, n, "row")
+        _check_indices(columns, d, "column")
+        if not len(rows) == len(columns) == len(data):
+            raise ValueError("X is a malformed sparse matrix: its arrays differ in length.")
+    numbers = _as_floats(data[:, None], lambda k, _: (int(rows[k]), int(columns[k])))[:, 0]
+    order = np.lexsort((columns, rows))
+    rows, columns, numbers = _without_duplicates(rows[order], columns[order], numbers[order])
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    kind = sp.get_index_dtype(maxval=max(len(numbers), d, n))
+    return _csr(numbers, columns.astype(kind), indptr.astype(kind), (n, d))
+
+
+def check_compressed(indptr: object, indices: object, data: object, shape: tuple[int, int]) -> int:
+    """Check the three arrays of a CSR matrix against each other; how many entries are in use.
+
+    Raises
+    ------
+    ValueError
+        If they are no CSR matrix of this shape.
+
+    Examples
+    --------
+    >>> check_compressed(np.array([0, 2]), np.array([0, 5]), np.ones(2), (1, 3))
+    Traceback (most recent call last):
+        ...
+    ValueError: X is a malformed sparse matrix: index 5 in its row 0 is not below 3.
+    """
+    arrays = (indptr, indices, data)
+    if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays):
+        raise ValueError("X is a malformed sparse matrix: it lacks one of its three arrays.")
+    starts, columns, values = np.asarray(indptr), np.asarray(indices), np.asarray(data)
+    if starts.dtype.kind not in "iu" or columns.dtype.kind not in "iu":
+        raise ValueError("X is a malformed sparse matrix: its indices are not integers.")
+    if len(starts) != shape[0] + 1:
+        raise ValueError(
+            f"X is a malformed sparse matrix: indptr has {len(starts)} entries for {shape[0]} rows."
+        )
+    if int(starts[0]) != 0 or (starts[1:] < starts[:-1]).any():
+        raise ValueError("X is a malformed sparse matrix: indptr does not rise from 0.")
+    stored = int(starts[-1])
+    if stored > len(columns) or stored > len(values):
+        raise ValueError("X is a malformed sparse matrix: indptr ends beyond its entries.")
+    outside = (columns[:stored] < 0) | (columns[:stored] >= shape[1])
+    if outside.any():
+        k = int(np.argmax(outside))
+        row = int(np.searchsorted(starts, k, side="right")) - 1
+        raise ValueError(
+            f"X is a malformed sparse matrix: index {columns[k]} in its row {row} is not below "
+            f"{shape[1]}."
+        )
+    return stored
+
+
+def _coordinates(entries: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    rows, columns = np.asarray(entries.row), np.asarray(entries.col)
+    if rows.ndim != 1 or columns.ndim != 1 or {rows.dtype.kind, columns.dtype.kind} - {"i", "u"}:
+        raise ValueError("X is a malformed sparse matrix: its indices are not integers.")
+    return rows, columns
+
+
+def _check_indices(indices: npt.NDArray[Any], most: int, what: str) -> None:
+    outside = (indices < 0) | (indices >= most)
+    if outside.any():
+        raise ValueError(
+            f"X is a malformed sparse matrix: {what} {indices[np.argmax(outside)]} is not below "
+            f"{most}."
+        )
+
+
+def _is_canonical(indptr: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
+    """Whether the columns of every row rise."""
+    if len(indices) < 2:
+        return True
+    rising = indices[1:] > indices[:-1]
+    starts = indptr[1:-1]
+    rising[starts[(starts > 0) & (starts < len(indices))] - 1] = True
+    return bool(rising.all())
+
+
+def _without_duplicates(
+    rows: npt.NDArray[Any], columns: npt.NDArray[Any], data: Floats
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
+    """Sorted entries, those of one place added up exactly."""
+    if len(rows) == 0:
+        return rows, columns, data
+    fresh = np.append(True, (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1]))
+    if fresh.all():
+        return rows, columns, data
+    first = np.flatnonzero(fresh)
+    sums = data.astype(np.float64)[first]
+    counts = np.diff(np.append(first, len(data)))
+    for k in np.flatnonzero(counts > 1).tolist():
+        parts: Sequence[float] = data[first[k] : first[k] + counts[k]].tolist()
+        sums[k] = _exact_sum(parts, int(rows[first[k]]), int(columns[first[k]]))
+    return rows[first], columns[first], sums
+
+
+def _exact_sum(parts: Sequence[float], row: int, column: int) -> float:
+    if not all(map(math.isfinite, parts)):
+        return math.nan  # `pose` names the place
+    total = sum(map(Fraction, parts), Fraction(0))
+    try:
+        rounded = float(total)
+    except OverflowError:
+        rounded = math.inf
+    if rounded != total:
+        raise ValueError(
+            f"X has several entries in row {row}, column {column}, whose sum float64 cannot hold "
+            "exactly: add them up first."
+        )
+    return rounded
+
+
+def _csr(
+    data: Floats, indices: npt.NDArray[Any], indptr: npt.NDArray[Any], shape: tuple[int, int]
+) -> sp.csr_array:
+    import scipy.sparse as sp
+
+    matrix = sp.csr_array((data, indices, indptr), shape=shape, copy=False)
+    matrix.has_canonical_format = True
+    return matrix
