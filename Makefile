@@ -44,7 +44,7 @@ first-touch: $(VENV)/installed-bench
 
 # The suite with the oldest versions of all dependencies, in an environment of its own.
 test-oldest: $(VENV)-oldest/installed
-	$(VENV)-oldest/bin/python -m pytest -n 2 -q --ignore tests/test_benchmarks.py
+	$(VENV)-oldest/bin/python -m pytest -n 2 -q -W ignore::DeprecationWarning
 
 # The pictures of README and docs.
 pictures: $(VENV)/installed-dev

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from novikoff.core.counts import Trace
     from novikoff.core.linear_model import LinearModel
     from novikoff.core.problem import Problem
     from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
@@ -111,14 +110,13 @@ def hardest_rule(classes: Sequence[Hashable], multi_class: str, confusion: Indic
 def _figure(scene: Scene, picture: Picture) -> Figure:
     from novikoff.report import plots
 
-    if picture.subject == "mistakes":
-        trace, margin, radius = _traced_run(scene, picture.subject)
-        axes = plots.blank_axes()
-        plots.MistakesDisplay.from_trace(trace, margin=margin, radius=radius, ax=axes[0])
-    elif picture.subject == "proof":
-        trace, margin, radius = _traced_run(scene, picture.subject)
-        axes = plots.blank_axes(3)
-        plots.ProofDisplay.from_trace(trace, margin=margin or 0.0, radius=radius, ax=axes)
+    if picture.subject in ("mistakes", "proof"):
+        run, margin, radius = _traced_run(scene, picture.subject)
+        axes = plots.blank_axes(1 if picture.subject == "mistakes" else 3)
+        if picture.subject == "mistakes":
+            plots.MistakesDisplay.from_estimator(run, margin=margin, radius=radius, ax=axes[0])
+        else:
+            plots.ProofDisplay.from_estimator(run, margin=margin, radius=radius, ax=axes)
     else:
         axes, rule = plots.blank_axes(), scene.hardest
         model, X, y = _classifier(scene), scene.X, scene.y
@@ -130,7 +128,7 @@ def _figure(scene: Scene, picture: Picture) -> Figure:
     return plots.figure_of(axes[0])
 
 
-def _classifier(scene: Scene) -> SimpleNamespace:
+def _classifier(scene: Scene) -> Any:
     """The model as displays want it."""
     W = scene.model.decisive()
     names = {} if scene.names is None else {"feature_names_in_": list(scene.names)}
@@ -143,7 +141,7 @@ def _classifier(scene: Scene) -> SimpleNamespace:
     )
 
 
-def _traced_run(scene: Scene, subject: Subject) -> tuple[Trace, float | None, float]:
+def _traced_run(scene: Scene, subject: Subject) -> tuple[Any, float | None, float]:
     """The perceptron once more, with a trace; γ and R."""
     from novikoff.core.counts import Recorder
     from novikoff.core.orders import named
@@ -156,10 +154,8 @@ def _traced_run(scene: Scene, subject: Subject) -> tuple[Trace, float | None, fl
         raise ValueError(f"The picture '{subject}' needs two classes, or --positive.")
     if subject == "proof" and reference is None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
-    recorder = Recorder(None if reference is None else reference / np.linalg.norm(reference))
-    limits = Limits(updates=MAX_TRACED_UPDATES)
-    rng = np.random.default_rng(scene.seed)
-    traced = run(problem, perceptron(), named(scene.order), limits, rng, recorder=recorder)
-    if traced.trace is None or len(traced.trace) == 0:
-        raise ValueError(f"There is nothing to show in '{subject}': the run made no update.")
-    return traced.trace, scene.margin if reference is not None else None, problem.radius
+    limits, rng = Limits(updates=MAX_TRACED_UPDATES), np.random.default_rng(scene.seed)
+    order, recorder = named(scene.order), Recorder(reference)
+    trace = run(problem, perceptron(), order, limits, rng, recorder=recorder).trace
+    margin = None if reference is None else scene.margin
+    return SimpleNamespace(trace_=trace, trace=reference), margin, problem.radius

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.margins import LinearClassifier, Side, find_rule, norm_of, rule_of
+from novikoff.report.plots.margins import LinearClassifier, Rule, Side, find_rule, norm_of, rule_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,20 +65,7 @@ class MistakesDisplay:
         Given γ, or a number below it, as ``margin``, and R, or a number above it, as ``radius``,
         the bound is drawn. X and y are not needed.
         """
-        delta, trace = float(getattr(estimator, "margin", 0.0)), _trace_of(estimator, rule)
-        return cls.from_trace(trace, margin=margin, radius=radius, delta=delta, ax=ax)
-
-    @classmethod
-    def from_trace(
-        cls,
-        trace: Trace,
-        *,
-        margin: float | None = None,
-        radius: float | None = None,
-        delta: float = 0.0,
-        ax: Axes | None = None,
-    ) -> Self:
-        """Draw the mistakes of a trace, of a run with the margin ``delta``."""
+        trace, delta = _trace_of(estimator, rule), float(getattr(estimator, "margin", 0.0))
         bound = None
         if margin is not None and radius is not None:
             _check_start(trace)
@@ -157,8 +144,8 @@ class ProofDisplay:
     def from_estimator(
         cls,
         estimator: LinearClassifier,
-        X: npt.ArrayLike | SparseMatrix,
-        y: npt.ArrayLike,
+        X: npt.ArrayLike | SparseMatrix | None = None,
+        y: npt.ArrayLike | None = None,
         *,
         margin: float | None = None,
         radius: float | None = None,
@@ -167,61 +154,32 @@ class ProofDisplay:
     ) -> Self:
         """Draw the proof for a `novikoff.Perceptron` that was fitted from zero with ``trace=w*``.
 
-        By default ``margin`` is γ = min ⟨a_i, w*⟩/‖w*‖ and ``radius`` is R = max ‖a_i‖ of the
-        rows; ``ax`` are three axes. It is a ValueError if w* does not separate the rows.
+        Without ``margin``, it is γ = min ⟨a_i, w*⟩/‖w*‖ of the rows, and without ``radius``
+        R = max ‖a_i‖; with both, X and y are not needed. ``ax`` are three axes.
         """
-        trace, w_star = _trace_of(estimator, rule), getattr(estimator, "trace", None)
-        if w_star is None or isinstance(w_star, bool | np.bool_) or trace.inner is None:
-            raise ValueError(
-                "The proof needs a rule w* that separates the rows: fit with trace=w*."
-            )
-        found = rule_of(estimator, X, y, rule)
-        w_star = np.asarray(w_star, dtype=np.float64)
-        bias = float(bool(getattr(estimator, "fit_intercept", True)))
-        shift = bias * w_star[-1] if len(w_star) > len(found.w) else 0.0
-        aligned = found.signs * (found.X @ w_star[: len(found.w)] + shift) / norm_of(w_star)
-        worst = int(np.argmin(aligned))
-        if margin is None and not aligned[worst] > 0.0:
-            raise ValueError(
-                f"The rule w* does not separate the rows: y·f(x) is {aligned[worst]:.3g} in "
-                f"row {found.rows[worst]}, and nothing is proved by it."
-            )
-        squares: Any = found.X * found.X  # entry by entry, dense or sparse
-        longest = np.sqrt(float(squares.sum(axis=1).max()) + bias)
-        return cls.from_trace(
-            replace(trace, inner=trace.inner / norm_of(w_star)),
-            margin=float(aligned[worst] if margin is None else margin),
-            radius=float(longest if radius is None else radius),
-            delta=float(getattr(estimator, "margin", 0.0)),
-            ax=ax,
-        )
-
-    @classmethod
-    def from_trace(
-        cls,
-        trace: Trace,
-        *,
-        margin: float,
-        radius: float,
-        delta: float = 0.0,
-        ax: Sequence[Axes] | None = None,
-    ) -> Self:
-        """Draw the proof for a trace whose ``inner`` is ⟨w*, w_t⟩ with w* of length 1."""
+        trace, delta = _trace_of(estimator, rule), float(getattr(estimator, "margin", 0.0))
+        if trace.inner is None:
+            raise ValueError("The proof needs a rule w* that separates the rows: fit with trace=w*")
         _check_start(trace)
-        if trace.inner is None or not (margin > 0.0 and radius > 0.0):
+        w_star = np.asarray(getattr(estimator, "trace"), dtype=np.float64)  # noqa: B009
+        if X is not None and y is not None and (margin is None or radius is None):
+            bias = float(bool(getattr(estimator, "fit_intercept", True)))
+            found = _margin_and_radius(rule_of(estimator, X, y, rule), w_star, bias)
+            margin = found[0] if margin is None else margin
+            radius = found[1] if radius is None else radius
+        if margin is None or radius is None or not (margin > 0.0 and radius > 0.0):
             raise ValueError(
-                f"The proof needs a trace with a rule w*, and a positive margin and radius, not "
-                f"{margin} and {radius}."
+                f"The proof needs a positive margin and radius, not {margin}, {radius}."
             )
+        inner, length = trace.inner / norm_of(w_star), np.sqrt(trace.squared_norm)
         inner_bound = margin * np.cumsum(trace.tau)
         squared_bound = radius**2 * np.cumsum(trace.tau**2) + 2.0 * delta * np.cumsum(trace.tau)
-        length = np.sqrt(trace.squared_norm)
         return cls(
-            inner=trace.inner,
+            inner=inner,
             inner_bound=inner_bound,
             squared_norm=trace.squared_norm,
             squared_norm_bound=squared_bound,
-            cosine=np.divide(trace.inner, length, out=np.zeros_like(length), where=length > 0.0),
+            cosine=np.divide(inner, length, out=np.zeros_like(length), where=length > 0.0),
             cosine_bound=inner_bound / np.sqrt(squared_bound),
             margin=margin,
             radius=radius,
@@ -267,6 +225,21 @@ def _panel(ax: Axes, values: Vector, bound: Vector, until: float) -> None:
     style.format_counts(ax, "x")
     if until != 1.0:
         ax.yaxis.set_major_formatter(lambda value, _: style.format_number(value))
+
+
+def _margin_and_radius(rule: Rule, w_star: Vector, bias: float) -> tuple[float, float]:
+    """γ and R of the rows; ValueError if w* does not separate them."""
+    d = len(rule.w)
+    shift = bias * w_star[-1] if len(w_star) > d else 0.0
+    aligned = rule.signs * (rule.X @ w_star[:d] + shift) / norm_of(w_star)
+    worst = int(np.argmin(aligned))
+    if not aligned[worst] > 0.0:
+        raise ValueError(
+            f"The rule w* does not separate the rows: y·f(x) is {aligned[worst]:.3g} in row "
+            f"{rule.rows[worst]}, and nothing is proved by it."
+        )
+    squares: Any = rule.X * rule.X  # entry by entry, dense or sparse
+    return float(aligned[worst]), float(np.sqrt(squares.sum(axis=1).max() + bias))
 
 
 def _trace_of(estimator: LinearClassifier, rule: Side | None) -> Trace:

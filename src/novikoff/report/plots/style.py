@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
@@ -37,8 +39,7 @@ def blank_axes(panels: int = 1) -> list[Axes]:
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    size = (WIDTH_INCHES, 4.8 if panels == 1 else 2.2 * panels)
-    return _stacked(Figure(figsize=size, layout="constrained"), panels)
+    return _stacked(Figure, panels)
 
 
 def pyplot_axes(panels: int = 1) -> list[Axes]:
@@ -46,11 +47,12 @@ def pyplot_axes(panels: int = 1) -> list[Axes]:
     require_matplotlib()
     import matplotlib.pyplot as plt
 
+    return _stacked(plt.figure, panels)
+
+
+def _stacked(new_figure: Callable[..., Figure], panels: int) -> list[Axes]:
     size = (WIDTH_INCHES, 4.8 if panels == 1 else 2.2 * panels)
-    return _stacked(plt.figure(figsize=size, layout="constrained"), panels)
-
-
-def _stacked(figure: Figure, panels: int) -> list[Axes]:
+    figure = new_figure(figsize=size, layout="constrained")
     return [*np.atleast_1d(figure.subplots(panels, sharex=True))]
 
 
@@ -62,12 +64,10 @@ def require_matplotlib() -> None:
 
 def figure_of(ax: Axes) -> Figure:
     """The figure that axes are on, also where they are on a part of it."""
-    figure = ax.get_figure()
-    while figure is not None and figure is not figure.figure:
-        figure = figure.figure
-    if figure is None:
+    parent = ax.get_figure()
+    if parent is None:
         raise ValueError("These axes are not on a figure any more: make new ones.")
-    return figure
+    return parent.figure
 
 
 def clean_name(name: object) -> str:
