@@ -17,7 +17,7 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.corral import Corral, Ending, WorkingSet, pivot
+from novikoff.geometry.corral import Corral, Ending, WorkingSet, pivot, products
 from novikoff.geometry.exact import Block
 from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes, entries_at
 
@@ -278,8 +278,7 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     rows = rows[:: max(1, len(rows) // _SAMPLE)]
     G = view.gather(rows)
     mean = np.asarray(G.mean(axis=0)).ravel()
-    products = np.asarray(G @ mean)
-    order = np.lexsort((rows, products))[: batch_of(passes)]
+    order = np.lexsort((rows, products(G, mean)))[: batch_of(passes)]
     return np.sort(rows[order])
 
 
@@ -300,7 +299,7 @@ def search(
     while True:
         ending = _solve(question, corral, working, tol / 8.0, limits)
         try:
-            answer = _answer(question, corral, working, batch, limits)
+            answer = _answer(question, corral, working, batch, tol, limits)
         except OutOfTimeError:
             if answer is None:
                 raise
@@ -312,7 +311,7 @@ def search(
         if watch(answer) or ending is Ending.FITTED:
             answer.ending = ending if ending is Ending.FITTED else Ending.WATCHED
             return answer
-        fresh = np.setdiff1d(_improving(question, corral, answer, tol), working)
+        fresh = np.setdiff1d(answer.seen.rows, working)
         full = ending is Ending.STALLED and corral.size == capacity(passes) < len(question.b)
         if len(fresh) == 0 or full:  # then no other row can join either
             answer.ending = ending
@@ -342,7 +341,7 @@ def _solve(
 
 
 def _answer(
-    question: Question, corral: Corral, working: Indices, batch: int, limits: Limits
+    question: Question, corral: Corral, working: Indices, batch: int, tol: float, limits: Limits
 ) -> Answer:
     """What the corral says, in terms of all rows."""
     view, passes = question.view, question.view.passes
@@ -360,6 +359,7 @@ def _answer(
         view.weights(v),
         view.doubt(aim),
         batch,
+        _levels(question, corral, working, tol),
         view.centre,
         view.lengths,
         question.within,
@@ -381,17 +381,20 @@ def _answer(
     )
 
 
-def _improving(question: Question, corral: Corral, answer: Answer, tol: float) -> Indices:
-    """The rows that would improve the answer, of those most violated: ⟨g, r⟩ > tol/4·‖r‖²."""
-    seen, r = answer.seen, corral.residual
-    gains = question.lift * float(r[0]) - seen.scores
-    least = tol / 4.0 * float(r @ r)
-    if question.pairs:  # each hull has its own level, that of its members
-        for side, members in zip((1, -1), answer.vertices[:2], strict=True):
-            G = question.view.gather(members[members >= 0])
-            levels = question.lift * float(r[0]) + np.asarray(G @ r[1:])
-            gains[seen.sides == side] -= float(levels.max(initial=-np.inf))
-    return np.sort(seen.rows[gains > least])
+def _levels(
+    question: Question, corral: Corral, working: Indices, tol: float
+) -> tuple[float, float]:
+    """Rows below these levels would improve the answer: ⟨g, r⟩ > tol/4·‖r‖²."""
+    r = corral.residual
+    level = question.lift * float(r[0]) - tol / 4.0 * float(r @ r)
+    if not question.pairs:
+        return level, level
+    levels = [level, level]  # each hull has its own, that of its members
+    for k, members in enumerate((corral.first, corral.second)):
+        G = question.view.gather(working[[i for i in members if i >= 0]])
+        prices = question.lift * float(r[0]) + products(G, r[1:])
+        levels[k] -= float(prices.max(initial=-np.inf))
+    return levels[0], levels[1]
 
 
 def _next_working_set(
@@ -404,7 +407,7 @@ def _next_working_set(
     used[[j for j in corral.second if j >= 0]] = True
     members, others = np.flatnonzero(used), np.sort(working[~used])
     if len(others) > most:
-        prices = np.asarray(question.view.gather(others) @ corral.residual[1:])
+        prices = products(question.view.gather(others), corral.residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
     corral.first = np.searchsorted(members, corral.first).tolist()
     corral.second = [int(np.searchsorted(members, j)) if j >= 0 else -1 for j in corral.second]
