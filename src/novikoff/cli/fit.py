@@ -261,7 +261,7 @@ def _contents(request: Request, data: Dataset, found: Study) -> dict[Path, bytes
         "rule": found.rule,
         "rest": REST if positive else None,
     }
-    certificate = None
+    certificate: dict[str, object] | None = None
     contents: dict[Path, bytes] = {}
     if found.proofs:
         from novikoff.report import certificate_file
@@ -297,7 +297,7 @@ def _scene(data: Dataset, found: Study) -> Scene:
         y=model.classes[found.codes],
         model=model,
         names=data.names,
-        hardest=hardest_rule(model.classes, model.scheme, found.confusion),
+        hardest=hardest_rule(model.classes.tolist(), model.multi_class, found.confusion),
         problem=found.problem if len(found.classes) == 2 else None,
         reference=None if reference is None else reference[0],
         margin=None if reference is None else reference[1],

@@ -279,7 +279,7 @@ def _heed(signals: list[int], saver: _Saver) -> None:
 
 def _with_what_is_saved(error: ValueError, saver: _Saver) -> ValueError:
     """A stream that breaks off keeps what was learned before."""
-    from novikoff.data.stream import ChangedError
+    from novikoff.data import ChangedError
 
     if isinstance(error, ChangedError):  # it does not go on, and the model stays what it is
         return error

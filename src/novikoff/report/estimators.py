@@ -25,7 +25,7 @@ from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.fewest_mistakes import rounded_down
 from novikoff.geometry.separability import Verdict
-from novikoff.learners.inputs import Example, check_parameters
+from novikoff.learners.inputs import Example, Rule, check_parameters
 from novikoff.learners.max_margin import MaxMargin
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
@@ -195,15 +195,16 @@ def record_of(
 def estimator_of(record: ModelRecord) -> Model:
     """The estimator of a record; InvalidJsonError says what is wrong with it."""
     model = _CLASSES[record.estimator]()
+    rules = cast("Mapping[str, Rule]", model._rules)
     try:
         model.set_params(**_read_parameters(record.parameters))
-        check_parameters(model, model._rules)
+        check_parameters(model, rules)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
     texts = record.names is not None and set(map(type, record.names)) <= {str}
     model._take(record.model, cast("list[str]", record.names) if texts else None)
     if record.names is not None and not texts:
-        model._vocabulary = {cast("Hashable", n): k for k, n in enumerate(record.names)}
+        model._vocabulary = {name: k for k, name in enumerate(record.names)}
     fitted, tensors = Fields(record.fitted, "its fit"), Tensors(record.arrays)
     if isinstance(model, Perceptron):
         _read_run(model, fitted, tensors)
@@ -254,7 +255,7 @@ def _read_parameters(body: Mapping[str, object]) -> dict[str, object]:
     if isinstance(weights, list):
         if not all(isinstance(pair, list) and len(pair) == 2 for pair in weights):
             raise InvalidJsonError("its class weights are not a list of pairs")
-        found["class_weight"] = {label: weight for label, weight in weights}
+        found["class_weight"] = dict(weights)
     if isinstance(trace, list):
         found["trace"] = np.array(trace, dtype=np.float64)
     threads = body.get("n_jobs")
@@ -550,7 +551,7 @@ def _steps(
         if _is_block(x):
             yield from _learn_block(x, y, learner, run, stop)
         else:
-            _learn_example(cast("Example", x), cast("Hashable", y), learner, run)
+            _learn_example(cast("Example", x), y, learner, run)
             yield
 
 
@@ -621,7 +622,7 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
             "a dict."
         )
     if not learner.__sklearn_is_fitted__() and run.classes is not None:
-        learner._begin(np.array(run.classes), 0 if isinstance(x, Mapping) else len(x))
+        learner._begin(np.array(run.classes), 0 if isinstance(x, Mapping) else np.size(x))
         learner.n_features_in_ = learner._held.n_features
     wrong = _errs(learner, x, y)
     try:

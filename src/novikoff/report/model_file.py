@@ -338,7 +338,7 @@ def run_state(n_iter: int, *, converged: bool, grows: bool = False) -> Body:
 
 
 def pocket_state(
-    errors: Sequence[Fraction | int | float],
+    errors: Sequence[Fraction] | Sequence[float],
     proofs: Sequence[ErrorBound],
     histories: Sequence[npt.NDArray[np.float64]],
 ) -> tuple[Body, dict[str, Array]]:

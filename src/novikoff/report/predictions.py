@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
+from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.data.errors import DataError, counted
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def as_csv(
 
 
 def _predict(
-    model: LinearModel, X: object, scores: bool
+    model: LinearModel, X: Floats | SparseMatrix, scores: bool
 ) -> tuple[list[object], npt.NDArray[np.float64]]:
     """Labels, and scores with one column for each where they are wanted."""
     labels: list[object] = model.predict(X).tolist()

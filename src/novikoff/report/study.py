@@ -601,9 +601,10 @@ def _turned(case: Case, verdict: Verdict) -> Vector:
     w = np.append(verdict.coef, verdict.intercept)
     size = float(np.abs(w).max())
     w = w / size if size > 0.0 else w
-    both = [case.positive, case.negative]
-    turned = case.negative is not None and np.unique(both)[-1] == np.asarray(case.negative)
-    return -w if turned else w
+    if case.negative is None:
+        return w
+    larger = np.unique(np.array([case.positive, case.negative]))[-1]
+    return w if larger == np.asarray(case.positive) else -w
 
 
 def _renamed(proof: ErrorBound | None, case: Case) -> ErrorBound | None:
