@@ -406,8 +406,8 @@ def _read_proofs(
                 f"a certificate in it cannot be read ({str(error)[:200]})"
             ) from None
         about = proof.d, proof.fit_intercept, proof.positive, proof.negative
-        sides = labels_of(rules.scheme, rules.classes, rule)
-        if about != (rules.n_features, bool(rules.fit_intercept), *sides):
+        positive, negative = labels_of(rules.scheme, rules.classes, rule)
+        if about != (rules.n_features, bool(rules.fit_intercept), positive, negative):
             raise InvalidJsonError("a certificate in it is about other classes or features")
         found.append(proof)
     return found

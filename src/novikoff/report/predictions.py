@@ -67,7 +67,7 @@ class Predictions:
         found: list[str] = []
         if self.rows and self.labelled == self.rows:
             found.append(f"{self.differing:,} of {self.rows:,} labels differ.")
-        elif self.reader.has_labels:
+        elif self.reader.label is not None or self.reader.written:
             found.append(
                 f"labels are missing, or none that the model could give, in "
                 f"{self.rows - self.labelled:,} of {counted(self.rows, 'row')}: they are not used"
