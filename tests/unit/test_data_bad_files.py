@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 import numpy as np
 import pytest
 
-from novikoff.data import ReadOptions, DataError, Recipe, read
+from novikoff.data import DataError, ReadOptions, Recipe, read
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -63,7 +63,11 @@ CSV: list[tuple[bytes, ReadOptions, list[str]]] = [
     (b"a,b\n" + b"1,2\n" * 200 + b'1,"x\n2,y\n', ReadOptions(), ["line 202", "quote"]),
     (LATE + b"oops,2\n", ReadOptions(), ["row 150001", 'column "a"', '"oops"']),
     (LATE + b"1\n", ReadOptions(), ["line 150002", "1 field "]),
-    (b"a,b,c\n1,red,x\n", ReadOptions(), ["row 1", 'column "b"', '"red"', "--one-hot b", "--drop b"]),
+    (
+        b"a,b,c\n1,red,x\n",
+        ReadOptions(),
+        ["row 1", 'column "b"', '"red"', "--one-hot b", "--drop b"],
+    ),
     (b"a,b,c\n1,2,x\n3,0x10,x\n", ReadOptions(), ["row 2", 'column "b"', '"0x10"']),
     (b"a,b,c\n1,2,x\n3,1_000,x\n", ReadOptions(), ["row 2", 'column "b"', '"1_000"']),
     (b"a,b,c\nTrue,2,x\n3,1,x\n", ReadOptions(), ["row 1", 'column "a"', '"True"']),
@@ -77,7 +81,11 @@ CSV: list[tuple[bytes, ReadOptions, list[str]]] = [
     (b"a,b\n1,2\n3,\n", ReadOptions(), ["row 2", 'column "b"', "label is missing"]),
     (b"a,b\n1,\n3,NA\n", ReadOptions(missing="drop"), ["row 1", 'column "b"', "missing"]),
     (b"a,b\n,1\n2,\n", ReadOptions(missing="drop"), ["no row without missing values"]),
-    (b"a,b,c\n1,,2\n3,NA,4\n", ReadOptions(missing="drop"), ['column "b"', "no values", "--drop b"]),
+    (
+        b"a,b,c\n1,,2\n3,NA,4\n",
+        ReadOptions(missing="drop"),
+        ['column "b"', "no values", "--drop b"],
+    ),
     (b"a,b,c\nx,1,0\n,1,0\n", ReadOptions(one_hot=("a",)), ["row 2", 'column "a"', "missing"]),
     (
         b"a,b,c\nx,1,0\n,1,0\n",
@@ -136,7 +144,11 @@ SVMLIGHT: list[tuple[bytes, ReadOptions, list[str]]] = [
     (b" cat 1:1\n", ReadOptions(), ["line 1", "column 2", '"cat"']),
     (b"1 4294967296:1\n", ReadOptions(), ["line 1", "column 3", "above 2147483647"]),
     (b"1 99999999999:1\n", ReadOptions(), ["line 1", "column 3", "above 2147483647"]),
-    (b"1 1:1\n1 2:inf\n", ReadOptions(missing="drop"), ["row 2", "line 2", 'column "2"', "infinite"]),
+    (
+        b"1 1:1\n1 2:inf\n",
+        ReadOptions(missing="drop"),
+        ["row 2", "line 2", 'column "2"', "infinite"],
+    ),
     (b"1 1:1\n1 2:1e999\n", ReadOptions(), ["row 2", 'column "2"', "infinite"]),
     (b"1 1:1\n1 2:nan\n", ReadOptions(), ["row 2", 'column "2"', "missing"]),
     (b"1 1:1\nnan 2:1\n", ReadOptions(), ["line 2", "label"]),
@@ -166,7 +178,12 @@ OTHERS: list[tuple[str, bytes, ReadOptions, list[str]]] = [
     ("npz", b"PK", ReadOptions(), ["not a sound npz"]),
     ("parquet", b"PAR1", ReadOptions(), ["not a sound Parquet"]),
     ("parquet", parquet(a=[1], b=[2])[:-10], ReadOptions(), ["not a sound Parquet"]),
-    ("parquet", parquet(a=["x"], b=[2]), ReadOptions(), ["row 1", 'column "a"', '"x"', "--one-hot a"]),
+    (
+        "parquet",
+        parquet(a=["x"], b=[2]),
+        ReadOptions(),
+        ["row 1", 'column "a"', '"x"', "--one-hot a"],
+    ),
     ("parquet", parquet(a=["1"], b=[2]), ReadOptions(), ["row 1", 'column "a"', '"1"']),
     ("parquet", parquet(a=[1, None], b=[2, 3]), ReadOptions(), ["row 2", 'column "a"', "missing"]),
     ("parquet", parquet(a=[1, 2], b=[2, None]), ReadOptions(), ["row 2", 'column "b"', "label"]),

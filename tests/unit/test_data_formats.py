@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from novikoff.data import ReadOptions, DataError, Dataset, read
+from novikoff.data import DataError, Dataset, ReadOptions, read
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

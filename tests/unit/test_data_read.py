@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from novikoff.data import ReadOptions, DataError, Dataset, Recipe, read
+from novikoff.data import DataError, Dataset, ReadOptions, Recipe, read
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 pa = pytest.importorskip("pyarrow")
@@ -371,7 +371,9 @@ class TestRecipe:
         recipe = parse("a,c\n1,2\n,4\n", ReadOptions(missing="drop")).recipe
         with pytest.raises(DataError, match='row 1, column "a" is missing'):
             parse("a,c\n,2\n", recipe=recipe)
-        assert parse("a,c\n,2\n1,2\n", ReadOptions(missing="drop"), recipe=recipe).rows.tolist() == [2]
+        assert parse(
+            "a,c\n,2\n1,2\n", ReadOptions(missing="drop"), recipe=recipe
+        ).rows.tolist() == [2]
 
 
 def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:

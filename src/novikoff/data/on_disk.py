@@ -46,7 +46,7 @@ class GrowingArray:
     def __init__(self, folder: Path | None, name: str) -> None:
         self._path = None if folder is None else folder / f"{name}.npy"
         self._data: Array | None = None
-        self._length = 0
+        self._length, self._own = 0, False
 
     def append(self, part: Array) -> None:
         """Add rows."""
@@ -58,7 +58,7 @@ class GrowingArray:
         elif self._data is None:
             self._data = part  # if it remains the only one, it is not copied
         else:
-            self._grow(part)
+            self._data = self._grow(self._data, part)
         self._length += len(part)
 
     def finish(self) -> Array:
@@ -73,17 +73,15 @@ class GrowingArray:
             self._data.resize((self._length, *self._data.shape[1:]), refcheck=False)
         return self._data
 
-    def _grow(self, part: Array) -> None:
+    def _grow(self, data: Array, part: Array) -> Array:
         """Copy rows into an array that doubles; the system moves its pages, not its bytes."""
-        data, needed = self._data, self._length + len(part)
-        if data is None:
-            return
-        if not data.flags.owndata:
-            data = data.copy()
+        needed = self._length + len(part)
+        if not self._own:  # nobody else holds the array that is resized
+            data, self._own = data.copy(), True
         if needed > len(data):
             data.resize((max(needed, 2 * len(data)), *data.shape[1:]), refcheck=False)
         data[self._length : needed] = part
-        self._data = data
+        return data
 
 
 class Joined:
@@ -203,7 +201,7 @@ class DiskFolder:
             y_path, rows_path = self._final / "y.npy", self._final / "rows.npy"
             y = cast("Labels | None", np.load(y_path) if y_path.exists() else None)
             rows = np.load(rows_path) if rows_path.exists() else np.arange(1, n_rows + 1)
-        except (OSError, ValueError, KeyError, TypeError):  # not there, or not all there: read anew
+        except (OSError, EOFError, ValueError, KeyError, TypeError):  # not there, or not all there: read anew
             return None
         return Dataset(X, y, recipe.names, recipe, rows=rows, on_disk=True, **manifest)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import ChangedError, DataError
-from novikoff.data.fields import is_missing
+from novikoff.data.fields import is_missing, number
 from novikoff.data.labels import LabelKind, LabelReader
 from novikoff.data.named import FeatureColumns, NamedRows, SpreadTable, is_named
 from novikoff.data.numpy_files import NumpyRows
@@ -30,6 +30,7 @@ StreamRows: TypeAlias = TextRows | TypedTable | NumpyRows
 _DEFAULT: Final = StreamOptions()
 _BINARY: Final = ("parquet", "arrow", "npy", "npz")
 _TAIL_BYTES: Final = 1 << 12  # before a position, by which a file is known again
+_INFINITE: Final = (float("inf"), float("-inf"))
 _UNSAID: Final = "The model does not say how its stream was read."
 
 
@@ -248,7 +249,8 @@ def _begun(source: Source, options: StreamOptions) -> RowStream:
     if source.format == "svmlight" or (named and not name.endswith((".csv", ".csv.gz"))):
         text = b"".join(source.head.splitlines(keepends=True)[:SNIFFED_LINES])
         keys = [content.split()[0].decode(errors="replace") for _, content, _ in lines_of(text)]
-        labels = LabelReader.settled([k for k in keys if not is_missing(k)], written=True)
+        keys = [k for k in keys if not ("," in k or is_missing(k) or number(k) in _INFINITE)]
+        labels = LabelReader.settled(keys, written=True)
         labels = LabelReader("texts") if options.text_labels else labels
         words = labels.kind == "texts"
         if options.hash_bits is None and not options.names and numbered_features(text):

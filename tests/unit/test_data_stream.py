@@ -1,0 +1,440 @@
+"""A stream is the same however it comes: in pieces, after pauses, after a stop."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import sys
+import threading
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from novikoff.data import (
+    ChangedError,
+    DataError,
+    Piece,
+    Position,
+    ReadOptions,
+    RowStream,
+    StreamOptions,
+    open_stream,
+    read_pieces,
+)
+from novikoff.data.named import feature_hash
+
+Row = tuple[list[float], Hashable]
+HASHED = StreamOptions(hash_bits=6)
+CONTENTS = {
+    "plain": b"a,b,y\n"
+    + b"".join(b"%d,%d.5,%s\n" % (k, k % 7, b"pq"[k % 2 :][:1]) for k in range(50)),
+    "quoted": b'a,"b",y\n' + b'1,2,"u\nv"\n3,4,"w ""x"""\n\n5,6,z\n' * 4,
+    "gaps": b"a,b,y\n" + b"1,2,p\n,3,q\n4,?,p\n5,6,q\n7,8,NA\n9,9,p\n" * 2,
+    "pairs": b"# rows\n1 1:2 5:3\r\n\n-1 2:1 # x\n1 7:1\n-1\n" * 3,
+    "names": b"spam viagra:3 offer:1\nham hello:1 viagra:-1\n\nspam new:2 new:1\n" * 3,
+}
+DROP = StreamOptions(ReadOptions(missing="drop"))
+
+
+class Drops(io.BytesIO):
+    """Bytes that come in pieces."""
+
+    def __init__(self, content: bytes, size: int) -> None:
+        super().__init__(content)
+        self._size = size
+
+    def read1(self, size: int | None = -1, /) -> bytes:
+        return super().read1(self._size)
+
+
+def rows_of(pieces: Iterator[Piece | None]) -> list[Row]:
+    """Every row without the zeros at its end, and its label."""
+    found = []
+    for piece in pieces:
+        if piece is None:
+            continue
+        X = piece.X if isinstance(piece.X, np.ndarray) else piece.X.toarray()
+        for code, row in zip(piece.codes, X.tolist(), strict=True):
+            while row and row[-1] == 0.0:
+                row.pop()
+            found.append((row, piece.labels[code]))
+    return found
+
+
+def streamed(content: bytes, options: StreamOptions = StreamOptions(), size: int = 7) -> list[Row]:  # noqa: B008
+    with open_stream(Drops(content, size), options) as stream:
+        return rows_of(stream.pieces())
+
+
+@pytest.mark.parametrize("size", [1, 5, 1 << 20])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_last_line_counts_with_or_without_its_end(tmp_path: Path, size: int, end: bytes) -> None:
+    content = b"1,.5,y\n2,7,1" + end  # only the second row tells that the first is a header
+    path = tmp_path / "two.csv"
+    path.write_bytes(content)
+    for source in (Drops(content, size), path):
+        with open_stream(source) as stream:
+            assert rows_of(stream.pieces()) == [([2.0, 7.0], 1)]
+            assert stream.names == ["1", ".5"]
+
+
+@pytest.mark.parametrize("form", CONTENTS)
+@pytest.mark.parametrize("options", [DROP, StreamOptions(ReadOptions(missing="drop"), hash_bits=6)])
+def test_a_stream_goes_on_exactly_where_it_stopped(
+    tmp_path: Path, form: str, options: StreamOptions
+) -> None:
+    content = CONTENTS[form]
+    path = tmp_path / f"rows.{'csv' if content[:1] == b'a' else 'txt'}"
+    path.write_bytes(content)
+    with open_stream(path, options) as stream:
+        expected = rows_of(stream.pieces())
+        names, n_rows = stream.names, len(expected)
+    for stop in range(n_rows + 1):
+        with open_stream(path, options) as stream:
+            before, state = list[Row](), stream.state(stream.start)
+            for piece in stream.pieces():
+                if piece is not None and len(before) < stop:
+                    k = min(len(piece), stop - len(before))
+                    before += rows_of(iter([piece.head(k)]))
+                    assert piece.position(k).row - piece.position(k).dropped == len(before)
+                    state = stream.state(piece.position(k))
+        state = json.loads(json.dumps(state))
+        with open_stream(path, options, state=state) as stream:
+            assert before + rows_of(stream.pieces()) == expected
+            assert stream.names == names
+        at = Position(*state["position"])  # type: ignore[misc]
+        with open_stream(Drops(content[at.offset :], 9), options, state=state) as pipe:
+            assert before + rows_of(pipe.pieces()) == expected
+
+
+def test_a_pipe_may_repeat_the_header(tmp_path: Path) -> None:
+    with open_stream(io.BytesIO(b"a,y\n1,p\n2,q\n")) as stream:
+        (piece,) = stream.pieces()
+        assert piece is not None
+        state = stream.state(piece.end)
+    for again in (b"a,y\n3,p\n", b"3,p\n"):
+        with open_stream(io.BytesIO(again), state=state) as stream:
+            assert rows_of(stream.pieces()) == [([3.0], "p")]
+    with open_stream(io.BytesIO(b""), state=state) as stream:
+        assert rows_of(stream.pieces()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda text: text[:20], "shorter than what was learned"),
+        (lambda text: text.replace(b"24,", b"77,"), "before line 27 has changed"),
+        (lambda text: b"a,b,y\n0,0,p\n" + text[6:], "has changed. --force"),
+    ],
+)
+def test_another_file_is_not_gone_on_with(tmp_path: Path, change: object, sentence: str) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(CONTENTS["plain"])
+    with open_stream(path) as stream:
+        (piece,) = stream.pieces()
+        assert piece is not None
+        state = stream.state(piece.position(25))
+    path.write_bytes(CONTENTS["plain"] + b"7,8,p\n")  # more rows are welcome
+    with open_stream(path, state=state) as stream:
+        assert len(rows_of(stream.pieces())) == 26
+    path.write_bytes(change(CONTENTS["plain"]))  # type: ignore[operator]
+    with pytest.raises(ChangedError, match=sentence):
+        open_stream(path, state=state)
+
+
+def test_a_line_that_was_not_all_there_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a,y\n1,p\n2,q\n3,p")
+    with open_stream(path) as stream:
+        *_, piece = stream.pieces()
+        assert piece is not None
+        state = stream.state(piece.end)
+    path.write_bytes(b"a,y\n1,p\n2,q\n3,pq\n")
+    with pytest.raises(ChangedError, match="line 4 was the last one, without an end"):
+        open_stream(path, state=state)
+    path.write_bytes(b"a,y\n1,p\n2,q\n3,p\n4,q\n")
+    with open_stream(path, state=state) as stream:
+        assert rows_of(stream.pieces()) == [([4.0], "q")]
+
+
+@pytest.mark.parametrize("form", ["parquet", "npz"])
+def test_binary_files_are_streams_too(tmp_path: Path, form: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / f"rows.{form}"
+    if form == "parquet":
+        pq.write_table(pa.table({"a": [1.5, None, 3.0], "y": ["p", "q", "p"]}), path)
+    else:
+        np.savez(path, X=[[1.5], [np.nan], [3.0]], y=["p", "q", "p"])
+    with open_stream(path, DROP) as stream:
+        (piece,) = stream.pieces()
+        assert piece is not None
+        state = stream.state(piece.position(1))
+        assert piece.position(1) == Position(1, 0, 1, 0)
+        assert piece.position(2) == Position(3, 0, 3, 1)
+    with open_stream(path, DROP, state=state) as stream:
+        assert rows_of(stream.pieces()) == [([3.0], "p")]
+    with pytest.raises(DataError, match="cannot be read from a pipe"):
+        open_stream(io.BytesIO(path.read_bytes()))
+    os.utime(path, (1, 1))
+    with pytest.raises(ChangedError, match="has changed"):
+        open_stream(path, DROP, state=state)
+
+
+def test_rows_come_as_soon_as_they_are_there() -> None:
+    reader, writer = os.pipe()
+    taken = threading.Semaphore(0)
+
+    def write() -> None:
+        with os.fdopen(writer, "wb", buffering=0) as pipe:
+            pipe.write(b"a,y\n0,p\n1,q\n")
+            for k in range(2, 6):
+                taken.acquire()  # each row is written when the one before has been seen
+                pipe.write(b"%d,p\n" % k)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    found = []
+    with os.fdopen(reader, "rb", buffering=0) as pipe, open_stream(pipe) as stream:
+        for piece in stream.pieces():
+            found += rows_of(iter([piece]))
+            if piece is not None:
+                taken.release()
+    thread.join()
+    assert [row for row, _ in found] == [[], [1.0], [2.0], [3.0], [4.0], [5.0]]
+
+
+def test_a_pipe_that_pauses_within_a_quote_is_waited_for() -> None:
+    reader, writer = os.pipe()
+    silent = threading.Event()
+
+    def write() -> None:
+        with os.fdopen(writer, "wb", buffering=0) as pipe:
+            pipe.write(b'a,n,y\n1,"x\n')
+            silent.wait(1.0)  # longer than a pause that is taken for the beginning
+            pipe.write(b'y",yes\n2,"z",no\n')
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    options = StreamOptions(ReadOptions(drop=("n",)))
+    with os.fdopen(reader, "rb", buffering=0) as pipe, open_stream(pipe, options) as stream:
+        assert rows_of(stream.pieces()) == [([1.0], "yes"), ([2.0], "no")]
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence", "n_rows"),
+    [
+        (b"1 1:1\n-1 1:2\n1,2 1:1\n", "line 3.*several labels", 2),
+        (b"1 1:1\n-1 1:2\nnan 1:1\n", "line 3 has the label nan", 2),
+        (b"1 1:1\n-1 1:2\ninf 1:1\n", "line 3 has the label inf", 2),
+        (b"1 1:1\n-1 1:2\n-1 2:2 1:1\n1 1:1\n", "indices must ascend", 2),
+        (b"spam a:1\nham b\n", "not of the form feature:value", 1),
+        (b"spam a:1\nnan b:1\n", "label.*is missing", 1),
+        (b"spam a:1\nham b:1e999\n", "is infinite", 1),
+        (b"spam a:1\nham b:9007199254740993\n", "float64 cannot hold exactly", 1),
+        (b"a,y\n" + b"1,1\n2,0\n" * 60 + b"3,maybe\n4,1\n", 'row 121 has the label "maybe"', 120),
+        (b"a,y\n1,1\n2,0\nx,1\n", 'row 3, column "a" holds "x", which is not a number', 2),
+        (b"a,y\n" + b"1,1\n" * 120 + b"x,1\n2,0\n", 'row 121, column "a" holds "x"', 120),
+        (b"a,y\n1,1\n2,0\n3\n", "line 4 has 1 field where 2 are expected", 2),
+        (b"a,y\n1,1\n2,0\n,1\n", 'row 3, column "a" is missing; --missing drop', 2),
+        (b"a,y\n1,1\n2,0\n3,\xff\n", "not UTF-8 text.*line 4", 0),
+        (b"a,y\n1,1\n2,0\n1e999,1\n", 'row 3, column "a" is infinite', 2),
+        (b",a,y\n1,2,3\n2,3,4\n", "no name for column 1", 0),
+    ],
+)
+def test_rows_before_a_bad_one_are_given(content: bytes, sentence: str, n_rows: int) -> None:
+    found = list[Row]()
+
+    def learn() -> None:
+        with open_stream(io.BytesIO(content)) as stream:
+            for piece in stream.pieces():
+                found.extend(rows_of(iter([piece])))
+
+    with pytest.raises(DataError, match=sentence):
+        learn()
+    assert len(found) == n_rows
+
+
+class TestNames:
+    def test_each_new_name_gets_the_next_column(self) -> None:
+        with open_stream(Drops(CONTENTS["names"], 3)) as stream:
+            rows = rows_of(stream.pieces())
+            assert stream.names == ["viagra", "offer", "hello", "new"]
+        assert rows[:3] == [
+            ([3.0, 1.0], "spam"),
+            ([-1.0, 0.0, 1.0], "ham"),
+            ([0, 0, 0, 3.0], "spam"),
+        ]
+
+    def test_names_of_rows_left_out_get_no_column(self) -> None:
+        content = b"p a:1\nn z:1 a:nan\nnan y:1\nn b:1\n"
+        with open_stream(io.BytesIO(content), DROP) as stream:
+            (piece,) = stream.pieces()
+            assert piece is not None
+            assert piece.position(2).dropped == 2
+            assert stream.names == ["a", "b"]
+
+    def test_the_hash_is_that_of_its_authors(self) -> None:
+        # Vectors of Fowler, Noll and Vo, folded by hand.
+        for name, h in ((b"", 0xCBF29CE484222325), (b"foobar", 0x85944171F73967E8)):
+            for bits in (1, 16, 31):
+                assert feature_hash(name, bits) == (h >> bits ^ h) % 2**bits
+
+    def test_names_are_hashed_and_added_up(self) -> None:
+        ((row, label),) = streamed(b"spam free:1 money:2.5 free:3\n", StreamOptions(hash_bits=4))
+        expected = [0.0] * 16
+        for name, value in ((b"free", 4.0), (b"money", 2.5)):
+            expected[feature_hash(name, 4)] += value
+        assert (row + [0.0] * (16 - len(row)), label) == (expected, "spam")
+
+    def test_numbers_may_be_names(self) -> None:
+        with open_stream(io.BytesIO(b"1 7:1 3:2\n"), StreamOptions(names=True)) as stream:
+            assert rows_of(stream.pieces()) == [([1.0, 2.0], 1)]
+            assert stream.names == ["7", "3"]
+
+    @pytest.mark.parametrize("size", [1, 11, 1 << 20])
+    def test_text_of_a_table_becomes_columns_in_order_of_rows(self, size: int) -> None:
+        content = b"c,x,d,y\nred,1,u,p\nblue,2,v,q\nred,3,w,p\n"
+        options = StreamOptions(ReadOptions(one_hot=("*",)))
+        with open_stream(Drops(content, size), options) as stream:
+            rows = rows_of(stream.pieces())
+            assert stream.names == ["x", "c=red", "d=u", "c=blue", "d=v", "d=w"]
+        assert rows[1] == ([2.0, 0.0, 0.0, 1.0, 1.0], "q")
+
+    def test_with_a_hash_a_number_is_a_number_whenever_it_comes(self) -> None:
+        content = b"a,b,label\n1,2,p\n2,3,n\n1,abc,p\n2,2,n\n"
+        for size in (3, 12, 1 << 20):
+            rows = streamed(content, HASHED, size)
+            assert rows[0][0][feature_hash(b"b", 6)] == 2.0
+            assert rows[2][0][feature_hash(b"b=abc", 6)] == 1.0
+            assert rows[3][0][feature_hash(b"b", 6)] == 2.0
+
+
+class TestPrediction:
+    """Rows for a model: features are the model's, labels may be missing."""
+
+    @staticmethod
+    def learned(content: bytes, options: StreamOptions = StreamOptions()) -> RowStream:  # noqa: B008
+        stream = open_stream(io.BytesIO(content), options)
+        rows_of(stream.pieces())
+        return stream
+
+    def test_unknown_names_are_left_out_and_counted(self) -> None:
+        recipe = self.learned(CONTENTS["names"]).recipe(4)
+        content = b"money:1 viagra:2\nspam offer:1\neggs new:1\n"
+        reader = read_pieces(io.BytesIO(content), recipe=recipe, classes=["ham", "spam"])
+        (piece,) = reader
+        assert piece is not None
+        assert piece.X.toarray().tolist() == [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]
+        assert [piece.labels[c] if c >= 0 else None for c in piece.codes] == [None, "spam", "eggs"]
+        assert reader.notes == ['1 feature that the model does not know is left out: "money"']
+        assert (reader.n_rows, reader.unlabelled) == (3, 1)
+
+    @pytest.mark.parametrize("bits", [None, 5])
+    def test_tables_of_text(self, bits: int | None) -> None:
+        options = StreamOptions(ReadOptions(one_hot=("c",)), hash_bits=bits)
+        stream = self.learned(b"c,x,y\nred,1,0\nblue,2,1\n", options)
+        recipe = type(stream.recipe(3)).from_json(
+            json.loads(json.dumps(stream.recipe(3).to_json()))
+        )
+        content = b"z,x,c\n0,5,red\n0,6,green\n"
+        reader = read_pieces(io.BytesIO(content), recipe=recipe, classes=[0, 1])
+        (piece,) = reader
+        assert piece is not None
+        X = piece.X.toarray()
+        assert X.shape == (2, 3 if bits is None else 32)
+        if bits is None:
+            assert X.tolist() == [[5.0, 1.0, 0.0], [6.0, 0.0, 0.0]]
+            assert '"c=green"' in reader.notes[-1]
+        assert piece.codes.tolist() == [-1, -1]
+
+    def test_labels_are_read_as_those_of_the_model(self) -> None:
+        recipe = self.learned(b"a,y\n1,0\n2,1\n").recipe(1)
+        content = b"y,a\n1.0,5\n1,6\nmaybe,7\n,8\n2,9\n"
+        reader = read_pieces(Drops(content, 4), recipe=recipe, classes=[0, 1])
+        labels = list[object]()
+        for piece in reader:
+            if piece is not None:
+                labels += [piece.labels[c] if c >= 0 else None for c in piece.codes]
+        assert labels == [1, 1, None, None, 2]
+        assert (reader.label, reader.unlabelled, reader.written) == ("y", 2, 4)
+
+    def test_svmlight_beyond_the_model_is_refused(self) -> None:
+        recipe = self.learned(b"1 0:1 3:1\n-1 2:1\n").recipe(4)
+        (piece,) = read_pieces(io.BytesIO(b"1 3:5\n-1 0:1 9:0\n"), recipe=recipe, classes=[-1, 1])
+        assert piece is not None
+        assert piece.X.toarray().tolist() == [[0, 0, 0, 5], [1, 0, 0, 0]]
+        with pytest.raises(DataError, match="line 1 has more features than the model's 4"):
+            list(read_pieces(io.BytesIO(b"1 4:5\n"), recipe=recipe))
+
+    @pytest.mark.parametrize(
+        ("content", "sentence"),
+        [
+            (b"a,b\n1,2\n", "is not of the form label feature:value"),
+            (b"", "is empty"),
+            (b"# nothing\n", "has no rows"),
+            (b"spam viagra:nan\n", "is missing"),
+        ],
+    )
+    def test_rows_of_another_form(self, content: bytes, sentence: str) -> None:
+        recipe = self.learned(CONTENTS["names"]).recipe(4)
+        with pytest.raises(DataError, match=sentence):
+            list(read_pieces(io.BytesIO(content), recipe=recipe))
+
+
+@pytest.mark.parametrize(
+    ("options", "content", "sentence"),
+    [
+        (StreamOptions(ReadOptions(missing="mean")), b"a,y\n1,2\n", "not for a stream"),
+        (StreamOptions(ReadOptions(drop=("a",))), b"1 1:2\n", "--drop has nothing to choose"),
+        (StreamOptions(), b"", "is empty"),
+        (StreamOptions(), b"a,y\n", "header but no rows"),
+    ],
+)
+def test_streams_that_are_refused(options: StreamOptions, content: bytes, sentence: str) -> None:
+    with pytest.raises(DataError, match=sentence):
+        open_stream(io.BytesIO(content), options)
+
+
+def test_a_state_that_is_none() -> None:
+    for state in ({}, {"form": "NamedRows"}, {"position": [0, 0, 0, 0], "form": "CsvTable"}):
+        with pytest.raises(DataError, match="does not say how its stream was read"):
+            open_stream(io.BytesIO(b"a,y\n1,2\n"), state={"format": "csv", **state})
+
+
+def test_gzip_comes_in_pieces_too(tmp_path: Path) -> None:
+    content = gzip.compress(CONTENTS["plain"][:300]) + gzip.compress(CONTENTS["plain"][300:])
+    (tmp_path / "rows.csv.gz").write_bytes(content)
+    expected = streamed(CONTENTS["plain"])
+    assert streamed(content, size=5) == expected
+    with open_stream(tmp_path / "rows.csv.gz") as stream:
+        piece = next(piece for piece in stream.pieces() if piece is not None)
+        state = stream.state(piece.position(20))
+    with open_stream(tmp_path / "rows.csv.gz", state=state) as stream:
+        assert rows_of(stream.pieces()) == expected[20:]
+    with pytest.raises(DataError, match="gzip data ends too early"):
+        streamed(content[:-9])
+
+
+def test_files_are_given_back(tmp_path: Path) -> None:
+    path, bad = tmp_path / "rows.csv", tmp_path / "bad.csv"
+    path.write_bytes(CONTENTS["plain"])
+    bad.write_bytes(b"a,y\n")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        with open_stream(path) as stream:
+            next(stream.pieces())
+        with pytest.raises(DataError):
+            open_stream(bad)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_closed_standard_input_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(DataError, match="standard input is closed"):
+        open_stream("-")

@@ -1,0 +1,170 @@
+"""Data larger than memory: the same rows, in arrays on disk."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import mmap
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from novikoff.data import DataError, ReadOptions, parse_size, read
+from novikoff.data.on_disk import GrowingArray
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(500, 3))
+Y = ["pq"[k % 2] for k in range(500)]
+
+
+def written(path: Path, form: str) -> Path:
+    """The rows in a format."""
+    if form == "svmlight":
+        rows = [" ".join([str(k % 2), *(f"{j + 1}:{v!r}" for j, v in enumerate(row))])
+                for k, row in enumerate(X.tolist())]  # fmt: skip
+        path.write_text("\n".join(rows))
+    elif form == "npz":
+        np.savez(path, X=X, y=Y)
+    elif form == "npy":
+        np.save(path, np.column_stack([X, np.arange(500) % 2]))
+    elif form == "parquet":
+        pq.write_table(pa.table({f"c{j}": X[:, j] for j in range(3)} | {"y": Y}), path)
+    else:
+        lines = [",".join([*map(repr, row), y]) for row, y in zip(X.tolist(), Y, strict=True)]
+        text = "\n".join(["c0,c1,c2,y", *lines]).encode()
+        path.write_bytes(gzip.compress(text) if form == "csv.gz" else text)
+    return path
+
+
+def dense(X: object) -> np.ndarray:
+    return X.toarray() if sp.issparse(X) else np.asarray(X)  # type: ignore[attr-defined,no-any-return]
+
+
+@pytest.mark.parametrize("form", ["csv", "csv.gz", "svmlight", "npy", "npz", "parquet"])
+def test_rows_are_the_same_on_disk(tmp_path: Path, form: str) -> None:
+    path = written(tmp_path / f"rows.{form}", form)
+    memory = read(path)
+    for data in (
+        read(path, cache=tmp_path / "cache"),
+        read(path, cache=tmp_path / "cache"),
+        read(path, max_memory="400MB"),
+    ):
+        assert data.on_disk
+        assert dense(data.X).tobytes() == dense(memory.X).tobytes() == X.tobytes()
+        part = data.X if isinstance(data.X, np.ndarray) else data.X.data
+        base: object = part
+        while isinstance(base, np.ndarray):
+            base = base.base
+        assert isinstance(base, mmap.mmap)
+        assert part.flags.writeable  # kernels have one version of it
+        assert data.labels.tolist() == memory.labels.tolist()
+        assert (data.names, data.recipe, data.notes) == (memory.names, memory.recipe, memory.notes)
+        assert (data.n_read, data.rows.tolist()) == (500, list(range(1, 501)))
+    assert not read(path, max_memory="2GB").on_disk
+    (folder,) = (tmp_path / "cache").iterdir()
+    assert json.loads((folder / "manifest.json").read_text())["n_rows"] == 500
+    assert form == "svmlight" or np.load(folder / "X.npy").shape == (500, 3)
+
+
+def test_a_cache_is_used_until_the_file_or_the_options_change(tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.csv", tmp_path / "cache"
+    path.write_bytes(b"a,b,y\n1,2,0\n3,,1\n5,6,1\n")
+    drop = ReadOptions(missing="drop")
+    first = read(path, drop, cache=cache)
+    assert (first.rows.tolist(), first.n_read) == ([1, 3], 3)
+    again = read(path, drop, cache=cache)
+    assert (again.rows.tolist(), again.notes) == ([1, 3], first.notes)
+    assert len(os.listdir(cache)) == 1
+    assert read(path, ReadOptions(features=("a",)), cache=cache).names == ["a"]
+    assert len(os.listdir(cache)) == 2
+    path.write_bytes(b"a,b,y\n1,2,0\n3,4,1\n5,6,1\n")
+    assert read(path, drop, cache=cache).rows.tolist() == [1, 2, 3]
+
+
+def test_a_damaged_cache_is_written_anew(tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.csv", tmp_path / "cache"
+    path.write_bytes(b"a,y\n1,0\n3,1\n")
+    read(path, cache=cache)
+    (folder,) = cache.iterdir()
+    for name, content in (("manifest.json", b"{}"), ("X.npy", b"what"), ("y.npy", b"")):
+        (folder / name).write_bytes(content)
+        assert dense(read(path, cache=cache).X).tolist() == [[1.0], [3.0]]
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.csv", tmp_path / "cache"
+    path.write_bytes(b"a,y\n1,0\n3,\n")
+    with pytest.raises(DataError, match="label is missing"):
+        read(path, cache=cache)
+    assert not cache.exists() or not os.listdir(cache)
+
+
+def test_temporary_arrays_are_removed_at_the_end(tmp_path: Path) -> None:
+    path = written(tmp_path / "rows.csv", "csv")
+    code = f"import novikoff.data as d; print(d.read({str(path)!r}, max_memory='400MB').X.shape)"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.strip() == "(500, 3)"
+    assert os.listdir(tmp_path) == ["rows.csv"]
+
+
+@pytest.mark.parametrize("options", [ReadOptions(one_hot=("*",)), ReadOptions(missing="mean")])
+def test_options_that_need_all_rows_are_refused(tmp_path: Path, options: ReadOptions) -> None:
+    path = written(tmp_path / "rows.csv", "csv")
+    with pytest.raises(DataError, match="needs all rows in memory"):
+        read(path, options, cache=tmp_path / "cache")
+
+
+def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    with pytest.raises(DataError, match="no Parquet files are in it"):
+        read(folder)
+    for k in range(3):
+        pq.write_table(
+            pa.table({"a": [1.0 + k, 2.0 + k], "y": ["p", "q"]}), folder / f"{k}.parquet"
+        )
+    for cache in (None, tmp_path / "cache"):
+        data = read(folder, cache=cache)
+        assert dense(data.X)[:, 0].tolist() == [1, 2, 2, 3, 3, 4]
+        assert data.labels.tolist() == ["p", "q"] * 3
+    hot = read(folder, ReadOptions(label="a", one_hot=("y",)))
+    assert dense(hot.X).tolist() == [[1, 0], [0, 1]] * 3
+    pq.write_table(pa.table({"b": [1.0], "y": ["p"]}), folder / "9.parquet")
+    with pytest.raises(DataError, match='no column "a"'):
+        read(folder)
+
+
+def test_arrays_grow(tmp_path: Path) -> None:
+    parts = [RNG.normal(size=(n, 4)) for n in (3, 0, 10, 1, 100)]
+    for folder in (None, tmp_path):
+        array = GrowingArray(folder, "X")
+        for part in parts:
+            array.append(part)
+        assert array.finish().tobytes() == np.concatenate(parts).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("500MB", 500_000_000), ("1.5GiB", 3 << 29), ("1e9", 10**9), ("7k", 7000)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert parse_size(text) == size
+    with pytest.raises(DataError, match="not a size"):
+        parse_size(f"{text} of it")
+
+
+def test_a_pipe_may_be_larger_than_memory() -> None:
+    data = read(io.BytesIO(b"a,y\n1,0\n2,1\n"), max_memory="1GB")
+    assert data.on_disk
+    assert dense(data.X).tolist() == [[1.0], [2.0]]
