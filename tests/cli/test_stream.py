@@ -134,7 +134,7 @@ def test_text_cells_go_on_too(tmp_path: Path) -> None:
     assert learned(model) == learned(whole)
     refused = inside("stream", data)
     assert refused.code == 2
-    assert "--hash" in refused.err
+    assert "--one-hot colour" in refused.err
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -229,9 +229,6 @@ def test_a_model_is_not_replaced_unasked_nor_by_other_wishes(rows: Path, tmp_pat
         done = inside("stream", data, "--save", model, *words)
         assert (done.code, sentence in done.err) == (2, True), done.err
         assert learned(model) == before
-    data.write_bytes(rows.read_bytes().replace(b"a,b", b"b,a", 1))
-    changed = inside("stream", data, "--save", model, "--resume")
-    assert "its beginning has changed" in changed.err
     data.write_bytes(rows.read_bytes()[:3000])
     short = inside("stream", data, "--save", model, "--resume")
     assert short.code == 2
@@ -252,7 +249,7 @@ def test_a_stream_that_breaks_off_keeps_what_came_before(rows: Path, tmp_path: P
     data.write_bytes(b"".join([*lines[:2501], b"1,2,three,4,low\n"]))
     broken = inside("stream", data, "--save", model)
     assert broken.code == 2
-    assert 'line 2502, column "c" holds "three"' in broken.err
+    assert 'row 2501, column "c" holds "three"' in broken.err
     assert "holds the rows before" in broken.err
     data.write_bytes(content)
     stream(data, "--save", model, "--resume")
@@ -287,9 +284,13 @@ def test_an_interrupt_saves_and_says_where(
     assert running.wait(timeout=60) == code
     out, err = running.communicate()
     assert (b" of 3,000 rows (" in out) == (number == signal.SIGINT)  # who asks is told
-    assert err.decode().strip() == (
-        f"novikoff: interrupted after 3,000 rows; {model} holds what was learned, and --resume "
-        "goes on from it."
+    assert (
+        err.decode()
+        .strip()
+        .endswith(
+            f"novikoff: interrupted after 3,000 rows; {model} holds what was learned, and --resume "
+            "goes on from it."
+        )
     )
 
 
