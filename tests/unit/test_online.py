@@ -305,10 +305,6 @@ def test_a_class_of_weight_zero_takes_no_part_in_single_steps(
         one.learn_one(x, label)
     assert (one.n_updates_, one.n_mistakes_) == (rows.n_updates_, rows.n_mistakes_)
     np.testing.assert_allclose(one.coef_, rows.coef_, rtol=1e-9)
-    stream = nv.Perceptron(class_weight=weights, average=average)
-    *_, last = nv.stream(zip(X, y.tolist(), strict=True), stream, classes=[0, 1, 2])
-    assert last.updates == rows.n_updates_
-    np.testing.assert_allclose(stream.coef_, rows.coef_, rtol=1e-9)
 
 
 def test_features_that_were_never_seen_have_no_weight() -> None:

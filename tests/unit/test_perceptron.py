@@ -15,10 +15,9 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
-from novikoff.core.trace import Trace
+from novikoff.core.counts import Trace
+from novikoff.core.schemes import OneVsOne
 from novikoff.learners.inputs import MatrixLike
-from novikoff.learners.schemes import OneVsOne
-from novikoff.learners.voting import _numbered
 
 Matrix = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -276,7 +275,7 @@ def test_prediction_keeps_to_the_intercept_it_was_fitted_with() -> None:
 
 @pytest.mark.parametrize("order", ["max_distance", "max_residual"])
 def test_maximal_rules_break_ties_alike_in_every_storage(order: str) -> None:
-    X = np.array([[1, 0, -2, 0], [-2, 0, -1, 0], [-2, -1, -1, -2]]) * 0.1
+    X = np.array([[1, 0, -2, 0], [-2, 0, -1, 0], [-2, -1, -1, -2]]) * 0.125
     clf = nv.Perceptron(order=order, fit_intercept=False, trace=True)
     indices = []
     for rows in (X, sp.csr_array(X)):
@@ -370,11 +369,3 @@ def test_a_warm_start_needs_the_rules_of_the_last_fit() -> None:
     np.testing.assert_array_equal(clf.coef_, before)
     quietly_fitted(clf.set_params(warm_start=False), X, y)
     quietly_fitted(clf.set_params(warm_start=True), X, y)
-
-
-@pytest.mark.parametrize("n", [3, 6, 500])
-def test_rows_of_a_short_run_are_numbered_like_those_of_a_long_one(n: int) -> None:
-    index = np.array([2, 0, 2, 2, 1, 0])[: n - 1]
-    distinct, which = _numbered(index, n)
-    assert distinct.tolist() == sorted(set(index.tolist()))
-    np.testing.assert_array_equal(distinct[which], index)
