@@ -38,6 +38,8 @@ _ZERO: Final = 4e-15
 _INDEPENDENT: Final = 1e-13
 # A working set of more bytes is priced by a short list of rows in between.
 _FAST_BYTES, _SHORT = 1 << 20, 64
+# Products of more entries are shared by BLAS among cores, which may be busy.
+_ONE_CORE: Final = 1 << 15
 # Pivots between two looks at the clock.
 _PIVOTS_PER_LOOK: Final = 16
 
@@ -184,13 +186,25 @@ class Corral:
 
     def _unconstrained(self) -> Vector:
         """The u that minimises ‖b − Σ u_j g_j‖, whatever its signs."""
-        solution, failed = dtrtrs(self._R, self._Q.T @ self.b)
+        solution, failed = dtrtrs(self._R, products(self._Q.T, self.b))
         return np.asarray(solution) if failed == 0 else np.full(self.size, -1.0)
 
     def _refresh(self) -> None:
         """R = b − QQᵀb, cleaned once more of what is left along Q."""
-        r = self.b - self._Q @ (self._Q.T @ self.b)
-        self.residual = r - self._Q @ (self._Q.T @ r)
+        r = self.b - _combination(products(self._Q.T, self.b), self._Q.T)
+        self.residual = r - _combination(products(self._Q.T, r), self._Q.T)
+
+
+def products(G: Vector | sp.csr_array, r: Vector) -> Vector:
+    """⟨g, r⟩ for every row of G, on this core: large products of BLAS wait for all the others."""
+    if isinstance(G, np.ndarray) and G.size > _ONE_CORE:
+        return np.asarray(np.vecdot(G, r))
+    return np.asarray(G @ r)
+
+
+def _combination(c: Vector, G: Vector) -> Vector:
+    """Σ c_i g_i, likewise."""
+    return np.asarray(np.einsum("i,ij->j", c, G) if G.size > _ONE_CORE else c @ G)
 
 
 def pivot(working: WorkingSet, corral: Corral, tol: float, pairs: bool, limits: Limits) -> Ending:
@@ -246,7 +260,7 @@ def _most_acute(
     working: WorkingSet, r: Vector, pairs: bool, barred: npt.NDArray[np.bool_]
 ) -> tuple[int, int, float]:
     """The vector with the largest ⟨g, r⟩, and that value; −1 where there is none."""
-    prices = np.asarray(working.G @ r)
+    prices = products(working.G, r)
     prices[barred] = -np.inf
     if not pairs:
         i = int(np.argmax(prices))
@@ -262,7 +276,7 @@ def _short_list(
     working: WorkingSet, r: Vector, pairs: bool, barred: npt.NDArray[np.bool_]
 ) -> Indices:
     """The rows of the largest prices, of either side where pairs are asked for."""
-    prices = np.asarray(working.G @ r)
+    prices = products(working.G, r)
     prices[barred] = -np.inf
     if not pairs:
         return _largest(np.arange(working.n), prices, _SHORT)

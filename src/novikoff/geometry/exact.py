@@ -24,6 +24,7 @@ _TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times ov
 _MOST_SUMMED = 1 << 20  # entries at a time
 _HUGE = 2.0**512  # and more is summed by itself
 _MOST_ENTRIES = 1 << 16  # are integers at a time: each is an object of its own
+_FEW_ENTRIES = 1 << 9  # are integers sooner than anything else
 _STRIPE = 512  # rows of a product of matrices at a time
 _LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
 
@@ -237,8 +238,8 @@ def product_bounds(A: Vector, w: Vector) -> tuple[Vector, Vector]:
     """
     with np.errstate(all="ignore"):
         sizes = np.abs(A)
-        found = A @ w
-        bound = _rounding(len(w), sizes @ np.abs(w), sizes.sum(axis=1))
+        found = np.vecdot(A, w)
+        bound = _rounding(len(w), np.vecdot(sizes, np.abs(w)), sizes.sum(axis=1))
     return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
 
 
@@ -277,8 +278,8 @@ def careful_bounds(A: Vector, w: Numbers) -> tuple[Vector, Vector]:
             low += ((total - (after - back)) + (product - back)) + slip
             total = after
         sizes = np.abs(A)
-        found = total + (low + A @ w.rest)
-        spread = sizes @ np.abs(w.near)
+        found = total + (low + np.vecdot(A, w.rest))
+        spread = np.vecdot(sizes, np.abs(w.near))
         bound = 2.0 * _U * np.abs(found) + (2.0 * (p + 6) * _U) ** 2 * spread
         bound += _TINY * (sizes.sum(axis=1) + 8 * p)
     return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
@@ -326,15 +327,19 @@ def least_product(A: Vector, w: Numbers) -> Fraction:
     >>> least_product(np.array([[1.0], [3.0]]), numbers([Fraction(1, 3)])) * 3 <= 1
     True
     """
-    found, bound = product_bounds(A, w.near)
-    low = float(np.min(found - bound, initial=np.inf))
-    near = A[~(found - bound > np.min(found + bound, initial=np.inf))]
-    if not low > 0.0 or float(bound.max(initial=0.0)) > 2.0**-45 * low:
-        found, bound = careful_bounds(near, w)
-        low = float(np.min(found - bound))
-        if not low > 0.0 or float(bound.max()) > 2.0**-45 * low:
-            whole, unit = products(near, w)
-            return min(whole) * unit
+    if A.size <= _FEW_ENTRIES:
+        whole, unit = products(A, w)
+        return min(whole) * unit
+    with np.errstate(all="ignore"):
+        found, bound = product_bounds(A, w.near)
+        low = float(np.min(found - bound, initial=np.inf))
+        near = A[~(found - bound > np.min(found + bound, initial=np.inf))]
+        if not low > 0.0 or float(bound.max(initial=0.0)) > 2.0**-45 * low:
+            found, bound = careful_bounds(near, w)
+            low = float(np.min(found - bound))
+            if not low > 0.0 or float(bound.max()) > 2.0**-45 * low:
+                whole, unit = products(near, w)
+                return min(whole) * unit
     return Fraction(low) * w.scale * (1 - Fraction(1, 1 << 52))
 
 

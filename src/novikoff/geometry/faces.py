@@ -48,6 +48,8 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
     Rows whose weight is nothing but rounding take no part; the fewer, the better.
     """
     passes = view.passes
+    if len(rows) == 0:
+        return None
     firm = weights > _FIRM * weights.max()
     used = np.flatnonzero(passes.at(rows[firm]).any(axis=0))
     claim = _in_simplex(passes, rows[firm], weights[firm], used)

@@ -17,7 +17,7 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.corral import Corral, Ending, WorkingSet, pivot
+from novikoff.geometry.corral import Corral, Ending, WorkingSet, pivot, products
 from novikoff.geometry.exact import Block
 from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes, entries_at
 
@@ -50,7 +50,7 @@ class View:
     columns: Vector
     centre: Vector | None = None
     lengths: Vector | None = None
-    radius: float | None = None  # max‖x_i − centre‖, rounded up
+    radius: float | None = None  # max‖a_i‖ of rows less the centre, rounded up
 
     @property
     def plain(self) -> bool:
@@ -124,7 +124,7 @@ class View:
         """How far the product of a row less the centre with such weights may be off."""
         if self.radius is None:
             return self.passes.doubt(aim)
-        return self.passes.doubt(aim, math.hypot(self.radius, 1.0) * (1.0 + 2.0**-50))
+        return self.passes.doubt(aim, self.radius)
 
 
 def plain_view(passes: Passes) -> View:
@@ -135,11 +135,13 @@ def plain_view(passes: Passes) -> View:
 def gap_view(passes: Passes, limits: Limits) -> View:
     """The rows as they are, but less a centre if they are far from the origin."""
     view = plain_view(passes)
-    centre = _centre(passes, _sample(passes)) if passes.fit_intercept else None
+    centre = _centre(passes, _sample(passes))
     if centre is None:
         return view
-    sizes = passes.over(Sizes(view.columns, centre), limits)
-    return _centred(passes, centre, np.ones(passes.p), sizes, view)
+    sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
+    largest = float(sizes.peaks[:-1].max())
+    columns = np.full(passes.p, _power(-math.frexp(largest)[1]))
+    return View(passes, columns, centre, None, _radius(sizes))
 
 
 def balanced_view(passes: Passes, limits: Limits) -> View:
@@ -147,46 +149,34 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
 
     A sample of the rows tells whether to look at them all.
     """
-    view = plain_view(passes)
-    sample = _sample(passes)
-    centre = _centre(passes, sample) if passes.fit_intercept else None
+    view, sample = plain_view(passes), _sample(passes)
+    centre = _centre(passes, sample)
+    unit = float(view.columns[0])
     if passes.n > 2 * _SAMPLE and centre is None:
-        seen = np.abs(sample.A * float(view.columns[0]))
+        seen = np.abs(sample.A) * unit
         lengths = np.sqrt(np.square(seen).sum(axis=1))
-        most = np.append(lengths[lengths > 0.0], passes.problem.radius * float(view.columns[0]))
-        peaks = seen.max(axis=0)
-        if _alike(peaks[peaks > 0.0]) and _alike(most):
+        lengths = np.append(lengths[lengths > 0.0], passes.problem.radius * unit)
+        if _alike(seen.max(axis=0)) and _alike(lengths):
             return view
-    sizes = passes.over(Sizes(view.columns if centre is None else np.ones(passes.p), centre), limits)
-    if centre is not None:
-        view = _centred(passes, centre, np.ones(passes.p), sizes, view)
-    peaks = sizes.peaks
-    columns, lengths = view.columns, sizes.all_lengths() * (
-        1.0 if centre is None else float(view.columns[0])
-    )
-    if not _alike(peaks[peaks > 0.0]):
+    sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
+    peaks, columns = sizes.peaks, view.columns
+    if not _alike(peaks):
         exponents = np.where(peaks > 0.0, np.frexp(peaks)[1], 0)
-        unit = view.columns if centre is None else np.ones(passes.p)
-        columns = unit * np.array([_power(-int(e)) for e in exponents])
-        lengths = passes.over(Sizes(columns, centre), limits).all_lengths()
+        columns = np.array([_power(-int(e)) for e in exponents])
+    elif centre is not None:
+        columns = np.full(passes.p, _power(-math.frexp(float(peaks.max()))[1]))
+    lengths = passes.over(Sizes(columns, centre), limits).all_lengths()
     lengths[lengths == 0.0] = 1.0
-    return View(
-        passes, columns, view.centre, None if _alike(lengths) else lengths, view.radius
-    )
+    radius = None if centre is None else _radius(sizes)
+    return View(passes, columns, centre, None if _alike(lengths) else lengths, radius)
 
 
-def _centred(passes: Passes, centre: Vector, columns: Vector, sizes: Sizes, view: View) -> View:
-    """A view less a centre, in a unit near the largest row; all sizes are known."""
-    longest = float(sizes.all_lengths().max())
-    largest = float(np.max(sizes.peaks[:-1] / columns[:-1], initial=0.0))
-    radius = min(longest if columns[0] == 1.0 else math.inf, 2.0**500)
-    if not 2.0**-400 < longest < 2.0**400:
-        radius = math.sqrt(passes.d) * largest
-    else:
-        radius = longest / float(columns[0])
-    radius *= 1.0 + (passes.p + 8) * 2.0**-51
-    factor = _power(-math.frexp(largest)[1]) if 0.0 < largest < math.inf else 1.0
-    return View(passes, np.full(passes.p, factor), centre, None, radius)
+def _radius(sizes: Sizes) -> float:
+    """max‖a_i‖, rounded up, for sizes that were measured without factors."""
+    longest, p = float(sizes.all_lengths().max()), len(sizes.peaks)
+    if not 2.0**-400 < longest < 2.0**400:  # its square may not be a float
+        longest = math.sqrt(p) * float(sizes.peaks.max())
+    return longest * (1.0 + (p + 8) * 2.0**-51)
 
 
 def _sample(passes: Passes) -> Block:
@@ -196,19 +186,19 @@ def _sample(passes: Passes) -> Block:
 
 def _centre(passes: Passes, sample: Block) -> Vector | None:
     """The middle of dense rows, where they are far from the origin for their distances."""
-    if passes.sparse or passes.n < 2:
+    if passes.sparse or not passes.fit_intercept:
         return None
-    X = np.abs(sample.A[:, -1:]) * sample.A[:, :-1] * sample.A[:, -1:]  # the last is the sign
+    X = sample.A[:, :-1] * sample.A[:, -1:]  # the padding has the sign
     low, high = X.min(axis=0), X.max(axis=0)
     middle = low / 2.0 + high / 2.0
-    far = np.abs(middle) > 2.0**_FAR * (high - low)
-    if not (far & (high > low)).any() or not np.isfinite(middle).all():
-        return None
-    return np.asarray(middle)
+    far = (np.abs(middle) > 2.0**_FAR * (high - low)) & (high > low)
+    return np.asarray(middle) if far.any() and np.isfinite(middle).all() else None
 
 
 def _alike(sizes: Vector) -> bool:
-    return len(sizes) == 0 or bool(sizes.max() <= sizes.min() * 2.0**_BALANCED)
+    """Whether numbers are of about one size; zeros do not count."""
+    used = sizes[sizes > 0.0]
+    return len(used) == 0 or bool(used.max() <= used.min() * 2.0**_BALANCED)
 
 
 @dataclass(frozen=True)
@@ -288,8 +278,7 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     rows = rows[:: max(1, len(rows) // _SAMPLE)]
     G = view.gather(rows)
     mean = np.asarray(G.mean(axis=0)).ravel()
-    products = np.asarray(G @ mean)
-    order = np.lexsort((rows, products))[: batch_of(passes)]
+    order = np.lexsort((rows, products(G, mean)))[: batch_of(passes)]
     return np.sort(rows[order])
 
 
@@ -310,7 +299,7 @@ def search(
     while True:
         ending = _solve(question, corral, working, tol / 8.0, limits)
         try:
-            answer = _answer(question, corral, working, batch, limits)
+            answer = _answer(question, corral, working, batch, tol, limits)
         except OutOfTimeError:
             if answer is None:
                 raise
@@ -322,7 +311,7 @@ def search(
         if watch(answer) or ending is Ending.FITTED:
             answer.ending = ending if ending is Ending.FITTED else Ending.WATCHED
             return answer
-        fresh = np.setdiff1d(_improving(question, corral, answer, tol), working)
+        fresh = np.setdiff1d(answer.seen.rows, working)
         full = ending is Ending.STALLED and corral.size == capacity(passes) < len(question.b)
         if len(fresh) == 0 or full:  # then no other row can join either
             answer.ending = ending
@@ -352,7 +341,7 @@ def _solve(
 
 
 def _answer(
-    question: Question, corral: Corral, working: Indices, batch: int, limits: Limits
+    question: Question, corral: Corral, working: Indices, batch: int, tol: float, limits: Limits
 ) -> Answer:
     """What the corral says, in terms of all rows."""
     view, passes = question.view, question.view.passes
@@ -370,6 +359,7 @@ def _answer(
         view.weights(v),
         view.doubt(aim),
         batch,
+        _levels(question, corral, working, tol),
         view.centre,
         view.lengths,
         question.within,
@@ -391,17 +381,20 @@ def _answer(
     )
 
 
-def _improving(question: Question, corral: Corral, answer: Answer, tol: float) -> Indices:
-    """The rows that would improve the answer, of those most violated: ⟨g, r⟩ > tol/4·‖r‖²."""
-    seen, r = answer.seen, corral.residual
-    gains = question.lift * float(r[0]) - seen.scores
-    least = tol / 4.0 * float(r @ r)
-    if question.pairs:  # each hull has its own level, that of its members
-        for side, members in zip((1, -1), answer.vertices[:2], strict=True):
-            G = question.view.gather(members[members >= 0])
-            levels = question.lift * float(r[0]) + np.asarray(G @ r[1:])
-            gains[seen.sides == side] -= float(levels.max(initial=-np.inf))
-    return np.sort(seen.rows[gains > least])
+def _levels(
+    question: Question, corral: Corral, working: Indices, tol: float
+) -> tuple[float, float]:
+    """Rows below these levels would improve the answer: ⟨g, r⟩ > tol/4·‖r‖²."""
+    r = corral.residual
+    level = question.lift * float(r[0]) - tol / 4.0 * float(r @ r)
+    if not question.pairs:
+        return level, level
+    levels = [level, level]  # each hull has its own, that of its members
+    for k, members in enumerate((corral.first, corral.second)):
+        G = question.view.gather(working[[i for i in members if i >= 0]])
+        prices = question.lift * float(r[0]) + products(G, r[1:])
+        levels[k] -= float(prices.max(initial=-np.inf))
+    return levels[0], levels[1]
 
 
 def _next_working_set(
@@ -414,7 +407,7 @@ def _next_working_set(
     used[[j for j in corral.second if j >= 0]] = True
     members, others = np.flatnonzero(used), np.sort(working[~used])
     if len(others) > most:
-        prices = np.asarray(question.view.gather(others) @ corral.residual[1:])
+        prices = products(question.view.gather(others), corral.residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
     corral.first = np.searchsorted(members, corral.first).tolist()
     corral.second = [int(np.searchsorted(members, j)) if j >= 0 else -1 for j in corral.second]

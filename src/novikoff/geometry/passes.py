@@ -99,7 +99,7 @@ class Part:
         d = self.X.shape[1]
         if isinstance(self.X, np.ndarray):
             X = self.X.astype(np.float64, copy=False) if centre is None else self.X - centre
-            found = X @ w[:d]
+            found = np.vecdot(X, w[:d])  # each row by itself: no other row changes a bit of it
         else:
             found = self.X @ w[:d]
         if self.fit_intercept:
@@ -150,8 +150,8 @@ class Passes:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         rows = problem.rows
-        self.fit_intercept = rows.bias > 0.0
-        self.signs: Signs = rows.signs
+        self.fit_intercept = problem.fit_intercept
+        self.signs: Signs = problem.signs
         self.n = len(self.signs)
         if isinstance(rows, Dense):
             self.d, self.entries = rows.X.shape[1], rows.X.size
@@ -348,15 +348,16 @@ class Least:
 class MostViolated:
     """The rows of the least ⟨a_i, w⟩, and what w proves if all are positive.
 
-    ``most`` rows are kept, of each sign where ``by_side``; scores are products divided by the
-    rows' ``lengths`` where given. ``aim`` are weights for rows less the ``centre``, equal to
-    ``w`` but for rounding.
+    Scores are products divided by the rows' ``lengths`` where given. The ``most`` least below the
+    ``levels`` of the positive and the negative rows are kept; of each sign where ``by_side``.
+    ``aim`` are weights for rows less the ``centre``, equal to ``w`` but for rounding.
     """
 
     aim: Vector
     w: Vector
     doubt: float
     most: int
+    levels: tuple[float, float] = (math.inf, math.inf)
     centre: Vector | None = None
     lengths: Vector | None = None
     within: Mask | None = None
@@ -379,6 +380,7 @@ class MostViolated:
             self.w,
             self.doubt,
             self.most,
+            self.levels,
             self.centre,
             self.lengths,
             self.within,
@@ -390,9 +392,9 @@ class MostViolated:
     def look_at(self, part: Part) -> None:
         """Keep the worst of these rows."""
         m = part.products(self.aim, self.centre)
-        mask = part.of(self.within)
-        for side in (1, -1):
-            own = m[(part.signs == side) if mask is None else (part.signs == side) & mask]
+        mask, positive = part.of(self.within), part.signs > 0
+        for side, here in ((1, positive), (-1, ~positive)):
+            own = m[here if mask is None else here & mask]
             if len(own) > 0:
                 low = float(own.min())
                 self.low[side] = min(self.low[side], low) if low == low else low
@@ -401,15 +403,14 @@ class MostViolated:
         else:
             self.proof = None  # some row is on the wrong side, or not looked at
         scores = m if self.lengths is None else m / self.lengths[part.first : part.first + part.n]
-        rows = np.arange(part.n) if mask is None else np.flatnonzero(mask)
-        scores = scores[rows]
+        below = scores < np.where(positive, *self.levels)
+        rows = np.flatnonzero(below if mask is None else below & mask)
         for side in (1, -1) if self.by_side else (0,):
             here = rows if side == 0 else rows[part.signs[rows] == side]
-            own = scores if side == 0 else scores[part.signs[rows] == side]
+            own = scores[here]
             if len(own) > self.most:  # ties at the edge are decided below, by row number
-                edge = np.partition(own, self.most - 1)[self.most - 1]
-                here, own = here[own <= edge], own[own <= edge]
-            self._keep(here + part.first, own, part.signs[here])
+                here = here[own <= np.partition(own, self.most - 1)[self.most - 1]]
+            self._keep(here + part.first, scores[here], part.signs[here])
 
     def merge(self, other: MostViolated) -> None:
         """Keep the worst of both."""

@@ -23,7 +23,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from novikoff.core.problem import Problem, pose
-from novikoff.core.rows import Csr, Dense, Indices, Vector
+from novikoff.core.rows import Csr, Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import (
     check_labels,
@@ -254,7 +254,7 @@ def separate_classes(
     """
     _check_options(fit_intercept, tol, goal, budget)
     problem, labels = _read(X, y, bool(fit_intercept))
-    limits, digest = Limits(seconds=budget), MatrixDigest.of(matrix_of(problem))
+    limits, digest = Limits(seconds=budget), MatrixDigest.of(problem.X)
     found = {}
     for label in distinct_labels(labels):
         sides = plain_label(label), None
@@ -291,7 +291,7 @@ def decide(
         That of the matrix, where it is known: it is computed once for all questions about it.
     """
     limits = limits or Limits()
-    matrix = matrix_of(problem)
+    matrix = problem.X
     small, columns = _used_columns(problem)
     passes = Passes(small)
     if digest is not None or _nbytes(matrix) < MIN_BYTES_FOR_THREADS:
@@ -310,18 +310,6 @@ def decide(
             wide[columns], wide[-1] = found.gap.w[:-1], found.gap.w[-1]
             found.gap = replace(found.gap, w=wide)
     return _report(problem, digest, found, sides), found
-
-
-def matrix_of(problem: Problem) -> object:
-    """The unsigned matrix of a problem, without a copy."""
-    rows = problem.rows
-    if isinstance(rows, Dense):
-        return rows.X
-    import scipy.sparse as sp
-
-    kind = f"i{rows.indices.itemsize}"
-    parts = rows.data, rows.indices.view(kind), rows.indptr.view(f"i{rows.indptr.itemsize}")
-    return sp.csr_array(parts, shape=(problem.n, rows.d), copy=False)
 
 
 def _used_columns(problem: Problem) -> tuple[Problem, Indices | None]:
@@ -371,7 +359,7 @@ def _report(
     """The verdict on a finding, with its certificate."""
     radius = problem.radius
     bound = mistake_bound(radius, found.margin.lo)
-    fit_intercept = problem.rows.bias > 0.0
+    fit_intercept = problem.fit_intercept
     proof = None
     if found.kind is not None:
         separable = found.kind == "separable"
@@ -382,7 +370,7 @@ def _report(
             fit_intercept=fit_intercept,
             positive=sides[0],
             negative=sides[1],
-            sha256=digest.signed(problem.rows.signs),
+            sha256=digest.signed(problem.signs),
             w=None if found.w is None else tuple(found.w),
             dependence=found.dependence,
             contradiction=found.contradiction,
