@@ -1,0 +1,319 @@
+"""The rule with the fewest mistakes that was found, and a proof of how few there can be (A6, C5).
+
+A mistake is a row with ⟨a_i, w⟩ ≤ 0: on the wrong side of the hyperplane, or on it. The convergence
+theorem counts so, and so does the bound: rows with Σ λ_i·a_i = 0, λ > 0, cannot all be right.
+`predict` gives a row on the hyperplane to the negative class. The rule found agrees with it, for no
+row is left on its hyperplane: a small change of the bias takes every row off it, and without a
+bias a small change of w in almost any direction takes off every row but those of zeros. No right
+row becomes wrong by that, and the rows on the hyperplane were mistakes before.
+
+Without a bias a row of zeros lies on every hyperplane, and `predict` calls it negative. It is a
+mistake of every rule if its label is positive, which the bound counts too, and of no rule if its
+label is negative: then it takes no part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from novikoff.core.pocket import (
+    Frame,
+    averaged_perceptron,
+    cost_of,
+    descend,
+    fill_pocket,
+    line_search,
+    logistic,
+)
+from novikoff.core.problem import Problem, norms, pose, products
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
+from novikoff.core.validation import Label
+from novikoff.geometry.checker import Dependence, MatrixDigest
+from novikoff.geometry.error_bound import ErrorBound
+from novikoff.geometry.packing import Packing
+from novikoff.geometry.passes import Passes
+
+Progress: TypeAlias = Callable[[float, float], None]
+
+# Shares of the time that is left: for a logistic regression, to separate all rows, for the pocket,
+# for the descent where a proof follows, and for that on a sample.
+_SMOOTH, _SEPARATE, _POCKET, _DESCENT, _SAMPLE = 0.6, 0.4, 0.2, 0.75, 0.5
+# Contradictions that are searched for without a limit on time.
+_SEARCHES = 100
+# Smaller data is searched on one core.
+_ENTRIES_FOR_THREADS = 1 << 22
+# A descent begins on a sample where all rows are at least twice as many as both of these.
+_SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
+
+
+@dataclass(frozen=True)
+class FewestMistakes:
+    """A rule, its mistakes, and a proved lower bound on those of every rule.
+
+    Attributes
+    ----------
+    w : array of shape (p,)
+        The weights, the bias last.
+    errors, bound : Fraction
+        The cost of the rule's mistakes, and the least that those of any hyperplane cost; exact.
+    proof : ErrorBound
+        The contradictions that prove the bound.
+    history : list of (int, float)
+        The pocket's mistakes, by the number of updates before; the last entry is the rule's.
+    updates : int
+        The updates of the pocket algorithm.
+    """
+
+    w: Vector
+    errors: Fraction
+    bound: Fraction
+    proof: ErrorBound
+    history: list[tuple[int, float]]
+    updates: int
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no hyperplane is better, by proof."""
+        return self.errors <= self.bound
+
+
+def fewest_mistakes(
+    problem: Problem,
+    *,
+    costs: Vector | None = None,
+    start: Vector | None = None,
+    strategy: str = "ratchet",
+    refine: bool = True,
+    lower_bound: bool = True,
+    limits: Limits | None = None,
+    rng: np.random.Generator,
+    sides: tuple[Label, Label],
+    digest: MatrixDigest | None = None,
+    progress: Progress | None = None,
+) -> FewestMistakes:
+    """Find a rule with few mistakes and prove how few there can be.
+
+    A rule without mistakes is looked for first. If there is none, the result is never worse than
+    the constant rules, ``start``, the pocket and, with ``refine``, the averaged perceptron and
+    logistic regressions; then a descent on the mistakes themselves starts from the best of them.
+
+    Parameters
+    ----------
+    problem : Problem
+        Two classes: every sign is +1 or −1.
+    costs : array of shape (n,), optional
+        The cost of a mistake on each row; rows that cost nothing take no part.
+    start : array of shape (p,), optional
+        Weights to start from.
+    strategy, refine, lower_bound
+        As of `novikoff.Pocket`.
+    limits : Limits, optional
+        On the updates of the pocket and the seconds of everything. Without a limit on seconds the
+        search ends when it hardly gains, and after 100 contradictions.
+    rng, sides, digest
+        The source of randomness, the labels of the two sides (None for the rest), and the digest
+        of X if it is known.
+    progress : callable, optional
+        Is told the mistakes of the best rule and the bound, whenever one of them improves.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> problem = pose(X, np.array([-1, 1, 1, -1], dtype=np.int8), True)
+    >>> found = fewest_mistakes(problem, rng=np.random.default_rng(0), sides=(1, 0))
+    >>> found.errors, found.bound, found.optimal
+    (Fraction(1, 1), Fraction(1, 1), True)
+    """
+    limits = Limits() if limits is None else limits
+    part = _taking_part(problem, costs)
+    inner, own = _subset(problem, costs, part)
+    search = _Search(inner, own, start, limits, rng, progress)
+    threads = 1 if inner.n * inner.longest < _ENTRIES_FOR_THREADS else None
+    try:
+        with _blas().limit(limits=threads, user_api="blas"):
+            search.run(strategy, refine, lower_bound)
+    except KeyboardInterrupt:
+        limits.interrupted = True
+    contradictions = tuple(_renamed(claim, part) for claim in search.packing.contradictions)
+    digest = MatrixDigest.of(problem.X) if digest is None else digest
+    n, d, bound = problem.n, problem.p - 1, search.packing.bound
+    sha256, bias = digest.signed(problem.signs), problem.fit_intercept
+    return FewestMistakes(
+        w=search.w,
+        errors=_exact_cost(products(inner, search.w), own),
+        bound=bound,
+        proof=ErrorBound(bound, contradictions, n, d, bias, sides[0], sides[1], sha256),
+        history=[*search.history, (search.updates, search.errors)],
+        updates=search.updates,
+    )
+
+
+class _Search:
+    """The best rule so far, and the contradictions so far."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        costs: Vector | None,
+        start: Vector | None,
+        limits: Limits,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> None:
+        self.problem, self.costs, self.start = problem, costs, start
+        self.limits, self.rng, self.progress = limits, rng, progress
+        self.packing = Packing(Passes(problem), costs)
+        self.w, self.errors = np.zeros(problem.p), math.inf
+        self.history, self.updates = list[tuple[int, float]](), 0
+
+    def run(self, strategy: str, refine: bool, lower_bound: bool) -> None:
+        """Cheap rules, one without mistakes if there is one, the pocket, the descent, the proof."""
+        problem, packing = self.problem, self.packing
+        for sign in (1.0, -1.0) if problem.fit_intercept else ():
+            self._consider(np.append(np.zeros(problem.p - 1), sign))
+        if self.start is not None:
+            self._consider(self.start)
+        frame = self._smooth_rules() if refine else None
+        packing.take_duplicates(self._part(_SEPARATE))
+        if not packing.contradictions:
+            packing.seek(self._part(_SEPARATE))
+        if packing.w is not None:
+            self.errors = math.inf  # this rule is proved right, and its margin is large
+            self._consider(np.append(packing.w, 0.0)[: problem.p])
+        if self.errors > packing.bound:
+            self._fill_pocket(strategy, self._part(_POCKET if refine or lower_bound else 1.0))
+            if frame is not None:
+                self._descend(frame, self._part(_DESCENT if lower_bound else 1.0))
+            self._leave_hyperplane()
+        searches = 0 if not lower_bound else 1 << 62 if self.limits.seconds else _SEARCHES
+        while searches > 0 and self.errors > packing.bound and packing.take_next(self.limits):
+            searches -= 1
+            self._tell()
+
+    def _smooth_rules(self) -> Frame:
+        """Least squares, the averaged perceptron and logistic regression."""
+        problem, costs, rng = self.problem, self.costs, self.rng
+        frame = Frame.of(problem, rng)
+        self._consider(logistic(problem, costs, frame, self._part(_SMOOTH), steps=0))
+        self._consider(averaged_perceptron(problem, self._part(_POCKET), rng, costs, 3))
+        self._consider(logistic(problem, costs, frame, self._part(_SMOOTH)))
+        return frame
+
+    def _descend(self, frame: Frame, limits: Limits) -> None:
+        """From the best rule, of large data first on a sample of the rows."""
+        problem, costs, rng = self.problem, self.costs, self.rng
+        most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
+        if problem.n > 2 * most:
+            rows, w = np.sort(rng.choice(problem.n, size=most, replace=False)), self.w
+            some, own = _subset(problem, costs, rows)
+            for w, _ in descend(some, w, own, frame, _part(limits, _SAMPLE), rng):  # noqa: B007
+                pass
+            self._consider(w)
+        for w, errors in descend(problem, self.w, costs, frame, limits, rng):
+            self._keep(w, errors)
+
+    def _fill_pocket(self, strategy: str, limits: Limits) -> None:
+        kept = fill_pocket(
+            self.problem, limits, self.rng, strategy=strategy, start=self.start, costs=self.costs
+        )
+        self.limits.interrupted |= limits.interrupted
+        self.history, self.updates = kept.history, kept.updates
+        self._keep(kept.w, kept.errors)
+
+    def _leave_hyperplane(self) -> None:
+        """Move to the middle of an interval without a row on the hyperplane, at no more mistakes."""
+        problem = self.problem
+        for _ in range(5):
+            v = np.zeros(problem.p)
+            if problem.fit_intercept:
+                v[-1] = 1.0
+            else:
+                v[:-1] = self.rng.normal(size=problem.p - 1) / problem.unit
+            t = line_search(products(problem, self.w), products(problem, v), self.costs)[1]
+            s = products(problem, self.w + t * v)
+            if cost_of(s, self.costs) <= self.errors:
+                self.w, self.errors = self.w + t * v, cost_of(s, self.costs)
+                if s.all():
+                    break
+
+    def _consider(self, w: Vector) -> None:
+        self._keep(w, cost_of(products(self.problem, w), self.costs))
+
+    def _keep(self, w: Vector, errors: float) -> None:
+        if errors < self.errors:
+            self.w, self.errors = w.copy(), errors
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.progress is not None:
+            self.progress(self.errors, rounded_down(self.packing.bound))
+
+    def _part(self, share: float) -> Limits:
+        return _part(self.limits, share)
+
+
+def rounded_down(number: Fraction) -> float:
+    """The largest float that is not above the number.
+
+    Examples
+    --------
+    >>> rounded_down(Fraction(1, 10)) < 0.1
+    True
+    """
+    nearest = float(number)
+    return nearest if nearest <= number else math.nextafter(nearest, -math.inf)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The threads of NumPy's products. Small ones wait for each other where a core is busy."""
+    return ThreadpoolController()
+
+
+def _part(limits: Limits, share: float) -> Limits:
+    """A share of the seconds that are left."""
+    left = limits.left()
+    seconds = None if left is None else share * left
+    return Limits(updates=limits.updates, seconds=seconds, interrupted=limits.interrupted)
+
+
+def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
+    """The rows whose mistakes cost something, without those of zeros that are always right."""
+    taking = np.ones(problem.n, dtype=np.bool_) if costs is None else costs > 0.0
+    if not problem.fit_intercept:
+        taking &= (problem.signs > 0) | (norms(problem) > 0.0)
+    return np.flatnonzero(taking)
+
+
+def _subset(
+    problem: Problem, costs: Vector | None, rows: Indices
+) -> tuple[Problem, Vector | None]:
+    if len(rows) == problem.n:
+        return problem, costs
+    part = pose(problem.X[rows], problem.signs[rows], problem.fit_intercept)
+    return part, None if costs is None else costs[rows]
+
+
+def _exact_cost(s: Vector, costs: Vector | None) -> Fraction:
+    """The cost of the rows with s_i ≤ 0, without rounding."""
+    wrong = ~(s > 0.0)
+    if costs is None:
+        return Fraction(int(np.count_nonzero(wrong)))
+    values, counts = np.unique(costs[wrong], return_counts=True)
+    pairs = zip(values.tolist(), counts.tolist(), strict=True)
+    return sum((Fraction(value) * count for value, count in pairs), Fraction(0))
+
+
+def _renamed(claim: Dependence, names: Indices) -> Dependence:
+    """The contradiction in terms of the numbers of all rows."""
+    rows, among = names[list(claim.rows)], names[list(claim.among or ())]
+    return replace(claim, rows=tuple(rows.tolist()), among=tuple(among.tolist()))
