@@ -501,7 +501,7 @@ class _Study:
                 ),
                 rng=np.random.default_rng([self.options.seed, k]),
                 sides=labels_of(scheme, self.labels, k),
-                digest=partial(self._signed_digest, problem),
+                digest=self.digest if problem.n == self.problem.n else None,
             )
             for k, problem in enumerate(self._problems(scheme))
         ]
@@ -518,12 +518,6 @@ class _Study:
             else:
                 taken = np.flatnonzero(signs)
                 yield pose(self.problem.X[taken], signs[taken], self.options.fit_intercept)
-
-    def _signed_digest(self, problem: Problem) -> str:
-        from novikoff.geometry.checker import MatrixDigest
-
-        digest = self.digest if problem.n == self.problem.n else None
-        return (digest or MatrixDigest.of(problem.X)).signed(problem.signs)
 
     def _model(self, W: Vector, multi_class: str) -> LinearModel:
         blank = LinearModel.blank(
