@@ -108,8 +108,8 @@ def _empty_like(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """An array in memory; or in a temporary file, if the values lie in one."""
     if not is_mapped(values):
         return np.empty_like(values)
-    file = tempfile.TemporaryFile()  # noqa: SIM115 — as long as the array lives
-    return np.memmap(file, dtype=values.dtype, mode="w+", shape=values.shape)
+    with tempfile.TemporaryFile() as file:  # the mapping keeps it until it is given up
+        return np.memmap(file, dtype=values.dtype, mode="w+", shape=values.shape)
 
 
 def is_mapped(values: object) -> bool:
