@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,12 +18,11 @@ from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import DataError, counted, listed, place, quoted
 from novikoff.data.fields import is_exact_text, is_missing, is_number, is_truth, number
 from novikoff.data.labels import svmlight_labels
-from novikoff.data.options import Indices, Labels, Piece, Position, ReadOptions
+from novikoff.data.options import Indices, Labels, Piece, Position
 from novikoff.data.recipe import Column, Recipe
-from novikoff.data.source import Source
-from novikoff.data.svmlight import lines_of, refuse_columns
+from novikoff.data.svmlight import refuse_columns
 from novikoff.data.tables import arrow, encode, parse_numbers, to_floats
-from novikoff.data.text import check_encoding, check_text, count_lines, cut_text, text_pieces
+from novikoff.data.text import Request, TextReader, check_encoding, check_text, lines_of
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -149,47 +148,19 @@ class FeatureColumns:
         return X
 
 
-class NamedRows:
-    """The pieces of lines ``label name:value name:value …``.
+class NamedRows(TextReader):
+    """The pieces of lines ``label name:value name:value …``."""
 
-    Parameters
-    ----------
-    source : Source
-        The file or pipe.
-    features : FeatureColumns
-        The columns of names.
-    missing : {"refuse", "drop"}
-        What becomes of rows in which a value is missing.
-    labelled : bool
-        Whether each row must have a label.
-    as_they_come : bool
-        Whether rows are given as soon as they are there; then None stands for a silent pipe.
-    """
+    label = "label"
 
-    shift, imputed = 0, None
+    def __init__(self, request: Request, features: FeatureColumns) -> None:
+        super().__init__(request, None, Position(check_encoding(request.source)))
+        refuse_columns(self.source, request.options, "a file of feature:value pairs")
+        self.features, self._dropped = features, 0
+        self._missing, self._labelled = request.options.missing, request.labelled
 
-    def __init__(
-        self,
-        source: Source,
-        features: FeatureColumns,
-        options: ReadOptions,
-        *,
-        labelled: bool,
-        as_they_come: bool = True,
-    ) -> None:
-        refuse_columns(source.name, options, "a file of feature:value pairs")
-        self.source, self._source, self.features = source.name, source, features
-        self._missing, self._labelled, self._as_they_come = options.missing, labelled, as_they_come
-        self.body = Position(check_encoding(source))
-        self.label: str | None = "label"
-        self.notes: list[str] = []
-        self.dropped = 0
-
-    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on; None now and then while a pipe is silent."""
-        begin = begin or self.body
-        texts = cut_text(self._source, begin.offset, None, as_they_come=self._as_they_come)
-        return text_pieces(texts, begin, self.parse, lambda _: None, None, halve=True)
+    def imputed(self) -> None:
+        """No means."""
 
     def typed(self, keys: Sequence[Hashable]) -> Labels:
         """What the keys of labels stand for."""
@@ -210,15 +181,11 @@ class NamedRows:
     def final_notes(self) -> list[str]:
         """What was left out."""
         notes = self.features.notes()
-        if self.dropped:
-            notes.append(f"{counted(self.dropped, 'row')} with missing values dropped")
+        if self._dropped:
+            notes.append(f"{counted(self._dropped, 'row')} with missing values dropped")
         return notes
 
-    def close(self) -> None:
-        """Give the file back."""
-        self._source.close()
-
-    def parse(self, text: bytes, begin: Position, _: object = None) -> Piece:
+    def parse(self, text: bytes, begin: Position, found: object = None) -> Piece:
         """The rows of a text that begins at a position."""
         check_text(text, self.source, begin)
         keys: dict[Hashable, int] = {}
@@ -244,21 +211,10 @@ class NamedRows:
                 "the range of float64."
             )
         dropped = read - len(codes)
-        self.dropped += dropped
-        end = Position(
-            begin.offset + len(text),
-            begin.line + count_lines(text),
-            begin.row + read,
-            begin.dropped + dropped,
-        )
-
-        def locate(after: int) -> Position:
-            stop = [end for _, _, end in lines_of(text)][after - 1]
-            line = begin.line + count_lines(text[:stop])
-            return Position(begin.offset + stop, line, begin.row + after, begin.dropped)
-
-        rows = np.array(numbers, np.int64)
-        return Piece(X, np.array(codes, np.int64), list(keys), rows, None, begin, end, locate)
+        self._dropped += dropped
+        end = Position(0, 0, begin.row + read, begin.dropped + dropped)
+        rows, coded = np.array(numbers, np.int64), np.array(codes, np.int64)
+        return self.finish(Piece(X, coded, list(keys), rows, None, begin, end), text)
 
     def _row(self, where: str, content: bytes) -> tuple[str | None, list[tuple[str, float]] | None]:
         """The label and the entries of a line; no entries if the row is left out."""
@@ -308,30 +264,18 @@ class SpreadTable(CsvTable):
 
     A number is the value of the feature that its column is. With hashing, text may come up in any
     column, without it only in those that are known for it.
-
-    Parameters
-    ----------
-    texts : collection of int, optional
-        The columns that hold text, whatever they look like; by default those that are asked for,
-        and those that seem to.
     """
 
     def __init__(
         self,
-        source: Source,
-        options: ReadOptions,
-        recipe: Recipe | None,
-        *,
-        labelled: bool,
+        request: Request,
         bits: int | None = None,
         layout: Layout | None = None,
         features: FeatureColumns | None = None,
     ) -> None:
-        super().__init__(
-            source, options, recipe, labelled=labelled, as_they_come=True, layout=layout
-        )
-        roles, names = self.roles, self.layout.names
-        self._plain = False
+        super().__init__(request, layout)
+        roles, names, recipe = self.roles, self.layout.names, request.recipe
+        self._plain, self._dropped = False, 0
         if recipe is not None:
             self._texts_at = {j for j in roles.features if names[j] in recipe.texts}
         else:
@@ -340,12 +284,6 @@ class SpreadTable(CsvTable):
                 self._texts_at |= {j for j in roles.features if self._seems_text(j)}
         numbers = [names[j] for j in roles.features if j not in self._texts_at]
         self.features = features or FeatureColumns(bits, () if bits is not None else numbers)
-        self._left_out = 0
-
-    @property
-    def dropped(self) -> int:
-        """The rows left out so far."""
-        return self._left_out
 
     def recipe(self) -> Recipe:
         """How to read other rows in the same way."""
@@ -369,8 +307,8 @@ class SpreadTable(CsvTable):
     def final_notes(self) -> list[str]:
         """What was left out."""
         notes = [*self.rows.final_notes(), *self.features.notes()]
-        if self.dropped:
-            notes.append(f"{counted(self.dropped, 'row')} with missing values dropped")
+        if self._dropped:
+            notes.append(f"{counted(self._dropped, 'row')} with missing values dropped")
         return notes
 
     def _rows_of(self, text: bytes, begin: Position) -> Piece:
@@ -396,7 +334,7 @@ class SpreadTable(CsvTable):
         ids = None
         if self.roles.id is not None:
             ids = table.column(str(self.roles.id)).take(keep).to_pylist()
-        self._left_out += n_rows - len(keep)
+        self._dropped += n_rows - len(keep)
         end = begin._replace(row=begin.row + n_rows, dropped=begin.dropped + n_rows - len(keep))
         return Piece(X, codes[keep], keys, begin.row + 1 + keep, ids, begin, end)
 
@@ -465,7 +403,7 @@ class SpreadTable(CsvTable):
         return not all(is_missing(c) or is_number(c, decimal) or is_truth(c) for c in cells)
 
 
-def open_named(source: Source, options: ReadOptions, recipe: Recipe) -> NamedRows | SpreadTable:
+def open_named(request: Request, recipe: Recipe) -> NamedRows | SpreadTable:
     """Rows for a model that was learned from features with names.
 
     Raises
@@ -474,6 +412,7 @@ def open_named(source: Source, options: ReadOptions, recipe: Recipe) -> NamedRow
         If they are not of the form that was learned.
     """
     features = FeatureColumns(recipe.bits, recipe.features or (), fixed=True)
+    source = request.source
     pairs = source.format == "svmlight" or is_named(source.head)
     if recipe.family == "named":
         if source.format not in ("svmlight", "csv") or not (pairs or _may_be_pairs(source.head)):
@@ -481,13 +420,13 @@ def open_named(source: Source, options: ReadOptions, recipe: Recipe) -> NamedRow
                 f"{source.name} is not of the form label feature:value …, as the rows were from "
                 "which the model was learned."
             )
-        return NamedRows(source, features, options, labelled=False)
+        return NamedRows(request, features)
     if pairs and not source.name.endswith((".csv", ".csv.gz")):
         raise DataError(
             f"{source.name} holds rows of feature:value, but the model was learned from a table of "
             "named columns."
         )
-    return SpreadTable(source, options, recipe, labelled=False, features=features)
+    return SpreadTable(request, features=features)
 
 
 def _may_be_pairs(text: bytes) -> bool:

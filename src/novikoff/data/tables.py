@@ -40,10 +40,10 @@ from novikoff.data.options import (
     Labels,
     Piece,
     Position,
-    ReadOptions,
 )
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import Source
+from novikoff.data.text import Reader, Request
 
 _MOST_LEVELS: Final = 10_000
 _FEW_LEVELS: Final = 20
@@ -71,53 +71,52 @@ def arrow(module: str = "pyarrow") -> Any:
 
 
 class TableRows:
-    """Turns the columns of a table into rows, one piece after the other.
+    """Turns the columns of a table into rows, one piece after the other, on behalf of a reader.
 
     Parameters
     ----------
-    source : str
-        The name of the file.
+    reader : Reader
+        Whose columns they are.
     names : sequence of str
         Those of all its columns.
     roles : ColumnRoles
         Which of them are what.
-    options : ReadOptions
-        As the user gave them.
-    recipe : Recipe or None
-        That of a model that exists.
-    labelled : bool
-        Whether there must be labels.
     raw : bool
         Whether columns are the fields of a text file: there "1" is a number and "NA" is missing.
     decimal : str
         The decimal point of raw columns.
-    whole : bool
-        Whether there is one piece only.
     """
 
     def __init__(
         self,
-        source: str,
+        reader: Reader,
         names: Sequence[str],
         roles: ColumnRoles,
-        options: ReadOptions,
-        recipe: Recipe | None,
         *,
-        labelled: bool,
-        raw: bool,
+        raw: bool = False,
         decimal: str = ".",
-        whole: bool = True,
     ) -> None:
-        self.source, self.names, self.roles, self.options = source, names, roles, options
-        self.labelled, self.raw, self.decimal, self.whole = labelled, raw, decimal, whole
-        self.label = None if roles.label is None else names[roles.label]
+        self.source, self.options, self._known = reader.source, *reader.request[1:3]
+        self.labelled, self.whole = reader.request[3:5]
+        self.names, self.roles, self.raw, self.decimal = names, roles, raw, decimal
+        self.label = reader.label = None if roles.label is None else names[roles.label]
         self.notes: list[str] = []
         self.missing: MissingValues | None = None
-        self._known = recipe
         self._levels: list[tuple[str, ...] | None] = [None] * len(roles.features)
-        if recipe is not None:
-            self._levels = [column.levels for column in recipe.columns]
+        if self._known is not None:
+            self._levels = [column.levels for column in self._known.columns]
         self._truths: dict[int, bool] = {}  # whether a column of text holds truth values
+
+    def typed(self, keys: Sequence[Hashable]) -> Labels:
+        """What the keys of labels stand for."""
+        return label_values([str(key) for key in keys]) if self.raw else typed_labels(keys)
+
+    def imputed(self) -> Imputed | None:
+        """The rows and columns of X where a mean stands for a missing value."""
+        if self.missing is None or not self.missing.imputed:
+            return None
+        rows, columns = zip(*self.missing.imputed, strict=True)
+        return np.concatenate(rows), np.concatenate(columns)
 
     def from_columns(
         self,
@@ -479,92 +478,20 @@ class TableRows:
         return hint
 
 
-class TableReader:
-    """A source of tables, whatever their format; ``rows`` makes pieces of their columns."""
+class TypedTable(Reader):
+    """The pieces of a Parquet file, a folder of them, or an Arrow file; positions count rows."""
 
-    shift = 0
-    rows: TableRows
-
-    def __init__(self, source: Source | None, name: str) -> None:
-        self.source, self._opened_source = name, source
-        self.notes: list[str] = []
-
-    @property
-    def label(self) -> str | None:
-        """The name of the label's column."""
-        return self.rows.label
-
-    @property
-    def dropped(self) -> int:
-        """The rows left out so far."""
-        return 0 if self.rows.missing is None else self.rows.missing.dropped
-
-    @property
-    def imputed(self) -> Imputed | None:
-        """The rows and columns of X where a mean stands for a missing value."""
-        found = [] if self.rows.missing is None else self.rows.missing.imputed
-        if not found:
-            return None
-        rows, columns = zip(*found, strict=True)
-        return np.concatenate(rows), np.concatenate(columns)
-
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """What the keys of labels stand for."""
-        return label_values([str(k) for k in keys]) if self.rows.raw else typed_labels(keys)
-
-    def recipe(self) -> Recipe:
-        """How to read other files in the same way."""
-        return self.rows.recipe()
-
-    def final_notes(self) -> list[str]:
-        """What was decided on the way."""
-        return self.rows.final_notes()
-
-    def close(self) -> None:
-        """Give the file back."""
-        if self._opened_source is not None:
-            self._opened_source.close()
-
-
-class TypedTable(TableReader):
-    """The pieces of a Parquet file, a folder of them, or an Arrow file.
-
-    Parameters
-    ----------
-    source : Source, or sequence of paths
-        The file, or the Parquet files of a folder, in their order.
-    name : str
-        For messages.
-    options, recipe, labelled
-        As for `TableRows`.
-    one_piece : bool
-        Whether all rows are read at once.
-    """
-
-    def __init__(
-        self,
-        source: Source | Sequence[str],
-        name: str,
-        options: ReadOptions,
-        recipe: Recipe | None,
-        *,
-        labelled: bool,
-        one_piece: bool,
-    ) -> None:
-        super().__init__(source if isinstance(source, Source) else None, name)
-        self._files = [source] if isinstance(source, Source) else list(source)
-        self._parquet = not isinstance(source, Source) or source.format == "parquet"
-        self._one_piece = one_piece
+    def __init__(self, request: Request, files: Sequence[str] = ()) -> None:
+        super().__init__(request)
+        self._files: list[Source | str] = list(files) or [request.source]
+        self._parquet = request.source.format == "parquet"
         schema = self._schema(self._files[0])
-        self._names = list(schema.names)
-        roles, self.notes = _schema_roles(name, schema, options, recipe, labelled=labelled)
-        self._used = roles.used
-        self.rows = TableRows(
-            name, self._names, roles, options, recipe, labelled=labelled, raw=False, whole=one_piece
-        )
+        roles, self.notes = _schema_roles(request, schema)
+        self._names, self._used = list(schema.names), roles.used
+        self.rows = TableRows(self, self._names, roles)
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
-        """The rows from a position on; positions count rows."""
+        """The rows from a position on, by default all."""
         tables, row = self._tables(), 0
         if begin is None:
             head = list(islice(tables, 2))
@@ -584,7 +511,7 @@ class TypedTable(TableReader):
 
     def _tables(self) -> Iterator[Any]:
         pa, names = arrow(), [self._names[j] for j in self._used]
-        if not self._one_piece:
+        if not self.request.one_piece:
             for file in self._files:
                 yield from (pa.Table.from_batches([b]) for b in self._batches(file, names))
             return
@@ -699,30 +626,28 @@ def to_floats(cells: Any, *, single: bool) -> Floats:
     return cast(Floats, pc.cast(cells, kind, safe=False).to_numpy())
 
 
-def _schema_roles(
-    source: str, schema: Any, options: ReadOptions, recipe: Recipe | None, *, labelled: bool
-) -> tuple[ColumnRoles, list[str]]:
+def _schema_roles(request: Request, schema: Any) -> tuple[ColumnRoles, list[str]]:
     """The roles of a typed table's columns, and what was decided on the way."""
-    names = list(schema.names)
+    names, source, options = list(schema.names), request.source.name, request.options
     if "" in names:
         raise DataError(f"{source} has no name for column {names.index('') + 1}.")
     check_unique(source, names)
-    if recipe is not None:
-        roles = match_columns(source, names, recipe, options, labelled=labelled)
+    if request.recipe is not None:
+        roles = match_columns(source, names, request.recipe, options, labelled=request.labelled)
         return roles, roles.notes
     asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
     said = _pandas_index(schema)
     index = [n for n in names if (n in said or _PANDAS_INDEX.fullmatch(n)) and n not in asked]
     notes = [f"the index of a pandas frame, {listed(index)}, is not a feature"] if index else []
-    positions = [j for j, name in enumerate(names) if name not in index]
-    inner = [names[j] for j in positions]
-    roles = assign_columns(source, inner, options, labelled=labelled, row_names=False)
+    at = [j for j, name in enumerate(names) if name not in index]
+    inner = [names[j] for j in at]
+    roles = assign_columns(source, inner, options, labelled=request.labelled, row_names=False)
     moved = replace(
         roles,
-        label=None if roles.label is None else positions[roles.label],
-        id=None if roles.id is None else positions[roles.id],
-        features=[positions[j] for j in roles.features],
-        one_hot=frozenset(positions[j] for j in roles.one_hot),
+        label=None if roles.label is None else at[roles.label],
+        id=None if roles.id is None else at[roles.id],
+        features=[at[j] for j in roles.features],
+        one_hot=frozenset(at[j] for j in roles.one_hot),
     )
     return moved, notes + roles.notes
 
