@@ -24,15 +24,7 @@ from novikoff.data.columns import (
     numbered,
 )
 from novikoff.data.errors import DataError, counted, quoted
-from novikoff.data.fields import (
-    BLANKS,
-    FALSE,
-    MISSING,
-    TRUE,
-    is_missing,
-    is_number,
-    is_truth,
-)
+from novikoff.data.fields import BLANKS, is_missing, is_number, is_truth
 from novikoff.data.options import Indices, Piece, Position
 from novikoff.data.source import CHUNK_BYTES, SNIFFED_LINES, Source
 from novikoff.data.tables import TableRows, arrow
@@ -211,71 +203,40 @@ class CsvTable(TextReader):
         )
 
     def _rows_of(self, text: bytes, begin: Position) -> Piece:
-        """The rows of a text by pyarrow."""
-        string, texts = arrow().string(), self.roles.texts
-        types = {j: string if j in texts else self._guess(j) for j in self.roles.used}
-        table = self._load(text, begin, types)
-        columns = {j: table.column(str(j)) for j in types}
-
-        def as_text(position: int) -> Any:
-            return self._arrow(text, {position: string}).column(str(position))
-
-        return self.rows.from_columns(columns, table.num_rows, begin, as_text)
-
-    def _load(self, text: bytes, begin: Position, types: dict[int, Any]) -> Any:
-        """Some columns as the types that are given, or all as text if one does not fit."""
+        """The rows of a text by pyarrow: all columns as text, judged by all of their values."""
         pa = arrow()
         if text.count(b'"') % 2:  # Arrow takes what follows an open quote for one long field
             self._check_records(text, begin)
         try:
-            return self._arrow(text, types)
-        except pa.ArrowInvalid:
-            self._check_records(text, begin)
-        try:
-            return self._arrow(text, dict.fromkeys(types, pa.string()))
+            table = self._arrow(text)
         except pa.ArrowInvalid as error:
+            self._check_records(text, begin)
             reason = str(error).splitlines()[0].rstrip(".")[:200]
             raise DataError(f"{self.source} cannot be read as a table: {reason}.") from None
+        columns = {j: table.column(str(j)) for j in self.roles.used}
+        return self.rows.from_columns(columns, table.num_rows, begin)
 
-    def _guess(self, column: int) -> Any:
-        """The type that the first rows suggest for a feature."""
-        pa = arrow()
-        texts = {row[column] for row in self.layout.sample if column < len(row)}
-        values = [text for text in texts if not is_missing(text)]
-        if all(is_number(text, self.layout.decimal) for text in values):
-            return pa.float64()
-        return pa.bool_() if all(is_truth(text) for text in values) else pa.string()
-
-    def _arrow(self, text: bytes, types: dict[int, Any]) -> Any:
-        pa, csv = arrow(), arrow("pyarrow.csv")
-        layout = self.layout
-        names = [str(j) for j in range(len(layout.names))]
+    def _arrow(self, text: bytes) -> Any:
+        pa, csv, layout = arrow(), arrow("pyarrow.csv"), self.layout
+        names, used = [str(j) for j in range(len(layout.names))], [str(j) for j in self.roles.used]
         if len(names) == 1:  # a blank line is a row then, but not at the end
             text = text.rstrip(b"\r\n")
-        block = min(max(CHUNK_BYTES, 4 * layout.longest), _LARGEST_BLOCK)
-        convert = csv.ConvertOptions(
-            column_types={str(j): kind for j, kind in types.items()},
-            include_columns=[str(j) for j in types],
-            null_values=MISSING,
-            true_values=TRUE,
-            false_values=FALSE,
-            decimal_point=layout.decimal,
-        )
-        parse = csv.ParseOptions(
-            delimiter=layout.delimiter,
-            newlines_in_values=b'"' in text,
-            ignore_empty_lines=len(names) > 1,
-        )
         if not text.strip(b"\r\n"):
-            schema = pa.schema([(str(j), kind) for j, kind in types.items()])
-            return schema.empty_table()
+            return pa.schema([(name, pa.string()) for name in used]).empty_table()
+        block = min(max(CHUNK_BYTES, 4 * layout.longest), _LARGEST_BLOCK)
         while True:
             try:
                 return csv.read_csv(
                     pa.BufferReader(text),
                     read_options=csv.ReadOptions(column_names=names, block_size=block),
-                    parse_options=parse,
-                    convert_options=convert,
+                    parse_options=csv.ParseOptions(
+                        delimiter=layout.delimiter,
+                        newlines_in_values=b'"' in text,
+                        ignore_empty_lines=len(names) > 1,
+                    ),
+                    convert_options=csv.ConvertOptions(
+                        column_types=dict.fromkeys(used, pa.string()), include_columns=used
+                    ),
                 )
             except pa.ArrowInvalid as error:  # a row may be longer than a block
                 if "straddl" not in str(error) or block > min(len(text), _LARGEST_BLOCK - 1):
@@ -317,12 +278,7 @@ def _roles(request: Request, layout: Layout) -> ColumnRoles:
         return match_columns(source.name, layout.names, recipe, options, labelled=labelled)
     hint = _hint(layout) if options.delimiter is None else ""
     return assign_columns(
-        source.name,
-        layout.names,
-        options,
-        labelled=labelled,
-        row_names=layout.row_names,
-        hint=hint,
+        source.name, layout.names, options, labelled=labelled, row_names=layout.row_names, hint=hint
     )
 
 

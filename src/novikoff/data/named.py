@@ -1,4 +1,4 @@
-"""Features known by name: lines of ``label name:value …``, and tables whose text is spread out.
+"""Features known by name: lines of ``label name:value name:value …``.
 
 A name gets its column when it first comes up (row by row, so that it does not matter how a stream
 is cut), or by hashing, or it is one that a model knows; names that the model does not know are left
@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from novikoff.data.csv import CsvTable, Layout
-from novikoff.data.errors import DataError, counted, listed, place, quoted
-from novikoff.data.fields import is_exact_text, is_missing, is_number, is_truth, number
+from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.data.fields import is_exact_text, is_missing, is_number, number
 from novikoff.data.labels import svmlight_labels
 from novikoff.data.options import Indices, Labels, Piece, Position
-from novikoff.data.recipe import Column, Recipe
+from novikoff.data.recipe import Recipe
+from novikoff.data.source import Source
 from novikoff.data.svmlight import refuse_columns
-from novikoff.data.tables import arrow, encode, parse_numbers, to_floats
 from novikoff.data.text import Request, TextReader, check_encoding, check_text, lines_of
 
 if TYPE_CHECKING:
@@ -114,10 +113,6 @@ class FeatureColumns:
             column = len(self._columns)
         self._columns[name] = column
         return column
-
-    def knows(self, name: str) -> bool:
-        """Whether a name has its column already, or needs none."""
-        return self.bits is not None or self._fixed or name in self._columns
 
     def notes(self) -> list[str]:
         """How many names were left out."""
@@ -259,185 +254,9 @@ class NamedRows(TextReader):
             raise DataError(f"{what} is missing; --missing drop leaves out such rows.")
 
 
-class SpreadTable(CsvTable):
-    """The pieces of a table in which text becomes features of its own, ``column=value``.
-
-    A number is the value of the feature that its column is. With hashing, text may come up in any
-    column, without it only in those that are known for it.
-    """
-
-    def __init__(
-        self,
-        request: Request,
-        bits: int | None = None,
-        layout: Layout | None = None,
-        features: FeatureColumns | None = None,
-    ) -> None:
-        super().__init__(request, layout)
-        roles, names, recipe = self.roles, self.layout.names, request.recipe
-        self._plain, self._dropped = False, 0
-        if recipe is not None:
-            self._texts_at = {j for j in roles.features if names[j] in recipe.texts}
-        else:
-            self._texts_at = set(roles.one_hot)
-            if roles.every_text and bits is None:
-                self._texts_at |= {j for j in roles.features if self._seems_text(j)}
-        numbers = [names[j] for j in roles.features if j not in self._texts_at]
-        self.features = features or FeatureColumns(bits, () if bits is not None else numbers)
-
-    def recipe(self) -> Recipe:
-        """How to read other rows in the same way."""
-        names, found = self.features.names, self.layout.names
-        options = self.rows.options
-        return Recipe(
-            "table",
-            columns=tuple(Column(found[j]) for j in self.roles.features),
-            label=self.label,
-            id=None if self.roles.id is None else found[self.roles.id],
-            missing="drop" if options.missing == "drop" else "refuse",
-            width=len(found),
-            header=options.header,
-            delimiter=options.delimiter,
-            decimal=None if options.decimal == "." else options.decimal,
-            bits=self.features.bits,
-            texts=tuple(found[j] for j in sorted(self._texts_at)),
-            features=None if names is None else tuple(names),
-        )
-
-    def final_notes(self) -> list[str]:
-        """What was left out."""
-        notes = [*self.rows.final_notes(), *self.features.notes()]
-        if self._dropped:
-            notes.append(f"{counted(self._dropped, 'row')} with missing values dropped")
-        return notes
-
-    def _rows_of(self, text: bytes, begin: Position) -> Piece:
-        string = arrow().string()
-        table = self._load(text, begin, dict.fromkeys(self.roles.used, string))
-        n_rows = table.num_rows
-        codes, keys = self.rows.labels_of(
-            {j: table.column(str(j)) for j in self.roles.used}, n_rows, begin.row
-        )
-        missing = codes < 0 if self.rows.labelled else np.zeros(n_rows, np.bool_)
-        self._refuse_gaps(missing, self.label or "", begin.row, "the label ")
-        parts = []
-        for j in self.roles.features:
-            part = self._cells(j, table.column(str(j)), begin.row)
-            self._refuse_gaps(part[0] < 0, self.layout.names[j], begin.row, "")
-            missing |= part[0] < 0
-            parts.append(part)
-        keep = np.flatnonzero(~missing)
-        columns, values = self._numbered(parts, keep)
-        X = self.features.matrix(
-            columns.ravel(), values.ravel(), np.full(len(keep), columns.shape[1])
-        )
-        ids = None
-        if self.roles.id is not None:
-            ids = table.column(str(self.roles.id)).take(keep).to_pylist()
-        self._dropped += n_rows - len(keep)
-        end = begin._replace(row=begin.row + n_rows, dropped=begin.dropped + n_rows - len(keep))
-        return Piece(X, codes[keep], keys, begin.row + 1 + keep, ids, begin, end)
-
-    def _cells(
-        self, j: int, cells: Any, first_row: int
-    ) -> tuple[Indices, list[str], Sequence[float] | Any]:
-        """For each row the code of its name, −1 if it is missing; the names; and the values."""
-        name = self.layout.names[j]
-        if j not in self._texts_at:
-            numbers = parse_numbers(cells, self.layout.decimal)
-            if numbers is None and self.features.bits is None:
-                numbers = self.rows.numbers_of(j, cells)
-                if numbers is None:
-                    self.rows.refuse(j, name, cells, first_row)
-            if numbers is not None:
-                self.rows.check_exact(numbers, cells, j, first_row, None)
-                values = to_floats(numbers, single=False)
-                if np.isinf(values).any():
-                    row = first_row + int(np.argmax(np.isinf(values))) + 1
-                    at = place(self.source, row, name)
-                    raise DataError(f"{at} is infinite or beyond the range of float64.")
-                return np.where(np.isnan(values), -1, 0), [name], values
-        codes, levels = encode(cells, raw=True)
-        names, found = list[str](), list[float]()
-        for level in levels:
-            text = level.strip(" \t")
-            value = None if j in self._texts_at else _cell_number(text, self.layout.decimal)
-            if value is not None and not math.isfinite(value):
-                row = first_row + int(np.argmax(codes == levels.index(level))) + 1
-                at = place(self.source, row, name)
-                raise DataError(f"{at} is infinite or beyond the range of float64.")
-            names.append(f"{name}={text}" if value is None else name)
-            found.append(1.0 if value is None else value)
-        return codes, names, np.array([*found, 0.0])[codes]
-
-    def _numbered(
-        self, parts: Sequence[tuple[Indices, list[str], Any]], keep: Indices
-    ) -> tuple[Indices, Any]:
-        """Columns and values of the cells of the rows that stay; new names are numbered by row."""
-        new = []
-        for order, (codes, names, _) in enumerate(parts):
-            if all(map(self.features.knows, names)):
-                continue
-            for code, first in zip(*np.unique(codes[keep], return_index=True), strict=True):
-                if not self.features.knows(names[code]):
-                    new.append((int(first), order, names[code]))
-        for _, _, name in sorted(new):
-            self.features.column(name)
-        columns = np.empty((len(keep), len(parts)), np.int64)
-        values = np.empty((len(keep), len(parts)))
-        for k, (codes, names, found) in enumerate(parts):
-            used = np.unique(codes[keep]).tolist()
-            table = np.full(len(names) + 1, -1)
-            table[used] = [self.features.column(names[code]) for code in used]
-            columns[:, k], values[:, k] = table[codes[keep]], np.asarray(found)[keep]
-        return columns, values
-
-    def _refuse_gaps(self, missing: Any, name: str, first_row: int, what: str) -> None:
-        if self.rows.options.missing != "drop" and missing.any():
-            at = place(self.source, first_row + int(np.argmax(missing)) + 1, name)
-            raise DataError(f"{at}: {what}is missing; --missing drop leaves out such rows.")
-
-    def _seems_text(self, j: int) -> bool:
-        cells = [row[j] for row in self.layout.sample if j < len(row)]
-        decimal = self.layout.decimal
-        return not all(is_missing(c) or is_number(c, decimal) or is_truth(c) for c in cells)
-
-
-def open_named(request: Request, recipe: Recipe) -> NamedRows | SpreadTable:
-    """Rows for a model that was learned from features with names.
-
-    Raises
-    ------
-    DataError
-        If they are not of the form that was learned.
-    """
-    features = FeatureColumns(recipe.bits, recipe.features or (), fixed=True)
-    source = request.source
-    pairs = source.format == "svmlight" or is_named(source.head)
-    if recipe.family == "named":
-        if source.format not in ("svmlight", "csv") or not (pairs or _may_be_pairs(source.head)):
-            raise DataError(
-                f"{source.name} is not of the form label feature:value …, as the rows were from "
-                "which the model was learned."
-            )
-        return NamedRows(request, features)
-    if pairs and not source.name.endswith((".csv", ".csv.gz")):
-        raise DataError(
-            f"{source.name} holds rows of feature:value, but the model was learned from a table of "
-            "named columns."
-        )
-    return SpreadTable(request, features=features)
-
-
-def _may_be_pairs(text: bytes) -> bool:
-    """Whether the first line holds pairs alone, or a label alone."""
-    first = next(lines_of(text), None)
-    parts = [] if first is None else first[1].split()
-    return first is None or b":" in parts[-1] or (len(parts) == 1 and b"," not in parts[0])
-
-
-def _cell_number(text: str, decimal: str) -> float | None:
-    value = number(text, decimal)
-    if value is None and is_truth(text):
-        return float(text.lower() == "true")
-    return value
+def may_be_named(source: Source) -> bool:
+    """Whether the first line of a source may be a row: pairs, a label, or both."""
+    if source.format not in ("svmlight", "csv"):
+        return False
+    parts = next((content.split() for _, content, _ in lines_of(source.head)), [b":"])
+    return b":" in parts[-1] or (len(parts) == 1 and b"," not in parts[0])

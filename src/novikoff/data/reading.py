@@ -16,12 +16,7 @@ import numpy as np
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.labels import LabelReader, check_classes
 from novikoff.data.on_disk import DiskFolder, Joined, options_key
-from novikoff.data.options import (
-    Dataset,
-    Piece,
-    ReadOptions,
-    parse_size,
-)
+from novikoff.data.options import Dataset, Piece, ReadOptions, parse_size
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, Source, shown
 from novikoff.data.text import Reader, Request
@@ -181,11 +176,16 @@ def open_reader(
 
 def _reader(request: Request, files: Sequence[str]) -> Reader:
     source, recipe = request.source, request.recipe
-    _check_family(source, recipe)
-    if recipe is not None and recipe.spread:
-        from novikoff.data.named import open_named
+    if recipe is not None and recipe.family == "named":
+        from novikoff.data.named import FeatureColumns, NamedRows, may_be_named
 
-        return open_named(request._replace(as_they_come=True), recipe)
+        if not may_be_named(source):
+            raise DataError(
+                f"{source.name} is not of the form label feature:value …, as the rows were from "
+                "which the model was learned."
+            )
+        return NamedRows(request, FeatureColumns(recipe.bits, recipe.features or (), fixed=True))
+    _check_family(source, recipe)
     if source.format == "svmlight":
         from novikoff.data.svmlight import SvmlightRows
 
@@ -326,7 +326,7 @@ def _parquet_files(path: PathOrFile) -> list[str]:
 
 
 def _check_family(source: Source, recipe: Recipe | None) -> None:
-    if recipe is None or recipe.spread:
+    if recipe is None:
         return
     family = "matrix" if source.format in ("svmlight", "npz") else "table"
     if family != recipe.family:

@@ -16,7 +16,7 @@ from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.fields import is_missing, number
 from novikoff.data.labels import LabelReader
-from novikoff.data.named import FeatureColumns, NamedRows, SpreadTable, is_named
+from novikoff.data.named import FeatureColumns, NamedRows, is_named
 from novikoff.data.numpy_files import NumpyRows
 from novikoff.data.options import Piece, Position, StreamOptions
 from novikoff.data.recipe import Recipe
@@ -58,7 +58,7 @@ class RowStream:
     def width(self) -> int:
         """The number of columns met so far."""
         rows = self._rows
-        if isinstance(rows, NamedRows | SpreadTable):
+        if isinstance(rows, NamedRows):
             return rows.features.width
         return rows.highest + 1 if isinstance(rows, SvmlightRows) else rows.recipe().n_features
 
@@ -66,7 +66,7 @@ class RowStream:
     def names(self) -> list[str] | None:
         """The names of the columns met so far; None where they are numbered or hashed."""
         rows = self._rows
-        if isinstance(rows, NamedRows | SpreadTable):
+        if isinstance(rows, NamedRows):
             return rows.features.names
         if isinstance(rows, SvmlightRows) or rows.recipe().family == "matrix":
             return None
@@ -254,14 +254,18 @@ def _begun(request: Request, options: StreamOptions) -> RowStream:
             rows = NamedRows(request, FeatureColumns(bits))
         rows.notes.append(note)
         return RowStream(rows, labels, None)
+    if bits is not None or reading.one_hot:
+        raise DataError(
+            f"{source.name} is a table: in a stream, --hash and --one-hot have nothing to do; write "
+            "text as features, in rows such as label colour=red:1 size:2.5."
+        )
     layout = Layout.sniff(request)
     if layout.row_names and "1" not in reading.drop:
         raise DataError(
             f"{source.name} has no name for column 1 in its header; give it one, or leave it out "
             "with --drop 1."
         )
-    spread = bits is not None or bool(reading.one_hot)
-    table = SpreadTable(request, bits, layout) if spread else CsvTable(request, layout)
+    table = CsvTable(request, layout)
     at = table.roles.label or 0
     keys = [row[at] for row in layout.sample if at < len(row) and not is_missing(row[at])]
     labels = LabelReader("texts") if options.text_labels else LabelReader.settled(keys)
@@ -288,8 +292,6 @@ def _resumed(request: Request, options: StreamOptions, state: Mapping[str, Any])
     layout, request = Layout.from_json(state["layout"]), request._replace(recipe=recipe)
     if not source.regular and layout.header and source.head.startswith(layout.header):
         source.origin -= source.head.find(b"\n") + 1  # the header comes again
-    if recipe.spread:
-        return RowStream(SpreadTable(request, None, layout, features), labels, at)
     return RowStream(CsvTable(request, layout), labels, at)
 
 

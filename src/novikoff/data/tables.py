@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -33,14 +33,7 @@ from novikoff.data.fields import (
 )
 from novikoff.data.labels import MOST_LABEL_CHARACTERS, label_values, typed_labels
 from novikoff.data.missing import MissingValues
-from novikoff.data.options import (
-    Floats,
-    Imputed,
-    Indices,
-    Labels,
-    Piece,
-    Position,
-)
+from novikoff.data.options import Floats, Imputed, Indices, Labels, Piece, Position
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import Source
 from novikoff.data.text import Reader, Request
@@ -49,7 +42,6 @@ _MOST_LEVELS: Final = 10_000
 _FEW_LEVELS: Final = 20
 _ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
 _BATCH_NUMBERS: Final = 1 << 22  # in a piece of a Parquet file
-_EXACT: Final = 1 << 53
 _PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
 
 
@@ -118,14 +110,8 @@ class TableRows:
         rows, columns = zip(*self.missing.imputed, strict=True)
         return np.concatenate(rows), np.concatenate(columns)
 
-    def from_columns(
-        self,
-        columns: Mapping[int, Any],
-        n_rows: int,
-        begin: Position,
-        texts: Callable[[int], Any] | None = None,
-    ) -> Piece:
-        """A piece from its columns, by their positions; ``texts`` gives one as it is written.
+    def from_columns(self, columns: Mapping[int, Any], n_rows: int, begin: Position) -> Piece:
+        """A piece from its columns, by their positions.
 
         Raises
         ------
@@ -136,9 +122,9 @@ class TableRows:
             raise DataError(f"{self.source} has no rows.")
         if self.roles.row_names is not None:
             self._check_row_names(columns[self.roles.row_names], begin.row)
-        codes, keys = self.labels_of(columns, n_rows, begin.row)
+        codes, keys = self._labels(columns, n_rows, begin.row)
         features = [
-            self._feature(k, columns[position], begin.row, texts)
+            self._feature(k, columns[position], begin.row)
             for k, position in enumerate(self.roles.features)
         ]
         X = self._matrix(features, n_rows)
@@ -222,7 +208,7 @@ class TableRows:
             whole=self.whole,
         )
 
-    def labels_of(
+    def _labels(
         self, columns: Mapping[int, Any], n_rows: int, first_row: int
     ) -> tuple[Indices, list[Hashable]]:
         """The code of each row's label, -1 if it is missing, and the labels by code."""
@@ -272,22 +258,20 @@ class TableRows:
         keys = [np.float32(v) for v in values.to_pylist()] if single else values.to_pylist()
         return indices.astype(np.int64), keys
 
-    def _feature(
-        self, k: int, cells: Any, first_row: int, texts: Callable[[int], Any] | None
-    ) -> Any:
+    def _feature(self, k: int, cells: Any, first_row: int) -> Any:
         """A column of numbers, or for a column of text the code of each row's level."""
-        position, name = self.roles.features[k], self.names[self.roles.features[k]]
+        position = self.roles.features[k]
         if position in self.roles.one_hot or self._levels[k] is not None:
-            return self._categories(k, name, cells, first_row)
-        numbers = self.numbers_of(position, cells)
+            return self._categories(k, cells, first_row)
+        numbers = self._numbers(position, cells)
         if numbers is not None:
-            self.check_exact(numbers, cells, position, first_row, texts)
+            self._check_exact(numbers, cells, position, first_row)
             return numbers
         if self.roles.every_text and is_text(cells.type):
-            return self._categories(k, name, cells, first_row)
-        return self.refuse(position, name, cells, first_row)
+            return self._categories(k, cells, first_row)
+        return self._refuse(position, cells, first_row)
 
-    def numbers_of(self, position: int, cells: Any) -> Any:
+    def _numbers(self, position: int, cells: Any) -> Any:
         """The column as numbers; None if it holds something else."""
         pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
         if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
@@ -298,28 +282,19 @@ class TableRows:
             return pc.cast(cells, pa.float64())
         if not self.raw:
             return cells if is_numeric(cells.type) else None
-        truths = self._truths.get(position)
-        found = cells if is_numeric(cells.type) else None
-        if found is None and truths is not True:
-            found = parse_numbers(cells, self.decimal)
-        if found is None and truths is not False:
+        known = self._truths.get(position)
+        found = None if known is True else parse_numbers(cells, self.decimal)
+        truths = found is None
+        if truths and known is not False:
             found = parse_truths(cells)
-            truths = True if found is not None else truths
-        is_truths = truths is True or (found is not None and types.is_boolean(found.type))
-        if found is None or found.null_count == len(found):
-            return found
-        if self._truths.setdefault(position, is_truths) != is_truths:
-            raise DataError(
-                f"{self.source}: column {quoted(self.names[position])} holds true and false in "
-                "some rows, and numbers in others."
-            )
+        if found is not None and found.null_count < len(found):
+            self._truths[position] = truths
         return found
 
-    def _categories(
-        self, k: int, name: str, cells: Any, first_row: int
-    ) -> tuple[Indices, tuple[str, ...]]:
+    def _categories(self, k: int, cells: Any, first_row: int) -> tuple[Indices, tuple[str, ...]]:
+        name = self.names[self.roles.features[k]]
         if not is_text(cells.type) and not is_numeric(cells.type):
-            self.refuse(self.roles.features[k], name, cells, first_row)
+            self._refuse(self.roles.features[k], cells, first_row)
         codes, found = encode(cells, raw=self.raw)
         known = self._levels[k]
         if known is None:
@@ -382,34 +357,20 @@ class TableRows:
                 block[codes < 0] = np.nan
         return X
 
-    def check_exact(
-        self,
-        numbers: Any,
-        cells: Any,
-        position: int,
-        first_row: int,
-        texts: Callable[[int], Any] | None,
-    ) -> None:
+    def _check_exact(self, numbers: Any, cells: Any, position: int, first_row: int) -> None:
         """Raise DataError if a column has an integer that float64 cannot hold."""
-        pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
+        pa, pc = arrow(), arrow("pyarrow.compute")
+        wrong, name = [], self.names[position]
         if numbers.type in (pa.int64(), pa.uint64()):
-            values = pc.fill_null(numbers, 0).to_numpy()
-            held = are_exact(values)
-            if not held.all():
-                row = int(np.argmin(held))
-                refuse_inexact(
-                    self.source, first_row + row + 1, self.names[position], str(values[row])
-                )
-        elif self.raw and types.is_float64(numbers.type):
+            held = are_exact(pc.fill_null(numbers, 0).to_numpy())
+            wrong = [] if held.all() else [int(np.argmin(held))]
+        elif self.raw:
             sizes = np.abs(to_floats(numbers, single=False))
-            far = np.flatnonzero((sizes >= _EXACT) & (sizes < np.inf))
-            if not len(far):
-                return
-            written = cells if is_text(cells.type) or texts is None else texts(position)
-            for row in far.tolist():
-                text = str(written[row].as_py()).strip(" \t")
-                if not is_exact_text(text):
-                    refuse_inexact(self.source, first_row + row + 1, self.names[position], text)
+            far = np.flatnonzero((sizes >= 1 << 53) & (sizes < np.inf)).tolist()
+            wrong = [row for row in far if not is_exact_text(cells[row].as_py().strip(" \t"))]
+        if wrong:
+            value = str(cells[wrong[0]].as_py()).strip(" \t")
+            refuse_inexact(self.source, first_row + wrong[0] + 1, name, value)
 
     def _check_row_names(self, cells: Any, first_row: int) -> None:
         """A column without a name must be text, or count the rows."""
@@ -427,8 +388,9 @@ class TableRows:
                 "the first column has no name: it is taken for the rows' names, not a feature"
             )
 
-    def refuse(self, position: int, name: str, cells: Any, first_row: int) -> NoReturn:
+    def _refuse(self, position: int, cells: Any, first_row: int) -> NoReturn:
         """Say why a column is not a feature."""
+        name = self.names[position]
         if not is_text(cells.type):
             raise DataError(
                 f"{self.source}: column {quoted(name)} is of type {cells.type}, not of numbers; "
@@ -441,8 +403,9 @@ class TableRows:
                 continue
             if self.raw and (is_truth(text) if truths else is_number(text, self.decimal)):
                 continue
+            what = "neither true nor false" if truths else "not a number"
             raise DataError(
-                f"{place(self.source, row, name)} holds {quoted(text)}, which is not a number; "
+                f"{place(self.source, row, name)} holds {quoted(text)}, which is {what}; "
                 f"{self._advice(name, cells, text)}."
             )
         raise DataError(
