@@ -88,6 +88,8 @@ def test_a_stream_goes_on_exactly_where_it_stopped(
     tmp_path: Path, form: str, options: StreamOptions
 ) -> None:
     content = CONTENTS[form]
+    if options.hash_bits is not None and content[:1] == b"a":
+        pytest.skip("tables are not hashed")
     path = tmp_path / f"rows.{'csv' if content[:1] == b'a' else 'txt'}"
     path.write_bytes(content)
     with open_stream(path, options) as stream:
@@ -297,23 +299,6 @@ class TestNames:
             assert rows_of(stream.pieces()) == [([1.0, 2.0], 1)]
             assert stream.names == ["7", "3"]
 
-    @pytest.mark.parametrize("size", [1, 11, 1 << 20])
-    def test_text_of_a_table_becomes_columns_in_order_of_rows(self, size: int) -> None:
-        content = b"c,x,d,y\nred,1,u,p\nblue,2,v,q\nred,3,w,p\n"
-        options = StreamOptions(ReadOptions(one_hot=("*",)))
-        with open_stream(Drops(content, size), options) as stream:
-            rows = rows_of(stream.pieces())
-            assert stream.names == ["x", "c=red", "d=u", "c=blue", "d=v", "d=w"]
-        assert rows[1] == ([2.0, 0.0, 0.0, 1.0, 1.0], "q")
-
-    def test_with_a_hash_a_number_is_a_number_whenever_it_comes(self) -> None:
-        content = b"a,b,label\n1,2,p\n2,3,n\n1,abc,p\n2,2,n\n"
-        for size in (3, 12, 1 << 20):
-            rows = streamed(content, HASHED, size)
-            assert rows[0][0][feature_hash(b"b", 6)] == 2.0
-            assert rows[2][0][feature_hash(b"b=abc", 6)] == 1.0
-            assert rows[3][0][feature_hash(b"b", 6)] == 2.0
-
 
 class TestPrediction:
     """Rows for a model: features are the model's, labels may be missing."""
@@ -334,24 +319,6 @@ class TestPrediction:
         assert [piece.labels[c] if c >= 0 else None for c in piece.codes] == [None, "spam", "eggs"]
         assert reader.notes == ['1 feature that the model does not know is left out: "money"']
         assert (reader.n_rows, reader.unlabelled) == (3, 1)
-
-    @pytest.mark.parametrize("bits", [None, 5])
-    def test_tables_of_text(self, bits: int | None) -> None:
-        options = StreamOptions(ReadOptions(one_hot=("c",)), hash_bits=bits)
-        stream = self.learned(b"c,x,y\nred,1,0\nblue,2,1\n", options)
-        recipe = type(stream.recipe(3)).from_json(
-            json.loads(json.dumps(stream.recipe(3).to_json()))
-        )
-        content = b"z,x,c\n0,5,red\n0,6,green\n"
-        reader = read_pieces(io.BytesIO(content), recipe=recipe, classes=[0, 1])
-        (piece,) = reader
-        assert piece is not None
-        X = piece.X.toarray()
-        assert X.shape == (2, 3 if bits is None else 32)
-        if bits is None:
-            assert X.tolist() == [[5.0, 1.0, 0.0], [6.0, 0.0, 0.0]]
-            assert '"c=green"' in reader.notes[-1]
-        assert piece.codes.tolist() == [-1, -1]
 
     def test_labels_are_read_as_those_of_the_model(self) -> None:
         recipe = self.learned(b"a,y\n1,0\n2,1\n").recipe(1)
@@ -393,6 +360,7 @@ class TestPrediction:
         (StreamOptions(ReadOptions(missing="mean")), b"a,y\n1,2\n", "not for a stream"),
         (StreamOptions(ReadOptions(drop=("a",))), b"1 1:2\n", "--drop has nothing to choose"),
         (StreamOptions(), b"", "is empty"),
+        (HASHED, b"a,y\n1,2\n", "--hash and --one-hot have nothing to do"),
         (StreamOptions(), b"a,y\n", "header but no rows"),
     ],
 )

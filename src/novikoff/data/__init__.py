@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from novikoff.data.errors import ChangedError, DataError
-from novikoff.data.options import (
-    Dataset,
-    Piece,
-    Position,
-    ReadOptions,
-    StreamOptions,
-    parse_size,
-)
+from novikoff.data.options import Dataset, Piece, Position, ReadOptions, StreamOptions, parse_size
 from novikoff.data.reading import PieceReader, read, read_pieces
 from novikoff.data.recipe import Recipe
 from novikoff.data.stream import RowStream, open_stream

@@ -8,9 +8,9 @@ stumbles, a slow scan finds the line that is wrong.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -24,31 +24,21 @@ from novikoff.data.columns import (
     numbered,
 )
 from novikoff.data.errors import DataError, counted, quoted
-from novikoff.data.fields import (
-    BLANKS,
-    FALSE,
-    MISSING,
-    TRUE,
-    is_missing,
-    is_number,
-    is_truth,
-)
-from novikoff.data.options import Piece, Position, ReadOptions
-from novikoff.data.recipe import Recipe
+from novikoff.data.fields import BLANKS, is_missing, is_number, is_truth
+from novikoff.data.options import Indices, Piece, Position
 from novikoff.data.source import CHUNK_BYTES, SNIFFED_LINES, Source
-from novikoff.data.tables import TableReader, TableRows, arrow
+from novikoff.data.tables import TableRows, arrow
 from novikoff.data.text import (
-    PIECE_BYTES,
     OpenQuoteError,
     Record,
+    Request,
+    TextReader,
     check_encoding,
     check_text,
     count_lines,
-    cut_text,
     end_of_records,
     record_ends,
     records,
-    text_pieces,
 )
 
 # A file of this size is parsed by pyarrow in the time that it takes to load a kernel.
@@ -115,7 +105,7 @@ class Layout:
         return cls(**fields, header=header, body=body, sample=[], row_names=False)
 
     @classmethod
-    def sniff(cls, source: Source, options: ReadOptions, recipe: Recipe | None = None) -> Layout:
+    def sniff(cls, request: Request) -> Layout:
         """Find out delimiter, header and names from the first records.
 
         Raises
@@ -123,6 +113,7 @@ class Layout:
         DataError
             If there are no rows, or two columns have one name, or a column has none.
         """
+        source, options, recipe = request[:3]
         start, text = _beginning(source)
         name, notes, decimal = source.name, list[str](), options.decimal
         delimiter, header = options.delimiter, options.header
@@ -165,93 +156,38 @@ class Layout:
         )
 
 
-class CsvTable(TableReader):
-    """The pieces of delimited text.
+class CsvTable(TextReader):
+    """The pieces of delimited text, by pyarrow or the kernel for plain numbers."""
 
-    Parameters
-    ----------
-    source : Source
-        The file or pipe.
-    options, recipe, labelled
-        As for `TableRows`.
-    one_piece : bool
-        Whether all rows are read at once.
-    as_they_come : bool
-        Whether rows are given as soon as they are there; then None stands for a silent pipe.
-    layout : Layout, optional
-        What is known of the text already.
-    """
-
-    def __init__(
-        self,
-        source: Source,
-        options: ReadOptions,
-        recipe: Recipe | None,
-        *,
-        labelled: bool,
-        one_piece: bool = False,
-        as_they_come: bool = False,
-        layout: Layout | None = None,
-    ) -> None:
-        super().__init__(source, source.name)
-        self._source, self._one_piece, self._as_they_come = source, one_piece, as_they_come
-        self.layout = layout = layout or Layout.sniff(source, options, recipe)
-        self.roles = _roles(source.name, layout, options, recipe, labelled=labelled)
+    def __init__(self, request: Request, layout: Layout | None = None) -> None:
+        self.layout = layout = layout or Layout.sniff(request)
+        super().__init__(request, layout.delimiter, layout.body, KERNEL_BYTES)
+        self.roles = _roles(request, layout)
         self.notes = [*layout.notes, *self.roles.notes]
-        self.rows = TableRows(
-            source.name,
-            layout.names,
-            self.roles,
-            options,
-            recipe,
-            labelled=labelled,
-            raw=True,
-            decimal=layout.decimal,
-            whole=one_piece,
-        )
+        self.rows = TableRows(self, layout.names, self.roles, raw=True, decimal=layout.decimal)
+        self.rows.whole = self.is_whole()
         self._plain = self._is_plain()
-        size = source.stamp[0] if source.regular and not source.packed else 0
-        self._seen = size if size >= KERNEL_BYTES else 0
 
-    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on; None now and then while a pipe is silent."""
-        begin = begin or self.layout.body
-        texts = self._texts(begin.offset)
-        if not self._as_they_come:
-            first, second = next(texts, b""), next(texts, None)
-            self.rows.whole = second is None
-            texts = chain([first] if second is None else [first, second], texts)
-        delimiter, halve = self.layout.delimiter, self._as_they_come
-        return text_pieces(texts, begin, self.parse, self._parse_numbers, delimiter, halve=halve)
+    def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
+        """The rows of a text that begins at a position, with what a kernel found in it."""
+        if found is not None:
+            X, codes, keys = found
+            return self.finish(self.rows.from_numbers(X, codes, keys, None, begin), text)
+        check_text(text, self.source, begin)
+        return self.finish(self._rows_of(text, begin), text)
 
-    def _texts(self, offset: int) -> Iterator[bytes | None]:
-        """The text from an offset on, cut after whole records."""
-        if self._one_piece:
-            yield b"".join(self._source.flow(offset, PIECE_BYTES))
-            return
-        come, delimiter = self._as_they_come, self.layout.delimiter
-        for text in cut_text(self._source, offset, delimiter, as_they_come=come):
-            self._seen += len(text or b"")
-            yield text
+    def look(self, text: bytes) -> Any:
+        """What the kernel finds in plain numbers, in any thread; else None."""
+        if not self._plain:
+            return None
+        from novikoff.data.kernels import parse_csv
 
-    def parse(self, text: bytes, begin: Position, numbers: Any = None) -> Piece:
-        """The rows of a text that begins at a position; ``numbers`` if the kernel found them."""
-        if numbers is not None:
-            X, codes, keys = numbers
-            piece = self.rows.from_numbers(X, codes, keys, None, begin)
-        else:
-            check_text(text, self.source, begin)
-            piece = self._rows_of(text, begin)
-        offset, line = begin.offset + len(text), begin.line + count_lines(text)
-        piece.end = piece.end._replace(offset=offset, line=line)
+        found = parse_csv(text, self.layout.delimiter, self.roles, len(self.layout.names))
+        return None if found is None or any(map(is_missing, found[2])) else found
 
-        def locate(read: int) -> Position:
-            end = int(record_ends(text, self.layout.delimiter)[read - 1])
-            lines = begin.line + count_lines(text[:end])
-            return Position(begin.offset + end, lines, begin.row + read, begin.dropped)
-
-        piece.locate = locate
-        return piece
+    def row_ends(self, text: bytes) -> Sequence[int] | Indices:
+        """Where each row of a text ends."""
+        return record_ends(text, self.layout.delimiter)
 
     def _is_plain(self) -> bool:
         """Whether the kernel may find nothing but numbers and a label, by the first rows."""
@@ -259,90 +195,48 @@ class CsvTable(TableReader):
         special = roles.id is not None or roles.row_names is not None or roles.one_hot
         if special or roles.every_text or layout.decimal != "." or len(layout.names) < 2:
             return False
-        if layout.delimiter in _PARTS_OF_NUMBERS or self._one_piece:
+        if layout.delimiter in _PARTS_OF_NUMBERS or self.request.one_piece:
             return False
         return all(
             len(row) == len(layout.names) and all(is_number(row[j]) for j in roles.features)
             for row in layout.sample
         )
 
-    def _parse_numbers(self, text: bytes) -> Any:
-        """What the kernel finds in a large file of plain numbers, in any thread; else None."""
-        if not self._plain or self._seen < KERNEL_BYTES:
-            return None
-        from novikoff.data.kernels import parse_csv
-
-        found = parse_csv(text, self.layout.delimiter, self.roles, len(self.layout.names))
-        if found is None or any(is_missing(key) for key in found[2]):
-            return None
-        return found
-
     def _rows_of(self, text: bytes, begin: Position) -> Piece:
-        """The rows of a text by pyarrow."""
-        string, texts = arrow().string(), self.roles.texts
-        types = {j: string if j in texts else self._guess(j) for j in self.roles.used}
-        table = self._load(text, begin, types)
-        columns = {j: table.column(str(j)) for j in types}
-
-        def as_text(position: int) -> Any:
-            return self._arrow(text, {position: string}).column(str(position))
-
-        return self.rows.from_columns(columns, table.num_rows, begin, as_text)
-
-    def _load(self, text: bytes, begin: Position, types: dict[int, Any]) -> Any:
-        """Some columns as the types that are given, or all as text if one does not fit."""
+        """The rows of a text by pyarrow: all columns as text, judged by all of their values."""
         pa = arrow()
         if text.count(b'"') % 2:  # Arrow takes what follows an open quote for one long field
             self._check_records(text, begin)
         try:
-            return self._arrow(text, types)
-        except pa.ArrowInvalid:
-            self._check_records(text, begin)
-        try:
-            return self._arrow(text, dict.fromkeys(types, pa.string()))
+            table = self._arrow(text)
         except pa.ArrowInvalid as error:
+            self._check_records(text, begin)
             reason = str(error).splitlines()[0].rstrip(".")[:200]
             raise DataError(f"{self.source} cannot be read as a table: {reason}.") from None
+        columns = {j: table.column(str(j)) for j in self.roles.used}
+        return self.rows.from_columns(columns, table.num_rows, begin)
 
-    def _guess(self, column: int) -> Any:
-        """The type that the first rows suggest for a feature."""
-        pa = arrow()
-        texts = {row[column] for row in self.layout.sample if column < len(row)}
-        values = [text for text in texts if not is_missing(text)]
-        if all(is_number(text, self.layout.decimal) for text in values):
-            return pa.float64()
-        return pa.bool_() if all(is_truth(text) for text in values) else pa.string()
-
-    def _arrow(self, text: bytes, types: dict[int, Any]) -> Any:
-        pa, csv = arrow(), arrow("pyarrow.csv")
-        layout = self.layout
-        names = [str(j) for j in range(len(layout.names))]
+    def _arrow(self, text: bytes) -> Any:
+        pa, csv, layout = arrow(), arrow("pyarrow.csv"), self.layout
+        names, used = [str(j) for j in range(len(layout.names))], [str(j) for j in self.roles.used]
         if len(names) == 1:  # a blank line is a row then, but not at the end
             text = text.rstrip(b"\r\n")
-        block = min(max(CHUNK_BYTES, 4 * layout.longest), _LARGEST_BLOCK)
-        convert = csv.ConvertOptions(
-            column_types={str(j): kind for j, kind in types.items()},
-            include_columns=[str(j) for j in types],
-            null_values=MISSING,
-            true_values=TRUE,
-            false_values=FALSE,
-            decimal_point=layout.decimal,
-        )
-        parse = csv.ParseOptions(
-            delimiter=layout.delimiter,
-            newlines_in_values=b'"' in text,
-            ignore_empty_lines=len(names) > 1,
-        )
         if not text.strip(b"\r\n"):
-            schema = pa.schema([(str(j), kind) for j, kind in types.items()])
-            return schema.empty_table()
+            return pa.schema([(name, pa.string()) for name in used]).empty_table()
+        block = min(max(CHUNK_BYTES, 4 * layout.longest), _LARGEST_BLOCK)
         while True:
             try:
                 return csv.read_csv(
                     pa.BufferReader(text),
                     read_options=csv.ReadOptions(column_names=names, block_size=block),
-                    parse_options=parse,
-                    convert_options=convert,
+                    parse_options=csv.ParseOptions(
+                        delimiter=layout.delimiter,
+                        newlines_in_values=b'"' in text,
+                        ignore_empty_lines=len(names) > 1,
+                    ),
+                    convert_options=csv.ConvertOptions(
+                        column_types=dict.fromkeys(used, pa.string()), include_columns=used
+                    ),
                 )
             except pa.ArrowInvalid as error:  # a row may be longer than a block
                 if "straddl" not in str(error) or block > min(len(text), _LARGEST_BLOCK - 1):
@@ -378,23 +272,13 @@ def _beginning(source: Source) -> tuple[int, bytes]:
     return start, text
 
 
-def _roles(
-    source: str,
-    layout: Layout,
-    options: ReadOptions,
-    recipe: Recipe | None,
-    *,
-    labelled: bool,
-) -> ColumnRoles:
+def _roles(request: Request, layout: Layout) -> ColumnRoles:
+    source, options, recipe, labelled = request[:4]
     if recipe is not None:
-        return match_columns(source, layout.names, recipe, options, labelled=labelled)
+        return match_columns(source.name, layout.names, recipe, options, labelled=labelled)
+    hint = _hint(layout) if options.delimiter is None else ""
     return assign_columns(
-        source,
-        layout.names,
-        options,
-        labelled=labelled,
-        row_names=layout.row_names,
-        hint=_hint(layout) if options.delimiter is None else "",
+        source.name, layout.names, options, labelled=labelled, row_names=layout.row_names, hint=hint
     )
 
 

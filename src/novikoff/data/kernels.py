@@ -24,10 +24,9 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 
 SKIPPED: Final = -1  # a field that is not read, and the field of the label
 LABEL: Final = -2
-_DONE, _NOT_PLAIN, _TOO_MANY_LABELS = 0, 1, 2
 _NUMBER, _FALLBACK, _NO_NUMBER = 0, 1, 2
-_TAB, _LF, _CR, _BLANK, _QUOTE, _HASH, _PLUS, _MINUS, _POINT, _ZERO, _COLON, _Q = (
-    ord(c) for c in '\t\n\r "#+-.0:q'
+_TAB, _LF, _CR, _BLANK, _QUOTE, _HASH, _PLUS, _MINUS, _POINT, _ZERO, _NINE, _COLON, _Q = (
+    ord(c) for c in '\t\n\r "#+-.09:q'
 )
 _POWERS = 10.0 ** np.arange(23)
 _MOST_INDEX: Final = 2**31 - 1
@@ -40,7 +39,7 @@ def parse_number(text: Bytes, i: int) -> tuple[int, float, int]:
     if text[i] == _MINUS or text[i] == _PLUS:
         i += 1
     first, m = i, 0
-    while _ZERO <= text[i] <= 57:
+    while _ZERO <= text[i] <= _NINE:
         m = 10 * m + (text[i] - _ZERO)
         i += 1
     n, q = i - first, 0
@@ -48,7 +47,7 @@ def parse_number(text: Bytes, i: int) -> tuple[int, float, int]:
     if not whole:
         i += 1
         after = i
-        while _ZERO <= text[i] <= 57:
+        while _ZERO <= text[i] <= _NINE:
             m = 10 * m + (text[i] - _ZERO)
             i += 1
         q = after - i
@@ -62,7 +61,7 @@ def parse_number(text: Bytes, i: int) -> tuple[int, float, int]:
         if falls or text[i] == _PLUS:
             i += 1
         start, power = i, 0
-        while _ZERO <= text[i] <= 57:
+        while _ZERO <= text[i] <= _NINE:
             power = min(10 * power + (text[i] - _ZERO), 9999)
             i += 1
         if i == start:
@@ -114,15 +113,15 @@ def _divide(m: int, p: float) -> tuple[float, bool]:
 
 @njit(cache=True, nogil=True)
 def _label_code(
-    text: Bytes, begin: int, end: int, spans: Integers, slots: Integers, n_labels: int
+    text: Bytes, begin: int, end: int, spans: Integers, slots: Integers, counts: Integers
 ) -> int:
-    """The code of a label, by a table of hashes; that of a new one is n_labels."""
+    """The code of a label, by a table of hashes; spans and counts[1] grow with a new one."""
     h = 0
     for k in range(begin, end):
         h = 31 * h + text[k]
-    slot = h & (len(slots) - 1)
+    slot = (h ^ h >> 16) & (len(slots) - 1)
     while slots[slot] >= 0:
-        code = slots[slot]
+        code = int(slots[slot])
         at, size = spans[code, 0], spans[code, 1] - spans[code, 0]
         if size == end - begin:
             k = 0
@@ -131,20 +130,23 @@ def _label_code(
             if k == size:
                 return code
         slot = (slot + 1) & (len(slots) - 1)
-    if n_labels < len(spans):
-        slots[slot] = n_labels
-        spans[n_labels, 0], spans[n_labels, 1] = begin, end
-    return n_labels
+    code = int(counts[1])
+    slots[slot] = code
+    spans[code, 0], spans[code, 1] = begin, end
+    counts[1] += 1
+    return code
 
 
 @njit(cache=True, nogil=True)
-def _field_end(text: Bytes, i: int, delimiter: int) -> int:
-    """Where a field of text ends; −1 if it holds a quote, or is not ASCII."""
-    while text[i] != delimiter and text[i] != _LF and text[i] != _CR:
-        if text[i] == _QUOTE or text[i] == 0 or text[i] > 127:
-            return -1
-        i += 1
-    return i
+def _value(text: Bytes, i: int, at: int, fallback: Integers, counts: Integers) -> tuple[int, float]:
+    """Where a number ends, and its value; −1 if it is none, and a note if `float` must read it."""
+    end, value, status = parse_number(text, i)
+    if status == _NO_NUMBER or (status == _FALLBACK and counts[2] == len(fallback)):
+        return -1, 0.0
+    if status == _FALLBACK:
+        fallback[counts[2], 0], fallback[counts[2], 1], fallback[counts[2], 2] = at, i, end
+        counts[2] += 1
+    return end, value
 
 
 @njit(cache=True, nogil=True)
@@ -157,43 +159,41 @@ def _parse_rows(
     spans: Integers,
     slots: Integers,
     fallback: Integers,
-) -> tuple[int, int, int, int]:
-    """Rows of numbers and a label: a status, and how many rows, labels and numbers for `float`."""
-    i, row, n_labels, n_fallback = 0, 0, 0, 0
-    last = len(places) - 1
+    counts: Integers,
+) -> bool:
+    """Rows of numbers and a label, as plain as can be; counts are rows, labels and fallbacks."""
+    i, row, last = 0, 0, len(places) - 1
     while i < len(text):
         if text[i] == _LF:
             i += 1
             continue
         for field in range(last + 1):
-            place, begin = places[field], i
+            place = places[field]
             if place >= 0:
-                i, X[row, place], status = parse_number(text, i)
-                if status == _NO_NUMBER or (status == _FALLBACK and n_fallback == len(fallback)):
-                    return _NOT_PLAIN, row, n_labels, n_fallback
-                if status == _FALLBACK:
-                    fallback[n_fallback, 0], fallback[n_fallback, 1] = row, place
-                    fallback[n_fallback, 2], fallback[n_fallback, 3] = begin, i
-                    n_fallback += 1
+                i, X[row, place] = _value(text, i, row * X.shape[1] + place, fallback, counts)
+                if i < 0:
+                    return False
             else:
-                in_quotes = place == LABEL and text[i] == _QUOTE
-                i = _field_end(text, i + in_quotes, _QUOTE if in_quotes else delimiter)
-                if i < 0 or (in_quotes and text[i] != _QUOTE):
-                    return _NOT_PLAIN, row, n_labels, n_fallback
+                quoted = place == LABEL and text[i] == _QUOTE
+                i += quoted
+                begin, stop = i, _QUOTE if quoted else delimiter
+                while text[i] != stop and text[i] != _LF and text[i] != _CR:
+                    if text[i] == _QUOTE or text[i] == 0 or text[i] > 127:
+                        return False
+                    i += 1
+                if quoted and text[i] != _QUOTE:
+                    return False
                 if place == LABEL:
-                    code = _label_code(text, begin + in_quotes, i, spans, slots, n_labels)
-                    if code == len(spans):
-                        return _TOO_MANY_LABELS, row, n_labels, n_fallback
-                    codes[row] = code
-                    n_labels = max(n_labels, code + 1)
-                i += in_quotes
+                    codes[row] = _label_code(text, begin, i, spans, slots, counts)
+                i += quoted
             if field == last and text[i] == _CR:
                 i += 1
             if text[i] != (_LF if field == last else delimiter):
-                return _NOT_PLAIN, row, n_labels, n_fallback
+                return False
             i += 1
         row += 1
-    return _DONE, row, n_labels, n_fallback
+    counts[0] = row
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -207,68 +207,60 @@ def _parse_pairs(
     spans: Integers,
     slots: Integers,
     fallback: Integers,
-) -> tuple[int, int, int, int, int, int]:
-    """Rows of pairs: a status, and how many rows, pairs, labels, numbers for `float` and qids."""
-    i, row, pair, n_labels, n_fallback, queries = 0, 0, 0, 0, 0, 0
+    counts: Integers,
+) -> bool:
+    """Rows of pairs, as plain as can be; counts are rows, labels, fallbacks, pairs and qids."""
+    i, row, pair = 0, 0, 0
     while i < len(text):
         while text[i] == _BLANK or text[i] == _TAB:
             i += 1
         if text[i] == _LF or text[i] == _CR:
             i += 1
             continue
-        before, begin = -1, i
-        if labelled and text[i] != _HASH:
+        before, begin, filled, first = -1, i, text[i] != _HASH, True
+        if labelled and filled:
             while text[i] > _BLANK and text[i] != _COLON and text[i] != _HASH:
                 i += 1
-            code = _label_code(text, begin, i, spans, slots, n_labels)
             if text[i] == _COLON or i == begin:
-                return _NOT_PLAIN, row, pair, n_labels, n_fallback, queries
-            if code == len(spans):
-                return _TOO_MANY_LABELS, row, pair, n_labels, n_fallback, queries
-            codes[row] = code
-            n_labels = max(n_labels, code + 1)
-        filled, first = text[begin] != _HASH, True
+                return False
+            codes[row] = _label_code(text, begin, i, spans, slots, counts)
         while True:
             while text[i] == _BLANK or text[i] == _TAB:
                 i += 1
             if text[i] == _HASH:
                 while text[i] != _LF and text[i] != _CR:
                     if text[i] == 0 or text[i] > 127:
-                        return _NOT_PLAIN, row, pair, n_labels, n_fallback, queries
+                        return False
                     i += 1
             if text[i] == _LF or text[i] == _CR:
                 break
             query = first and text[i] == _Q and text[i + 1] == 105 and text[i + 2] == 100
             begin = i = i + 3 if query else i
             index = 0
-            while _ZERO <= text[i] <= 57:
+            while _ZERO <= text[i] <= _NINE:
                 index = 10 * index + (text[i] - _ZERO)
                 i += 1
             if text[i] != _COLON or (i == begin) != query or i > begin + 10:
-                return _NOT_PLAIN, row, pair, n_labels, n_fallback, queries
+                return False
             begin = i = i + 1
             first = False
             if query:
-                while _ZERO <= text[i] <= 57:
+                while _ZERO <= text[i] <= _NINE:
                     i += 1
-                queries += 1
+                counts[4] += 1
             else:
-                i, values[pair], status = parse_number(text, i)
-                crowded = status == _FALLBACK and n_fallback == len(fallback)
-                if status == _NO_NUMBER or index <= before or index > _MOST_INDEX or crowded:
-                    return _NOT_PLAIN, row, pair, n_labels, n_fallback, queries
-                if status == _FALLBACK:
-                    fallback[n_fallback, 0], fallback[n_fallback, 2] = pair, begin
-                    fallback[n_fallback, 3] = i
-                    n_fallback += 1
+                i, values[pair] = _value(text, i, pair, fallback, counts)
+                if i < 0 or index <= before or index > _MOST_INDEX:
+                    return False
                 before = indices[pair] = index
                 pair += 1
             if i == begin or (text[i] > _BLANK and text[i] != _HASH):
-                return _NOT_PLAIN, row, pair, n_labels, n_fallback, queries
+                return False
         if filled:
             ends[row] = pair
             row += 1
-    return _DONE, row, pair, n_labels, n_fallback, queries
+    counts[0], counts[3] = row, pair
+    return True
 
 
 def parse_csv(
@@ -283,35 +275,19 @@ def parse_csv(
     >>> X.tolist(), codes.tolist(), labels
     ([[1.0, 2.5], [-300.0, 0.1]], [0, 1], ['a', 'b'])
     """
-    places = np.full(n_columns, SKIPPED, np.int64)
+    places = np.full(n_columns, SKIPPED)
     places[roles.features] = np.arange(len(roles.features))
     if roles.label is not None:
         places[roles.label] = LABEL
-    if not text.endswith(b"\n"):
-        text += b"\n"
-    content, n_lines = np.frombuffer(text, np.uint8), text.count(b"\n")
+    text, content, n_lines, (codes, spans, slots, fallback, counts) = _prepared(text)
     X = np.empty((n_lines, len(roles.features)))
-    codes = np.full(n_lines, -1)
-    fallback = np.empty((1024 + len(text) // 1024, 4), np.int64)
-    most_labels = 256
-    while True:
-        spans = np.empty((most_labels, 2), np.int64)
-        slots = np.full(4 * most_labels, -1)
-        status, n_rows, n_labels, n_fallback = _parse_rows(
-            content, ord(delimiter), places, X, codes, spans, slots, fallback
-        )
-        if status != _TOO_MANY_LABELS:
-            break
-        most_labels *= 64
-    if status != _DONE:
+    tables = codes, spans, slots, fallback, counts
+    if not _parse_rows(content, ord(delimiter), places, X, *tables):
         return None
-    for row, column, begin, end in fallback[:n_fallback].tolist():
-        written = text[begin:end].decode()
-        if not is_exact_text(written):
-            return None
-        X[row, column] = float(written)
-    labels = [text[begin:end].decode() for begin, end in spans[:n_labels].tolist()]
-    return X[:n_rows], codes[:n_rows], labels
+    if not _fall_back(text, X.ravel(), fallback[: counts[2]]):
+        return None
+    labels = [text[begin:end].decode() for begin, end in spans[: counts[1]].tolist()]
+    return X[: counts[0]], codes[: counts[0]], labels
 
 
 def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
@@ -323,31 +299,40 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
     >>> found.indptr.tolist(), found.indices.tolist(), found.values.tolist(), found.labels
     ([0, 1, 3], [3, 1, 7], [0.5, 2.0, 1000.0], [b'+1', b'-1'])
     """
-    if not text.endswith(b"\n"):
-        text += b"\n"
-    content, n_pairs = np.frombuffer(text, np.uint8), text.count(b":")
-    n_lines = text.count(b"\n") + text.count(b"\r")
+    text, content, n_lines, (codes, spans, slots, fallback, counts) = _prepared(text)
+    n_pairs = text.count(b":")
     indices, values = np.empty(n_pairs, np.int32), np.empty(n_pairs)
-    indptr, codes = np.zeros(n_lines + 1, np.int64), np.full(n_lines, -1)
-    fallback = np.empty((1024 + len(text) // 1024, 4), np.int64)
-    most_labels = 256
-    while True:
-        spans = np.empty((most_labels, 2), np.int64)
-        slots = np.full(4 * most_labels, -1)
-        status, n_rows, n_pairs, n_labels, n_fallback, queries = _parse_pairs(
-            content, labelled, indices, values, indptr[1:], codes, spans, slots, fallback
-        )
-        if status != _TOO_MANY_LABELS:
-            break
-        most_labels *= 64
-    if status != _DONE:
+    indptr = np.zeros(n_lines + 1, np.int64)
+    tables = codes, spans, slots, fallback, counts
+    if not _parse_pairs(content, labelled, indices, values, indptr[1:], *tables):
         return None
-    for pair, _, begin, end in fallback[:n_fallback].tolist():
+    if not _fall_back(text, values, fallback[: counts[2]]):
+        return None
+    labels = [text[begin:end] for begin, end in spans[: counts[1]].tolist()]
+    rows, pairs = int(counts[0]), int(counts[3])
+    return Pairs(
+        indptr[: rows + 1], indices[:pairs], values[:pairs], codes[:rows], labels, int(counts[4])
+    )
+
+
+def _prepared(text: bytes) -> tuple[bytes, Bytes, int, tuple[Integers, ...]]:
+    """A text that ends with its last line, its bytes and lines, and empty tables for a kernel."""
+    text = text if text.endswith(b"\n") else text + b"\n"
+    n_lines = text.count(b"\n") + text.count(b"\r")
+    slots = np.full(1 << (2 * n_lines).bit_length(), -1)
+    spans, fallback = (
+        np.empty((n_lines, 2), np.int64),
+        np.empty((1024 + len(text) // 512, 3), np.int64),
+    )
+    tables = np.full(n_lines, -1), spans, slots, fallback, np.zeros(5, np.int64)
+    return text, np.frombuffer(text, np.uint8), n_lines, tables
+
+
+def _fall_back(text: bytes, values: npt.NDArray[np.float64], spans: Integers) -> bool:
+    """Read by `float` what a kernel has left; False if float64 does not hold it."""
+    for at, begin, end in spans.tolist():
         written = text[begin:end].decode()
         if not is_exact_text(written):
-            return None
-        values[pair] = float(written)
-    labels = [text[begin:end] for begin, end in spans[:n_labels].tolist()]
-    return Pairs(
-        indptr[: n_rows + 1], indices[:n_pairs], values[:n_pairs], codes[:n_rows], labels, queries
-    )
+            return False
+        values[at] = float(written)
+    return True

@@ -1,4 +1,4 @@
-"""Features known by name: lines of ``label name:value …``, and tables whose text is spread out.
+"""Features known by name: lines of ``label name:value name:value …``.
 
 A name gets its column when it first comes up (row by row, so that it does not matter how a stream
 is cut), or by hashing, or it is one that a model knows; names that the model does not know are left
@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from novikoff.data.csv import CsvTable, Layout
-from novikoff.data.errors import DataError, counted, listed, place, quoted
-from novikoff.data.fields import is_exact_text, is_missing, is_number, is_truth, number
+from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.data.fields import is_exact_text, is_missing, is_number, number
 from novikoff.data.labels import svmlight_labels
-from novikoff.data.options import Indices, Labels, Piece, Position, ReadOptions
-from novikoff.data.recipe import Column, Recipe
+from novikoff.data.options import Indices, Labels, Piece, Position
+from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
-from novikoff.data.svmlight import lines_of, refuse_columns
-from novikoff.data.tables import arrow, encode, parse_numbers, to_floats
-from novikoff.data.text import check_encoding, check_text, count_lines, cut_text, text_pieces
+from novikoff.data.svmlight import refuse_columns
+from novikoff.data.text import Request, TextReader, check_encoding, check_text, lines_of
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -116,10 +114,6 @@ class FeatureColumns:
         self._columns[name] = column
         return column
 
-    def knows(self, name: str) -> bool:
-        """Whether a name has its column already, or needs none."""
-        return self.bits is not None or self._fixed or name in self._columns
-
     def notes(self) -> list[str]:
         """How many names were left out."""
         count = len(self._unknown)
@@ -149,47 +143,19 @@ class FeatureColumns:
         return X
 
 
-class NamedRows:
-    """The pieces of lines ``label name:value name:value …``.
+class NamedRows(TextReader):
+    """The pieces of lines ``label name:value name:value …``."""
 
-    Parameters
-    ----------
-    source : Source
-        The file or pipe.
-    features : FeatureColumns
-        The columns of names.
-    missing : {"refuse", "drop"}
-        What becomes of rows in which a value is missing.
-    labelled : bool
-        Whether each row must have a label.
-    as_they_come : bool
-        Whether rows are given as soon as they are there; then None stands for a silent pipe.
-    """
+    label = "label"
 
-    shift, imputed = 0, None
+    def __init__(self, request: Request, features: FeatureColumns) -> None:
+        super().__init__(request, None, Position(check_encoding(request.source)))
+        refuse_columns(self.source, request.options, "a file of feature:value pairs")
+        self.features, self._dropped = features, 0
+        self._missing, self._labelled = request.options.missing, request.labelled
 
-    def __init__(
-        self,
-        source: Source,
-        features: FeatureColumns,
-        options: ReadOptions,
-        *,
-        labelled: bool,
-        as_they_come: bool = True,
-    ) -> None:
-        refuse_columns(source.name, options, "a file of feature:value pairs")
-        self.source, self._source, self.features = source.name, source, features
-        self._missing, self._labelled, self._as_they_come = options.missing, labelled, as_they_come
-        self.body = Position(check_encoding(source))
-        self.label: str | None = "label"
-        self.notes: list[str] = []
-        self.dropped = 0
-
-    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on; None now and then while a pipe is silent."""
-        begin = begin or self.body
-        texts = cut_text(self._source, begin.offset, None, as_they_come=self._as_they_come)
-        return text_pieces(texts, begin, self.parse, lambda _: None, None, halve=True)
+    def imputed(self) -> None:
+        """No means."""
 
     def typed(self, keys: Sequence[Hashable]) -> Labels:
         """What the keys of labels stand for."""
@@ -210,15 +176,11 @@ class NamedRows:
     def final_notes(self) -> list[str]:
         """What was left out."""
         notes = self.features.notes()
-        if self.dropped:
-            notes.append(f"{counted(self.dropped, 'row')} with missing values dropped")
+        if self._dropped:
+            notes.append(f"{counted(self._dropped, 'row')} with missing values dropped")
         return notes
 
-    def close(self) -> None:
-        """Give the file back."""
-        self._source.close()
-
-    def parse(self, text: bytes, begin: Position, _: object = None) -> Piece:
+    def parse(self, text: bytes, begin: Position, found: object = None) -> Piece:
         """The rows of a text that begins at a position."""
         check_text(text, self.source, begin)
         keys: dict[Hashable, int] = {}
@@ -244,21 +206,10 @@ class NamedRows:
                 "the range of float64."
             )
         dropped = read - len(codes)
-        self.dropped += dropped
-        end = Position(
-            begin.offset + len(text),
-            begin.line + count_lines(text),
-            begin.row + read,
-            begin.dropped + dropped,
-        )
-
-        def locate(after: int) -> Position:
-            stop = [end for _, _, end in lines_of(text)][after - 1]
-            line = begin.line + count_lines(text[:stop])
-            return Position(begin.offset + stop, line, begin.row + after, begin.dropped)
-
-        rows = np.array(numbers, np.int64)
-        return Piece(X, np.array(codes, np.int64), list(keys), rows, None, begin, end, locate)
+        self._dropped += dropped
+        end = Position(0, 0, begin.row + read, begin.dropped + dropped)
+        rows, coded = np.array(numbers, np.int64), np.array(codes, np.int64)
+        return self.finish(Piece(X, coded, list(keys), rows, None, begin, end), text)
 
     def _row(self, where: str, content: bytes) -> tuple[str | None, list[tuple[str, float]] | None]:
         """The label and the entries of a line; no entries if the row is left out."""
@@ -303,202 +254,9 @@ class NamedRows:
             raise DataError(f"{what} is missing; --missing drop leaves out such rows.")
 
 
-class SpreadTable(CsvTable):
-    """The pieces of a table in which text becomes features of its own, ``column=value``.
-
-    A number is the value of the feature that its column is. With hashing, text may come up in any
-    column, without it only in those that are known for it.
-
-    Parameters
-    ----------
-    texts : collection of int, optional
-        The columns that hold text, whatever they look like; by default those that are asked for,
-        and those that seem to.
-    """
-
-    def __init__(
-        self,
-        source: Source,
-        options: ReadOptions,
-        recipe: Recipe | None,
-        *,
-        labelled: bool,
-        bits: int | None = None,
-        layout: Layout | None = None,
-        features: FeatureColumns | None = None,
-    ) -> None:
-        super().__init__(
-            source, options, recipe, labelled=labelled, as_they_come=True, layout=layout
-        )
-        roles, names = self.roles, self.layout.names
-        self._plain = False
-        if recipe is not None:
-            self._texts_at = {j for j in roles.features if names[j] in recipe.texts}
-        else:
-            self._texts_at = set(roles.one_hot)
-            if roles.every_text and bits is None:
-                self._texts_at |= {j for j in roles.features if self._seems_text(j)}
-        numbers = [names[j] for j in roles.features if j not in self._texts_at]
-        self.features = features or FeatureColumns(bits, () if bits is not None else numbers)
-        self._left_out = 0
-
-    @property
-    def dropped(self) -> int:
-        """The rows left out so far."""
-        return self._left_out
-
-    def recipe(self) -> Recipe:
-        """How to read other rows in the same way."""
-        names, found = self.features.names, self.layout.names
-        options = self.rows.options
-        return Recipe(
-            "table",
-            columns=tuple(Column(found[j]) for j in self.roles.features),
-            label=self.label,
-            id=None if self.roles.id is None else found[self.roles.id],
-            missing="drop" if options.missing == "drop" else "refuse",
-            width=len(found),
-            header=options.header,
-            delimiter=options.delimiter,
-            decimal=None if options.decimal == "." else options.decimal,
-            bits=self.features.bits,
-            texts=tuple(found[j] for j in sorted(self._texts_at)),
-            features=None if names is None else tuple(names),
-        )
-
-    def final_notes(self) -> list[str]:
-        """What was left out."""
-        notes = [*self.rows.final_notes(), *self.features.notes()]
-        if self.dropped:
-            notes.append(f"{counted(self.dropped, 'row')} with missing values dropped")
-        return notes
-
-    def _rows_of(self, text: bytes, begin: Position) -> Piece:
-        string = arrow().string()
-        table = self._load(text, begin, dict.fromkeys(self.roles.used, string))
-        n_rows = table.num_rows
-        codes, keys = self.rows.labels_of(
-            {j: table.column(str(j)) for j in self.roles.used}, n_rows, begin.row
-        )
-        missing = codes < 0 if self.rows.labelled else np.zeros(n_rows, np.bool_)
-        self._refuse_gaps(missing, self.label or "", begin.row, "the label ")
-        parts = []
-        for j in self.roles.features:
-            part = self._cells(j, table.column(str(j)), begin.row)
-            self._refuse_gaps(part[0] < 0, self.layout.names[j], begin.row, "")
-            missing |= part[0] < 0
-            parts.append(part)
-        keep = np.flatnonzero(~missing)
-        columns, values = self._numbered(parts, keep)
-        X = self.features.matrix(
-            columns.ravel(), values.ravel(), np.full(len(keep), columns.shape[1])
-        )
-        ids = None
-        if self.roles.id is not None:
-            ids = table.column(str(self.roles.id)).take(keep).to_pylist()
-        self._left_out += n_rows - len(keep)
-        end = begin._replace(row=begin.row + n_rows, dropped=begin.dropped + n_rows - len(keep))
-        return Piece(X, codes[keep], keys, begin.row + 1 + keep, ids, begin, end)
-
-    def _cells(
-        self, j: int, cells: Any, first_row: int
-    ) -> tuple[Indices, list[str], Sequence[float] | Any]:
-        """For each row the code of its name, −1 if it is missing; the names; and the values."""
-        name = self.layout.names[j]
-        if j not in self._texts_at:
-            numbers = parse_numbers(cells, self.layout.decimal)
-            if numbers is None and self.features.bits is None:
-                numbers = self.rows.numbers_of(j, cells)
-                if numbers is None:
-                    self.rows.refuse(j, name, cells, first_row)
-            if numbers is not None:
-                self.rows.check_exact(numbers, cells, j, first_row, None)
-                values = to_floats(numbers, single=False)
-                if np.isinf(values).any():
-                    row = first_row + int(np.argmax(np.isinf(values))) + 1
-                    at = place(self.source, row, name)
-                    raise DataError(f"{at} is infinite or beyond the range of float64.")
-                return np.where(np.isnan(values), -1, 0), [name], values
-        codes, levels = encode(cells, raw=True)
-        names, found = list[str](), list[float]()
-        for level in levels:
-            text = level.strip(" \t")
-            value = None if j in self._texts_at else _cell_number(text, self.layout.decimal)
-            if value is not None and not math.isfinite(value):
-                row = first_row + int(np.argmax(codes == levels.index(level))) + 1
-                at = place(self.source, row, name)
-                raise DataError(f"{at} is infinite or beyond the range of float64.")
-            names.append(f"{name}={text}" if value is None else name)
-            found.append(1.0 if value is None else value)
-        return codes, names, np.array([*found, 0.0])[codes]
-
-    def _numbered(
-        self, parts: Sequence[tuple[Indices, list[str], Any]], keep: Indices
-    ) -> tuple[Indices, Any]:
-        """Columns and values of the cells of the rows that stay; new names are numbered by row."""
-        new = []
-        for order, (codes, names, _) in enumerate(parts):
-            if all(map(self.features.knows, names)):
-                continue
-            for code, first in zip(*np.unique(codes[keep], return_index=True), strict=True):
-                if not self.features.knows(names[code]):
-                    new.append((int(first), order, names[code]))
-        for _, _, name in sorted(new):
-            self.features.column(name)
-        columns = np.empty((len(keep), len(parts)), np.int64)
-        values = np.empty((len(keep), len(parts)))
-        for k, (codes, names, found) in enumerate(parts):
-            used = np.unique(codes[keep]).tolist()
-            table = np.full(len(names) + 1, -1)
-            table[used] = [self.features.column(names[code]) for code in used]
-            columns[:, k], values[:, k] = table[codes[keep]], np.asarray(found)[keep]
-        return columns, values
-
-    def _refuse_gaps(self, missing: Any, name: str, first_row: int, what: str) -> None:
-        if self.rows.options.missing != "drop" and missing.any():
-            at = place(self.source, first_row + int(np.argmax(missing)) + 1, name)
-            raise DataError(f"{at}: {what}is missing; --missing drop leaves out such rows.")
-
-    def _seems_text(self, j: int) -> bool:
-        cells = [row[j] for row in self.layout.sample if j < len(row)]
-        decimal = self.layout.decimal
-        return not all(is_missing(c) or is_number(c, decimal) or is_truth(c) for c in cells)
-
-
-def open_named(source: Source, options: ReadOptions, recipe: Recipe) -> NamedRows | SpreadTable:
-    """Rows for a model that was learned from features with names.
-
-    Raises
-    ------
-    DataError
-        If they are not of the form that was learned.
-    """
-    features = FeatureColumns(recipe.bits, recipe.features or (), fixed=True)
-    pairs = source.format == "svmlight" or is_named(source.head)
-    if recipe.family == "named":
-        if source.format not in ("svmlight", "csv") or not (pairs or _may_be_pairs(source.head)):
-            raise DataError(
-                f"{source.name} is not of the form label feature:value …, as the rows were from "
-                "which the model was learned."
-            )
-        return NamedRows(source, features, options, labelled=False)
-    if pairs and not source.name.endswith((".csv", ".csv.gz")):
-        raise DataError(
-            f"{source.name} holds rows of feature:value, but the model was learned from a table of "
-            "named columns."
-        )
-    return SpreadTable(source, options, recipe, labelled=False, features=features)
-
-
-def _may_be_pairs(text: bytes) -> bool:
-    """Whether the first line holds pairs alone, or a label alone."""
-    first = next(lines_of(text), None)
-    parts = [] if first is None else first[1].split()
-    return first is None or b":" in parts[-1] or (len(parts) == 1 and b"," not in parts[0])
-
-
-def _cell_number(text: str, decimal: str) -> float | None:
-    value = number(text, decimal)
-    if value is None and is_truth(text):
-        return float(text.lower() == "true")
-    return value
+def may_be_named(source: Source) -> bool:
+    """Whether the first line of a source may be a row: pairs, a label, or both."""
+    if source.format not in ("svmlight", "csv"):
+        return False
+    parts = next((content.split() for _, content, _ in lines_of(source.head)), [b":"])
+    return b":" in parts[-1] or (len(parts) == 1 and b"," not in parts[0])

@@ -18,14 +18,15 @@ from novikoff.data.options import Floats, Indices, Labels, Piece, Position, Read
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
 from novikoff.data.svmlight import refuse_columns
-from novikoff.data.tables import TableReader, TableRows
+from novikoff.data.tables import TableRows
+from novikoff.data.text import Reader, Request
 
 Array = npt.NDArray[np.generic]
 
 _NUMBERS_AT_ONCE: Final = 1 << 22
 
 
-class NumpyRows(TableReader):
+class NumpyRows(Reader):
     """The pieces of an npy or npz file.
 
     The columns of an npy file are called x1, x2, …, and the last is the label by default. An npz
@@ -37,19 +38,14 @@ class NumpyRows(TableReader):
         If it is no matrix of numbers, its arrays do not fit, or a number is missing or infinite.
     """
 
-    def __init__(
-        self, source: Source, options: ReadOptions, recipe: Recipe | None, *, labelled: bool
-    ) -> None:
-        super().__init__(source, source.name)
-        self._known, self._npz = recipe, source.format == "npz"
+    def __init__(self, request: Request) -> None:
+        super().__init__(request)
+        self._npz = request.source.format == "npz"
         read = self._read_npz if self._npz else self._read_npy
-        self._X, self._y, names, roles = read(source, options, recipe, labelled=labelled)
-        self._columns = roles.features
-        self.rows = TableRows(
-            source.name, names, roles, options, recipe, labelled=labelled, raw=False
-        )
+        self._X, self._y, names, roles = read(*request[:4])
+        self.rows = TableRows(self, names, roles)
         if self._npz:
-            self.rows.label = self._y_name
+            self.rows.label = self.label = self._y_name
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
         """The rows from a position on; positions count rows."""
@@ -76,13 +72,13 @@ class NumpyRows(TableReader):
 
     def recipe(self) -> Recipe:
         """How to read other files in the same way."""
-        if self._npz and self._known is None:
+        if self._npz and self.request.recipe is None:
             missing, width = self.rows.options.missing, self._X.shape[1]
             return Recipe("matrix", label=self.label, missing=missing, width=width)
         return self.rows.recipe()
 
     def _read_npy(
-        self, source: Source, options: ReadOptions, recipe: Recipe | None, *, labelled: bool
+        self, source: Source, options: ReadOptions, recipe: Recipe | None, labelled: bool
     ) -> tuple[Array, Array | None, list[str], ColumnRoles]:
         array = _parse(source.view(), source.name)
         _check_matrix(array, source.name)
@@ -102,7 +98,7 @@ class NumpyRows(TableReader):
         return array, y, names, roles
 
     def _read_npz(
-        self, source: Source, options: ReadOptions, recipe: Recipe | None, *, labelled: bool
+        self, source: Source, options: ReadOptions, recipe: Recipe | None, labelled: bool
     ) -> tuple[Array, Array | None, list[str], ColumnRoles]:
         refuse_columns(source.name, options, "an npz file")
         if options.missing == "mean":
@@ -126,7 +122,7 @@ class NumpyRows(TableReader):
 
     def _floats(self, first: int, last: int) -> Floats:
         """Some rows of the features, in new memory."""
-        part, columns = self._X[first:last], self._columns
+        part, columns = self._X[first:last], self.rows.roles.features
         if columns == list(range(columns[0], columns[-1] + 1)):
             part = part[:, columns[0] : columns[-1] + 1]
         else:

@@ -46,10 +46,10 @@ class GrowingArray:
     def __init__(self, folder: Path | None, name: str) -> None:
         self._path = None if folder is None else folder / f"{name}.npy"
         self._data: Array | None = None
-        self._length, self._own = 0, False
+        self._length = 0
 
-    def append(self, part: Array) -> None:
-        """Add rows."""
+    def append(self, part: Array, expected: int = 0) -> None:
+        """Add rows; ``expected`` is how many there may be in the end."""
         if self._path is not None:
             with self._path.open("ab") as file:
                 file.write(_npy_header(part, 0) if self._data is None else b"")
@@ -58,7 +58,13 @@ class GrowingArray:
         elif self._data is None:
             self._data = part  # if it remains the only one, it is not copied
         else:
-            self._data = self._grow(self._data, part)
+            needed = self._length + len(part)
+            if needed > len(self._data):  # memory that is not used yet takes up none
+                shape = (max(needed, expected, 2 * self._length), *part.shape[1:])
+                data = np.empty(shape, part.dtype)
+                data[: self._length] = self._data[: self._length]
+                self._data = data
+            self._data[self._length : needed] = part
         self._length += len(part)
 
     def finish(self) -> Array:
@@ -69,100 +75,67 @@ class GrowingArray:
             with self._path.open("r+b") as file:
                 file.write(_npy_header(self._data, self._length))
             return cast(Array, np.load(self._path, mmap_mode=_MAPPED))
-        if len(self._data) > self._length:
-            self._data.resize((self._length, *self._data.shape[1:]), refcheck=False)
-        return self._data
-
-    def _grow(self, data: Array, part: Array) -> Array:
-        """Copy rows into an array that doubles; the system moves its pages, not its bytes."""
-        needed = self._length + len(part)
-        if not self._own:  # nobody else holds the array that is resized
-            data, self._own = data.copy(), True
-        if needed > len(data):
-            data.resize((max(needed, 2 * len(data)), *data.shape[1:]), refcheck=False)
-        data[self._length : needed] = part
-        return data
+        return self._data[: self._length]
 
 
 class Joined:
-    """The pieces of a source, joined.
-
-    Parameters
-    ----------
-    folder : path, optional
-        Where the arrays go; by default they stay in memory.
-    """
+    """The pieces of a source, joined in memory or in a folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
+        self._folder, self.sparse, self.n_read = folder, False, 0
         self._arrays: dict[str, GrowingArray] = {}
-        self._keys: dict[Hashable, int] = {}
+        self.keys: dict[Hashable, int] = {}
         self._codes: list[Indices] = []
         self._rows: list[Indices] = []
-        self._ids: list[str] | None = None
-        self._sparse = False
-        self.n_read = 0
+        self.ids: list[str] | None = None
 
-    def add(self, piece: Piece) -> None:
-        """Add a piece."""
-        own = [self._keys.setdefault(key, len(self._keys)) for key in piece.labels]
+    def add(self, piece: Piece, expected: int = 0) -> None:
+        """Add a piece; ``expected`` is how many rows there may be in the end."""
+        own = [self.keys.setdefault(key, len(self.keys)) for key in piece.labels]
         self._codes.append(np.array([*own, -1], np.int64)[piece.codes])
         self._rows.append(piece.rows)
         self.n_read = piece.end.row
         if piece.ids is not None:
-            self._ids = [] if self._ids is None else self._ids
-            self._ids += piece.ids
+            self.ids = [*(self.ids or []), *piece.ids]
         if isinstance(piece.X, np.ndarray):
-            self._append("X", piece.X)
+            self._append("X", piece.X, expected)
             return
-        self._sparse = True
-        self._append("data", piece.X.data)
-        self._append("indices", piece.X.indices)
-        self._append("lengths", np.diff(piece.X.indptr))
+        self.sparse = True
+        pairs = expected * piece.X.nnz // max(1, len(piece))
+        self._append("data", piece.X.data, pairs)
+        self._append("indices", piece.X.indices, pairs)
+        self._append("lengths", np.diff(piece.X.indptr), expected)
 
-    def matrix(self, recipe: Recipe, *, shift: int) -> Any:
+    def labelled(self) -> tuple[Indices, Indices]:
+        """The number of each row in the source, and the code of its label, −1 if it has none."""
+        nothing = np.zeros(0, np.int64)
+        return np.concatenate([nothing, *self._rows]), np.concatenate([nothing, *self._codes])
+
+    def matrix(self, recipe: Recipe, shift: int) -> Any:
         """X; ``shift`` is what the indices of a sparse one are too large by."""
-        if not self._sparse:
+        if not self.sparse:
             return self._arrays["X"].finish()
         import scipy.sparse as sp
 
-        data, indices = self._arrays["data"].finish(), self._arrays["indices"].finish()
-        lengths = self._arrays["lengths"].finish()
-        small = len(data) < 2**31 and recipe.n_features < 2**31
-        indptr = np.zeros(len(lengths) + 1, np.int32 if small else np.int64)
+        data, indices, lengths = (self._arrays[k].finish() for k in ("data", "indices", "lengths"))
+        indptr = np.zeros(len(lengths) + 1, np.int32 if len(data) < 2**31 else np.int64)
         np.cumsum(lengths, out=indptr[1:])
-        if shift and self._folder is not None:
+        if self._folder is not None:
             indices = np.load(self._folder / "indices.npy", mmap_mode="r+")
         if shift:
-            indices -= np.int32(shift)
+            np.subtract(indices, shift, out=indices, casting="unsafe")
         if self._folder is not None:
             np.save(self._folder / "indptr.npy", indptr)
             (self._folder / "lengths.npy").unlink()
             return _mapped(self._folder, len(lengths), recipe.n_features)
-        X = sp.csr_array((data, indices, indptr), shape=(len(lengths), recipe.n_features))
+        X = sp.csr_array((data, indices, indptr), shape=(len(lengths), recipe.n_features))  # type: ignore[type-var]
         X.has_canonical_format = True  # indices ascend: nobody need look again
         return X
 
-    def codes(self) -> Indices:
-        """The code of each row's label, −1 where it has none."""
-        return np.concatenate(self._codes) if self._codes else np.zeros(0, np.int64)
-
-    def keys(self) -> list[Hashable]:
-        """The different labels."""
-        return list(self._keys)
-
-    def rows(self) -> Indices:
-        """The number of each row in the source."""
-        return np.concatenate(self._rows) if self._rows else np.zeros(0, np.int64)
-
-    def ids(self) -> list[str] | None:
-        """The names of the rows."""
-        return self._ids
-
-    def _append(self, name: str, part: Any) -> None:
+    def _append(self, name: str, part: Any, expected: int) -> None:
         if name not in self._arrays:
             self._arrays[name] = GrowingArray(self._folder, name)
-        self._arrays[name].append(part)
+        self._arrays[name].append(part, expected)
 
 
 class DiskFolder:
@@ -201,7 +174,13 @@ class DiskFolder:
             y_path, rows_path = self._final / "y.npy", self._final / "rows.npy"
             y = cast("Labels | None", np.load(y_path) if y_path.exists() else None)
             rows = np.load(rows_path) if rows_path.exists() else np.arange(1, n_rows + 1)
-        except (OSError, EOFError, ValueError, KeyError, TypeError):  # not there, or not all there: read anew
+        except (
+            OSError,
+            EOFError,
+            ValueError,
+            KeyError,
+            TypeError,
+        ):  # not there, or not all there: read anew
             return None
         return Dataset(X, y, recipe.names, recipe, rows=rows, on_disk=True, **manifest)
 

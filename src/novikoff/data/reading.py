@@ -9,68 +9,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.labels import LabelReader, check_classes
 from novikoff.data.on_disk import DiskFolder, Joined, options_key
-from novikoff.data.options import (
-    Dataset,
-    Imputed,
-    Labels,
-    Piece,
-    Position,
-    ReadOptions,
-    parse_size,
-)
+from novikoff.data.options import Dataset, Piece, ReadOptions, parse_size
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, Source, shown
+from novikoff.data.text import Reader, Request
 
 _DEFAULT: Final = ReadOptions()
 # The memory that the program takes up, and that of data per byte of its file: as text, or packed.
 _PROGRAM_BYTES, _PER_TEXT_BYTE, _PER_PACKED_BYTE = 400_000_000, 4, 20
-_PACKED_SUFFIXES: Final = (".gz", ".parquet", ".pq", ".npz")
-_PARQUET_SUFFIXES: Final = (".parquet", ".pq")
-
-
-class Reader(Protocol):
-    """A source whose beginning has been looked at."""
-
-    source: str
-    notes: list[str]
-
-    @property
-    def label(self) -> str | None:
-        """The name of the label's column, if there is one."""
-
-    @property
-    def dropped(self) -> int:
-        """The rows left out so far."""
-
-    @property
-    def shift(self) -> int:
-        """What the indices of a sparse X are too large by, when all pieces have been read."""
-
-    @property
-    def imputed(self) -> Imputed | None:
-        """The rows and columns of X where a mean stands for a missing value."""
-
-    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on, by default all."""
-
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """What the keys of labels stand for."""
-
-    def recipe(self) -> Recipe:
-        """How to read other files in the same way, when all pieces have been read."""
-
-    def final_notes(self) -> list[str]:
-        """What was decided on the way, when all pieces have been read."""
-
-    def close(self) -> None:
-        """Give the file back."""
 
 
 def read(
@@ -141,31 +94,21 @@ def read(
             return found
         tell(f"reading {name}")
         reader = open_reader(path, options, recipe, labelled=labelled, one_piece=one_piece)
-        data = join(
-            reader,
-            labelled=labelled,
-            trained=recipe is not None,
-            folder=None if folder is None else folder.begin(),
-            progress=tell,
-        )
-        return data if folder is None else folder.keep(data)
+        if folder is None:
+            return join(reader, progress=tell)
+        return folder.keep(join(reader, folder.begin(), tell))
     except BaseException as error:
         if folder is not None:
             folder.discard()
         if not isinstance(error, MemoryError):
             raise
         raise DataError(
-            f"{name} does not fit into memory; --max-memory reads it on disk."
+            f"{name} does not fit into memory; with --max-memory it is kept on disk."
         ) from None
 
 
 def join(
-    reader: Reader,
-    *,
-    labelled: bool,
-    trained: bool = False,
-    folder: Path | None = None,
-    progress: Callable[[str], None] | None = None,
+    reader: Reader, folder: Path | None = None, progress: Callable[[str], None] | None = None
 ) -> Dataset:
     """The dataset of all pieces of a reader, in memory or in a folder."""
     joined, told = Joined(folder), 0
@@ -173,27 +116,26 @@ def join(
         for piece in reader.pieces():
             if piece is None:
                 continue
-            joined.add(piece)
+            joined.add(piece, reader.expected_rows(piece.end))
             if progress is not None and joined.n_read >= 2 * told:
                 told = joined.n_read
                 progress(f"reading {reader.source}: {told:,} rows")
     finally:
         reader.close()
-    rows, codes, keys = joined.rows(), joined.codes(), joined.keys()
+    rows, codes = joined.labelled()
     if not len(rows):
-        what = "no row without missing values" if joined.n_read else "no rows"
-        raise DataError(f"{reader.source} {'has' if joined.n_read else 'is empty: it has'} {what}.")
-    recipe = reader.recipe()
-    X = joined.matrix(recipe, shift=reader.shift)
+        what = "has no row without missing values" if joined.n_read else "is empty: it has no rows"
+        raise DataError(f"{reader.source} {what}.")
+    recipe, label, y = reader.recipe(), reader.label, None
+    X = joined.matrix(recipe, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
-    y, label = None, reader.label
-    if label is not None and len(codes) and codes.min() >= 0:
-        y = reader.typed(keys)[codes]
+    if label is not None and codes.min() >= 0:
+        y = reader.typed(list(joined.keys))[codes]
+        if reader.request.recipe is None:
+            advice = "; choose the label with --label" if recipe.family == "table" else ""
+            check_classes(y, reader.source, label, advice)
     elif label is not None:
         notes.append(f"labels are missing in column {quoted(label)}: it is not used")
-    if y is not None and not trained:
-        advice = "; choose the label with --label" if recipe.family == "table" else ""
-        check_classes(y, reader.source, label or "label", advice)
     return Dataset(
         X,
         y,
@@ -202,9 +144,9 @@ def join(
         reader.source,
         label,
         notes,
-        joined.ids(),
+        joined.ids,
         rows,
-        imputed=reader.imputed,
+        imputed=reader.imputed(),
         n_read=joined.n_read,
         on_disk=folder is not None,
     )
@@ -220,40 +162,45 @@ def open_reader(
     as_they_come: bool = False,
 ) -> Reader:
     """Look at the beginning of a source, and make ready to read its rows."""
-    if isinstance(path, str | os.PathLike) and os.path.isdir(path):
-        return _open_folder(
-            os.fspath(path), options, recipe, labelled=labelled, one_piece=one_piece
-        )
-    source = Source(path, options.format, hasty=as_they_come)
-    _check_family(source, recipe)
-    if recipe is not None and recipe.spread:
-        from novikoff.data.named import open_named
+    files = _parquet_files(path)
+    source = Source(files[0] if files else path, options.format, hasty=as_they_come)
+    if files:
+        source.name = shown(os.fspath(path))  # type: ignore[arg-type]
+    request = Request(source, options, recipe, labelled, one_piece, as_they_come)
+    try:
+        return _reader(request, files)
+    except BaseException:
+        source.close()
+        raise
 
-        return open_named(source, options, recipe)
+
+def _reader(request: Request, files: Sequence[str]) -> Reader:
+    source, recipe = request.source, request.recipe
+    if recipe is not None and recipe.family == "named":
+        from novikoff.data.named import FeatureColumns, NamedRows, may_be_named
+
+        if not may_be_named(source):
+            raise DataError(
+                f"{source.name} is not of the form label feature:value …, as the rows were from "
+                "which the model was learned."
+            )
+        return NamedRows(request, FeatureColumns(recipe.bits, recipe.features or (), fixed=True))
+    _check_family(source, recipe)
     if source.format == "svmlight":
         from novikoff.data.svmlight import SvmlightRows
 
-        return SvmlightRows(source, options, recipe, labelled=labelled, as_they_come=as_they_come)
+        return SvmlightRows(request)
     if source.format in ("npy", "npz"):
         from novikoff.data.numpy_files import NumpyRows
 
-        return NumpyRows(source, options, recipe, labelled=labelled)
+        return NumpyRows(request)
     if source.format in ("parquet", "arrow"):
         from novikoff.data.tables import TypedTable
 
-        return TypedTable(
-            source, source.name, options, recipe, labelled=labelled, one_piece=one_piece
-        )
+        return TypedTable(request, files)
     from novikoff.data.csv import CsvTable
 
-    return CsvTable(
-        source,
-        options,
-        recipe,
-        labelled=labelled,
-        one_piece=one_piece,
-        as_they_come=as_they_come,
-    )
+    return CsvTable(request)
 
 
 class PieceReader:
@@ -263,8 +210,8 @@ class PieceReader:
 
     Attributes
     ----------
-    n_rows : int
-        The rows given so far.
+    n_rows, dropped : int
+        The rows given so far, and those left out.
     unlabelled : int
         Those of them that have no label which the model could give.
     written : int
@@ -275,17 +222,12 @@ class PieceReader:
         self._reader = reader
         self._labels = None if classes is None else LabelReader.of(classes)
         self.source = reader.source
-        self.n_rows = self.unlabelled = self.written = 0
+        self.n_rows = self.dropped = self.unlabelled = self.written = 0
 
     @property
     def label(self) -> str | None:
         """The name of the label's column, if there is one."""
         return self._reader.label
-
-    @property
-    def dropped(self) -> int:
-        """The rows left out so far."""
-        return self._reader.dropped
 
     @property
     def notes(self) -> list[str]:
@@ -305,11 +247,11 @@ class PieceReader:
     def __iter__(self) -> Iterator[Piece | None]:
         """The pieces; None now and then while a pipe is silent."""
         for piece in self._reader.pieces():
-            if piece is not None and not len(piece):
-                continue
             if piece is not None:
+                self.dropped = piece.end.dropped
                 self._match(piece)
-            yield piece
+            if piece is None or len(piece):
+                yield piece
         if not self.n_rows:
             what = "row without missing values" if self.dropped else "rows"
             raise DataError(f"{self.source} has no {what}.")
@@ -373,24 +315,18 @@ def read_pieces(
     )
 
 
-def _open_folder(
-    path: str, options: ReadOptions, recipe: Recipe | None, *, labelled: bool, one_piece: bool
-) -> Reader:
-    from novikoff.data.tables import TypedTable
-
-    name, files = shown(path), _parquet_files(path)
-    if not files:
-        raise DataError(f"{name} is a directory, and no Parquet files are in it.")
-    return TypedTable(files, name, options, recipe, labelled=labelled, one_piece=one_piece)
-
-
 def _parquet_files(path: PathOrFile) -> list[str]:
-    folder = Path(os.fspath(path)) if isinstance(path, str | os.PathLike) else Path()
-    return sorted(str(file) for file in folder.iterdir() if file.suffix in _PARQUET_SUFFIXES)
+    """The Parquet files of a folder; none if the path is no folder."""
+    if not isinstance(path, str | os.PathLike) or not os.path.isdir(path):
+        return []
+    files = sorted(str(f) for f in Path(path).iterdir() if f.suffix in (".parquet", ".pq"))
+    if not files:
+        raise DataError(f"{shown(os.fspath(path))} is a directory, without Parquet files in it.")
+    return files
 
 
 def _check_family(source: Source, recipe: Recipe | None) -> None:
-    if recipe is None or recipe.spread:
+    if recipe is None:
         return
     family = "matrix" if source.format in ("svmlight", "npz") else "table"
     if family != recipe.family:
@@ -401,46 +337,36 @@ def _check_family(source: Source, recipe: Recipe | None) -> None:
         )
 
 
-def _size(path: PathOrFile) -> int | None:
-    """About how much memory data takes up; None if that cannot be said beforehand."""
-    if not isinstance(path, str | os.PathLike):
-        return None
-    try:
-        files = _parquet_files(path) if os.path.isdir(path) else [os.fspath(path)]
-        if not all(os.path.isfile(file) for file in files):
-            return None
-        return sum(
-            os.path.getsize(file)
-            * (_PER_PACKED_BYTE if file.lower().endswith(_PACKED_SUFFIXES) else _PER_TEXT_BYTE)
-            for file in files
-        )
-    except (OSError, ValueError):  # the reader says what is wrong
-        return 0
-
-
 def _fits(path: PathOrFile, max_memory: int | str | None) -> bool:
     """Whether data fits into memory, as far as one can say."""
     if max_memory is None:
         return True
-    size = _size(path)
-    return size is not None and _PROGRAM_BYTES + size <= parse_size(max_memory)
+    needed, most = _PROGRAM_BYTES, parse_size(max_memory)
+    for file, size, _ in _files(path):
+        packed = file.lower().endswith((".gz", ".parquet", ".pq", ".npz"))
+        needed += size * (_PER_PACKED_BYTE if packed else _PER_TEXT_BYTE)
+    return needed > _PROGRAM_BYTES and needed <= most
+
+
+def _files(path: PathOrFile) -> list[tuple[str, int, int]]:
+    """The plain files of some data, with size and time."""
+    if not isinstance(path, str | os.PathLike):
+        return []
+    try:
+        names = _parquet_files(path) or [os.path.abspath(os.fspath(path))]
+        found = [(name, os.stat(name)) for name in names if os.path.isfile(name)]
+    except (OSError, ValueError):  # the reader says what is wrong
+        return []
+    return [(name, status.st_size, status.st_mtime_ns) for name, status in found]
 
 
 def _key(
     path: PathOrFile, options: ReadOptions, recipe: Recipe | None, labelled: bool
 ) -> dict[str, object]:
     """What the arrays on disk depend on."""
-    name, stamps = "data", []
-    if isinstance(path, str | os.PathLike):
-        name = os.path.abspath(os.fspath(path))
-        try:
-            files = _parquet_files(path) if os.path.isdir(path) else [name]
-            stamps = [[os.stat(f).st_size, os.stat(f).st_mtime_ns] for f in files]
-        except (OSError, ValueError):  # the reader says what is wrong
-            stamps = []
     return {
-        "source": name,
-        "stamps": stamps,
+        "source": os.path.abspath(path) if isinstance(path, str | os.PathLike) else "data",
+        "files": [list(file) for file in _files(path)],
         "options": options_key(options),
         "recipe": None if recipe is None else recipe.to_json(),
         "labelled": labelled,

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, TypeVar, cast, overload
+from typing import Any, Literal, overload
 
 from novikoff.data.errors import DataError, quoted
 
 _MOST_COLUMNS = 2**31 - 1
-_STREAMS = {"bits", "texts", "features"}  # recipes of whole files need not have them
 _MANY_NAMES = 1_000_000  # beyond it names are made when they are asked for
-
-Scalar = TypeVar("Scalar", bound=object)
 
 
 @dataclass(frozen=True)
@@ -41,9 +37,7 @@ class Column:
     @property
     def names(self) -> list[str]:
         """The names of the features that this column becomes."""
-        if self.levels is None:
-            return [self.name]
-        return [f"{self.name}={level}" for level in self.levels]
+        return [self.name] if self.levels is None else [f"{self.name}={x}" for x in self.levels]
 
 
 @dataclass(frozen=True)
@@ -88,7 +82,7 @@ class Recipe:
         Whether columns are known by name (CSV, Parquet, Arrow, npy) or number (svmlight, npz), or
         rows are lines of ``label name:value …``.
     columns : tuple of Column
-        The input columns of a table, in the order of the features; empty for a matrix.
+        The input columns of a table, in the order of the features; empty for others.
     label, id : str or None
         The columns of the labels and of the rows' names.
     missing : {"refuse", "drop", "mean"}
@@ -101,8 +95,6 @@ class Recipe:
         What was chosen for reading text; None where it was found out.
     bits : int or None
         The features of a stream are hashed to 2^bits columns.
-    texts : tuple of str
-        Columns of a stream's table whose values are features of their own, ``column=value``.
     features : tuple of str or None
         The names of features that were numbered as they came.
 
@@ -127,13 +119,7 @@ class Recipe:
     delimiter: str | None = None
     decimal: str | None = None
     bits: int | None = None
-    texts: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
-
-    @property
-    def spread(self) -> bool:
-        """Whether cells become features by what they say, so that rows are sparse."""
-        return self.bits is not None or self.features is not None
 
     @property
     def n_features(self) -> int:
@@ -145,29 +131,21 @@ class Recipe:
         """The names of the features."""
         if self.features is not None:
             return list(self.features)
-        if self.family == "matrix" or self.bits is not None:
-            width = self.width if self.bits is None else 1 << self.bits
-            names = NumberedNames(self.first if self.bits is None else 0, width)
-            return names if width > _MANY_NAMES else names[:]
-        return [name for column in self.columns for name in column.names]
+        if self.family == "table":
+            return [name for column in self.columns for name in column.names]
+        hashed = self.bits is not None
+        names = NumberedNames(*((0, 1 << (self.bits or 0)) if hashed else (self.first, self.width)))
+        return names if len(names) > _MANY_NAMES else names[:]
 
     def to_json(self) -> dict[str, object]:
         """The recipe as JSON values."""
-        return {
-            "family": self.family,
-            "columns": [_column_to_json(column) for column in self.columns],
-            "label": self.label,
-            "id": self.id,
-            "missing": self.missing,
-            "width": self.width,
-            "first": self.first,
-            "header": self.header,
-            "delimiter": self.delimiter,
-            "decimal": self.decimal,
-            "bits": self.bits,
-            "texts": list(self.texts),
-            "features": None if self.features is None else list(self.features),
-        }
+
+        def plain(value: object) -> object:
+            if isinstance(value, dict):
+                return {key: plain(item) for key, item in value.items()}
+            return [plain(item) for item in value] if isinstance(value, tuple | list) else value
+
+        return {key: plain(value) for key, value in asdict(self).items()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, object]) -> Recipe:
@@ -178,129 +156,101 @@ class Recipe:
         DataError
             If a field is not there, unknown, or not of its type.
         """
-        fields = _fields(value, "The recipe", set(cls.__dataclass_fields__), _STREAMS)
-        family = fields["family"]
-        if family not in ("table", "matrix", "named"):
-            raise DataError('The recipe\'s family is not "table", "matrix" or "named".')
-        missing = fields["missing"]
-        if missing not in ("refuse", "drop", "mean"):
-            raise DataError('The recipe\'s "missing" is not one of refuse, drop and mean.')
-        columns = fields["columns"]
-        if not isinstance(columns, list):
-            raise DataError("The recipe's columns are not a list.")
+        streams = {"bits": None, "features": None}  # others need not have them
+        fields = _fields(value, "The recipe", set(cls.__dataclass_fields__), streams)
+        for name, (good, what) in _RULES.items():
+            if not good(fields[name]):
+                raise DataError(f"The recipe's {quoted(name)} is not {what}.")
         recipe = cls(
-            family=family,
-            columns=tuple(_column_from_json(column) for column in columns),
-            label=_optional(fields, "label", str),
-            id=_optional(fields, "id", str),
-            missing=missing,
-            width=_integer(fields, "width", _MOST_COLUMNS),
-            first=_integer(fields, "first", 1),
-            header=_optional(fields, "header", bool),
-            delimiter=_character(fields, "delimiter"),
-            decimal=_character(fields, "decimal"),
-            bits=None if fields.get("bits") is None else _integer(fields, "bits", 31),
-            texts=_texts(fields.get("texts", []), "texts"),
-            features=(
-                None if fields.get("features") is None else _texts(fields["features"], "features")
-            ),
+            **{
+                **fields,
+                "columns": tuple(map(_column, fields["columns"])),
+                "features": None if fields["features"] is None else tuple(fields["features"]),
+            }
         )
         _check_consistent(recipe)
         return recipe
 
 
+def _is_whole(most: int, value: object) -> bool:
+    return type(value) is int and 0 <= value <= most
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _is_text(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+# Which values of a field are good, and what they are called.
+_RULES: dict[str, tuple[Any, str]] = {
+    "family": (lambda v: v in ("table", "matrix", "named"), '"table", "matrix" or "named"'),
+    "columns": (lambda v: isinstance(v, list), "a list"),
+    "label": (_is_text, "text"),
+    "id": (_is_text, "text"),
+    "missing": (lambda v: v in ("refuse", "drop", "mean"), "one of refuse, drop and mean"),
+    "width": (lambda v: _is_whole(_MOST_COLUMNS, v), f"an integer from 0 to {_MOST_COLUMNS}"),
+    "first": (lambda v: _is_whole(1, v), "an integer from 0 to 1"),
+    "header": (lambda v: v is None or isinstance(v, bool), "true or false"),
+    "delimiter": (lambda v: _is_text(v) and len(v or " ") == 1, "one character"),
+    "decimal": (lambda v: v in (None, ".", ","), "a point or a comma"),
+    "bits": (lambda v: v is None or _is_whole(31, v), "an integer from 0 to 31"),
+    "features": (lambda v: v is None or _are_texts(v), "texts"),
+}
+
+
 def _check_consistent(recipe: Recipe) -> None:
-    if recipe.decimal not in (None, ".", ","):
-        raise DataError('The recipe\'s "decimal" is neither a point nor a comma.')
-    if recipe.delimiter is not None and (recipe.delimiter in '"\r\n\0' or recipe.delimiter > "~"):
-        raise DataError('The recipe\'s "delimiter" cannot stand between fields.')
-    if recipe.delimiter is not None and recipe.delimiter == (recipe.decimal or "."):
-        raise DataError("The recipe's delimiter is its decimal point.")
-    if recipe.features is not None and (
-        recipe.bits is not None or len(set(recipe.features)) < len(recipe.features)
-    ):
-        raise DataError("The recipe's features are hashed, or named twice.")
-    if recipe.family != "table":
-        if recipe.columns or recipe.texts:
-            raise DataError("The recipe names columns, but it is not that of a table.")
-        if recipe.family == "matrix" and (not recipe.width or recipe.spread):
-            raise DataError("The recipe of a matrix has no columns, or names them.")
-        if recipe.family == "named" and not recipe.spread:
-            raise DataError("The recipe has neither names of features nor hashes them.")
-        return
     names = [column.name for column in recipe.columns]
-    if not names:
-        raise DataError("The recipe of a table has no columns.")
-    if len(set(names)) < len(names) or len(set(recipe.names)) < len(recipe.names):
-        raise DataError("The recipe names a column twice.")
-    if not set(recipe.texts) <= set(names):
-        raise DataError("The recipe has columns of text that are not among its columns.")
-    if {recipe.label, recipe.id} & set(names):
-        raise DataError("The recipe has its label or id among the features.")
+    table, mark = recipe.family == "table", recipe.delimiter
+    flaws = {
+        "its delimiter cannot stand between fields": mark is not None
+        and (mark in '"\r\n\0' or mark > "~" or mark == (recipe.decimal or ".")),
+        "it names a feature twice": len(set(recipe.features or ())) < len(recipe.features or ()),
+        "it names columns, but is not that of a table": not table and names,
+        "it is that of a matrix without columns": recipe.family == "matrix" and not recipe.width,
+        "features are either hashed or named, and in rows of names alone": (
+            (recipe.bits is not None) + (recipe.features is not None) != (recipe.family == "named")
+        ),
+        "it has no columns": table and not names,
+        "it names a column twice": len(set(names)) < len(names)
+        or (table and len(set(recipe.names)) < len(recipe.names)),
+        "it has its label or id among the features": {recipe.label, recipe.id} & set(names),
+    }
+    for flaw, found in flaws.items():
+        if found:
+            raise DataError(f"The recipe makes no sense: {flaw}.")
 
 
-def _column_to_json(column: Column) -> dict[str, object]:
-    levels = None if column.levels is None else list(column.levels)
-    return {"name": column.name, "mean": column.mean, "levels": levels}
-
-
-def _column_from_json(value: object) -> Column:
-    fields = _fields(value, "A column of the recipe", {"name", "mean", "levels"})
+def _column(value: object) -> Column:
+    fields = _fields(value, "A column of the recipe", {"name", "mean", "levels"}, {})
     name, mean, levels = fields["name"], fields["mean"], fields["levels"]
     if not isinstance(name, str):
         raise DataError("A column of the recipe has a name that is not text.")
+    whose = f"of the recipe's column {quoted(name)}"
     if mean is not None:
         if isinstance(mean, bool) or not isinstance(mean, int | float):
-            raise DataError(f"The mean of the recipe's column {quoted(name)} is not a number.")
+            raise DataError(f"The mean {whose} is not a number.")
         mean = float(mean) if abs(mean) < 2**1024 else math.inf
-        if not math.isfinite(mean):
-            raise DataError(f"The mean of the recipe's column {quoted(name)} is not finite.")
+        if not math.isfinite(mean) or levels is not None:
+            raise DataError(f"The mean {whose} is not finite, or there are levels.")
     if levels is None:
         return Column(name, mean)
-    if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
-        raise DataError(f"The levels of the recipe's column {quoted(name)} are not texts.")
-    texts = cast(list[str], levels)
-    if not texts or any(a >= b for a, b in pairwise(texts)):
-        raise DataError(f"The levels of the recipe's column {quoted(name)} are not sorted.")
-    if mean is not None:
-        raise DataError(f"The recipe's column {quoted(name)} has both levels and a mean.")
-    return Column(name, None, tuple(texts))
+    if not _are_texts(levels) or not levels or any(a >= b for a, b in pairwise(levels)):
+        raise DataError(f"The levels {whose} are not texts in their order.")
+    return Column(name, None, tuple(levels))
 
 
 def _fields(
-    value: object, whose: str, names: set[str], optional: AbstractSet[str] = frozenset()
-) -> Mapping[str, object]:
+    value: object, whose: str, names: set[str], defaults: Mapping[str, object]
+) -> dict[str, Any]:
+    """The fields of a JSON object, all of which must be there, and no others."""
     if not isinstance(value, Mapping):
         raise DataError(f"{whose} is not a JSON object.")
-    if set(value) | optional != names:
-        odd = sorted(str(name) for name in (set(value) | optional) ^ names)[0]
+    found = {**defaults, **value}
+    if set(found) != names:
+        odd = sorted(str(name) for name in set(found) ^ names)[0]
         problem = "lacks" if odd in names else "has the unknown"
         raise DataError(f"{whose} {problem} field {quoted(odd)}.")
-    return value
-
-
-def _texts(value: object, name: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise DataError(f"The recipe's {quoted(name)} are not texts.")
-    return tuple(cast(list[str], value))
-
-
-def _optional(fields: Mapping[str, object], name: str, kind: type[Scalar]) -> Scalar | None:
-    value = fields[name]
-    if value is None or isinstance(value, kind):
-        return value
-    raise DataError(f"The recipe's {quoted(name)} is not a {kind.__name__}.")
-
-
-def _character(fields: Mapping[str, object], name: str) -> str | None:
-    value = _optional(fields, name, str)
-    if value is not None and len(value) != 1:
-        raise DataError(f"The recipe's {quoted(name)} is not one character.")
-    return value
-
-
-def _integer(fields: Mapping[str, object], name: str, most: int) -> int:
-    value = fields[name]
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise DataError(f"The recipe's {quoted(name)} is not an integer from 0 to {most}.")
-    return value
+    return found

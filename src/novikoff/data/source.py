@@ -107,7 +107,7 @@ class Source:
         If it cannot be opened, is empty, or is known for something else than rows of numbers.
     """
 
-    def __init__(
+    def __init__(  # a folder has no bytes, only a name
         self,
         path: PathOrFile,
         format: str | None = None,

@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Final, TypeAlias, cast
+from typing import Any, Final
 
 import numpy as np
 
 from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.fields import is_missing, number
-from novikoff.data.labels import LabelKind, LabelReader
-from novikoff.data.named import FeatureColumns, NamedRows, SpreadTable, is_named
+from novikoff.data.labels import LabelReader
+from novikoff.data.named import FeatureColumns, NamedRows, is_named
 from novikoff.data.numpy_files import NumpyRows
-from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
+from novikoff.data.options import Piece, Position, StreamOptions
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, PathOrFile, Source
-from novikoff.data.svmlight import SvmlightRows, lines_of, numbered_features
+from novikoff.data.svmlight import SvmlightRows, numbered_features
 from novikoff.data.tables import TypedTable
-
-TextRows: TypeAlias = CsvTable | SpreadTable | SvmlightRows | NamedRows
-StreamRows: TypeAlias = TextRows | TypedTable | NumpyRows
+from novikoff.data.text import Reader, Request, TextReader, lines_of
 
 _DEFAULT: Final = StreamOptions()
 _BINARY: Final = ("parquet", "arrow", "npy", "npz")
@@ -49,25 +47,18 @@ class RowStream:
         Where the first row begins, and where the stream goes on.
     """
 
-    def __init__(
-        self, source: Source, rows: StreamRows, labels: LabelReader | None, at: Position | None
-    ) -> None:
-        self.source, self.repeatable = source.name, source.regular
-        self.notes = list(rows.notes)
-        self._source, self._rows, self._labels = source, rows, labels
-        self._binary = isinstance(rows, TypedTable | NumpyRows)
-        self.start = Position()
-        if isinstance(rows, CsvTable):
-            self.start = rows.layout.body
-        elif isinstance(rows, SvmlightRows | NamedRows):
-            self.start = rows.body
+    def __init__(self, rows: Reader, labels: LabelReader | None, at: Position | None) -> None:
+        self._source, self.source = rows.request.source, rows.source
+        self.repeatable, self.notes = self._source.regular, list(rows.notes)
+        self._rows, self._labels = rows, labels
+        self.start = rows.body if isinstance(rows, TextReader) else Position()
         self.position = at or self.start
 
     @property
     def width(self) -> int:
         """The number of columns met so far."""
         rows = self._rows
-        if isinstance(rows, NamedRows | SpreadTable):
+        if isinstance(rows, NamedRows):
             return rows.features.width
         return rows.highest + 1 if isinstance(rows, SvmlightRows) else rows.recipe().n_features
 
@@ -75,7 +66,7 @@ class RowStream:
     def names(self) -> list[str] | None:
         """The names of the columns met so far; None where they are numbered or hashed."""
         rows = self._rows
-        if isinstance(rows, NamedRows | SpreadTable):
+        if isinstance(rows, NamedRows):
             return rows.features.names
         if isinstance(rows, SvmlightRows) or rows.recipe().family == "matrix":
             return None
@@ -99,7 +90,7 @@ class RowStream:
         """How rows are read for a model of so many columns."""
         rows = self._rows
         if isinstance(rows, SvmlightRows):
-            missing = rows.missing
+            missing = rows.request.options.missing
             return Recipe("matrix", label="label", missing=missing, width=width, first=0)
         return rows.recipe()
 
@@ -157,7 +148,7 @@ class RowStream:
             return
         name, at = self.source, self.position
         stamp = list(self._source.stamp)
-        if self._binary or self._source.packed:
+        if not isinstance(self._rows, TextReader) or self._source.packed:
             if state.get("stamp") != stamp:
                 raise ChangedError(f"{name} has changed since it was learned. --force begins anew.")
             return
@@ -224,10 +215,11 @@ def open_stream(
             raise DataError(
                 f"{source.name}: --missing mean needs all rows at once, and is not for a stream."
             )
+        request = Request(source, reading, as_they_come=True)
         if state is None:
-            return _begun(source, options)
+            return _begun(request, options)
         try:
-            stream = _resumed(source, options, state)
+            stream = _resumed(request, options, state)
         except (LookupError, TypeError, ValueError) as error:
             if isinstance(error, DataError):
                 raise
@@ -239,82 +231,73 @@ def open_stream(
         raise
 
 
-def _begun(source: Source, options: StreamOptions) -> RowStream:
+def _begun(request: Request, options: StreamOptions) -> RowStream:
     """A stream whose form is found out by its beginning."""
-    reading, name = options.reading, source.name
+    source, reading, bits = request.source, request.options, options.hash_bits
     if source.format in _BINARY:
-        return RowStream(source, _binary(source, options), None, None)
+        return RowStream(_binary(request, options), None, None)
     named = reading.format is None and source.format == "csv" and is_named(source.head)
-    rows: TextRows
-    if source.format == "svmlight" or (named and not name.endswith((".csv", ".csv.gz"))):
+    rows: TextReader
+    if source.format == "svmlight" or (named and not source.name.endswith((".csv", ".csv.gz"))):
         text = b"".join(source.head.splitlines(keepends=True)[:SNIFFED_LINES])
         keys = [content.split()[0].decode(errors="replace") for _, content, _ in lines_of(text)]
         keys = [k for k in keys if not ("," in k or is_missing(k) or number(k) in _INFINITE)]
         labels = LabelReader.settled(keys, written=True)
         labels = LabelReader("texts") if options.text_labels else labels
-        words = labels.kind == "texts"
-        if options.hash_bits is None and not options.names and numbered_features(text):
+        if bits is None and not options.names and numbered_features(text):
             note = "features are numbers: the columns of the model, counted from 0"
-            rows = SvmlightRows(
-                source, reading, None, labelled=True, words=words, as_they_come=True
-            )
+            rows = SvmlightRows(request, words=labels.kind == "texts")
         else:
-            bits = options.hash_bits
             note = "features are names: each new one gets the next column"
             if bits is not None:
                 note = f"features are names, hashed to {1 << bits:,} columns"
-            rows = NamedRows(source, FeatureColumns(bits), reading, labelled=True)
+            rows = NamedRows(request, FeatureColumns(bits))
         rows.notes.append(note)
-        return RowStream(source, rows, labels, None)
-    layout = Layout.sniff(source, reading)
+        return RowStream(rows, labels, None)
+    if bits is not None or reading.one_hot:
+        raise DataError(
+            f"{source.name} is a table: in a stream, --hash and --one-hot have nothing to do; write "
+            "text as features, in rows such as label colour=red:1 size:2.5."
+        )
+    layout = Layout.sniff(request)
     if layout.row_names and "1" not in reading.drop:
         raise DataError(
-            f"{name} has no name for column 1 in its header; give it one, or leave it out with "
-            "--drop 1."
+            f"{source.name} has no name for column 1 in its header; give it one, or leave it out "
+            "with --drop 1."
         )
-    bits = options.hash_bits
-    if bits is not None or reading.one_hot:
-        rows = SpreadTable(source, reading, None, labelled=True, bits=bits, layout=layout)
-    else:
-        rows = CsvTable(source, reading, None, labelled=True, as_they_come=True, layout=layout)
-    at = rows.roles.label or 0
+    table = CsvTable(request, layout)
+    at = table.roles.label or 0
     keys = [row[at] for row in layout.sample if at < len(row) and not is_missing(row[at])]
     labels = LabelReader("texts") if options.text_labels else LabelReader.settled(keys)
-    return RowStream(source, rows, labels, None)
+    return RowStream(table, labels, None)
 
 
-def _resumed(source: Source, options: StreamOptions, state: Mapping[str, object]) -> RowStream:
+def _resumed(request: Request, options: StreamOptions, state: Mapping[str, Any]) -> RowStream:
     """A stream that goes on as was decided before."""
-    reading, at = options.reading, Position(*cast(list[int], state["position"]))
-    if state["form"] in ("TypedTable", "NumpyRows"):
-        return RowStream(source, _binary(source, options), None, at)
-    kind = cast(LabelKind, state["labels"])
+    source, at, form = request.source, Position(*state["position"]), state["form"]
+    if form in ("TypedTable", "NumpyRows"):
+        return RowStream(_binary(request, options), None, at)
+    kind = state["labels"]
     if kind not in ("integers", "numbers", "truths", "texts") or min(at) < 0:
         raise DataError(_UNSAID)
-    written = state["form"] in ("SvmlightRows", "NamedRows") and not options.text_labels
-    labels = LabelReader(kind, written=written)
-    source.origin, words = (0 if source.regular else at.offset), kind == "texts"
-    rows: TextRows
-    if state["form"] == "SvmlightRows":
-        rows = SvmlightRows(source, reading, None, labelled=True, words=words, as_they_come=True)
-        return RowStream(source, rows, labels, at)
-    recipe = Recipe.from_json(cast(dict[str, object], state["recipe"]))
+    named = form in ("SvmlightRows", "NamedRows")
+    labels = LabelReader(kind, written=named and not options.text_labels)
+    source.origin = 0 if source.regular else at.offset
+    if form == "SvmlightRows":
+        return RowStream(SvmlightRows(request, words=kind == "texts"), labels, at)
+    recipe = Recipe.from_json(state["recipe"])
     features = FeatureColumns(recipe.bits, recipe.features or ())
-    if state["form"] == "NamedRows":
-        return RowStream(source, NamedRows(source, features, reading, labelled=True), labels, at)
-    layout = Layout.from_json(state["layout"])
+    if form == "NamedRows":
+        return RowStream(NamedRows(request, features), labels, at)
+    layout, request = Layout.from_json(state["layout"]), request._replace(recipe=recipe)
     if not source.regular and layout.header and source.head.startswith(layout.header):
         source.origin -= source.head.find(b"\n") + 1  # the header comes again
-    if recipe.spread:
-        rows = SpreadTable(source, reading, recipe, labelled=True, layout=layout, features=features)
-    else:
-        rows = CsvTable(source, reading, recipe, labelled=True, as_they_come=True, layout=layout)
-    return RowStream(source, rows, labels, at)
+    return RowStream(CsvTable(request, layout), labels, at)
 
 
-def _binary(source: Source, options: StreamOptions) -> TypedTable | NumpyRows:
+def _binary(request: Request, options: StreamOptions) -> Reader:
     """A file that is no text, by its batches of rows."""
-    reading: ReadOptions = options.reading
+    source = request.source
     if options.hash_bits is not None:
         raise DataError(f"{source.name} is {source.format}: --hash is for streams of text.")
     if not source.regular:
@@ -322,6 +305,4 @@ def _binary(source: Source, options: StreamOptions) -> TypedTable | NumpyRows:
             f"{source.name} is {source.format}, which cannot be read from a pipe as it comes: save "
             "it to a file first."
         )
-    if source.format in ("npy", "npz"):
-        return NumpyRows(source, reading, None, labelled=True)
-    return TypedTable(source, source.name, reading, None, labelled=True, one_piece=False)
+    return NumpyRows(request) if source.format in ("npy", "npz") else TypedTable(request)

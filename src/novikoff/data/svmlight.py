@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from operator import lt
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,7 @@ from novikoff.data.labels import svmlight_labels
 from novikoff.data.options import Indices, Labels, Piece, Position, ReadOptions
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
-from novikoff.data.text import (
-    check_encoding,
-    check_text,
-    count_lines,
-    cut_text,
-    text_pieces,
-)
+from novikoff.data.text import Request, TextReader, check_encoding, check_text, lines_of
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -124,35 +118,17 @@ def read_svmlight(path: str | os.PathLike[str] | BinaryIO) -> Svmlight:
     """
     from novikoff.data.reading import join
 
-    source = Source(path, "svmlight")
-    reader = SvmlightRows(source, ReadOptions(), None, labelled=True)
-    data = join(reader, labelled=True)
+    reader = SvmlightRows(Request(Source(path, "svmlight"), ReadOptions()))
+    data = join(reader)
     n_rows, width = data.X.shape
-    notes = tuple(data.notes)
-    return Svmlight(
-        data.X,  # type: ignore[arg-type]
-        data.labels,
-        Found(data.recipe.first, n_rows, width, reader.queries > 0, notes),
-    )
+    found = Found(data.recipe.first, n_rows, width, reader.queries > 0, tuple(data.notes))
+    return Svmlight(cast("sp.csr_array", data.X), data.labels, found)
 
 
-class SvmlightRows:
-    """The pieces of svmlight text; X has the indices as they are written, from 0.
+class SvmlightRows(TextReader):
+    """The pieces of svmlight text; without a recipe X has the indices as they are written.
 
-    Parameters
-    ----------
-    source : Source
-        The file or pipe.
-    options : ReadOptions
-        Whether rows with missing values are dropped.
-    recipe : Recipe or None
-        That of a model that exists: then X has its columns.
-    labelled : bool
-        Whether each row must have a label.
-    words : bool
-        Whether labels may be any text, not numbers alone.
-    as_they_come : bool
-        Whether rows are given as soon as they are there; then None stands for a silent pipe.
+    With ``words`` labels may be any text, not numbers alone.
 
     Attributes
     ----------
@@ -162,49 +138,26 @@ class SvmlightRows:
         The least and the largest index so far; −1 if there is none.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        options: ReadOptions,
-        recipe: Recipe | None,
-        *,
-        labelled: bool,
-        words: bool = False,
-        as_they_come: bool = False,
-    ) -> None:
+    def __init__(self, request: Request, *, words: bool = False) -> None:
+        source, options, self._known, labelled = request[:4]
+        super().__init__(request, None, Position(check_encoding(source)), KERNEL_BYTES)
         refuse_columns(source.name, options, "an svmlight file")
         if options.missing == "mean":
             raise DataError(
                 f"{source.name}: --missing mean is for tables, not for an svmlight file."
             )
-        self.source, self._source, self._known = source.name, source, recipe
-        self._drop, self._words, self._as_they_come = options.missing == "drop", words, as_they_come
-        self.missing = options.missing
-        self.body = Position(check_encoding(source))
+        self._drop, self._words = options.missing == "drop", words
         self.labelled = labelled or not _begins_bare(source.head[self.body.offset :])
         self.label = "label" if self.labelled else None
-        self.notes: list[str] = []
-        self.queries, self.dropped = 0, 0
+        self.queries = self._dropped = 0
         self.lowest = self.highest = -1
-        size = source.stamp[0] if source.regular and not source.packed else 0
-        self._seen = size if size >= KERNEL_BYTES else 0
 
-    imputed = None
+    def imputed(self) -> None:
+        """No means."""
 
-    @property
     def shift(self) -> int:
-        """What the indices of X are too large by, when all rows have been read."""
+        """What the indices of X are too large by."""
         return self.recipe().first if self._known is None else 0
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._source.close()
-
-    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on; None now and then while a pipe is silent."""
-        begin = begin or self.body
-        texts, halve = self._texts(begin.offset), self._as_they_come
-        return text_pieces(texts, begin, self.parse, self._parse_pairs, None, halve=halve)
 
     def typed(self, keys: Sequence[Hashable]) -> Labels:
         """What the keys of labels stand for."""
@@ -218,24 +171,30 @@ class SvmlightRows:
         width = self.highest + 1 - first
         if width < 1:
             raise DataError(f"{self.source} has no features: all of its rows are empty.")
-        return Recipe("matrix", label=self.label, missing=self.missing, width=width, first=first)
+        return Recipe(
+            "matrix",
+            label=self.label,
+            missing=self.request.options.missing,
+            width=width,
+            first=first,
+        )
 
     def final_notes(self) -> list[str]:
         """What was decided on the way."""
         notes = ["query ids (qid) are ignored"] if self.queries else []
         if self._known is None:
             notes.append(f"indices count from {0 if self.lowest == 0 else 1}")
-        if self.dropped:
-            notes.append(f"{self.dropped:,} rows with missing values dropped")
+        if self._dropped:
+            notes.append(f"{self._dropped:,} rows with missing values dropped")
         return notes
 
-    def parse(self, text: bytes, begin: Position, pairs: Pairs | None = None) -> Piece:
-        """The rows of a text that begins at a position; ``pairs`` if the kernel found them."""
+    def parse(self, text: bytes, begin: Position, found: Pairs | None = None) -> Piece:
+        """The rows of a text that begins at a position, with what a kernel found in it."""
         import scipy.sparse as sp
 
-        if pairs is None:
+        if found is None:
             check_text(text, self.source, begin)
-            pairs = self._scan(text, begin)
+        pairs = found or self._scan(text, begin)
         n_rows = len(pairs.codes)
         keep = self._check_finite(pairs, text, begin)
         first, width = 0, int(pairs.indices.max(initial=-1)) + 1
@@ -254,27 +213,13 @@ class SvmlightRows:
         codes, rows = pairs.codes, np.arange(begin.row + 1, begin.row + n_rows + 1)
         if not keep.all():
             X, codes, rows = X[keep], codes[keep], rows[keep]
-        self.dropped += n_rows - len(rows)
-        lines, dropped = count_lines(text), begin.dropped + n_rows - len(rows)
-        end = Position(begin.offset + len(text), begin.line + lines, begin.row + n_rows, dropped)
+        self._dropped += n_rows - len(rows)
+        end = Position(0, 0, begin.row + n_rows, begin.dropped + n_rows - len(rows))
         labels = [label.decode() for label in pairs.labels]
+        return self.finish(Piece(X, codes, labels, rows, None, begin, end), text)
 
-        def locate(read: int) -> Position:
-            stop = [end for _, _, end in lines_of(text)][read - 1]
-            line = begin.line + count_lines(text[:stop])
-            return Position(begin.offset + stop, line, begin.row + read, begin.dropped)
-
-        return Piece(X, codes, labels, rows, None, begin, end, locate)
-
-    def _texts(self, offset: int) -> Iterator[bytes | None]:
-        for text in cut_text(self._source, offset, None, as_they_come=self._as_they_come):
-            self._seen += len(text or b"")
-            yield text
-
-    def _parse_pairs(self, text: bytes) -> Pairs | None:
+    def look(self, text: bytes) -> Pairs | None:
         """What the kernel finds in long text, in any thread; else None."""
-        if self._seen < KERNEL_BYTES:
-            return None
         from novikoff.data.kernels import parse_pairs
 
         found = parse_pairs(text, labelled=self.labelled)
@@ -430,16 +375,6 @@ def refuse_columns(source: str, options: ReadOptions, what: str) -> None:
     for option, given in chosen.items():
         if given:
             raise DataError(f"{source} is {what}, where {option} has nothing to choose from.")
-
-
-def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-    """Number, content and end of each line that holds more than a comment, without it."""
-    end = 0
-    for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
-        end += len(line)
-        content = line.rstrip(b"\r\n").partition(b"#")[0]
-        if content.strip(b" \t"):
-            yield number, content, end
 
 
 def numbered_features(text: bytes) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -33,23 +33,15 @@ from novikoff.data.fields import (
 )
 from novikoff.data.labels import MOST_LABEL_CHARACTERS, label_values, typed_labels
 from novikoff.data.missing import MissingValues
-from novikoff.data.options import (
-    Floats,
-    Imputed,
-    Indices,
-    Labels,
-    Piece,
-    Position,
-    ReadOptions,
-)
+from novikoff.data.options import Floats, Imputed, Indices, Labels, Piece, Position
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import Source
+from novikoff.data.text import Reader, Request
 
 _MOST_LEVELS: Final = 10_000
 _FEW_LEVELS: Final = 20
 _ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
 _BATCH_NUMBERS: Final = 1 << 22  # in a piece of a Parquet file
-_EXACT: Final = 1 << 53
 _PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
 
 
@@ -71,62 +63,55 @@ def arrow(module: str = "pyarrow") -> Any:
 
 
 class TableRows:
-    """Turns the columns of a table into rows, one piece after the other.
+    """Turns the columns of a table into rows, one piece after the other, on behalf of a reader.
 
     Parameters
     ----------
-    source : str
-        The name of the file.
+    reader : Reader
+        Whose columns they are.
     names : sequence of str
         Those of all its columns.
     roles : ColumnRoles
         Which of them are what.
-    options : ReadOptions
-        As the user gave them.
-    recipe : Recipe or None
-        That of a model that exists.
-    labelled : bool
-        Whether there must be labels.
     raw : bool
         Whether columns are the fields of a text file: there "1" is a number and "NA" is missing.
     decimal : str
         The decimal point of raw columns.
-    whole : bool
-        Whether there is one piece only.
     """
 
     def __init__(
         self,
-        source: str,
+        reader: Reader,
         names: Sequence[str],
         roles: ColumnRoles,
-        options: ReadOptions,
-        recipe: Recipe | None,
         *,
-        labelled: bool,
-        raw: bool,
+        raw: bool = False,
         decimal: str = ".",
-        whole: bool = True,
     ) -> None:
-        self.source, self.names, self.roles, self.options = source, names, roles, options
-        self.labelled, self.raw, self.decimal, self.whole = labelled, raw, decimal, whole
-        self.label = None if roles.label is None else names[roles.label]
+        self.source, self.options, self._known = reader.source, *reader.request[1:3]
+        self.labelled, self.whole = reader.request[3:5]
+        self.names, self.roles, self.raw, self.decimal = names, roles, raw, decimal
+        self.label = reader.label = None if roles.label is None else names[roles.label]
         self.notes: list[str] = []
         self.missing: MissingValues | None = None
-        self._known = recipe
         self._levels: list[tuple[str, ...] | None] = [None] * len(roles.features)
-        if recipe is not None:
-            self._levels = [column.levels for column in recipe.columns]
+        if self._known is not None:
+            self._levels = [column.levels for column in self._known.columns]
         self._truths: dict[int, bool] = {}  # whether a column of text holds truth values
 
-    def from_columns(
-        self,
-        columns: Mapping[int, Any],
-        n_rows: int,
-        begin: Position,
-        texts: Callable[[int], Any] | None = None,
-    ) -> Piece:
-        """A piece from its columns, by their positions; ``texts`` gives one as it is written.
+    def typed(self, keys: Sequence[Hashable]) -> Labels:
+        """What the keys of labels stand for."""
+        return label_values([str(key) for key in keys]) if self.raw else typed_labels(keys)
+
+    def imputed(self) -> Imputed | None:
+        """The rows and columns of X where a mean stands for a missing value."""
+        if self.missing is None or not self.missing.imputed:
+            return None
+        rows, columns = zip(*self.missing.imputed, strict=True)
+        return np.concatenate(rows), np.concatenate(columns)
+
+    def from_columns(self, columns: Mapping[int, Any], n_rows: int, begin: Position) -> Piece:
+        """A piece from its columns, by their positions.
 
         Raises
         ------
@@ -137,9 +122,9 @@ class TableRows:
             raise DataError(f"{self.source} has no rows.")
         if self.roles.row_names is not None:
             self._check_row_names(columns[self.roles.row_names], begin.row)
-        codes, keys = self.labels_of(columns, n_rows, begin.row)
+        codes, keys = self._labels(columns, n_rows, begin.row)
         features = [
-            self._feature(k, columns[position], begin.row, texts)
+            self._feature(k, columns[position], begin.row)
             for k, position in enumerate(self.roles.features)
         ]
         X = self._matrix(features, n_rows)
@@ -223,7 +208,7 @@ class TableRows:
             whole=self.whole,
         )
 
-    def labels_of(
+    def _labels(
         self, columns: Mapping[int, Any], n_rows: int, first_row: int
     ) -> tuple[Indices, list[Hashable]]:
         """The code of each row's label, -1 if it is missing, and the labels by code."""
@@ -273,22 +258,20 @@ class TableRows:
         keys = [np.float32(v) for v in values.to_pylist()] if single else values.to_pylist()
         return indices.astype(np.int64), keys
 
-    def _feature(
-        self, k: int, cells: Any, first_row: int, texts: Callable[[int], Any] | None
-    ) -> Any:
+    def _feature(self, k: int, cells: Any, first_row: int) -> Any:
         """A column of numbers, or for a column of text the code of each row's level."""
-        position, name = self.roles.features[k], self.names[self.roles.features[k]]
+        position = self.roles.features[k]
         if position in self.roles.one_hot or self._levels[k] is not None:
-            return self._categories(k, name, cells, first_row)
-        numbers = self.numbers_of(position, cells)
+            return self._categories(k, cells, first_row)
+        numbers = self._numbers(position, cells)
         if numbers is not None:
-            self.check_exact(numbers, cells, position, first_row, texts)
+            self._check_exact(numbers, cells, position, first_row)
             return numbers
         if self.roles.every_text and is_text(cells.type):
-            return self._categories(k, name, cells, first_row)
-        return self.refuse(position, name, cells, first_row)
+            return self._categories(k, cells, first_row)
+        return self._refuse(position, cells, first_row)
 
-    def numbers_of(self, position: int, cells: Any) -> Any:
+    def _numbers(self, position: int, cells: Any) -> Any:
         """The column as numbers; None if it holds something else."""
         pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
         if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
@@ -299,28 +282,19 @@ class TableRows:
             return pc.cast(cells, pa.float64())
         if not self.raw:
             return cells if is_numeric(cells.type) else None
-        truths = self._truths.get(position)
-        found = cells if is_numeric(cells.type) else None
-        if found is None and truths is not True:
-            found = parse_numbers(cells, self.decimal)
-        if found is None and truths is not False:
+        known = self._truths.get(position)
+        found = None if known is True else parse_numbers(cells, self.decimal)
+        truths = found is None
+        if truths and known is not False:
             found = parse_truths(cells)
-            truths = True if found is not None else truths
-        is_truths = truths is True or (found is not None and types.is_boolean(found.type))
-        if found is None or found.null_count == len(found):
-            return found
-        if self._truths.setdefault(position, is_truths) != is_truths:
-            raise DataError(
-                f"{self.source}: column {quoted(self.names[position])} holds true and false in "
-                "some rows, and numbers in others."
-            )
+        if found is not None and found.null_count < len(found):
+            self._truths[position] = truths
         return found
 
-    def _categories(
-        self, k: int, name: str, cells: Any, first_row: int
-    ) -> tuple[Indices, tuple[str, ...]]:
+    def _categories(self, k: int, cells: Any, first_row: int) -> tuple[Indices, tuple[str, ...]]:
+        name = self.names[self.roles.features[k]]
         if not is_text(cells.type) and not is_numeric(cells.type):
-            self.refuse(self.roles.features[k], name, cells, first_row)
+            self._refuse(self.roles.features[k], cells, first_row)
         codes, found = encode(cells, raw=self.raw)
         known = self._levels[k]
         if known is None:
@@ -383,34 +357,20 @@ class TableRows:
                 block[codes < 0] = np.nan
         return X
 
-    def check_exact(
-        self,
-        numbers: Any,
-        cells: Any,
-        position: int,
-        first_row: int,
-        texts: Callable[[int], Any] | None,
-    ) -> None:
+    def _check_exact(self, numbers: Any, cells: Any, position: int, first_row: int) -> None:
         """Raise DataError if a column has an integer that float64 cannot hold."""
-        pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
+        pa, pc = arrow(), arrow("pyarrow.compute")
+        wrong, name = [], self.names[position]
         if numbers.type in (pa.int64(), pa.uint64()):
-            values = pc.fill_null(numbers, 0).to_numpy()
-            held = are_exact(values)
-            if not held.all():
-                row = int(np.argmin(held))
-                refuse_inexact(
-                    self.source, first_row + row + 1, self.names[position], str(values[row])
-                )
-        elif self.raw and types.is_float64(numbers.type):
+            held = are_exact(pc.fill_null(numbers, 0).to_numpy())
+            wrong = [] if held.all() else [int(np.argmin(held))]
+        elif self.raw:
             sizes = np.abs(to_floats(numbers, single=False))
-            far = np.flatnonzero((sizes >= _EXACT) & (sizes < np.inf))
-            if not len(far):
-                return
-            written = cells if is_text(cells.type) or texts is None else texts(position)
-            for row in far.tolist():
-                text = str(written[row].as_py()).strip(" \t")
-                if not is_exact_text(text):
-                    refuse_inexact(self.source, first_row + row + 1, self.names[position], text)
+            far = np.flatnonzero((sizes >= 1 << 53) & (sizes < np.inf)).tolist()
+            wrong = [row for row in far if not is_exact_text(cells[row].as_py().strip(" \t"))]
+        if wrong:
+            value = str(cells[wrong[0]].as_py()).strip(" \t")
+            refuse_inexact(self.source, first_row + wrong[0] + 1, name, value)
 
     def _check_row_names(self, cells: Any, first_row: int) -> None:
         """A column without a name must be text, or count the rows."""
@@ -428,8 +388,9 @@ class TableRows:
                 "the first column has no name: it is taken for the rows' names, not a feature"
             )
 
-    def refuse(self, position: int, name: str, cells: Any, first_row: int) -> NoReturn:
+    def _refuse(self, position: int, cells: Any, first_row: int) -> NoReturn:
         """Say why a column is not a feature."""
+        name = self.names[position]
         if not is_text(cells.type):
             raise DataError(
                 f"{self.source}: column {quoted(name)} is of type {cells.type}, not of numbers; "
@@ -442,8 +403,9 @@ class TableRows:
                 continue
             if self.raw and (is_truth(text) if truths else is_number(text, self.decimal)):
                 continue
+            what = "neither true nor false" if truths else "not a number"
             raise DataError(
-                f"{place(self.source, row, name)} holds {quoted(text)}, which is not a number; "
+                f"{place(self.source, row, name)} holds {quoted(text)}, which is {what}; "
                 f"{self._advice(name, cells, text)}."
             )
         raise DataError(
@@ -479,92 +441,20 @@ class TableRows:
         return hint
 
 
-class TableReader:
-    """A source of tables, whatever their format; ``rows`` makes pieces of their columns."""
+class TypedTable(Reader):
+    """The pieces of a Parquet file, a folder of them, or an Arrow file; positions count rows."""
 
-    shift = 0
-    rows: TableRows
-
-    def __init__(self, source: Source | None, name: str) -> None:
-        self.source, self._opened_source = name, source
-        self.notes: list[str] = []
-
-    @property
-    def label(self) -> str | None:
-        """The name of the label's column."""
-        return self.rows.label
-
-    @property
-    def dropped(self) -> int:
-        """The rows left out so far."""
-        return 0 if self.rows.missing is None else self.rows.missing.dropped
-
-    @property
-    def imputed(self) -> Imputed | None:
-        """The rows and columns of X where a mean stands for a missing value."""
-        found = [] if self.rows.missing is None else self.rows.missing.imputed
-        if not found:
-            return None
-        rows, columns = zip(*found, strict=True)
-        return np.concatenate(rows), np.concatenate(columns)
-
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """What the keys of labels stand for."""
-        return label_values([str(k) for k in keys]) if self.rows.raw else typed_labels(keys)
-
-    def recipe(self) -> Recipe:
-        """How to read other files in the same way."""
-        return self.rows.recipe()
-
-    def final_notes(self) -> list[str]:
-        """What was decided on the way."""
-        return self.rows.final_notes()
-
-    def close(self) -> None:
-        """Give the file back."""
-        if self._opened_source is not None:
-            self._opened_source.close()
-
-
-class TypedTable(TableReader):
-    """The pieces of a Parquet file, a folder of them, or an Arrow file.
-
-    Parameters
-    ----------
-    source : Source, or sequence of paths
-        The file, or the Parquet files of a folder, in their order.
-    name : str
-        For messages.
-    options, recipe, labelled
-        As for `TableRows`.
-    one_piece : bool
-        Whether all rows are read at once.
-    """
-
-    def __init__(
-        self,
-        source: Source | Sequence[str],
-        name: str,
-        options: ReadOptions,
-        recipe: Recipe | None,
-        *,
-        labelled: bool,
-        one_piece: bool,
-    ) -> None:
-        super().__init__(source if isinstance(source, Source) else None, name)
-        self._files = [source] if isinstance(source, Source) else list(source)
-        self._parquet = not isinstance(source, Source) or source.format == "parquet"
-        self._one_piece = one_piece
+    def __init__(self, request: Request, files: Sequence[str] = ()) -> None:
+        super().__init__(request)
+        self._files: list[Source | str] = list(files) or [request.source]
+        self._parquet = request.source.format == "parquet"
         schema = self._schema(self._files[0])
-        self._names = list(schema.names)
-        roles, self.notes = _schema_roles(name, schema, options, recipe, labelled=labelled)
-        self._used = roles.used
-        self.rows = TableRows(
-            name, self._names, roles, options, recipe, labelled=labelled, raw=False, whole=one_piece
-        )
+        roles, self.notes = _schema_roles(request, schema)
+        self._names, self._used = list(schema.names), roles.used
+        self.rows = TableRows(self, self._names, roles)
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
-        """The rows from a position on; positions count rows."""
+        """The rows from a position on, by default all."""
         tables, row = self._tables(), 0
         if begin is None:
             head = list(islice(tables, 2))
@@ -584,7 +474,7 @@ class TypedTable(TableReader):
 
     def _tables(self) -> Iterator[Any]:
         pa, names = arrow(), [self._names[j] for j in self._used]
-        if not self._one_piece:
+        if not self.request.one_piece:
             for file in self._files:
                 yield from (pa.Table.from_batches([b]) for b in self._batches(file, names))
             return
@@ -699,30 +589,28 @@ def to_floats(cells: Any, *, single: bool) -> Floats:
     return cast(Floats, pc.cast(cells, kind, safe=False).to_numpy())
 
 
-def _schema_roles(
-    source: str, schema: Any, options: ReadOptions, recipe: Recipe | None, *, labelled: bool
-) -> tuple[ColumnRoles, list[str]]:
+def _schema_roles(request: Request, schema: Any) -> tuple[ColumnRoles, list[str]]:
     """The roles of a typed table's columns, and what was decided on the way."""
-    names = list(schema.names)
+    names, source, options = list(schema.names), request.source.name, request.options
     if "" in names:
         raise DataError(f"{source} has no name for column {names.index('') + 1}.")
     check_unique(source, names)
-    if recipe is not None:
-        roles = match_columns(source, names, recipe, options, labelled=labelled)
+    if request.recipe is not None:
+        roles = match_columns(source, names, request.recipe, options, labelled=request.labelled)
         return roles, roles.notes
     asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
     said = _pandas_index(schema)
     index = [n for n in names if (n in said or _PANDAS_INDEX.fullmatch(n)) and n not in asked]
     notes = [f"the index of a pandas frame, {listed(index)}, is not a feature"] if index else []
-    positions = [j for j, name in enumerate(names) if name not in index]
-    inner = [names[j] for j in positions]
-    roles = assign_columns(source, inner, options, labelled=labelled, row_names=False)
+    at = [j for j, name in enumerate(names) if name not in index]
+    inner = [names[j] for j in at]
+    roles = assign_columns(source, inner, options, labelled=request.labelled, row_names=False)
     moved = replace(
         roles,
-        label=None if roles.label is None else positions[roles.label],
-        id=None if roles.id is None else positions[roles.id],
-        features=[positions[j] for j in roles.features],
-        one_hot=frozenset(positions[j] for j in roles.one_hot),
+        label=None if roles.label is None else at[roles.label],
+        id=None if roles.id is None else at[roles.id],
+        features=[at[j] for j in roles.features],
+        one_hot=frozenset(at[j] for j in roles.one_hot),
     )
     return moved, notes + roles.notes
 

@@ -1,23 +1,27 @@
-"""Text in pieces: whole lines as they come, checked to be UTF-8, and the records of CSV.
+"""Readers of pieces, and text: cut after whole records, checked to be UTF-8.
 
-`text_pieces` drives every reader of text: it cuts, lets a kernel look ahead on all cores, and hands
-each text with its position to the reader.
+A `TextReader` cuts text as it comes, lets a kernel look ahead on all cores, and parses each text
+with its position. Of a text in which a row is wrong, a stream still gets the rows before it.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, NoReturn
+from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
 from novikoff.data.errors import DataError
-from novikoff.data.options import Indices, Piece, Position
+from novikoff.data.options import Imputed, Indices, Labels, Piece, Position, ReadOptions
+from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source, magic_format, parsed_ahead
 
-PIECE_BYTES: Final = 1 << 23
+if TYPE_CHECKING:
+    from novikoff.data.tables import TableRows
+
+PIECE_BYTES: Final = 1 << 21
 
 _LARGEST_ROW_BYTES: Final = 1 << 26
 _WIDE = (  # the longer marks come first: one of UTF-32's begins like one of UTF-16's
@@ -46,97 +50,207 @@ class OpenQuoteError(Exception):
         self.line = line
 
 
-def text_pieces(
-    texts: Iterator[bytes | None],
-    begin: Position,
-    parse: Callable[[bytes, Position, Any], Piece],
-    kernel: Callable[[bytes], Any],
-    delimiter: str | None,
-    *,
-    halve: bool,
-) -> Iterator[Piece | None]:
-    """The pieces of texts that begin at a position; None stands for a silent pipe.
+class Request(NamedTuple):
+    """A source, and the way it is to be read: what a reader is made from.
+
+    ``one_piece`` wants all rows at once; ``as_they_come`` wants rows as soon as they are there,
+    up to the first that is wrong, and None now and then while a pipe is silent.
+    """
+
+    source: Source
+    options: ReadOptions
+    recipe: Recipe | None = None
+    labelled: bool = True
+    one_piece: bool = False
+    as_they_come: bool = False
+
+
+class Reader:
+    """A source whose beginning has been looked at; it gives pieces, and then their recipe.
+
+    Attributes
+    ----------
+    source, label : str
+        The names of the source and of its labels; None if it has no labels.
+    notes : list of str
+        What was decided at the beginning.
+    rows : TableRows
+        Makes rows of columns, if it is a table; then it also answers for the reader.
+    """
+
+    label: str | None = None
+    rows: TableRows
+
+    def __init__(self, request: Request) -> None:
+        self.request, self.source = request, request.source.name
+        self.notes: list[str] = []
+
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
+        """The rows from a position on, by default all."""
+        raise NotImplementedError
+
+    def typed(self, keys: Sequence[Hashable]) -> Labels:
+        """What the keys of labels stand for."""
+        return self.rows.typed(keys)
+
+    def recipe(self) -> Recipe:
+        """How to read other files in the same way, when all pieces have been read."""
+        return self.rows.recipe()
+
+    def final_notes(self) -> list[str]:
+        """What was decided on the way, when all pieces have been read."""
+        return self.rows.final_notes()
+
+    def imputed(self) -> Imputed | None:
+        """The rows and columns of X where a mean stands for a missing value."""
+        return self.rows.imputed()
+
+    def shift(self) -> int:
+        """What the indices of a sparse X are too large by."""
+        return 0
+
+    def expected_rows(self, end: Position) -> int:
+        """How many rows there will be, by those up to a position; 0 if nobody knows."""
+        return 0
+
+    def close(self) -> None:
+        """Give the file back."""
+        self.request.source.close()
+
+
+class TextReader(Reader):
+    """Reads text that is cut after whole records.
 
     Parameters
     ----------
-    texts : iterator
-        Whole records, or None.
-    begin : Position
-        Where they begin.
-    parse : callable
-        Makes a piece of a text, its position, and what the kernel found.
-    kernel : callable
-        What can be done ahead, without the GIL; it may find nothing.
-    delimiter : str, optional
-        That of the records.
-    halve : bool
-        Whether, of a text in which a row is wrong, the rows before it are given.
+    delimiter : str or None
+        Between the fields of records, which may be quoted; None if each line is a record.
+    body : Position
+        Where the first row begins.
+    kernel_bytes : int
+        From how many bytes on a kernel looks at the text first.
     """
 
-    def parsed(text: bytes, begin: Position, found: Any = None) -> Iterator[Piece]:
+    def __init__(
+        self, request: Request, delimiter: str | None, body: Position, kernel_bytes: int = 1 << 62
+    ) -> None:
+        super().__init__(request)
+        self.delimiter, self.body, self._kernel_bytes = delimiter, body, kernel_bytes
+        source = request.source
+        self._size = source.stamp[0] if source.regular and not source.packed else 0
+        self._seen = self._size if self._size >= kernel_bytes else 0
+
+    def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
+        """The rows of a text that begins at a position, with what a kernel found in it."""
+        raise NotImplementedError
+
+    def look(self, text: bytes) -> Any:
+        """What a kernel finds in a text, in any thread; None if the text is not plain."""
+        return None
+
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
+        """The rows from a position on, by default all."""
+        begin = begin or self.body
+        for text, found in parsed_ahead(self.texts(begin.offset), self._looked):
+            if text is None:
+                yield None
+                continue
+            for piece in self._up_to_error(text, begin, found):
+                begin = piece.end
+                yield piece
+
+    def is_whole(self) -> bool:
+        """Whether all rows will come in one piece."""
+        source = self.request.source
+        if self.request.as_they_come or self.request.one_piece:
+            return self.request.one_piece
+        size = len(source.head) if source.ended else self._size or PIECE_BYTES + self.body.offset
+        return size - self.body.offset < PIECE_BYTES
+
+    def expected_rows(self, end: Position) -> int:
+        """How many rows there will be, by those up to a position; 0 if nobody knows."""
+        return int(1.01 * end.row * self._size / end.offset) if end.offset else 0
+
+    def texts(self, offset: int) -> Iterator[bytes | None]:
+        """The text from an offset on, cut after whole records; None while a pipe is silent."""
+        source, come, rest = self.request.source, self.request.as_they_come, b""
+        flow = source.flow(offset, PIECE_BYTES)
+        filled = _filled(flow, 1 << 62 if self.request.one_piece else PIECE_BYTES)
+        for chunk, last in ((chunk, False) for chunk in flow) if come else filled:
+            text = rest + chunk
+            end = len(text) if last else end_of_records(text, self.delimiter)
+            rest = text[end:]
+            self._seen += len(chunk)
+            if end:
+                yield text[:end]
+            elif come and not chunk:
+                yield None
+            elif len(rest) > _LARGEST_ROW_BYTES:
+                raise DataError(
+                    f"{source.name} has a row of more than {_LARGEST_ROW_BYTES:,} bytes; perhaps a "
+                    "quote is never closed."
+                )
+        if rest:
+            yield rest
+
+    def finish(self, piece: Piece, text: bytes) -> Piece:
+        """The piece, with its end in bytes and lines, and the means to find that of each row."""
+        begin = piece.begin
+
+        def locate(read: int) -> Position:
+            end = int(self.row_ends(text)[read - 1])
+            line = begin.line + count_lines(text[:end])
+            return Position(begin.offset + end, line, begin.row + read, begin.dropped)
+
+        offset, line = begin.offset + len(text), begin.line + count_lines(text)
+        piece.end, piece.locate = piece.end._replace(offset=offset, line=line), locate
+        return piece
+
+    def row_ends(self, text: bytes) -> Sequence[int] | Indices:
+        """Where each row of a text ends."""
+        return [end for _, _, end in lines_of(text)]
+
+    def _looked(self, text: bytes) -> Any:
+        return self.look(text) if self._seen >= self._kernel_bytes else None
+
+    def _up_to_error(self, text: bytes, begin: Position, found: Any = None) -> Iterator[Piece]:
         try:
-            pieces = [parse(text, begin, found)]
+            pieces = [self.parse(text, begin, found)]
         except DataError:
             lines = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
             middle = int(lines[len(lines) // 2 - 1]) if len(lines) > 1 else 0
-            end = end_of_records(text[:middle], delimiter) or end_of_records(text[:-1], delimiter)
-            if end == 0 or not halve:
+            cut = end_of_records(text[:middle], self.delimiter)
+            cut = cut or end_of_records(text[:-1], self.delimiter)
+            if cut == 0 or not self.request.as_they_come:
                 raise
-            for part in (text[:end], text[end:]):
-                for piece in parsed(part, begin):
+            for part in (text[:cut], text[cut:]):
+                for piece in self._up_to_error(part, begin):
                     begin = piece.end
                     yield piece
             return
         yield from pieces
 
-    for text, found in parsed_ahead(texts, kernel):
-        if text is None:
-            yield None
-            continue
-        for piece in parsed(text, begin, found):
-            begin = piece.end
-            yield piece
+
+def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
+    """Number, content and end of each line that holds more than a comment, without it."""
+    end = 0
+    for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
+        end += len(line)
+        content = line.rstrip(b"\r\n").partition(b"#")[0]
+        if content.strip(b" \t"):
+            yield number, content, end
 
 
-def cut_text(
-    source: Source, offset: int, delimiter: str | None, *, as_they_come: bool
-) -> Iterator[bytes | None]:
-    """Text from an offset on, cut after whole records.
-
-    Without a delimiter a record is a line; else a line that is not within quotes. Text is given
-    as it comes, with None now and then while a pipe is silent, or in pieces of one size.
-    """
-    rest = b""
-    flow = source.flow(offset, PIECE_BYTES)
-    for chunk in flow if as_they_come else _filled(flow):
-        if not chunk:
-            if as_they_come:
-                yield None
-            continue
-        text = rest + chunk
-        end = end_of_records(text, delimiter)
-        rest = text[end:]
-        if end:
-            yield text[:end]
-        elif len(rest) > _LARGEST_ROW_BYTES:
-            raise DataError(
-                f"{source.name} has a row of more than {_LARGEST_ROW_BYTES:,} bytes; perhaps a "
-                "quote is never closed."
-            )
-    if rest:
-        yield rest
-
-
-def _filled(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes in larger pieces."""
+def _filled(chunks: Iterator[bytes], most: int) -> Iterator[tuple[bytes, bool]]:
+    """The same bytes in larger pieces, and whether each is the last."""
     parts, size = list[bytes](), 0
     for chunk in chunks:
         parts.append(chunk)
         size += len(chunk)
-        if size >= PIECE_BYTES:
-            yield b"".join(parts)
+        if size >= most:
+            yield b"".join(parts), False
             parts, size = [], 0
-    yield b"".join(parts)
+    yield b"".join(parts), True
 
 
 def end_of_records(text: bytes, delimiter: str | None) -> int:
