@@ -179,11 +179,12 @@ def test_lines_are_answered_as_they_come(tmp_path: Path) -> None:
     model = spam(tmp_path)
     with started(model, "-") as running:
         assert running.stdout is not None
-        ask(running, b"b:1\n")
-        assert running.stdout.readline() == b"row,prediction\n"
-        assert running.stdout.readline() == b"1,ham\n"
-        ask(running, b"a:1\n")
-        assert running.stdout.readline() == b"2,spam\n"
+        ask(running, b"b:1\na:1\n")
+        lines = [running.stdout.readline() for _ in range(3)]
+        assert lines == [b"row,prediction\n", b"1,ham\n", b"2,spam\n"]
+        for number, (question, answer) in enumerate([(b"a:1\n", b"spam"), (b"b:1\n", b"ham")], 3):
+            ask(running, question)
+            assert running.stdout.readline() == b"%d,%s\n" % (number, answer)
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130
         assert running.stderr is not None
@@ -195,7 +196,7 @@ def test_an_interrupted_run_leaves_nothing(number: int, code: int, tmp_path: Pat
     model = spam(tmp_path)
     before = sorted(tmp_path.iterdir())
     with started(model, "-", "--out", tmp_path / "out.csv") as running:
-        ask(running, b"b:1\n")
+        ask(running, b"b:1\na:1\n")
         wait_for(lambda: sorted(tmp_path.iterdir()) != before)
         running.send_signal(number)
         assert running.wait(60) == code
@@ -213,7 +214,7 @@ def test_a_reader_who_has_had_enough_ends_it(tmp_path: Path) -> None:
     with started(model, "-") as running:
         assert running.stdin is not None
         assert running.stdout is not None
-        ask(running, b"b:1\n")
+        ask(running, b"b:1\na:1\n")
         running.stdout.readline()
         running.stdout.close()
         with pytest.raises(BrokenPipeError):

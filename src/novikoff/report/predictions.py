@@ -67,12 +67,17 @@ class Predictions:
         found: list[str] = []
         if self.rows and self.labelled == self.rows:
             found.append(f"{self.differing:,} of {self.rows:,} labels differ.")
-        elif self.reader.label is not None or self.reader.written:
+        elif self.reader.written or self._has_label_column:
             found.append(
                 f"labels are missing, or none that the model could give, in "
                 f"{self.rows - self.labelled:,} of {counted(self.rows, 'row')}: they are not used"
             )
         return [*found, *self.reader.notes]
+
+    @property
+    def _has_label_column(self) -> bool:
+        table = (self.record.preprocessing or {}).get("family") == "table"
+        return table and self.reader.label is not None
 
     def _lines(self, piece: Piece) -> str:
         model = self.record.model
