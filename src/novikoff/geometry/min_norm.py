@@ -33,6 +33,8 @@ _LEAST_ROWS = 64
 _BALANCED = 6
 # Columns whose mean is this power of two times their deviation are far from the origin.
 _FAR = 7
+# Newton steps where a corral is too large, conjugate gradients in each, and the weight of ‖w‖².
+_NEWTON_STEPS, _GRADIENT_STEPS, _RIDGE = 60, 60, 1e-9
 # Rows that are looked at to find out.
 _SAMPLE = 4096
 
@@ -280,6 +282,56 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     mean = np.asarray(G.mean(axis=0)).ravel()
     order = np.lexsort((rows, products(G, mean)))[: batch_of(passes)]
     return np.sort(rows[order])
+
+
+def descend(passes: Passes, limits: Limits) -> Vector | None:
+    """Weights that seem to separate, where a corral would be too large; None if none are found.
+
+    It minimises c‖w‖² + Σ max(0, 1 − ⟨a_i, w⟩)² by Newton steps, each by conjugate gradients
+    (Keerthi and DeCoste 2005), until all products are positive.
+    """
+    X, signs = passes.problem.X, passes.signs / passes.problem.unit
+    d = passes.d
+    padding = 1.0 if passes.fit_intercept else 0.0
+
+    def times(w: Vector) -> Vector:
+        return np.asarray((X @ w[:d] + padding * w[d]) * signs)
+
+    def back(v: Vector) -> Vector:
+        return np.append(X.T @ (v * signs), padding * float((v * signs).sum()))
+
+    w, m = np.zeros(d + 1), np.zeros(passes.n)
+    for _ in range(_NEWTON_STEPS):
+        active = m < 1.0
+        downhill = back(np.where(active, 1.0 - m, 0.0)) - _RIDGE * w
+        step, along = np.zeros(d + 1), np.zeros(passes.n)
+        residual, direction = downhill, downhill
+        square = float(residual @ residual)
+        for _ in range(_GRADIENT_STEPS):
+            if limits.reached() is not None:
+                raise OutOfTimeError
+            seen = times(direction)
+            curved = back(np.where(active, seen, 0.0)) + _RIDGE * direction
+            scale = square / float(direction @ curved)
+            step, along = step + scale * direction, along + scale * seen
+            residual = residual - scale * curved
+            before, square = square, float(residual @ residual)
+            if not square > 1e-4 * float(downhill @ downhill):
+                break
+            direction = residual + square / before * direction
+        length = 1.0
+        while _hinge(m + length * along) > _hinge(m) and length > 1e-6:
+            length /= 2.0
+        w, m = w + length * step, m + length * along
+        if float(m.min()) > 0.0:
+            return np.asarray(w[: passes.p])
+        if not (length > 1e-6 and math.isfinite(square)):
+            return None
+    return None
+
+
+def _hinge(m: Vector) -> float:
+    return float(np.square(np.maximum(1.0 - m, 0.0)).sum())
 
 
 def search(
