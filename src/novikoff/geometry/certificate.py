@@ -462,9 +462,7 @@ def read_dependence(record: Record | None, n: int) -> Dependence | None:
         return None
     among = None if record.get("among") is None else record.rows("among", n)
     rows = record.rows("rows", n)
-    claim = Dependence(
-        rows, record.numbers("multipliers", len(rows)), record.flag("exact"), among
-    )
+    claim = Dependence(rows, record.numbers("multipliers", len(rows)), record.flag("exact"), among)
     record.finish()
     return claim
 

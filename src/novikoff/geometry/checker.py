@@ -399,7 +399,9 @@ def _sparse_source(X: Any) -> tuple[Callable[[int, int], _Rows], int, int]:
         indptr, indices, data = np.array(X.indptr), X.indices, X.data
     else:
         entries = X if form == "coo" else X.tocoo()
-        rows, indices, data = (np.asarray(part) for part in (entries.row, entries.col, entries.data))
+        rows, indices, data = (
+            np.asarray(part) for part in (entries.row, entries.col, entries.data)
+        )
         if not len(rows) == len(indices) == len(data) or rows.dtype.kind not in "iu":
             raise ValueError("it is a malformed sparse matrix.")
         if len(rows) > 0 and not 0 <= int(rows.min()) <= int(rows.max()) < n:
@@ -428,9 +430,7 @@ def _sparse_source(X: Any) -> tuple[Callable[[int, int], _Rows], int, int]:
     return read, n, d
 
 
-def _in_order(
-    counts: Indices, columns: Indices, values: Vector
-) -> tuple[Indices, Indices, Vector]:
+def _in_order(counts: Indices, columns: Indices, values: Vector) -> tuple[Indices, Indices, Vector]:
     """Entries of rows by column, those of one place added up exactly."""
     row = np.repeat(np.arange(len(counts)), counts)
     fresh = (np.diff(columns) > 0) | (np.diff(row) > 0)
@@ -626,7 +626,9 @@ def _check_dependence(
             column = next(j for j, value in enumerate(total) if value)
             raise CertificateError(f"Σ λ_i a_i is not zero in column {column}.")
         return
-    every = rows.at(among.tolist())  # without columns of zeros, which ask for nothing
+    if claim.among is None:
+        raise CertificateError("A solve shows λ on rows that are named only.")
+    every = rows.at(claim.among)  # without columns of zeros, which ask for nothing
     columns = np.arange(rows.p) if every.columns is None else every.columns
     right = [-total[j] for j in columns.tolist()]
     square = np.zeros((len(claim.rows), len(columns)))

@@ -54,9 +54,7 @@ class ErrorBound:
     negative: Label
     sha256: str
 
-    def verify(
-        self, X: object, y: object, sample_weight: npt.ArrayLike | None = None
-    ) -> None:
+    def verify(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> None:
         """Check every claim against the data, in exact arithmetic; the data is read once.
 
         Raises
@@ -96,8 +94,9 @@ class ErrorBound:
 columns.'
         """
         cost = _short(self.bound)
-        return describe(f"Every hyperplane {{where}} makes mistakes of {cost} or more between "
-                        "{sides}", self)
+        return describe(
+            f"Every hyperplane {{where}} makes mistakes of {cost} or more between {{sides}}", self
+        )
 
     def to_json(self) -> str:
         """The proof as text, numbers exact."""

@@ -244,9 +244,7 @@ class Passes:
         part = self.part(0, self.n)
         columns, values, counts = entries_at(cast(Entries, part.X), rows)
         ends = np.append(0, np.cumsum(counts)).astype(np.uint64)
-        few = old._replace(
-            data=values, indices=columns.astype(np.uint64), indptr=ends, signs=signs
-        )
+        few = old._replace(data=values, indices=columns.astype(np.uint64), indptr=ends, signs=signs)
         return Passes(replace(self.problem, rows=few))
 
     def mask(self, rows: Indices) -> Mask:
@@ -507,7 +505,9 @@ class ExactSigns:
         if mask is not None:
             signs[~mask] = 0
         doubtful = ~(np.abs(m) > self.doubt)
-        for rows, block in part.blocks(np.flatnonzero(doubtful if mask is None else doubtful & mask)):
+        for rows, block in part.blocks(
+            np.flatnonzero(doubtful if mask is None else doubtful & mask)
+        ):
             signs[rows] = exact.product_signs(block.A, block.of(self.w))
         self.signs[part.first] = signs
         for rows, block in part.blocks(np.flatnonzero(signs < 0)):

@@ -102,11 +102,17 @@ class RowSpaces:
         for rows, block in part.blocks(np.arange(part.n)):
             for start in range(0, len(rows), _TERMS):
                 some = slice(start, start + _TERMS)
-                self._mix(own, block.A[some], block.columns, part.first + rows[some], (
-                    np.ones(len(rows[some]), dtype=np.bool_)
-                    if marked is None
-                    else marked[rows[some]]
-                ))
+                self._mix(
+                    own,
+                    block.A[some],
+                    block.columns,
+                    part.first + rows[some],
+                    (
+                        np.ones(len(rows[some]), dtype=np.bool_)
+                        if marked is None
+                        else marked[rows[some]]
+                    ),
+                )
         self.mixtures = own
 
     def merge(self, other: RowSpaces) -> None:

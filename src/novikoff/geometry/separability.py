@@ -147,7 +147,7 @@ class Verdict:
         >>> verdict = nv.separate([[0.0], [1.0]], [0, 1])
         >>> again = Verdict.from_certificate(verdict.certificate)
         >>> again.kind, again.margin == verdict.margin, again.mistake_bound
-        ('separable', True, 8)
+        ('separable', True, 10)
         """
         separable = proof.kind == "separable"
         none = Interval(0.0, math.inf) if separable else Interval(0.0, 0.0)
