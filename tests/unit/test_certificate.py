@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.core.rows import Vector
-from novikoff.geometry.certificate import Certificate, indented
+from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError, Dependence, Margin, MatrixDigest
 
 Proof: TypeAlias = nv.Certificate
@@ -685,29 +685,6 @@ def error_bound() -> tuple[Vector, list[int], nv.ErrorBound]:
     claims = tuple(Dependence((), (), True, among) for among in ((0, 1), (2, 3)))
     sha256 = MatrixDigest.of(X).signed(signs)
     return X, y, nv.ErrorBound(Fraction(2), claims, 5, 1, True, 1, 0, sha256)
-
-
-plain_values = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text())
-
-
-@given(
-    st.recursive(
-        plain_values,
-        lambda part: st.one_of(
-            st.lists(part), st.dictionaries(st.text(), part), st.tuples(part, part)
-        ),
-        max_leaves=30,
-    )
-)
-def test_the_text_is_that_of_the_standard_library(value: object) -> None:
-    assert indented(value) == json.dumps(value, indent=1)
-
-
-def test_what_is_no_number_is_refused_where_it_must_be() -> None:
-    assert indented([[math.nan]]) == "[\n [\n  NaN\n ]\n]"
-    for value in (math.nan, [math.inf], {"a": [1.0, {"b": -math.inf}]}):
-        with pytest.raises(ValueError, match="not JSON compliant"):
-            indented(value, allow_nan=False)
 
 
 @pytest.mark.parametrize("name", sorted(cases()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -539,6 +541,41 @@ def test_the_text_of_a_verdict_says_the_kind() -> None:
     )
     through = nv.separate(CORNERS, [0, 1, 1, 0], fit_intercept=False)
     assert "through the origin" in str(through)
+
+
+def test_a_mapped_file_gives_the_same_bits(tmp_path: Path) -> None:
+    case = planted(15, 30_000, 40, gap=0.05)  # several ranges of rows
+    np.save(tmp_path / "X.npy", case.X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    one, two = nv.separate(mapped, case.signs), nv.separate(case.X, case.signs)
+    assert one.certificate == two.certificate
+    assert one.kind == "separable"
+
+
+def test_a_fresh_process_decides_within_its_budget_without_compiling() -> None:
+    """The budget counts neither loading nor compiling, and there is nothing to compile."""
+    code = (
+        "import sys, novikoff as nv\n"
+        "verdict = nv.separate([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], budget=0.5)\n"
+        "loaded = {'numba', 'sklearn', 'pandas'} & set(sys.modules)\n"
+        "print(verdict.kind, sorted(loaded))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.split(maxsplit=1) == ["inseparable", "[]\n"]
+
+
+def test_weights_that_only_rationals_hold_are_said_to_be() -> None:
+    """A margin below the precision of floats: the exact weights are in the certificate."""
+    tiny = 2.0**-60
+    X = [[1.0, 1.0, 0.0], [-1.0, -1.0, tiny], [1.0, -1.0, tiny]]
+    verdict = nv.separate(X, [1, 1, 1], fit_intercept=False)
+    assert verdict.kind == "separable"
+    assert verdict.coef is not None
+    exact = [
+        sum(Fraction(a) * Fraction(b) for a, b in zip(x, verdict.coef, strict=True)) for x in X
+    ]
+    assert (min(exact) > 0) == (not verdict.exact_only)
 
 
 def test_the_same_data_gives_the_same_verdict() -> None:

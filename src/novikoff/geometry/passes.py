@@ -39,21 +39,24 @@ class OutOfTimeError(Exception):
     """A limit was reached before the answer was known."""
 
 
-class Visit(Protocol):
+@dataclass
+class Visit:
     """A question to all rows, answered range by range.
 
-    ``look_at`` takes a range into account, ``merge`` the answer of another visit to other ranges;
-    ``blank`` is the same question without an answer.
+    Its fields say what is asked; fields of what is seen are not given but begin empty.
     """
 
     def blank(self) -> Self:
         """The same question, nothing seen yet."""
+        return replace(self)
 
     def look_at(self, part: Part) -> None:
         """Take a range of rows into account."""
+        raise NotImplementedError
 
     def merge(self, other: Self) -> None:
-        """Take into account what another visit has seen."""
+        """Take into account what another visit has seen, of other rows."""
+        raise NotImplementedError
 
 
 V = TypeVar("V", bound=Visit)
@@ -88,11 +91,11 @@ class Part:
     @property
     def p(self) -> int:
         """The number of weights, the bias among them where there is one."""
-        return self.X.shape[1] + int(self.fit_intercept)
+        return int(self.X.shape[1]) + int(self.fit_intercept)
 
-    def of(self, mask: Mask | None) -> Mask | None:
+    def of(self, mask: Mask) -> Mask:
         """What a mask of all rows says of these."""
-        return None if mask is None else mask[self.first : self.first + self.n]
+        return mask[self.first : self.first + self.n]
 
     def products(self, w: Vector, centre: Vector | None = None) -> Vector:
         """⟨a_i, w⟩ for every row, in floats; of x_i − centre where one is given."""
@@ -287,7 +290,7 @@ def prove_signs(problem: Problem, w: Vector, limits: Limits | None = None) -> bo
 
 
 @dataclass
-class Least:
+class Least(Visit):
     """The least ⟨a_i, w⟩ among the positive rows and among the negative, proved.
 
     ``least`` holds, for either sign, not more than the least product, and almost as much if that
@@ -298,11 +301,9 @@ class Least:
     w: Numbers
     doubt: float = math.inf
     near: Vector | None = None
-    least: dict[int, Fraction | None] = field(default_factory=lambda: {1: None, -1: None})
-
-    def blank(self) -> Least:
-        """The same question."""
-        return Least(self.w, self.doubt, self.near)
+    least: dict[int, Fraction | None] = field(
+        init=False, default_factory=lambda: {1: None, -1: None}
+    )
 
     def look_at(self, part: Part) -> None:
         """Take the rows into account that may have the least product."""
@@ -343,7 +344,7 @@ class Least:
 
 
 @dataclass
-class MostViolated:
+class MostViolated(Visit):
     """The rows of the least ⟨a_i, w⟩, and what w proves if all are positive.
 
     Scores are products divided by the rows' ``lengths`` where given. The ``most`` least below the
@@ -360,37 +361,25 @@ class MostViolated:
     lengths: Vector | None = None
     within: Mask | None = None
     by_side: bool = False
-    prove: bool = True
-    rows: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    scores: Vector = field(default_factory=lambda: np.empty(0))
-    sides: Signs = field(default_factory=lambda: np.empty(0, dtype=np.int8))
-    low: dict[int, float] = field(default_factory=lambda: {1: math.inf, -1: math.inf})
-    proof: Least | None = None
+    exactly: Numbers | None = None
+    rows: Indices = field(init=False, default_factory=lambda: np.empty(0, dtype=np.int64))
+    scores: Vector = field(init=False, default_factory=lambda: np.empty(0))
+    sides: Signs = field(init=False, default_factory=lambda: np.empty(0, dtype=np.int8))
+    low: dict[int, float] = field(
+        init=False, default_factory=lambda: {1: math.inf, -1: math.inf}
+    )
+    proof: Least | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        if self.proof is None and self.prove and np.isfinite(self.w).all():
-            self.proof = Least(exact.floats(self.w))
-
-    def blank(self) -> MostViolated:
-        """The same question."""
-        return MostViolated(
-            self.aim,
-            self.w,
-            self.doubt,
-            self.most,
-            self.levels,
-            self.centre,
-            self.lengths,
-            self.within,
-            self.by_side,
-            self.prove,
-            proof=None if self.proof is None else self.proof.blank(),
-        )
+        if self.exactly is None and np.isfinite(self.w).all():
+            self.exactly = exact.floats(self.w)
+        self.proof = None if self.exactly is None else Least(self.exactly)
 
     def look_at(self, part: Part) -> None:
         """Keep the worst of these rows."""
         m = part.products(self.aim, self.centre)
-        mask, positive = part.of(self.within), part.signs > 0
+        mask = None if self.within is None else part.of(self.within)
+        positive = part.signs > 0
         for side, here in ((1, positive), (-1, ~positive)):
             own = m[here if mask is None else here & mask]
             if len(own) > 0:
@@ -435,17 +424,13 @@ class MostViolated:
 
 
 @dataclass
-class Sizes:
+class Sizes(Visit):
     """max_i |a_ij| for every column, and ‖a_i‖ for every row, columns multiplied by ``columns``."""
 
     columns: Vector
     centre: Vector | None = None
-    peaks: Vector = field(default_factory=lambda: np.empty(0))
-    lengths: dict[int, Vector] = field(default_factory=dict)
-
-    def blank(self) -> Sizes:
-        """The same question."""
-        return Sizes(self.columns, self.centre)
+    peaks: Vector = field(init=False, default_factory=lambda: np.empty(0))
+    lengths: dict[int, Vector] = field(init=False, default_factory=dict)
 
     def look_at(self, part: Part) -> None:
         """Measure these rows."""
@@ -479,7 +464,7 @@ class Sizes:
 
 
 @dataclass
-class ExactSigns:
+class ExactSigns(Visit):
     """The signs of ⟨a_i, w⟩ for an exact w, and the row that is most on the wrong side.
 
     Rows that are not ``within`` have the sign 0. The most negative ⟨a_i, w⟩/max|a_ij| counts, of
@@ -489,18 +474,14 @@ class ExactSigns:
     w: Numbers
     doubt: float
     within: Mask | None = None
-    signs: dict[int, Signs] = field(default_factory=dict)
-    worst: int = -1
-    least: float = math.inf
-
-    def blank(self) -> ExactSigns:
-        """The same question."""
-        return ExactSigns(self.w, self.doubt, self.within)
+    signs: dict[int, Signs] = field(init=False, default_factory=dict)
+    worst: int = field(init=False, default=-1)
+    least: float = field(init=False, default=math.inf)
 
     def look_at(self, part: Part) -> None:
         """Find the signs of these rows."""
         m = part.products(self.w.near)
-        mask = part.of(self.within)
+        mask = None if self.within is None else part.of(self.within)
         signs = np.where(np.abs(m) > self.doubt, np.sign(m), 0.0).astype(np.int8)
         if mask is not None:
             signs[~mask] = 0
@@ -532,21 +513,16 @@ class ExactSigns:
 
 
 @dataclass
-class ColumnSums:
+class ColumnSums(Visit):
     """Σ a_i over the rows ``within``, exactly, in units of `exact.column_sums`."""
 
     within: Mask
-    sums: list[int] = field(default_factory=list)
-
-    def blank(self) -> ColumnSums:
-        """The same question."""
-        return ColumnSums(self.within)
+    sums: list[int] = field(init=False, default_factory=list)
 
     def look_at(self, part: Part) -> None:
         """Add these rows."""
-        mask = part.of(self.within)
         self._add([0] * part.p)
-        for _, block in part.blocks(np.flatnonzero(mask if mask is not None else [])):
+        for _, block in part.blocks(np.flatnonzero(part.of(self.within))):
             more = np.array(exact.column_sums(block.A), dtype=object)
             self._add(block.spread(more, part.p).tolist())
 
