@@ -57,7 +57,7 @@ class Ending(Enum):
 
 
 class WorkingSet:
-    """Vectors to choose from: the rows of G, dense or sparse; of both signs where asked for pairs."""
+    """Vectors to choose from: the rows of G, dense or sparse, and their signs."""
 
     def __init__(self, G: Vector | sp.csr_array, sides: npt.NDArray[np.int8]) -> None:
         self.G = G
@@ -174,8 +174,7 @@ class Corral:
         k = self.size
         self._left += 1
         if k > 1:
-            Q, R = self._Q[:, :k], self._R[:k, :k]
-            Q, R = qr_delete(Q, R, out, which="col", check_finite=False)
+            Q, R = qr_delete(self._Q[:, :k], self._R[:k, :k], out, which="col", check_finite=False)
             self._Q[:, : k - 1], self._R[: k - 1, : k - 1] = Q[:, : k - 1], R[: k - 1]
         del self.first[out], self.second[out]
         self.u = np.delete(self.u, out)
@@ -220,7 +219,7 @@ def pivot(working: WorkingSet, corral: Corral, tol: float, pairs: bool, limits: 
     corral.begin(working)
     zero = _ZERO * math.sqrt(float(corral.b @ corral.b))
     best, barred = math.inf, np.zeros(working.n, dtype=np.bool_)
-    short, rows = working, np.arange(0)  # a short list, and where its rows are
+    short, rows = working, np.arange(working.n)  # the rows that are priced, and where they are
     for turn in range(1 << 62):
         r = corral.residual
         square = float(r @ r)
@@ -231,22 +230,18 @@ def pivot(working: WorkingSet, corral: Corral, tol: float, pairs: bool, limits: 
         if square < best:
             best = square
             barred[:] = False
-        i, j, price = _most_acute(short, r, pairs, barred if len(rows) == 0 else barred[rows])
-        if len(rows) > 0 and not price > tol * square:  # the short list is used up
-            short, rows = working, rows[:0]
-            i, j, price = _most_acute(working, r, pairs, barred)
-            if working.large and price > tol * square:
-                rows = _short_list(working, r, pairs, barred)
-        elif len(rows) == 0 and working.large and price > tol * square:
-            rows = _short_list(working, r, pairs, barred)
-        else:
-            i, j = (i, j) if len(rows) == 0 else (int(rows[i]), int(rows[j]) if j >= 0 else -1)
-        if len(rows) > 0 and short is working:
-            short = working.some(rows)
+        i, j, price = _most_acute(short, r, pairs, barred[rows])
+        if not price > tol * square and short is not working:  # the short list is used up
+            short, rows = working, np.arange(working.n)
+            i, j, price = _most_acute(short, r, pairs, barred)
         if i < 0 or not price > tol * square:
             return Ending.STALLED if barred.any() else Ending.OPTIMAL
         if corral.size >= corral.most:  # it is full: nobody can join
             return Ending.STALLED
+        i, j = int(rows[i]), int(rows[j]) if j >= 0 else -1
+        if short is working and working.large:
+            rows = _short_list(working, r, pairs, barred)
+            short = working.some(rows)
         if not (corral.admit(working.vector(i, j), i, j) and _is_less(corral, best)):
             barred[i] = True
             if j >= 0:

@@ -90,7 +90,7 @@ class RowHashes(Visit):
     def look_at(self, part: Part) -> None:
         """Hash these rows: Σ_j mix(x_ij)·odd_j modulo 2⁶⁴."""
         random = np.random.default_rng(0).integers(1 << 63, size=part.X.shape[1], dtype=np.uint64)
-        odd: Hashes = random * np.uint64(2) + np.uint64(1)
+        odd: Hashes = np.asarray(random * np.uint64(2) + np.uint64(1))
         turn = self.turn and not part.fit_intercept
         lead = np.ones(part.n)
         if isinstance(part.X, np.ndarray):

@@ -63,8 +63,8 @@ def dense_block(X: npt.NDArray[Any], signs: Signs, padded: bool) -> Block:
 
 
 def sparse_block(
-    counts: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int64],
+    counts: npt.NDArray[Any],
+    columns: npt.NDArray[Any],
     values: npt.NDArray[Any],
     d: int,
     signs: Signs,
@@ -84,7 +84,7 @@ def sparse_block(
     A[:, len(used) :] = 1.0
     A[np.repeat(np.arange(len(counts)), counts), place] = values
     A *= signs.astype(np.float64)[:, None]
-    return Block(A, np.append(used, d) if padded else used)
+    return Block(A, np.append(used, d).astype(np.int64) if padded else used.astype(np.int64))
 
 
 class Numbers(NamedTuple):

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Corral, Ending, WorkingSet, pivot, products
 from novikoff.geometry.exact import Block
-from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes, entries_at
+from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -82,26 +82,17 @@ class View:
                 A[:, :-1] = (A[:, :-1] * signs - self.centre) * signs
             A *= self.columns
             return A if self.lengths is None else np.asarray(A / self.lengths[rows, None])
-        return self._gather_entries(rows)
-
-    def _gather_entries(self, rows: Indices) -> sp.csr_array:
         import scipy.sparse as sp
 
-        passes = self.passes
-        part = passes.part(0, passes.n)
-        if isinstance(part.X, np.ndarray):
-            raise TypeError("Dense rows have no entries.")
-        columns, values, counts = entries_at(part.X, rows)
         signs = passes.signs[rows].astype(np.float64)
-        data = values * self.columns[columns] * np.repeat(signs, counts)
-        ends = np.append(0, np.cumsum(counts))
+        G: Any = passes.X[rows].astype(np.float64)
         if passes.fit_intercept:
-            data = np.insert(data, ends[1:], signs * self.columns[-1])
-            columns = np.insert(columns, ends[1:], passes.d)
-            ends = ends + np.arange(len(ends))
-        if self.lengths is not None:
-            data /= np.repeat(self.lengths[rows], np.diff(ends))
-        return sp.csr_array((data, columns, ends), shape=(len(rows), passes.p))
+            ones: Any = np.ones((len(rows), 1))
+            G = sp.csr_array(sp.hstack([G, ones], format="csr"))
+        factors = signs if self.lengths is None else signs / self.lengths[rows]
+        G.data *= self.columns[G.indices] * np.repeat(factors, np.diff(G.indptr))
+        found: sp.csr_array = G
+        return found
 
     def seen_sum(self, rows: Indices) -> Vector:
         """Σ a_i over the rows of the numbers given as seen, whatever their lengths."""
@@ -290,7 +281,7 @@ def descend(passes: Passes, limits: Limits) -> Vector | None:
     It minimises c‖w‖² + Σ max(0, 1 − ⟨a_i, w⟩)² by Newton steps, each by conjugate gradients
     (Keerthi and DeCoste 2005), until all products are positive.
     """
-    X, signs = passes.problem.X, passes.signs / passes.problem.unit
+    X, signs = passes.X, passes.signs / passes.problem.unit
     d = passes.d
     padding = 1.0 if passes.fit_intercept else 0.0
 
