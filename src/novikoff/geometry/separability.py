@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -26,12 +26,12 @@ from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Csr, Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import (
+    Labels,
     check_labels,
     check_matrix,
     distinct_labels,
     plain_label,
     signs_of,
-    Labels,
 )
 from novikoff.geometry import exact
 from novikoff.geometry.certificate import Certificate
@@ -147,7 +147,7 @@ class Verdict:
         >>> verdict = nv.separate([[0.0], [1.0]], [0, 1])
         >>> again = Verdict.from_certificate(verdict.certificate)
         >>> again.kind, again.margin == verdict.margin, again.mistake_bound
-        ('separable', True, 8)
+        ('separable', True, 10)
         """
         separable = proof.kind == "separable"
         none = Interval(0.0, math.inf) if separable else Interval(0.0, 0.0)
@@ -320,7 +320,8 @@ def _used_columns(problem: Problem) -> tuple[Problem, Indices | None]:
     used, place = np.unique(rows.indices, return_inverse=True)
     if len(used) == 0:
         used = np.zeros(1, dtype=np.int64)
-    small = rows._replace(indices=place.astype(rows.indices.dtype), d=len(used))
+    places: Any = place.astype(rows.indices.dtype)
+    small = rows._replace(indices=places, d=len(used))
     return replace(problem, rows=small), used.astype(np.int64)
 
 
@@ -380,9 +381,8 @@ def _report(
             mistake_bound=bound,
         )
     coef, intercept, exact_only = (None, None, False) if proof is None else _floats(proof)
-    if exact_only and coef is not None and found.kind == "separable":
-        w = np.append(coef, intercept) if fit_intercept else coef
-        exact_only = not prove_signs(problem, w)
+    if exact_only and coef is not None and intercept is not None and found.kind == "separable":
+        exact_only = not prove_signs(problem, np.append(coef, intercept))
     return Verdict(
         kind="undecided" if found.kind is None or found.kind == "not separable" else found.kind,
         coef=coef,

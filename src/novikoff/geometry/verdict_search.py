@@ -25,6 +25,7 @@ from novikoff.geometry.min_norm import (
     View,
     affordable,
     balanced_view,
+    descend,
     gap_view,
     nearest_point,
     plain_view,
@@ -96,6 +97,10 @@ class _Search:
             return
         passes = self.passes
         self._solve_few_rows()
+        if self.found.kind is None and not affordable(passes):
+            w = descend(passes, self.limits)
+            if w is not None:
+                self._try(w)
         if self._finished():
             return
         plain, view = plain_view(passes), balanced_view(passes, self.limits)
@@ -135,10 +140,13 @@ class _Search:
             w = A.T @ np.linalg.solve(A @ A.T, np.ones(passes.n))
         except np.linalg.LinAlgError:
             return
+        self._try(w)
+
+    def _try(self, w: Vector) -> None:
+        """Whether some weights separate all rows."""
         if np.isfinite(w).all():
-            numbers = exact.floats(w)
-            proof = passes.over(Least(numbers, passes.doubt(w), w), self.limits)
-            self._note_lower(w, proof)
+            least = Least(exact.floats(w), self.passes.doubt(w), w)
+            self._note_lower(w, self.passes.over(least, self.limits))
 
     def _watch(self, answer: Answer) -> bool:
         """Take what the search has found into account; True if it may stop."""
