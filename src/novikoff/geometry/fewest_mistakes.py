@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from typing import TypeAlias
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import threadpool_limits
 
 from novikoff.core.pocket import (
     Frame,
@@ -49,7 +49,7 @@ Progress: TypeAlias = Callable[[float, float], None]
 _SMOOTH, _SEPARATE, _POCKET, _DESCENT, _SAMPLE = 0.6, 0.4, 0.2, 0.75, 0.5
 # Contradictions that are searched for without a limit on time.
 _SEARCHES = 100
-# Smaller data is searched on one core.
+# Smaller data is searched on one core: small products wait for each other where one is busy.
 _ENTRIES_FOR_THREADS = 1 << 22
 # A descent begins on a sample where all rows are at least twice as many as both of these.
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
@@ -96,7 +96,7 @@ def fewest_mistakes(
     lower_bound: bool = True,
     limits: Limits | None = None,
     rng: np.random.Generator,
-    sides: tuple[Label, Label],
+    sides: tuple[Label, Label | None],
     digest: MatrixDigest | None = None,
     progress: Progress | None = None,
 ) -> FewestMistakes:
@@ -137,9 +137,10 @@ def fewest_mistakes(
     part = _taking_part(problem, costs)
     inner, own = _subset(problem, costs, part)
     search = _Search(inner, own, start, limits, rng, progress)
-    threads = 1 if inner.n * inner.longest < _ENTRIES_FOR_THREADS else None
+    small = inner.n * inner.longest < _ENTRIES_FOR_THREADS
+    threads = threadpool_limits(1, user_api="blas") if small else nullcontext()
     try:
-        with _blas().limit(limits=threads, user_api="blas"):
+        with threads, np.errstate(all="ignore"):
             search.run(strategy, refine, lower_bound)
     except KeyboardInterrupt:
         limits.interrupted = True
@@ -213,11 +214,11 @@ class _Search:
         problem, costs, rng = self.problem, self.costs, self.rng
         most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
         if problem.n > 2 * most:
-            rows, w = np.sort(rng.choice(problem.n, size=most, replace=False)), self.w
+            rows = np.sort(rng.choice(problem.n, size=most, replace=False))
             some, own = _subset(problem, costs, rows)
-            for w, _ in descend(some, w, own, frame, _part(limits, _SAMPLE), rng):  # noqa: B007
-                pass
-            self._consider(w)
+            gains = descend(some, self.w, own, frame, _part(limits, _SAMPLE), rng)
+            for w, _ in list(gains)[-1:]:
+                self._consider(w)
         for w, errors in descend(problem, self.w, costs, frame, limits, rng):
             self._keep(w, errors)
 
@@ -230,7 +231,7 @@ class _Search:
         self._keep(kept.w, kept.errors)
 
     def _leave_hyperplane(self) -> None:
-        """Move to the middle of an interval without a row on the hyperplane, at no more mistakes."""
+        """Move where no row lies on the hyperplane, to the middle of an interval."""
         problem = self.problem
         for _ in range(5):
             v = np.zeros(problem.p)
@@ -273,12 +274,6 @@ def rounded_down(number: Fraction) -> float:
     return nearest if nearest <= number else math.nextafter(nearest, -math.inf)
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    """The threads of NumPy's products. Small ones wait for each other where a core is busy."""
-    return ThreadpoolController()
-
-
 def _part(limits: Limits, share: float) -> Limits:
     """A share of the seconds that are left."""
     left = limits.left()
@@ -294,9 +289,7 @@ def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
     return np.flatnonzero(taking)
 
 
-def _subset(
-    problem: Problem, costs: Vector | None, rows: Indices
-) -> tuple[Problem, Vector | None]:
+def _subset(problem: Problem, costs: Vector | None, rows: Indices) -> tuple[Problem, Vector | None]:
     if len(rows) == problem.n:
         return problem, costs
     part = pose(problem.X[rows], problem.signs[rows], problem.fit_intercept)
