@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
-from itertools import combinations, pairwise, product
+from itertools import pairwise, product
 from typing import Literal
 
 import numpy as np
@@ -32,7 +30,6 @@ from novikoff.core.pocket import (
 from novikoff.core.problem import pose, products
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits, Stop
-from novikoff.geometry.checker import Dependence
 from novikoff.geometry.fewest_mistakes import fewest_mistakes, rounded_down
 from tests.cases import Signs, csr, planted
 from tests.oracle import margins, signed
@@ -284,15 +281,6 @@ def test_a_smooth_start_is_a_logistic_regression() -> None:
 # The fewest mistakes
 
 
-def on_either_side(X: Vector, y: Signs, fit_intercept: bool) -> Iterator[Vector]:
-    """Normals of planes through rows, and their neighbours: small integers, d ≤ 2, all patterns."""
-    grid = range(-13, 14)
-    d = X.shape[1]
-    for w in product(grid, repeat=d):
-        for b in np.arange(-26.25, 27.0, 0.5) if fit_intercept else [0.0]:
-            yield np.append(np.array(w, dtype=np.float64) + 0.0, b)
-
-
 @given(st.integers(0, 2**32), st.booleans(), st.integers(1, 2))
 def test_mistakes_bound_and_predictions_agree(seed: int, fit_intercept: bool, d: int) -> None:
     """Against every hyperplane of a fine grid, with rows on it, duplicates and zeros among rows."""
@@ -308,7 +296,8 @@ def test_mistakes_bound_and_predictions_agree(seed: int, fit_intercept: bool, d:
     A = signed(X, y, fit_intercept)
     # Without a bias, rows of zeros count by their labels: `predict` calls them negative.
     always_right = ~A.any(axis=1) & (y < 0)
-    grid = np.array(list(on_either_side(X, y, fit_intercept)))
+    biases = np.arange(-26.25, 27.0, 0.5) if fit_intercept else [0.0]
+    grid = np.array([*product(*[range(-13, 14)] * d, biases)])
     mistakes = ((A @ grid.T <= 0.0) & ~always_right[:, None]).sum(axis=0)
     assert model.errors_lower_bound_ <= mistakes.min() <= model.n_errors_
     assert model.optimal_ == (model.errors_lower_bound_ == model.n_errors_)
@@ -531,22 +520,18 @@ def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatc
     """Ctrl-C in the middle of the descent, and before."""
     X, y = labelled(12, 100, 3)
     for name in ("line_search", "draw"):
-        calls = iter(range(20))
-        inner: Callable[..., object] = getattr(pocket, name)
+        calls, inner = iter(range(20)), getattr(pocket, name)
 
-        def heard(
-            *arguments: object,
-            calls: Iterator[int] = calls,
-            inner: Callable[..., object] = inner,
-        ) -> object:
-            if next(calls, None) is None:
+        def heard(*arguments: object) -> object:
+            if next(calls, None) is None:  # noqa: B023
                 raise KeyboardInterrupt
-            return inner(*arguments)
+            return inner(*arguments)  # noqa: B023
 
         model = nv.Pocket(random_state=0)
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as patch:
             patch.setattr(pocket, name, heard)
-            model.fit(X, y)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X, y)
         assert model.n_errors_ == wrong(model, X, y).sum()
 
 
@@ -594,5 +579,3 @@ def test_extreme_data() -> None:
         assert (scaled.n_errors_, scaled.errors_lower_bound_) == (2, 2)  # two pairs of twins
     dear = nv.Pocket(random_state=0).fit(CORNERS, XOR, sample_weight=[1e290] * 4)
     assert (dear.n_errors_, dear.optimal_) == (1e290, True)
-
-

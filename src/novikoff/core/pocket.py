@@ -53,20 +53,9 @@ _EQUAL: Final = 1e-12
 
 @dataclass
 class Pocketed:
-    """The content of a pocket after a run.
+    """The best weights of a run, the cost of their mistakes on all rows, and how it came about.
 
-    Attributes
-    ----------
-    w : array of shape (p,)
-        The best weights.
-    errors : float
-        The cost of their mistakes on all rows.
-    updates : int
-        The updates of the moving weights, all of them on mistakes.
-    history : list of (int, float)
-        The pocket's errors, by the number of updates before.
-    stop : Stop
-        Why the run ended.
+    ``history`` has the pocket's errors, by the number of updates before.
     """
 
     w: Vector
@@ -99,16 +88,7 @@ def fill_pocket(
 ) -> Pocketed:
     """Run the pocket algorithm until a limit, or until the pocket makes no mistakes (A6).
 
-    Parameters
-    ----------
-    problem, limits, rng
-        The data, the limits on updates and seconds, and the source of randomness.
-    strategy : "ratchet" or "run_length"
-        The condition to enter the pocket.
-    start : array of shape (p,), optional
-        The weights to start from; they are the first in the pocket.
-    costs : array of shape (n,), optional
-        The cost of a mistake on each row; rows are drawn in proportion to it.
+    The weights ``start`` are the first in the pocket. Rows are drawn in proportion to their costs.
 
     Examples
     --------
@@ -174,9 +154,8 @@ def averaged_perceptron(
 
 def load_kernel(problem: Problem) -> None:
     """Compile or load the kernel for this storage, before a clock starts."""
-    nothing, state = np.empty(0), np.zeros(5, dtype=np.int64)
-    picks = np.empty(0, dtype=np.int64)
-    draw(problem.rows, picks, 0, nothing, state, 1.0, 0, nothing)
+    nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
+    draw(problem.rows, none, 0, nothing, none, 1.0, 0, nothing)
 
 
 @njit(cache=True, nogil=True)
@@ -322,9 +301,7 @@ class Frame:
 
     def slopes(self, G: Vector) -> Vector:
         """The gradient in u of each gradient in w, a row of G."""
-        out = G.copy()
-        out[:, :-1] = (G[:, :-1] - G[:, -1:] * self.centre) / self.scale
-        return out
+        return np.column_stack([(G[:, :-1] - G[:, -1:] * self.centre) / self.scale, G[:, -1]])
 
     def steepest(self, G: Vector) -> Vector:
         """The metric times each row of G."""
@@ -345,8 +322,8 @@ def logistic(
 ) -> Vector:
     """Minimise Σ c_i·log(1 + exp(−⟨a_i, w⟩)) + penalty/2·‖u‖² over w = frame.weights(u).
 
-    The loss is a smooth and convex stand-in for the mistakes. L-BFGS (Nocedal 1980) starts from
-    least squares, the result of 0 steps. It stops at a limit, and where no mistake is left.
+    L-BFGS (Nocedal 1980) starts from least squares, the result of 0 steps. It stops at a limit, and
+    where no mistake is left.
     """
     rows = SignedProducts(problem, limits)
     shares = np.ones(problem.n) if costs is None else costs / costs.mean()
@@ -424,11 +401,8 @@ def line_search(s: Vector, q: Vector, costs: Vector | None = None) -> tuple[floa
     errors = np.empty(len(near) + 1)
     errors[0] = now + (price * up).sum() - (price * wrong[near]).sum()
     errors[1:] = errors[0] + np.cumsum(np.where(up, -price, price))
-    edges = np.empty(len(near) + 2)
-    edges[0], edges[1:-1], edges[-1] = at[0], at, at[-1]
-    if whole:
-        edges[0] -= 2.0 * abs(at[0]) + 1.0
-        edges[-1] += 2.0 * abs(at[-1]) + 1.0
+    ends = 2.0 * np.abs(at[[0, -1]]) + 1.0 if whole else np.zeros(2)
+    edges = np.concatenate([at[:1] - ends[0], at, at[-1:] + ends[1]])
     widths = np.diff(edges)
     middles = edges[:-1] + 0.5 * widths
     inside = (edges[:-1] < middles) & (middles < edges[1:])
