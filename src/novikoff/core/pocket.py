@@ -42,7 +42,7 @@ _MEASURED, _MAX_METRIC = 1 << 22, 1000
 # Lines of each kind that are drawn at once, if their products with the rows are at most so many.
 _LINES, _LINE_PRODUCTS = 5, 1 << 21
 # A descent ends after this much work without a gain, in numbers read, within limits on its lines.
-_IDLE_WORK, _MIN_IDLE, _MAX_IDLE = 1 << 31, 30, 3000
+_IDLE_WORK, _MIN_IDLE, _MAX_IDLE = 1 << 31, 30, 1500
 # Random steps away from the best weights before a descent ends.
 _KICKS: Final = 8
 # The reach of a smooth slope, as powers of two times the usual distance of the wrong rows.
@@ -53,20 +53,9 @@ _EQUAL: Final = 1e-12
 
 @dataclass
 class Pocketed:
-    """The content of a pocket after a run.
+    """The best weights of a run, the cost of their mistakes on all rows, and how it came about.
 
-    Attributes
-    ----------
-    w : array of shape (p,)
-        The best weights.
-    errors : float
-        The cost of their mistakes on all rows.
-    updates : int
-        The updates of the moving weights, all of them on mistakes.
-    history : list of (int, float)
-        The pocket's errors, by the number of updates before.
-    stop : Stop
-        Why the run ended.
+    ``history`` has the pocket's errors, by the number of updates before.
     """
 
     w: Vector
@@ -99,16 +88,7 @@ def fill_pocket(
 ) -> Pocketed:
     """Run the pocket algorithm until a limit, or until the pocket makes no mistakes (A6).
 
-    Parameters
-    ----------
-    problem, limits, rng
-        The data, the limits on updates and seconds, and the source of randomness.
-    strategy : "ratchet" or "run_length"
-        The condition to enter the pocket.
-    start : array of shape (p,), optional
-        The weights to start from; they are the first in the pocket.
-    costs : array of shape (n,), optional
-        The cost of a mistake on each row; rows are drawn in proportion to it.
+    The weights ``start`` are the first in the pocket. Rows are drawn in proportion to their costs.
 
     Examples
     --------
@@ -170,6 +150,12 @@ def averaged_perceptron(
         if drawn >= epochs * problem.n or limits.reached() is not None:
             break
     return total / drawn
+
+
+def load_kernel(problem: Problem) -> None:
+    """Compile or load the kernel for this storage, before a clock starts."""
+    nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
+    draw(problem.rows, none, 0, nothing, none, 1.0, 0, nothing)
 
 
 @njit(cache=True, nogil=True)
@@ -302,7 +288,7 @@ class Frame:
             moments[:d, :d] = inner if isinstance(inner, np.ndarray) else inner.toarray()
             moments[:d, :d] /= scale[:, None] * scale
             moments[d, :d] = moments[:d, d] = means / scale
-            metric = np.linalg.inv(moments + 1e-6 * np.eye(d + 1))
+            metric = np.asarray(np.linalg.inv(moments + 1e-6 * np.eye(d + 1)), dtype=np.float64)
             metric[-1] *= bias
         return cls(centre * problem.unit, scale * problem.unit, metric)
 
@@ -315,9 +301,7 @@ class Frame:
 
     def slopes(self, G: Vector) -> Vector:
         """The gradient in u of each gradient in w, a row of G."""
-        out = G.copy()
-        out[:, :-1] = (G[:, :-1] - G[:, -1:] * self.centre) / self.scale
-        return out
+        return np.column_stack([(G[:, :-1] - G[:, -1:] * self.centre) / self.scale, G[:, -1]])
 
     def steepest(self, G: Vector) -> Vector:
         """The metric times each row of G."""
@@ -338,8 +322,8 @@ def logistic(
 ) -> Vector:
     """Minimise Σ c_i·log(1 + exp(−⟨a_i, w⟩)) + penalty/2·‖u‖² over w = frame.weights(u).
 
-    The loss is a smooth and convex stand-in for the mistakes. L-BFGS (Nocedal 1980) starts from
-    least squares, which is the result of 0 steps. It stops at a limit, and where no mistake is left.
+    L-BFGS (Nocedal 1980) starts from least squares, the result of 0 steps. It stops at a limit, and
+    where no mistake is left.
     """
     rows = SignedProducts(problem, limits)
     shares = np.ones(problem.n) if costs is None else costs / costs.mean()
@@ -351,7 +335,8 @@ def logistic(
 
     def gradient(u: Vector, m: Vector) -> Vector:
         pulls = shares * (0.5 * np.tanh(0.5 * m) - 0.5)
-        return penalty * u + frame.slopes(rows.pull(pulls[None]))[0]
+        slope: Vector = penalty * u + frame.slopes(rows.pull(pulls[None]))[0]
+        return slope
 
     u = np.zeros(problem.p)
     try:
@@ -373,7 +358,8 @@ def logistic(
                 pairs.append((t * step, g - last))
     except _OutOfTimeError:
         pass
-    return frame.weights(u[None])[0]
+    w: Vector = frame.weights(u[None])[0]
+    return w
 
 
 def _inverse_hessian(
@@ -390,6 +376,7 @@ def _inverse_hessian(
     return g
 
 
+@np.errstate(all="ignore")
 def line_search(s: Vector, q: Vector, costs: Vector | None = None) -> tuple[float, float]:
     """The least cost of the rows with s_i + t·q_i ≤ 0, and a t with that cost.
 
@@ -402,8 +389,7 @@ def line_search(s: Vector, q: Vector, costs: Vector | None = None) -> tuple[floa
     """
     prices = np.ones(len(s)) if costs is None else costs
     wrong, rising, steep = ~(s > 0.0), q > 0.0, np.abs(q)
-    with np.errstate(all="ignore"):
-        points = -s / q
+    points = -s / q
     points[~(steep > 1e-14 * steep.max(initial=0.0))] = np.nan
     now = float(prices[wrong].sum())
     near, whole = _within_reach(points, wrong, rising, prices)
@@ -415,11 +401,8 @@ def line_search(s: Vector, q: Vector, costs: Vector | None = None) -> tuple[floa
     errors = np.empty(len(near) + 1)
     errors[0] = now + (price * up).sum() - (price * wrong[near]).sum()
     errors[1:] = errors[0] + np.cumsum(np.where(up, -price, price))
-    edges = np.empty(len(near) + 2)
-    edges[0], edges[1:-1], edges[-1] = at[0], at, at[-1]
-    if whole:
-        edges[0] -= 2.0 * abs(at[0]) + 1.0
-        edges[-1] += 2.0 * abs(at[-1]) + 1.0
+    ends = 2.0 * np.abs(at[[0, -1]]) + 1.0 if whole else np.zeros(2)
+    edges = np.concatenate([at[:1] - ends[0], at, at[-1:] + ends[1]])
     widths = np.diff(edges)
     middles = edges[:-1] + 0.5 * widths
     inside = (edges[:-1] < middles) & (middles < edges[1:])
@@ -497,6 +480,7 @@ def descend(
             mark, idle = lowest, 0
 
 
+@np.errstate(all="ignore")
 def _lines(
     rows: SignedProducts, s: Vector, frame: Frame, rng: np.random.Generator, each: int
 ) -> Vector:
@@ -510,8 +494,7 @@ def _lines(
         wrong = np.arange(len(s))
     widths = _usual_distance(s) * 2.0 ** rng.uniform(_NEAREST, _FARTHEST, size=(each, 1))
     pulls = np.zeros((2 * each, len(s)))
-    with np.errstate(all="ignore"):
-        np.maximum(0.0, 1.0 - np.abs(s) / widths, out=pulls[:each])
+    np.maximum(0.0, 1.0 - np.abs(s) / widths, out=pulls[:each])
     pulls[np.arange(each, 2 * each), rng.choice(wrong, size=each)] = 1.0
     downhill, axes = frame.downhill(rows.pull(pulls)), rng.integers(p, size=each)
     V = np.zeros((each, 3, p))
@@ -524,7 +507,7 @@ def _kick(rows: SignedProducts, s: Vector, frame: Frame, rng: np.random.Generato
     """A step in a random direction; scores move by about a third of the wrong rows' distance."""
     v = frame.downhill(rows.pull(rng.normal(size=(1, len(s)))))
     moves = float(np.sqrt(np.square(rows.times(v)).mean()))
-    return 0.3 * _usual_distance(s) / moves * v[0] if moves > 0.0 else v[0]
+    return np.asarray(v[0] * (0.3 * _usual_distance(s) / moves if moves > 0.0 else 0.0))
 
 
 def _usual_distance(s: Vector) -> float:

@@ -15,14 +15,14 @@ label is negative: then it takes no part.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from typing import TypeAlias
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import threadpool_limits
 
 from novikoff.core.pocket import (
     Frame,
@@ -47,9 +47,10 @@ Progress: TypeAlias = Callable[[float, float], None]
 # Shares of the time that is left: for a logistic regression, to separate all rows, for the pocket,
 # for the descent where a proof follows, and for that on a sample.
 _SMOOTH, _SEPARATE, _POCKET, _DESCENT, _SAMPLE = 0.6, 0.4, 0.2, 0.75, 0.5
-# Contradictions that are searched for without a limit on time.
+# Contradictions that are searched for without a limit on time, and the rows of a part.
 _SEARCHES = 100
-# Smaller data is searched on one core.
+_PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
+# Smaller data is searched on one core: small products wait for each other where one is busy.
 _ENTRIES_FOR_THREADS = 1 << 22
 # A descent begins on a sample where all rows are at least twice as many as both of these.
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
@@ -59,18 +60,9 @@ _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 class FewestMistakes:
     """A rule, its mistakes, and a proved lower bound on those of every rule.
 
-    Attributes
-    ----------
-    w : array of shape (p,)
-        The weights, the bias last.
-    errors, bound : Fraction
-        The cost of the rule's mistakes, and the least that those of any hyperplane cost; exact.
-    proof : ErrorBound
-        The contradictions that prove the bound.
-    history : list of (int, float)
-        The pocket's mistakes, by the number of updates before; the last entry is the rule's.
-    updates : int
-        The updates of the pocket algorithm.
+    ``errors`` is the cost of the rule's mistakes, ``bound`` the least that those of any hyperplane
+    cost, both exact. ``history`` has the pocket's mistakes, by the number of updates before, and at
+    its end the rule's.
     """
 
     w: Vector
@@ -96,7 +88,7 @@ def fewest_mistakes(
     lower_bound: bool = True,
     limits: Limits | None = None,
     rng: np.random.Generator,
-    sides: tuple[Label, Label],
+    sides: tuple[Label, Label | None],
     digest: MatrixDigest | None = None,
     progress: Progress | None = None,
 ) -> FewestMistakes:
@@ -108,21 +100,17 @@ def fewest_mistakes(
 
     Parameters
     ----------
-    problem : Problem
-        Two classes: every sign is +1 or −1.
-    costs : array of shape (n,), optional
-        The cost of a mistake on each row; rows that cost nothing take no part.
-    start : array of shape (p,), optional
-        Weights to start from.
-    strategy, refine, lower_bound
-        As of `novikoff.Pocket`.
-    limits : Limits, optional
+    problem, costs
+        Two classes, every sign +1 or −1; rows whose mistakes cost nothing take no part.
+    start, strategy, refine, lower_bound
+        Weights to start from, and the options of `novikoff.Pocket`.
+    limits
         On the updates of the pocket and the seconds of everything. Without a limit on seconds the
         search ends when it hardly gains, and after 100 contradictions.
     rng, sides, digest
         The source of randomness, the labels of the two sides (None for the rest), and the digest
         of X if it is known.
-    progress : callable, optional
+    progress
         Is told the mistakes of the best rule and the bound, whenever one of them improves.
 
     Examples
@@ -137,21 +125,21 @@ def fewest_mistakes(
     part = _taking_part(problem, costs)
     inner, own = _subset(problem, costs, part)
     search = _Search(inner, own, start, limits, rng, progress)
-    threads = 1 if inner.n * inner.longest < _ENTRIES_FOR_THREADS else None
+    small = inner.n * inner.longest < _ENTRIES_FOR_THREADS
+    threads = threadpool_limits(1, user_api="blas") if small else nullcontext()
     try:
-        with _blas().limit(limits=threads, user_api="blas"):
+        with threads, np.errstate(all="ignore"):
             search.run(strategy, refine, lower_bound)
     except KeyboardInterrupt:
         limits.interrupted = True
-    contradictions = tuple(_renamed(claim, part) for claim in search.packing.contradictions)
+    claims = tuple(_renamed(claim, part) for claim in search.claims)
     digest = MatrixDigest.of(problem.X) if digest is None else digest
-    n, d, bound = problem.n, problem.p - 1, search.packing.bound
-    sha256, bias = digest.signed(problem.signs), problem.fit_intercept
+    data = problem.n, problem.p - 1, problem.fit_intercept, *sides, digest.signed(problem.signs)
     return FewestMistakes(
         w=search.w,
         errors=_exact_cost(products(inner, search.w), own),
-        bound=bound,
-        proof=ErrorBound(bound, contradictions, n, d, bias, sides[0], sides[1], sha256),
+        bound=search.bound,
+        proof=ErrorBound(search.bound, claims, *data),
         history=[*search.history, (search.updates, search.errors)],
         updates=search.updates,
     )
@@ -171,33 +159,32 @@ class _Search:
     ) -> None:
         self.problem, self.costs, self.start = problem, costs, start
         self.limits, self.rng, self.progress = limits, rng, progress
-        self.packing = Packing(Passes(problem), costs)
         self.w, self.errors = np.zeros(problem.p), math.inf
+        self.bound, self.claims = Fraction(0), list[Dependence]()
         self.history, self.updates = list[tuple[int, float]](), 0
 
     def run(self, strategy: str, refine: bool, lower_bound: bool) -> None:
         """Cheap rules, one without mistakes if there is one, the pocket, the descent, the proof."""
-        problem, packing = self.problem, self.packing
+        problem, packing = self.problem, Packing(Passes(self.problem), self.costs)
         for sign in (1.0, -1.0) if problem.fit_intercept else ():
             self._consider(np.append(np.zeros(problem.p - 1), sign))
         if self.start is not None:
             self._consider(self.start)
         frame = self._smooth_rules() if refine else None
         packing.take_duplicates(self._part(_SEPARATE))
-        if not packing.contradictions:
+        self._add(packing.contradictions, packing.bound)
+        if not self.claims:
             packing.seek(self._part(_SEPARATE))
         if packing.w is not None:
             self.errors = math.inf  # this rule is proved right, and its margin is large
             self._consider(np.append(packing.w, 0.0)[: problem.p])
-        if self.errors > packing.bound:
+        if self.errors > self.bound:
             self._fill_pocket(strategy, self._part(_POCKET if refine or lower_bound else 1.0))
             if frame is not None:
                 self._descend(frame, self._part(_DESCENT if lower_bound else 1.0))
             self._leave_hyperplane()
-        searches = 0 if not lower_bound else 1 << 62 if self.limits.seconds else _SEARCHES
-        while searches > 0 and self.errors > packing.bound and packing.take_next(self.limits):
-            searches -= 1
-            self._tell()
+        if lower_bound:
+            self._prove(packing)
 
     def _smooth_rules(self) -> Frame:
         """Least squares, the averaged perceptron and logistic regression."""
@@ -213,11 +200,11 @@ class _Search:
         problem, costs, rng = self.problem, self.costs, self.rng
         most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
         if problem.n > 2 * most:
-            rows, w = np.sort(rng.choice(problem.n, size=most, replace=False)), self.w
+            rows = np.sort(rng.choice(problem.n, size=most, replace=False))
             some, own = _subset(problem, costs, rows)
-            for w, _ in descend(some, w, own, frame, _part(limits, _SAMPLE), rng):  # noqa: B007
-                pass
-            self._consider(w)
+            gains = descend(some, self.w, own, frame, _part(limits, _SAMPLE), rng)
+            for w, _ in list(gains)[-1:]:
+                self._consider(w)
         for w, errors in descend(problem, self.w, costs, frame, limits, rng):
             self._keep(w, errors)
 
@@ -230,7 +217,7 @@ class _Search:
         self._keep(kept.w, kept.errors)
 
     def _leave_hyperplane(self) -> None:
-        """Move to the middle of an interval without a row on the hyperplane, at no more mistakes."""
+        """Move where no row lies on the hyperplane, to the middle of an interval."""
         problem = self.problem
         for _ in range(5):
             v = np.zeros(problem.p)
@@ -245,6 +232,36 @@ class _Search:
                 if s.all():
                     break
 
+    def _prove(self, packing: Packing) -> None:
+        """Find contradictions; those within disjoint parts of the rows add up."""
+        searches = _SEARCHES if self.limits.seconds is None else 1 << 62
+        for some, names in self._packings(packing):
+            before = some.bound
+            while searches > 0 and self.errors > self.bound and some.take_next(self.limits):
+                self._add([_renamed(some.contradictions[-1], names)], some.bound - before)
+                searches, before = searches - 1, some.bound
+            if searches == 0 or self.errors <= self.bound or self.limits.reached() is not None:
+                break
+
+    def _packings(self, packing: Packing) -> Iterator[tuple[Packing, Indices]]:
+        """That of all rows, or of large data one for each part of the rows that are left."""
+        problem, size = self.problem, max(_PART_ROWS, _PART_ROWS_PER_WEIGHT * self.problem.p)
+        if problem.n <= 2 * size:
+            yield packing, np.arange(problem.n)
+            return
+        free = np.ones(problem.n, dtype=np.bool_)
+        free[[row for claim in self.claims for row in claim.among or ()]] = False
+        left = self.rng.permutation(np.flatnonzero(free))
+        for part in np.array_split(left, max(1, len(left) // size)):
+            rows = np.sort(part)
+            some, costs = _subset(problem, self.costs, rows)
+            yield Packing(Passes(some), costs), rows
+
+    def _add(self, claims: list[Dependence], cost: Fraction) -> None:
+        self.claims += claims
+        self.bound += cost
+        self._tell()
+
     def _consider(self, w: Vector) -> None:
         self._keep(w, cost_of(products(self.problem, w), self.costs))
 
@@ -255,7 +272,7 @@ class _Search:
 
     def _tell(self) -> None:
         if self.progress is not None:
-            self.progress(self.errors, rounded_down(self.packing.bound))
+            self.progress(self.errors, rounded_down(self.bound))
 
     def _part(self, share: float) -> Limits:
         return _part(self.limits, share)
@@ -273,12 +290,6 @@ def rounded_down(number: Fraction) -> float:
     return nearest if nearest <= number else math.nextafter(nearest, -math.inf)
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    """The threads of NumPy's products. Small ones wait for each other where a core is busy."""
-    return ThreadpoolController()
-
-
 def _part(limits: Limits, share: float) -> Limits:
     """A share of the seconds that are left."""
     left = limits.left()
@@ -294,9 +305,7 @@ def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
     return np.flatnonzero(taking)
 
 
-def _subset(
-    problem: Problem, costs: Vector | None, rows: Indices
-) -> tuple[Problem, Vector | None]:
+def _subset(problem: Problem, costs: Vector | None, rows: Indices) -> tuple[Problem, Vector | None]:
     if len(rows) == problem.n:
         return problem, costs
     part = pose(problem.X[rows], problem.signs[rows], problem.fit_intercept)

@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from numbers import Integral, Real
-from typing import ClassVar, Literal, Self, cast
+import copy
+from collections.abc import Hashable, Mapping
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from novikoff.core.cores import cores
-from novikoff.core.margins import scores
-from novikoff.core.pocket import fill_pocket
-from novikoff.core.problem import Problem
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.smooth import smooth_starts
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.pocket import load_kernel
+from novikoff.core.rows import Vector
+from novikoff.core.schemes import labels_of
 from novikoff.core.stops import Limits
-from novikoff.core.zero_one import descend
-from novikoff.geometry.checker import Dependence
+from novikoff.geometry.checker import MatrixDigest
 from novikoff.geometry.error_bound import ErrorBound
-from novikoff.geometry.packing import Packing
-from novikoff.geometry.passes import Data
-from novikoff.geometry.table import Label, Matrix, SignedRows, digest
+from novikoff.geometry.fewest_mistakes import FewestMistakes, fewest_mistakes, rounded_down
+from novikoff.learners.base import LinearLearner
 from novikoff.learners.inputs import (
-    Labels,
+    BOOLEAN,
+    CLASS_WEIGHT,
+    COUNT,
+    JOBS,
+    RANDOM_STATE,
+    SECONDS,
     MatrixLike,
+    Rule,
     check_classes,
+    check_parameters,
     check_start,
     check_weights,
     pose_unsigned,
+    words,
 )
-from novikoff.learners.linear import LinearLearner
-from novikoff.learners.max_margin import sides_of
-from novikoff.learners.online import Rules
-from novikoff.learners.schemes import scheme_for
-from novikoff.learners.streaming import all_or_nothing
-
-# Contradictions that are searched for the lower bound, and the share of the time kept for it.
-_MOST_SEARCHES, _SHARE = 100, 0.3
 
 
 class Pocket(LinearLearner):
@@ -52,9 +42,9 @@ class Pocket(LinearLearner):
 
     If some hyperplane separates the classes, it is found and makes none. If not, the pocket
     algorithm (Gallant 1990) keeps the best weights that a perceptron at random comes across;
-    with ``refine`` a descent on the number of mistakes itself follows, from there and from
-    logistic regressions. Contradictions without a common row then prove how many mistakes
-    every hyperplane must make.
+    with ``refine`` a descent on the number of mistakes itself follows, from there, from logistic
+    regression or from the averaged perceptron, whichever is best. Contradictions without a common
+    row then prove how many mistakes every hyperplane must make.
 
     Parameters
     ----------
@@ -62,25 +52,26 @@ class Pocket(LinearLearner):
         Whether weights enter the pocket when they make fewer mistakes on all rows, or as
         soon as they get more rows right in a row than any before.
     refine : bool
-        Whether to go on with a descent on the number of mistakes.
+        Whether to try other cheap rules too, and go on with a descent on the number of mistakes.
     lower_bound : bool
-        Whether to prove a lower bound: up to 100 contradictions are searched for, besides
-        identical rows with opposite labels. It is often far below the truth: each one
-        takes as many rows as there are weights, and one more.
+        Whether to prove a lower bound: contradictions are searched for, besides identical rows
+        with opposite labels, up to 100 of them or as long as ``max_seconds`` allows. It is often
+        far below the truth: each one takes as many rows as there are weights, and one more.
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     max_updates : int
         The number of updates after which the pocket is done, for each rule.
     max_seconds : float, optional
-        A limit on the time of a fit.
+        A limit on the time of a fit, shared among the rules. Without it a search ends when it
+        hardly gains.
     multi_class : "ovr" or "ovo"
         With more than two classes: each against the rest, or each against each other.
     class_weight : dict, "balanced" or None
-        Factors on the price of a mistake on each class.
+        Factors on the cost of a mistake on each class.
     warm_start : bool
         Whether to start from the weights of the last fit.
     random_state : int, RandomState or None
-        Where randomness comes from.
+        The source of randomness.
     n_jobs : int, optional
         Threads for predicting.
 
@@ -90,15 +81,18 @@ class Pocket(LinearLearner):
         The rules and the labels.
     n_errors_ : int or float, or list of them
         The training rows that the rule gets wrong, or the sum of their weights where there
-        are weights; one number for each rule with more than two classes.
+        are weights; one number for each rule with more than two classes. No row lies on the
+        hyperplane, so that `predict` errs on exactly these rows. Without an intercept rows of
+        zeros do; there, as everywhere, f(x) = 0 is the negative class.
     errors_lower_bound_ : int or float, or list of them
-        No hyperplane gets fewer wrong: proved.
+        No hyperplane gets fewer wrong, where one that passes through a row other than zeros gets
+        it wrong: proved. Sums of weights are rounded down.
     optimal_ : bool, or list of them
-        Whether the two are equal: no hyperplane is better, proved.
+        Whether the two are equal, without rounding: no hyperplane is better, proved.
     certificate_ : ErrorBound, or list of them
         The proof of the lower bound; for one-vs-one about the rows of the two classes.
     history_ : array of shape (k, 2), or list of them
-        The number of updates before, and the pocket's mistakes since.
+        The number of updates before, and the pocket's mistakes since; the rule's at the end.
     n_updates_, n_mistakes_ : int
         The updates of the moving weights, all of them on mistakes.
     converged_ : bool
@@ -123,18 +117,18 @@ class Pocket(LinearLearner):
     n_mistakes_: int
     converged_: bool
 
-    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "strategy": [StrOptions({"ratchet", "run_length"})],
-        "refine": ["boolean"],
-        "lower_bound": ["boolean"],
-        "fit_intercept": ["boolean"],
-        "max_updates": [Interval(Integral, 1, None, closed="left")],
-        "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
-        "multi_class": [StrOptions({"ovr", "ovo"})],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "warm_start": ["boolean"],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "strategy": words("ratchet", "run_length"),
+        "refine": BOOLEAN,
+        "lower_bound": BOOLEAN,
+        "fit_intercept": BOOLEAN,
+        "max_updates": COUNT,
+        "max_seconds": SECONDS,
+        "multi_class": words("ovr", "ovo"),
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": BOOLEAN,
+        "random_state": RANDOM_STATE,
+        "n_jobs": JOBS,
     }
 
     def __init__(
@@ -164,7 +158,6 @@ class Pocket(LinearLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: MatrixLike,
@@ -184,216 +177,89 @@ class Pocket(LinearLearner):
         coef_init, intercept_init : array-like, optional
             Weights to start from, for instance those of any other linear model.
         sample_weight : array-like of shape (n_samples,), optional
-            The price of a mistake on each row.
+            The cost of a mistake on each row.
 
         Returns
         -------
         self
+            After an exception it is what it was before; after Ctrl-C it has the best rules so far.
         """
-        before: Vector | None = None
-        if self.warm_start and "_rules" in self.__dict__:
-            before = self._rules.decisive()
-        limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
-        with all_or_nothing(self):
-            X, classes, codes = check_classes(self, X, y)
-            scheme = scheme_for(len(classes), self.multi_class)
-            rules = Rules(scheme, X.shape[1], False, self.fit_intercept)
-            start = check_start(coef_init, intercept_init, *rules.shape, self.fit_intercept)
-            if start is None and before is not None:
-                if before.shape != (X.shape[1] + 1, rules.shape[0]):
-                    raise ValueError("warm_start needs the shape of the last fit.")
-                start = before
-            weights = check_weights(sample_weight, self.class_weight, X, classes, codes)
-            if weights is not None and not weights.max() < 1e300:
-                raise ValueError("Weights beyond 1e300 cannot be added up: scale them down.")
-            problem = pose_unsigned(self, X, self.fit_intercept, cores())
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-            found = []
-            for rule, sides in enumerate(scheme.sides.T):
-                own = None if start is None else start[:, rule]
-                labels = sides_of(scheme, classes, rule)
-                task = _Task(self, X, problem, sides[codes], weights, own, limits, seed)
-                found.append(task.run(labels))
-        self._adopt(rules, classes, found)
-        if limits.interrupted:
+        attempt = copy.copy(self)
+        interrupted = attempt._fit(X, y, coef_init, intercept_init, sample_weight)
+        self._become(attempt)
+        if interrupted:
             raise KeyboardInterrupt
         return self
 
-    def _adopt(self, rules: Rules, classes: Labels, found: list[_Found]) -> None:
-        W = np.column_stack([rule.w for rule in found])
-        tally = np.array([[0, rule.updates, rule.updates] for rule in found]).T
-        rules.adopt(W, np.zeros((0, W.shape[1])), tally)
-        self._rules, self._votes, self._vocabulary = rules, [], None
-        self._name_classes(classes)
+    def _fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike,
+        coef_init: npt.ArrayLike | None,
+        intercept_init: npt.ArrayLike | None,
+        sample_weight: npt.ArrayLike | None,
+    ) -> bool:
+        """Fit every rule; whether Ctrl-C was pressed."""
+        check_parameters(self, self._rules)
+        before = self._model.decisive() if self.warm_start and "_held" in vars(self) else None
+        rows, classes, codes = check_classes(self, X, y)
+        model = LinearModel.blank(
+            classes, rows.shape[1], fit_intercept=self.fit_intercept, multi_class=self.multi_class
+        )
+        start = check_start(
+            coef_init, intercept_init, model.n_rules, model.n_features, self.fit_intercept
+        )
+        if start is None and before is not None:
+            if before.shape != model.W.shape:
+                raise ValueError("warm_start needs the shape of the last fit.")
+            start = before
+        weights = check_weights(sample_weight, self.class_weight, classes, codes)
+        if weights is not None and not 0.0 < weights.max() < 1e300:
+            raise ValueError("Weights must not be all zero, nor beyond 1e300: scale them.")
+        problem = pose_unsigned(self, rows, self.fit_intercept)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        load_kernel(problem)
+        limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
+        digest, found = MatrixDigest.of(rows), list[FewestMistakes]()
+        for rule, sides in enumerate(model.scheme.sides.T):
+            part = np.flatnonzero(sides[codes])
+            whole = len(part) == len(codes)
+            own = problem if whole else pose_unsigned(self, rows[part], self.fit_intercept)
+            left = limits.left()
+            share = None if left is None else left / (model.n_rules - rule)
+            rest = Limits(updates=self.max_updates, seconds=share, interrupted=limits.interrupted)
+            found.append(
+                fewest_mistakes(
+                    own.resigned(sides[codes[part]]),
+                    costs=None if weights is None else weights[part],
+                    start=None if start is None else start[:, rule],
+                    strategy=self.strategy,
+                    refine=self.refine,
+                    lower_bound=self.lower_bound,
+                    limits=rest,
+                    rng=np.random.default_rng(seed),
+                    sides=labels_of(model.scheme, classes, rule),
+                    digest=digest if whole else None,
+                )
+            )
+            limits.interrupted |= rest.interrupted
+        self._describe(model, found, whole_numbers=weights is None)
+        return limits.interrupted
+
+    def _describe(
+        self, model: LinearModel, found: list[FewestMistakes], *, whole_numbers: bool
+    ) -> None:
+        model.W[:] = np.column_stack([rule.w for rule in found])
+        model.totals[1:] = [rule.updates for rule in found]
+        self._hold(model)
+        errors = [int(rule.errors) if whole_numbers else float(rule.errors) for rule in found]
+        bounds = [int(rule.bound) if whole_numbers else rounded_down(rule.bound) for rule in found]
+        histories = [np.array(rule.history, dtype=np.float64) for rule in found]
         single = len(found) == 1
-        self.n_errors_ = found[0].errors if single else [rule.errors for rule in found]
-        self.errors_lower_bound_ = found[0].bound if single else [rule.bound for rule in found]
+        self.n_errors_ = errors[0] if single else [*errors]
+        self.errors_lower_bound_ = bounds[0] if single else [*bounds]
         self.optimal_ = found[0].optimal if single else [rule.optimal for rule in found]
         self.certificate_ = found[0].proof if single else [rule.proof for rule in found]
-        self.history_ = found[0].history if single else [rule.history for rule in found]
+        self.history_ = histories[0] if single else histories
         self.n_updates_ = self.n_mistakes_ = sum(rule.updates for rule in found)
-        self.converged_ = all(rule.errors == 0 for rule in found)
-
-
-@dataclass
-class _Found:
-    w: Vector
-    errors: float
-    bound: float
-    proof: ErrorBound
-    history: Vector
-    updates: int
-
-    @property
-    def optimal(self) -> bool:
-        return self.errors <= self.bound * (1.0 + 1e-12)
-
-
-class _Task:
-    """One rule: rows of sign 0 take no part, nor do those whose mistakes cost nothing."""
-
-    def __init__(
-        self,
-        options: Pocket,
-        X: Floats | SparseMatrix,
-        problem: Problem,
-        signs: npt.NDArray[np.int8],
-        weights: Vector | None,
-        start: Vector | None,
-        limits: Limits,
-        seed: int,
-    ) -> None:
-        taking_part = np.flatnonzero(signs if weights is None else signs * (weights > 0.0))
-        if len(taking_part) < len(signs):
-            self.whole, self.names = (cast(Matrix, X), signs), taking_part
-            X, signs = X[taking_part], signs[taking_part]
-            weights = None if weights is None else weights[taking_part]
-            problem = pose_unsigned(options, X, options.fit_intercept, cores())
-        else:
-            self.whole, self.names = (cast(Matrix, X), signs), np.arange(len(signs))
-        self.options, self.start, self.limits = options, start, limits
-        self.problem = problem.resigned(signs)
-        self.matrix, self.weights = cast(Matrix, X), weights
-        self.prices = np.ones(len(signs)) if weights is None else weights
-        self.rng = np.random.default_rng(seed)
-        self.data = Data(self.problem, SignedRows(self.matrix, signs, options.fit_intercept))
-
-    def run(self, labels: tuple[Label, Label]) -> _Found:
-        try:
-            packing = Packing(self.data, self.prices)
-            packing.take_twins()
-            if not packing.contradictions:
-                packing.seek(self.limits)
-            if packing.w is not None:
-                w, history, updates, sha256 = packing.w, [(0, 0.0)], 0, self._digest()
-            else:
-                with self._proving(packing):
-                    w, history, updates = self._search()
-                    sha256 = self._digest()
-        finally:
-            self.data.close()
-        errors = self._errors(w)
-        bound = sum((self._least(claim) for claim in packing.contradictions), Fraction(0))
-        whole = self.weights is None
-        return _Found(
-            w=w,
-            errors=int(errors) if whole else errors,
-            bound=int(bound) if whole else float(bound),
-            proof=self._proof(bound, packing, labels, sha256),
-            history=np.array(history, dtype=np.float64),
-            updates=updates,
-        )
-
-    @contextmanager
-    def _proving(self, packing: Packing) -> Iterator[None]:
-        """Prove the lower bound on another core meanwhile; where time is short, afterwards."""
-        if not self.options.lower_bound:
-            yield
-        elif self.limits.seconds is not None or cores() == 1:
-            yield
-            self._prove(packing)
-        else:
-            with ThreadPoolExecutor(1) as pool:
-                try:
-                    proved = pool.submit(self._prove, packing)
-                    yield
-                    proved.result()
-                except BaseException:
-                    self.limits.interrupted = True  # the other thread comes to an end
-                    raise
-
-    def _prove(self, packing: Packing) -> None:
-        for _ in range(_MOST_SEARCHES):
-            if not packing.take_next(self.limits):
-                break
-
-    def _search(self) -> tuple[Vector, list[tuple[int, float]], int]:
-        """The pocket, then the descent."""
-        left = self.limits.left()
-        part = None if left is None else left / 4.0 if self.options.refine else left
-        brief = Limits(updates=self.limits.updates, seconds=part)
-        brief.interrupted = self.limits.interrupted
-        kept = fill_pocket(
-            self.problem,
-            brief,
-            self.rng,
-            strategy=self.options.strategy,
-            start=self.start,
-            weights=self.weights,
-        )
-        self.limits.interrupted = brief.interrupted
-        w, history = kept.w, kept.history
-        if self.options.refine:
-            left = self.limits.left()
-            half = None if left is None else left / 2.0  # the other is the descent's
-            brief = Limits(seconds=half)
-            brief.interrupted = self.limits.interrupted
-            smooth = smooth_starts(self.problem, self.prices, brief)
-            starts = [w, *smooth.weights, *([] if self.start is None else [self.start])]
-            w = min(starts, key=self._errors)
-            left = self.limits.left()
-            if left is not None and self.options.lower_bound:
-                left /= 1.0 + _SHARE  # the rest is for the proof
-            brief = Limits(seconds=left)
-            brief.interrupted = self.limits.interrupted
-            w, errors = descend(self.problem, w, smooth.metric, self.prices, brief, self.rng)
-            self.limits.interrupted = brief.interrupted
-            history.append((kept.updates, errors))
-        return w, history, kept.updates
-
-    def _errors(self, w: Vector) -> float:
-        margins = scores(self.problem, w[:, None], cores())[:, 0]
-        return float(self.prices[~(margins > 0.0)].sum())
-
-    def _least(self, claim: Dependence) -> Fraction:
-        return Fraction(float(self.prices[list(claim.among or ())].min()))
-
-    def _digest(self) -> str:
-        """Of all rows; for one-vs-one of those of the two classes."""
-        matrix, signs = self.whole
-        if signs.all():
-            return digest(matrix, signs)
-        part = np.flatnonzero(signs)
-        return digest(cast(Matrix, cast("Floats", matrix)[part]), signs[part])
-
-    def _proof(
-        self, bound: Fraction, packing: Packing, labels: tuple[Label, Label], sha256: str
-    ) -> ErrorBound:
-        """The proof, about the rows of the digest."""
-        matrix, signs = self.whole
-        names = np.searchsorted(np.flatnonzero(signs), self.names)
-        return ErrorBound(
-            bound=bound,
-            contradictions=tuple(_renamed(claim, names) for claim in packing.contradictions),
-            n=int(np.count_nonzero(signs)),
-            d=matrix.shape[1],
-            fit_intercept=self.options.fit_intercept,
-            positive=labels[0],
-            negative=labels[1],
-            sha256=sha256,
-        )
-
-
-def _renamed(claim: Dependence, names: Indices) -> Dependence:
-    rows, among = names[list(claim.rows)], names[list(claim.among or ())]
-    return replace(claim, rows=tuple(rows.tolist()), among=tuple(among.tolist()))
+        self.converged_ = not any(errors)

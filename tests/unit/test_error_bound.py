@@ -1,0 +1,186 @@
+"""The proof of how few mistakes there can be: it survives its text, and no altered one passes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import novikoff as nv
+from novikoff.core import pocket
+from novikoff.core.problem import pose
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry.checker import Dependence
+from novikoff.geometry.packing import Packing
+from novikoff.geometry.passes import Passes
+from tests.oracle import signed
+from tests.unit.test_pocket import CORNERS, XOR, labelled, noisy
+
+FOUR = np.vstack([CORNERS, CORNERS + 10.0 * CORNERS.mean(), 3.0 * CORNERS - 1.0, CORNERS])
+
+
+@pytest.fixture(autouse=True)
+def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pocket, "_MAX_IDLE", 100)
+
+
+def proof_of(X: Vector, y: list[int], weights: Vector | None = None) -> nv.ErrorBound:
+    found = nv.Pocket(random_state=0).fit(X, y, sample_weight=weights).certificate_
+    assert isinstance(found, nv.ErrorBound)
+    return found
+
+
+def test_a_proof_survives_its_text() -> None:
+    X, y = labelled(13, 60, 3)
+    for rows, labels in ((X, y.tolist()), (FOUR, XOR * 4)):
+        proof = proof_of(rows, labels)
+        again = nv.ErrorBound.from_json(proof.to_json())
+        assert again == proof
+        assert again.to_json() == proof.to_json()
+        nv.verify(again, rows, labels)
+
+
+def test_an_altered_text_is_refused() -> None:
+    text = proof_of(CORNERS, XOR).to_json()
+    body = json.loads(text)
+    body["n"] = 5
+    for altered in (json.dumps(body), text.replace("lower bound", "upper bound"), "{}", "[]", "x"):
+        with pytest.raises(nv.CertificateError):
+            nv.ErrorBound.from_json(altered)
+    separable = nv.separate([[1.0], [2.0]], [0, 1]).certificate
+    assert separable is not None
+    with pytest.raises(nv.CertificateError):
+        nv.ErrorBound.from_json(separable.to_json())
+    with pytest.raises(nv.CertificateError):
+        nv.Certificate.from_json(text)
+
+
+def first(proof: nv.ErrorBound, **changes: object) -> nv.ErrorBound:
+    """The proof with another first contradiction."""
+    claim = replace(proof.contradictions[0], **changes)
+    return replace(proof, contradictions=(claim, *proof.contradictions[1:]))
+
+
+def moved(proof: nv.ErrorBound) -> nv.ErrorBound:
+    """The first contradiction is said to be among other rows."""
+    used = {i for each in proof.contradictions for i in each.among or ()}
+    free = next(i for i in range(proof.n) if i not in used)
+    among = tuple(sorted((*among_first(proof)[1:], free)))
+    return first(proof, among=among, rows=(), multipliers=())
+
+
+def among_first(proof: nv.ErrorBound) -> tuple[int, ...]:
+    return proof.contradictions[0].among or ()
+
+
+MUTANTS: dict[str, Callable[[nv.ErrorBound], nv.ErrorBound]] = {
+    "bound raised": lambda p: replace(p, bound=p.bound + 1),
+    "bound raised a little": lambda p: replace(p, bound=p.bound + Fraction(1, 10**20)),
+    "one left out": lambda p: replace(p, contradictions=p.contradictions[1:]),
+    "one twice": lambda p: replace(
+        p, contradictions=(*p.contradictions, p.contradictions[0]), bound=p.bound + 1
+    ),
+    "one twice for another": lambda p: replace(
+        p, contradictions=(p.contradictions[1], *p.contradictions[1:])
+    ),
+    "other rows": moved,
+    "no rows": lambda p: first(p, among=(), rows=(), multipliers=()),
+    "rows not named": lambda p: first(p, among=None),
+    "a row twice": lambda p: first(p, among=among_first(p) * 2),
+    "a weight more": lambda p: first(
+        p, rows=among_first(p)[:1], multipliers=(Fraction(1, 2),), exact=True
+    ),
+    "weights of zero": lambda p: first(
+        p, rows=among_first(p), multipliers=(Fraction(-1),) * len(among_first(p)), exact=True
+    ),
+    "classes exchanged": lambda p: replace(p, positive=p.negative, negative=p.positive),
+    "rows more": lambda p: replace(p, n=p.n + 1),
+    "columns more": lambda p: replace(p, d=p.d + 1),
+    "other digest": lambda p: replace(p, sha256="0" * 64),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_mutants_are_rejected(mutant: str) -> None:
+    X, y = labelled(14, 60, 2)
+    proof = proof_of(X, y.tolist())
+    assert len(proof.contradictions) >= 3
+    altered = MUTANTS[mutant](proof)
+    with pytest.raises(nv.CertificateError):
+        altered.verify(X, y)
+    with pytest.raises(nv.CertificateError):
+        nv.verify(nv.ErrorBound.from_json(altered.to_json()), X, y)
+
+
+def test_altered_multipliers_are_rejected() -> None:
+    """Each multiplier of each contradiction, by a relative 10⁻³."""
+    X, y = labelled(15, 50, 3)
+    proof = proof_of(X, y.tolist())
+    proof.verify(X, y)
+    altered = 0
+    for k, claim in enumerate(proof.contradictions):
+        for j, mu in enumerate(claim.multipliers):
+            shifted = (mu + (1 + abs(mu)) / 1000,)
+            others = claim.multipliers[:j] + shifted + claim.multipliers[j + 1 :]
+            claims: list[Dependence] = list(proof.contradictions)
+            claims[k] = replace(claim, multipliers=others)
+            with pytest.raises(nv.CertificateError):
+                replace(proof, contradictions=tuple(claims)).verify(X, y)
+            altered += 1
+    assert altered > 5
+
+
+def test_other_data_and_other_weights_are_rejected() -> None:
+    """The bound is proved for the costs given, and for larger ones."""
+    nudged = FOUR.copy()
+    nudged[3, 1] = math.nextafter(nudged[3, 1], 2.0)
+    for X, y in ((nudged, XOR * 4), (FOUR, XOR * 3 + [1, 1, 1, 0]), (FOUR[:-1], (XOR * 4)[:-1])):
+        with pytest.raises(nv.CertificateError):
+            nv.verify(proof_of(FOUR, XOR * 4), X, y)
+    weights = np.tile([2.0, 3.0, 2.0, 4.0], 4)
+    proof = proof_of(FOUR, XOR * 4, weights)
+    assert proof.bound >= 2 * len(proof.contradictions) > 0
+    proof.verify(FOUR, XOR * 4, weights)
+    proof.verify(FOUR, XOR * 4, weights + 1.0)
+    for light in (None, weights * (1.0 - 2.0**-50)):
+        with pytest.raises(nv.CertificateError, match="prove mistakes of"):
+            proof.verify(FOUR, XOR * 4, light)
+    for bad in (weights[:-1], -weights, weights * math.nan, np.zeros(16)):
+        with pytest.raises(nv.CertificateError):
+            proof.verify(FOUR, XOR * 4, bad)
+
+
+def test_a_packing_adds_up_the_cheapest_row_of_each() -> None:
+    X, signs = noisy(1, 40, 2)
+    costs = np.random.default_rng(0).choice([1.0, 2.0, 5.0], size=40)
+    packing = Packing(Passes(pose(X, signs, True)), costs)
+    packing.take_duplicates(Limits())
+    twins = len(packing.contradictions)
+    while packing.take_next(Limits()):
+        pass
+    rows = [claim.among or () for claim in packing.contradictions]
+    assert 0 < twins < len(rows)
+    assert packing.complete
+    assert packing.bound == sum(costs[list(among)].min() for among in rows)
+    assert len(set().union(*rows)) == sum(map(len, rows))
+
+
+@pytest.mark.parametrize("part_rows", [2000, 50])
+def test_no_hyperplane_is_below_the_bound(part_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor below the sum of the bounds of parts of the rows."""
+    module = "novikoff.geometry.fewest_mistakes"
+    monkeypatch.setattr(f"{module}._PART_ROWS", part_rows)
+    monkeypatch.setattr(f"{module}._PART_ROWS_PER_WEIGHT", 1)
+    for seed in range(5):
+        X, signs = noisy(seed, 200, 2)
+        proof = proof_of(X, signs.tolist())
+        proof.verify(X, signs)
+        planes = np.random.default_rng(0).normal(size=(3, 2000))
+        mistakes = (signed(X, signs, True) @ planes <= 0.0).sum(axis=0)
+        assert 0 < proof.bound <= mistakes.min()
