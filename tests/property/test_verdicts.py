@@ -180,7 +180,7 @@ def check_certificate(case: Case, verdict: Verdict) -> None:
 
 
 def check_weights(case: Case, verdict: Verdict) -> None:
-    """Check w, R and ⌈R²/γ²⌉ of a separable problem."""
+    """Check w, R and ⌊R²/γ²⌋ of a separable problem."""
     assert verdict.coef is not None
     assert verdict.intercept is not None
     assert verdict.certificate is not None
@@ -192,7 +192,7 @@ def check_weights(case: Case, verdict: Verdict) -> None:
     lo, radius = Fraction(verdict.margin.lo), Fraction(verdict.radius)
     assert min(products(case, w)) ** 2 >= lo**2 * inner(w, w), case
     assert radius**2 >= max(inner(row, row) for row in case.rows), case
-    assert verdict.mistake_bound == math.ceil((radius / lo) ** 2), case
+    assert verdict.mistake_bound == math.floor((radius / lo) ** 2), case
 
 
 def check_margins(case: Case, verdict: Verdict) -> None:

@@ -65,7 +65,9 @@ def check_matrix(X: object) -> Floats | sp.csr_array:
     dense = _plain_array(X)
     if dense.ndim != 2:
         raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
-    return np.ascontiguousarray(_as_floats(dense))
+    ordered: Any = np.ascontiguousarray(_as_floats(dense))
+    floats: Floats = ordered
+    return floats
 
 
 def check_labels(y: object) -> Labels:
@@ -90,11 +92,8 @@ def check_labels(y: object) -> Labels:
         raise ValueError("y is masked in places: remove these rows first.")
     values: Any = y.to_numpy() if hasattr(y, "to_numpy") else y
     labels: Labels = np.asarray(values)
-    listed = not isinstance(values, np.ndarray)
-    if listed and labels.dtype.kind in "USf" and not hasattr(values, "dtype"):
-        # Numbers among strings stay numbers, and large integers among floats integers.
-        if labels.dtype.kind != "f" or _has_large(labels):
-            labels = np.asarray(values, dtype=object)
+    if not hasattr(values, "dtype") and (labels.dtype.kind in "US" or _has_large(labels)):
+        labels = np.asarray(values, dtype=object)  # numbers stay what they are
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:

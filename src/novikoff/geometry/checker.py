@@ -1,29 +1,37 @@
 """The checker: every claim of a certificate, recomputed from the data without rounding.
 
-It is short, reads top to bottom, and imports NumPy, the standard library and `exact` only.
+It imports NumPy, the standard library and `exact` only, and has its own way in: numbers are copied
+once, range by range, refused if they are not finite, hashed, and shown to the claims. What is
+hashed is what is checked, even if the source changes meanwhile.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.geometry import exact
-from novikoff.geometry.exact import Numbers, Signs, Vector
-from novikoff.geometry.streamed import StreamedRows
-from novikoff.geometry.table import SignedRows, as_matrix, digest, signs_of
+from novikoff.geometry.exact import Block, Numbers, Signs, Vector
 
 if TYPE_CHECKING:
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.error_bound import ErrorBound
 
 Indices: TypeAlias = npt.NDArray[np.int64]
+Label: TypeAlias = str | int | float | bool | None
+
+# Numbers in a leaf of the digest, about, and its rows at least.
+_NUMBERS_PER_LEAF, _ROWS_PER_LEAF = 1 << 18, 16
+_MOST_EXACT = 1 << 53
 
 
 class CertificateError(ValueError):
@@ -59,95 +67,474 @@ class Margin:
     weights: tuple[Fraction, ...]
 
 
-def check(proof: Certificate, rows: SignedRows) -> None:
-    """Every claim that a certificate makes about rows whose digest is right."""
-    p = proof.d + int(proof.fit_intercept)
-    w = None if proof.w is None else exact.numbers(proof.w)
-    if proof.w is not None and (len(proof.w) != p or not any(proof.w)):
-        raise CertificateError(f"The weights are not {p} numbers that are not all zero.")
-    whole = proof.dependence  # on all rows that w leaves at zero, or on p + 1 that span all
-    if whole is not None and whole.among is not None:
-        whole = None
-    left: list[Indices] = []
-    used = np.zeros(p, dtype=np.bool_)
-    sums = [0] * p
-    for first, A in rows.blocks():
+@dataclass(frozen=True)
+class GeometricMargin:
+    """Half the distance of the two hulls is in [lo, hi] (C4).
+
+    With m± the least y(⟨w, x⟩ + b) of either class, lo ≤ (m₊ + m₋)/(2‖w‖), whatever the bias b, the
+    last of ``w``. With λ ≥ 0 of the same sum s on each class, hi ≥ ‖Σ λ_i y_i x_i‖/(2s).
+    """
+
+    lo: float
+    hi: float
+    w: tuple[Fraction, ...]
+    rows: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+
+
+def mistake_bound(radius: float, gamma: float) -> int | None:
+    """⌊R²/γ²⌋, exactly: a whole number that mistakes cannot exceed (B1); None if there is none.
+
+    Examples
+    --------
+    >>> mistake_bound(3.0, 2.0)
+    2
+    """
+    if not (gamma > 0.0 and math.isfinite(radius)):
+        return None
+    return math.floor((Fraction(radius) / Fraction(gamma)) ** 2)
+
+
+# The digest of the data: a tree over fixed ranges of rows.
+
+
+def rows_per_leaf(d: int) -> int:
+    """The rows of one leaf of the digest, for d columns."""
+    return max(_ROWS_PER_LEAF, _NUMBERS_PER_LEAF // max(1, d))
+
+
+def dense_leaf(rows: npt.NDArray[Any]) -> bytes:
+    """SHA-256 of a range of rows as float64, or of their entries if more than half are zero."""
+    if 2 * np.count_nonzero(rows) < rows.size:
+        at, columns = np.nonzero(rows)
+        counts = np.bincount(at, minlength=len(rows))
+        return _hashed(b"sparse\n", (counts, "<i8"), (columns, "<i8"), (rows[at, columns], "<f8"))
+    bits = rows.view(np.int64) if rows.dtype == np.float64 and rows.flags.c_contiguous else None
+    if bits is None or (bits == np.iinfo(np.int64).min).any():
+        rows = np.add(rows, 0.0, dtype=np.float64)  # no negative zeros
+    return _hashed(b"dense\n", (rows, "<f8"))
+
+
+def sparse_leaf(
+    counts: npt.NDArray[Any], columns: npt.NDArray[Any], values: npt.NDArray[Any], d: int
+) -> bytes:
+    """The same of a range of rows given by their entries in order, of d columns."""
+    used = values != 0.0
+    if 2 * np.count_nonzero(used) >= len(counts) * d:
+        block = np.zeros((len(counts), d))
+        block[np.repeat(np.arange(len(counts)), counts), columns] = values
+        return dense_leaf(block)
+    if not used.all():
+        at = np.repeat(np.arange(len(counts)), counts)[used]
+        counts, columns = np.bincount(at, minlength=len(counts)), columns[used]
+        values = values[used]
+    return _hashed(b"sparse\n", (counts, "<i8"), (columns, "<i8"), (values, "<f8"))
+
+
+def _hashed(head: bytes, *parts: tuple[npt.NDArray[Any], str]) -> bytes:
+    hashed = hashlib.sha256(head)
+    for array, kind in parts:
+        hashed.update(np.ascontiguousarray(array, dtype=kind).data)
+    return hashed.digest()
+
+
+@dataclass(frozen=True)
+class MatrixDigest:
+    """The digest of a matrix: SHA-256 of its shape and of its leaves, ranges of rows.
+
+    It is the same for dense and sparse storage, for float32 and float64.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> X, signs = np.array([[0.0, 2.0], [0.0, 0.0]]), np.array([1, -1], dtype=np.int8)
+    >>> MatrixDigest.of(X).signed(signs) == MatrixDigest.of(csr_array(X)).signed(signs)
+    True
+    """
+
+    n: int
+    d: int
+    root: str
+
+    @classmethod
+    def of(cls, X: Any, threads: int | None = None) -> MatrixDigest:
+        """The digest of a float array or canonical CSR matrix; leaves are shared by threads."""
+        n, d = int(X.shape[0]), int(X.shape[1])
+        stride = rows_per_leaf(d)
+
+        def leaf(first: int) -> bytes:
+            last = min(first + stride, n)
+            if isinstance(X, np.ndarray):
+                return dense_leaf(np.asarray(X[first:last]))
+            counts = np.diff(X.indptr[first : last + 1])
+            stretch = slice(int(X.indptr[first]), int(X.indptr[last]))
+            return sparse_leaf(counts, X.indices[stretch], X.data[stretch], d)
+
+        starts = range(0, n, stride)
+        workers = min(len(starts), threads or os.cpu_count() or 1)
+        if workers < 2:
+            return cls.of_leaves(n, d, map(leaf, starts))
+        with ThreadPoolExecutor(workers) as pool:
+            return cls.of_leaves(n, d, pool.map(leaf, starts))
+
+    @classmethod
+    def of_leaves(cls, n: int, d: int, leaves: Iterable[bytes]) -> MatrixDigest:
+        """The digest of a matrix whose leaves were hashed elsewhere, in order."""
+        hashed = hashlib.sha256(f"novikoff 2 {n} {d}\n".encode())
+        for leaf in leaves:
+            hashed.update(leaf)
+        return cls(n, d, hashed.hexdigest())
+
+    def signed(self, signs: Signs) -> str:
+        """The digest of the matrix with a sign for each row."""
+        hashed = hashlib.sha256(f"{self.root}\n".encode())
+        hashed.update(np.ascontiguousarray(signs, dtype=np.int8).data)
+        return hashed.hexdigest()
+
+
+# The data, read once.
+
+
+class Reading:
+    """One reading of the rows that a proof is about.
+
+    `blocks` gives all rows, range by range, and keeps those that were asked for by number;
+    afterwards `at` gives these. CertificateError says that data is not as the proof has it.
+    """
+
+    def __init__(
+        self, proof: Certificate | ErrorBound, X: object, y: object, named: Iterable[int]
+    ) -> None:
+        self.proof = proof
+        try:
+            self.signs = _read_signs(y, proof.positive, proof.negative)
+            self._read, self.n, self.d = _source(X, proof.fit_intercept)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise CertificateError(f"The certificate is for other data: {error}") from None
+        if (self.n, self.d) != (proof.n, proof.d) or len(self.signs) != proof.n:
+            raise CertificateError(
+                f"The certificate is for {proof.n} × {proof.d} numbers, the data has "
+                f"{self.n} × {self.d} and {len(self.signs)} labels."
+            )
+        self.p = self.d + int(proof.fit_intercept)
+        self._named = np.unique(np.fromiter(named, dtype=np.int64))
+        if len(self._named) > 0 and not 0 <= self._named[0] <= self._named[-1] < self.n:
+            raise CertificateError("The certificate names a row that is not there.")
+        self._kept: dict[int, tuple[Indices, Vector]] = {}
+
+    def blocks(self) -> Iterator[tuple[int, Block]]:
+        """All rows a_i in turn; at the end the digest is compared.
+
+        Raises
+        ------
+        CertificateError
+            If a number is not finite, or the rows are not those of the proof.
+        """
+        leaves = []
+        for first in range(0, self.n, rows_per_leaf(self.d)):
+            last = min(first + rows_per_leaf(self.d), self.n)
+            try:
+                leaf, block = self._read(first, last, self.signs[first:last])
+            except (ValueError, TypeError, OverflowError) as error:
+                raise CertificateError(f"The certificate is for other data: {error}") from None
+            leaves.append(leaf)
+            self._keep(first, last, block)
+            yield first, block
+        for label, sign in ((self.proof.positive, 1), (self.proof.negative, -1)):
+            if (label is not None or sign > 0) and not (self.signs == sign).any():
+                raise CertificateError(f"The certificate is for other data: no label is {label!r}.")
+        digest = MatrixDigest.of_leaves(self.n, self.d, leaves).signed(self.signs)
+        if digest != self.proof.sha256:
+            raise CertificateError(
+                "The certificate is for other data: the digest of the rows and labels differs."
+            )
+
+    def _keep(self, first: int, last: int, block: Block) -> None:
+        low, high = np.searchsorted(self._named, [first, last])
+        columns = np.arange(self.p) if block.columns is None else block.columns
+        for row in self._named[low:high].tolist():
+            values = block.A[row - first]
+            used = np.flatnonzero(values)
+            self._kept[row] = columns[used], values[used]
+
+    def at(self, rows: Sequence[int]) -> Block:
+        """Rows that were asked for by number."""
+        kept = [self._kept[row] for row in rows]
+        counts = np.array([len(columns) for columns, _ in kept], dtype=np.int64)
+        columns = np.concatenate([np.empty(0, dtype=np.int64), *(part[0] for part in kept)])
+        values = np.concatenate([np.empty(0), *(part[1] for part in kept)])
+        ones = np.ones(len(rows), dtype=np.int8)
+        return exact.sparse_block(counts, columns, values, self.p, ones, False)
+
+
+def check_all(reading: Reading, look: Callable[[int, Block], None]) -> None:
+    """Show all rows to a check. That data is other data is said before anything else."""
+    failed: CertificateError | None = None
+    for first, block in reading.blocks():
+        if failed is None:
+            try:
+                look(first, block)
+            except CertificateError as error:
+                failed = error
+    if failed is not None:
+        raise failed
+
+
+# What reads a range of rows once, as a copy: its leaf of the digest, and the signed rows.
+_Read: TypeAlias = Callable[[int, int, Signs], tuple[bytes, Block]]
+
+
+def _source(X: Any, padded: bool) -> tuple[_Read, int, int]:
+    """How to read X, and its shape."""
+    if np.ma.is_masked(X):
+        raise ValueError("it is masked in places.")
+    if hasattr(X, "tocsr"):
+        return _sparse_source(X, padded)
+    table: Any = X if isinstance(X, np.ndarray) else _table_of(X)
+    if table.ndim != 2:
+        raise ValueError(f"it has {table.ndim} dimension(s), but a table has two.")
+    n, d = int(table.shape[0]), int(table.shape[1])
+
+    def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
+        copy = np.array(table[first:last], copy=True, subok=False)
+        if copy.shape != (last - first, d):
+            raise ValueError("its shape changed while it was read.")
+        rows = _as_floats(copy, first)
+        if not np.isfinite(rows).all():
+            i, j = np.argwhere(~np.isfinite(rows))[0].tolist()
+            raise _not_finite(rows[i, j], first + i, j)
+        return dense_leaf(rows), exact.dense_block(rows, signs, padded)
+
+    return read, n, d
+
+
+def _not_finite(value: float, row: int, column: int) -> ValueError:
+    what = "NaN" if math.isnan(value) else "infinity"
+    return ValueError(
+        f"it has {what} in row {row}, column {column}, and no certificate is of that."
+    )
+
+
+def _table_of(X: Any) -> npt.NDArray[Any]:
+    """A data frame, whose columns may differ in type, or nested sequences."""
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        columns = (
+            [X.iloc[:, j] for j in range(X.shape[1])] if hasattr(X, "iloc") else X.get_columns()
+        )
+        out = np.empty(tuple(X.shape))
+        for j, column in enumerate(columns):
+            out[:, j] = _as_floats(np.array(column.to_numpy())[:, None], 0)[:, 0]
+        return out
+    table = np.asarray(X)
+    large = table.dtype.kind == "f" and bool((np.abs(table) >= _MOST_EXACT).any())
+    if not hasattr(X, "dtype") and (table.dtype.kind in "USO" or large):
+        return np.array(X, dtype=object)  # nothing was rounded on the way
+    return table
+
+
+def _as_floats(values: npt.NDArray[Any], first: int) -> Vector:
+    """Numbers as float64, none of them rounded."""
+    if values.dtype.kind not in "biufO":
+        raise ValueError(f"it contains {values.dtype}, not real numbers.")
+    wide = values.astype(np.float64, copy=False)
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        rounded = (values > _MOST_EXACT) | (values < -_MOST_EXACT)
+    else:  # text among objects is not equal to a number either
+        rounded = (wide != values) & (values == values)
+    if np.any(rounded):
+        row = first + int(np.argwhere(rounded)[0][0])
+        raise ValueError(f"row {row} has something else than a number that float64 can hold.")
+    return wide
+
+
+def _sparse_source(X: Any, padded: bool) -> tuple[_Read, int, int]:
+    if len(X.shape) != 2:
+        raise ValueError(f"it has {len(X.shape)} dimension(s), but a table has two.")
+    n, d = int(X.shape[0]), int(X.shape[1])
+    form = getattr(X, "format", "")
+    if form == "csr":
+        indptr, indices, data = np.array(X.indptr), X.indices, X.data
+    else:
+        entries = X if form == "coo" else X.tocoo()
+        rows, indices, data = (
+            np.asarray(part) for part in (entries.row, entries.col, entries.data)
+        )
+        if not len(rows) == len(indices) == len(data) or rows.dtype.kind not in "iu":
+            raise ValueError("it is a malformed sparse matrix.")
+        if len(rows) > 0 and not 0 <= int(rows.min()) <= int(rows.max()) < n:
+            raise ValueError("it is a malformed sparse matrix: a row is out of range.")
+        order = np.argsort(rows, kind="stable")
+        indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
+        indices, data = indices[order], data[order]
+    if indptr.ndim != 1 or indptr.dtype.kind not in "iu" or len(indptr) != n + 1:
+        raise ValueError("it is a malformed sparse matrix: indptr is not n + 1 integers.")
+    if int(indptr[0]) != 0 or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("it is a malformed sparse matrix: indptr does not rise from 0.")
+    if int(indptr[-1]) > min(len(indices), len(data)) or indices.dtype.kind not in "iu":
+        raise ValueError("it is a malformed sparse matrix: indptr ends beyond its entries.")
+
+    def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
+        stretch = slice(int(indptr[first]), int(indptr[last]))
+        counts = np.diff(indptr[first : last + 1]).astype(np.int64)
+        columns = np.array(indices[stretch]).astype(np.int64)
+        values = _as_floats(np.array(data[stretch])[:, None], first)[:, 0]
+        if not len(columns) == len(values) == int(counts.sum()):
+            raise ValueError("its shape changed while it was read.")
+        if len(columns) > 0 and not 0 <= int(columns.min()) <= int(columns.max()) < d:
+            raise ValueError("it is a malformed sparse matrix: a column is out of range.")
+        if not np.isfinite(values).all():
+            k = int(np.argmin(np.isfinite(values)))
+            row = first + int(np.searchsorted(np.cumsum(counts), k, side="right"))
+            raise _not_finite(values[k], row, int(columns[k]))
+        parts = (*_in_order(counts, columns, values), d)
+        return sparse_leaf(*parts), exact.sparse_block(*parts, signs, padded)
+
+    return read, n, d
+
+
+def _in_order(counts: Indices, columns: Indices, values: Vector) -> tuple[Indices, Indices, Vector]:
+    """Entries of rows by column, those of one place added up exactly."""
+    row = np.repeat(np.arange(len(counts)), counts)
+    fresh = (np.diff(columns) > 0) | (np.diff(row) > 0)
+    if fresh.all():
+        return counts, columns, values
+    order = np.lexsort((columns, row))
+    row, columns, values = row[order], columns[order], values[order]
+    first = np.flatnonzero(np.append(True, (np.diff(columns) != 0) | (np.diff(row) != 0)))
+    sums = []
+    for a, b in zip(first.tolist(), [*first[1:].tolist(), len(row)], strict=True):
+        parts = values[a:b].tolist()
+        total = parts[0] if b - a == 1 else math.fsum(parts)
+        if b - a > 1 and not (math.isfinite(total) and sum(map(Fraction, parts)) == total):
+            raise ValueError("entries of one place have a sum that float64 cannot hold.")
+        sums.append(total)
+    return np.bincount(row[first], minlength=len(counts)), columns[first], np.array(sums)
+
+
+def _read_signs(y: Any, positive: Label, negative: Label) -> Signs:
+    """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None."""
+    if y is None or np.ma.is_masked(y):
+        raise ValueError("labels are missing.")
+    given = y.to_numpy() if hasattr(y, "to_numpy") else y
+    labels = np.array(given)
+    large = labels.dtype.kind == "f" and bool((np.abs(labels) >= _MOST_EXACT).any())
+    if not hasattr(given, "dtype") and (labels.dtype.kind in "US" or large):
+        labels = np.array(given, dtype=object)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1 or labels.dtype.kind in "Vc":
+        raise ValueError(f"its labels have shape {labels.shape}: one per row is needed.")
+    if labels.dtype.kind in "mM":
+        if np.isnat(labels).any():
+            raise ValueError("a label is missing.")
+        labels = labels.astype(str)
+    values, place = (
+        np.unique(labels, return_inverse=True) if labels.dtype != object else _unique(labels)
+    )
+    signs = np.full(len(values), -1, dtype=np.int8)
+    for k, value in enumerate(values):
+        label = value.item() if isinstance(value, np.generic) else value
+        if label is None or label != label:
+            raise ValueError("a label is missing.")
+        plain = label if isinstance(label, str | int | float | bool) else str(label)
+        if plain == positive:
+            signs[k] = 1
+        elif negative is not None and plain != negative:
+            raise ValueError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
+    return np.asarray(signs[place])
+
+
+def _unique(labels: npt.NDArray[Any]) -> tuple[list[Hashable], Indices]:
+    numbers: dict[Hashable, int] = {}
+    place = [numbers.setdefault(label, len(numbers)) for label in labels.tolist()]
+    return list(numbers), np.array(place, dtype=np.int64)
+
+
+# The claims.
+
+
+def check(proof: Certificate, X: object, y: object) -> None:
+    """Every claim that a certificate makes, against the data, in one reading."""
+    claims = [claim for claim in (proof.dependence, proof.contradiction) if claim is not None]
+    named = [row for claim in claims for row in claim.named]
+    for margin in (proof.margin, proof.geometric_margin):
+        named += [] if margin is None else margin.rows
+    reading = Reading(proof, X, y, named)
+    seen = _Seen(proof, reading.p)
+    check_all(reading, seen.look_at)
+    left = np.concatenate(seen.left)
+    _check_kind(proof, left, int(seen.used.sum()))
+    if seen.whole is not None:
+        _check_dependence(seen.whole, left, seen.sums, reading)
+    spanning = None if seen.whole is not None else proof.dependence
+    for claim in dict.fromkeys([proof.contradiction, spanning]):  # once if they are the same
+        if claim is not None:
+            check_contradiction(claim, reading)
+    _check_upper(proof, reading)
+    if proof.geometric_margin is not None:
+        _check_gap(proof.geometric_margin, seen, reading)
+
+
+class _Seen:
+    """What all rows say of the weights of a proof."""
+
+    def __init__(self, proof: Certificate, p: int) -> None:
+        self.proof = proof
+        self.w = _weights(proof.w, p)
+        gap = proof.geometric_margin
+        if gap is not None and not (proof.fit_intercept and proof.kind == "separable"):
+            raise CertificateError("Only a separable set with a bias has a gap of two hulls.")
+        self.gap_w = None if gap is None else _weights(gap.w, p)
+        self.least: dict[int, Fraction | None] = {1: None, -1: None}
+        whole = proof.dependence  # on all rows that w leaves at zero, or on p + 1 that span all
+        self.whole = None if whole is None or whole.among is not None else whole
+        self.left: list[Indices] = []
+        self.used = np.zeros(p, dtype=np.bool_)
+        self.sums = [0] * p
+
+    def look_at(self, first: int, block: Block) -> None:
+        """Take a range of rows into account."""
+        A, proof = block.A, self.proof
+        columns = range(A.shape[1]) if block.columns is None else block.columns.tolist()
+        w = None if self.w is None else block.of(self.w)
         sides = np.zeros(len(A), dtype=np.int8) if w is None else exact.product_signs(A, w)
         if (sides < 0).any():
             row = first + int(np.argmax(sides < 0))
             raise CertificateError(f"Row {row} is on the wrong side: ⟨a, w⟩ < 0.")
-        left.append(first + np.flatnonzero(sides == 0))
-        used |= A.any(axis=0)
-        if whole is not None:
-            parts = exact.column_sums(A[sides == 0])
-            sums = [total + part for total, part in zip(sums, parts, strict=True)]
-        if proof.margin is not None and w is not None:
-            _check_lower(first, A, w, proof.margin.lo)
+        self.left.append(first + np.flatnonzero(sides == 0))
+        self.used[columns] |= A.any(axis=0)
+        if self.whole is not None:
+            for j, part in zip(columns, exact.column_sums(A[sides == 0]), strict=True):
+                self.sums[j] += part
+        if proof.margin is not None and w is not None and self.w is not None:
+            _check_lower(first, A, w, self.w, proof.margin.lo)
         if proof.radius is not None:
             _check_radius(first, A, proof.radius)
-    _check_kind(proof, np.concatenate(left), int(used.sum()))
-    if whole is not None:
-        _check_dependence(whole, np.concatenate(left), sums, rows)
-    spanning = None if whole is not None else proof.dependence
-    for claim in dict.fromkeys([proof.contradiction, spanning]):  # once if they are the same
-        if claim is not None:
-            check_contradiction(claim, rows)
-    _check_upper(proof, rows)
+        if self.gap_w is not None:
+            self._look_at_gap(A, block.of(self.gap_w))
+
+    def _look_at_gap(self, A: Vector, w: Numbers) -> None:
+        for side in (1, -1):
+            own = A[A[:, -1] == side]  # the last is the padding, which has the sign
+            if len(own) > 0:
+                least, known = exact.least_product(own, w), self.least[side]
+                self.least[side] = least if known is None else min(least, known)
 
 
-def check_contradiction(claim: Dependence, rows: SignedRows) -> None:
+def _weights(w: tuple[Fraction, ...] | None, p: int) -> Numbers | None:
+    if w is not None and (len(w) != p or not any(w)):
+        raise CertificateError(f"The weights are not {p} numbers that are not all zero.")
+    return None if w is None else exact.numbers(w)
+
+
+def check_contradiction(claim: Dependence, rows: Reading) -> None:
     """No w separates the rows of the claim."""
-    among = claim.among
-    if among is None:
+    if claim.among is None:
         raise CertificateError("A contradiction does not say among which rows it is.")
-    sums = exact.column_sums(_at(rows, among))
-    _check_dependence(claim, np.array(among, dtype=np.int64), sums, rows)
-
-
-def matching_rows(
-    proof: Certificate | ErrorBound, X: object, y: object, named: Sequence[int]
-) -> SignedRows:
-    """The rows that a proof is about, some of them by name; CertificateError if it is others.
-
-    Without y, X is an iterable of pairs (X, y), which is gone through several times.
-    """
-    try:
-        if y is None and hasattr(X, "n_rows"):
-            return _matching_blocks(proof, cast("Iterable[tuple[object, object]]", X), named)
-        matrix = as_matrix(X)
-        signs = signs_of(y, proof.positive, proof.negative)
-    except ValueError as error:
-        if isinstance(error, CertificateError):
-            raise
-        raise CertificateError(f"The certificate is for other data: {error}") from None
-    if matrix.shape != (proof.n, proof.d) or len(signs) != proof.n:
-        raise CertificateError(
-            f"The certificate is for {proof.n} × {proof.d} numbers, the data has "
-            f"{matrix.shape[0]} × {matrix.shape[1]} and {len(signs)} labels."
-        )
-    _check_match(proof, signs, digest(matrix, signs))
-    return SignedRows(matrix, signs, proof.fit_intercept)
-
-
-def _matching_blocks(
-    proof: Certificate | ErrorBound, blocks: Iterable[tuple[object, object]], named: Sequence[int]
-) -> SignedRows:
-    sides = proof.positive, proof.negative
-    rows = StreamedRows(blocks, sides, (proof.n, proof.d), proof.fit_intercept, named)
-    if rows.n != proof.n:
-        raise CertificateError(f"The certificate is for {proof.n} rows, but the data has {rows.n}.")
-    _check_match(proof, rows.signs, rows.sha256)
-    return rows
-
-
-def _check_match(proof: Certificate | ErrorBound, signs: Signs, sha256: str) -> None:
-    for label, sign in ((proof.positive, 1), (proof.negative, -1)):
-        if (label is not None or sign > 0) and not (signs == sign).any():
-            raise CertificateError(f"The certificate is for other data: no label is {label!r}.")
-    if sha256 != proof.sha256:
-        raise CertificateError(
-            "The certificate is for other data: the digest of the rows and labels differs."
-        )
+    block = rows.at(claim.among)
+    sums = np.array(exact.column_sums(block.A), dtype=object)
+    among = np.array(claim.among, dtype=np.int64)
+    _check_dependence(claim, among, block.spread(sums, rows.p).tolist(), rows)
 
 
 def _check_kind(proof: Certificate, left: Indices, p: int) -> None:
@@ -178,7 +565,7 @@ def _check_kind(proof: Certificate, left: Indices, p: int) -> None:
 
 
 def _check_dependence(
-    claim: Dependence, among: Indices, sums: Sequence[int], rows: SignedRows
+    claim: Dependence, among: Indices, sums: Sequence[int], rows: Reading
 ) -> None:
     """Σ (1 + μ_i) a_i = 0 over ``among``, whose column sums are given, with 1 + μ > 0."""
     if len(among) == 0 or len(np.unique(among)) != len(among):
@@ -188,21 +575,28 @@ def _check_dependence(
     if len(set(claim.rows)) != len(claim.rows):
         raise CertificateError("A row has two multipliers.")
     total = exact.as_fractions(sums)
-    B = _at(rows, claim.rows)
+    B = rows.at(claim.rows)
     if claim.exact:
         low = [i for i, mu in zip(claim.rows, claim.multipliers, strict=True) if mu <= -1]
         if low:
             raise CertificateError(f"The weight λ of row {low[0]} is not positive.")
         if len(claim.rows) > 0:
-            whole, unit = exact.combine(B, exact.numbers(claim.multipliers))
-            total = [s + value * unit for s, value in zip(total, whole, strict=True)]
+            whole, unit = exact.combine(B.A, exact.numbers(claim.multipliers))
+            for j, value in enumerate(B.spread(whole, rows.p).tolist()):
+                total[j] += value * unit
         if any(total):
             column = next(j for j, value in enumerate(total) if value)
             raise CertificateError(f"Σ λ_i a_i is not zero in column {column}.")
         return
-    used = np.asarray(_at(rows, among.tolist()).any(axis=0))  # a column of zeros asks for nothing
-    right = [-value for value, use in zip(total, used, strict=True) if use]
-    found = exact.enclose(B[:, used].T, right) if len(B) == len(right) else None
+    if claim.among is None:
+        raise CertificateError("A solve shows λ on rows that are named only.")
+    every = rows.at(claim.among)  # without columns of zeros, which ask for nothing
+    columns = np.arange(rows.p) if every.columns is None else every.columns
+    right = [-total[j] for j in columns.tolist()]
+    square = np.zeros((len(claim.rows), len(columns)))
+    own = np.arange(rows.p) if B.columns is None else B.columns
+    square[:, np.searchsorted(columns, own)] = B.A
+    found = exact.enclose(square.T, right) if len(square) == len(right) else None
     if found is None:
         raise CertificateError("The system for λ is not square, or not shown to be regular.")
     near, radius = found
@@ -215,20 +609,23 @@ def _check_dependence(
         raise CertificateError("A multiplier is not near the solution for λ.")
 
 
-def _check_lower(first: int, A: Vector, w: Numbers, lo: float) -> None:
-    """⟨a_i, w⟩ ≥ lo·‖w‖ for every row."""
+def _check_lower(first: int, A: Vector, own: Numbers, w: Numbers, lo: float) -> None:
+    """⟨a_i, w⟩ ≥ lo·‖w‖ for every row; ``own`` are the weights of its columns."""
     if not 0.0 <= lo < math.inf:
         raise CertificateError("The lower bound of the margin is not a finite number ≥ 0.")
     with np.errstate(all="ignore"):
         norm = math.sqrt(float(np.square(w.near).sum())) * (1.0 + (len(w.near) + 4) * 2.0**-52)
-        found, bound = exact.product_bounds(A, w.near)
+        found, bound = exact.product_bounds(A, own.near)
         doubtful = np.flatnonzero(~(found - bound >= lo * norm * (1.0 + 2.0**-50)))
     if len(doubtful) == 0:
         return
-    least = Fraction(lo) ** 2 * sum(int(value) ** 2 for value in w.whole)
-    whole, unit = exact.products(A[doubtful], w)
+    least = Fraction(lo) ** 2 * w.square_norm()
+    low = exact.least_product(A[doubtful], own)
+    if low >= 0 and low**2 >= least:
+        return
+    whole, unit = exact.products(A[doubtful], own)
     for row, value in zip(doubtful, whole, strict=True):
-        if value < 0 or (value * unit) ** 2 < least * w.unit**2:
+        if value < 0 or (value * unit) ** 2 < least:
             raise CertificateError(f"Row {first + row} has a margin below {lo!r}.")
 
 
@@ -247,35 +644,51 @@ def _check_radius(first: int, A: Vector, radius: float) -> None:
             raise CertificateError(f"Row {first + row} is longer than R = {radius!r}.")
 
 
-def _check_upper(proof: Certificate, rows: SignedRows) -> None:
+def _check_upper(proof: Certificate, rows: Reading) -> None:
     """‖Σ λ_i a_i‖ ≤ hi·Σ λ_i, and the bound on the mistakes."""
     claim = proof.margin
     if claim is not None and not 0.0 <= claim.lo <= claim.hi:
         raise CertificateError("The bounds of the margin are not numbers in order.")
     if claim is not None and claim.hi < math.inf and proof.kind == "separable":
-        weights = claim.weights
-        if len(claim.rows) != len(weights) or not any(weights) or min(weights) < 0:
-            raise CertificateError("The weights of the upper bound are not a λ ≥ 0.")
-        whole, unit = exact.combine(_at(rows, claim.rows), exact.numbers(weights))
-        squared = sum(int(value) ** 2 for value in whole) * unit**2
-        if squared > (Fraction(claim.hi) * sum(weights)) ** 2:
+        squared = _square_of_sum(claim.rows, claim.weights, rows, rows.p)
+        if squared > (Fraction(claim.hi) * sum(claim.weights)) ** 2:
             raise CertificateError(f"λ does not show that the margin is at most {claim.hi!r}.")
     if proof.mistake_bound is not None:
         if claim is None or proof.radius is None or not claim.lo > 0.0:
             raise CertificateError("The bound on the mistakes lacks a margin or a radius.")
         if proof.mistake_bound != mistake_bound(proof.radius, claim.lo):
-            raise CertificateError(f"⌈R²/γ²⌉ is not {proof.mistake_bound}.")
+            raise CertificateError(f"⌊R²/γ²⌋ is not {proof.mistake_bound}.")
 
 
-def mistake_bound(radius: float, gamma: float) -> int | None:
-    """⌈R²/γ²⌉, exactly (B1); None where there is no such number."""
-    if not (gamma > 0.0 and math.isfinite(radius)):
-        return None
-    return math.ceil((Fraction(radius) / Fraction(gamma)) ** 2)
+def _check_gap(claim: GeometricMargin, seen: _Seen, rows: Reading) -> None:
+    """Half the distance of the hulls is in [lo, hi]."""
+    positive, negative = seen.least[1], seen.least[-1]
+    if not 0.0 <= claim.lo <= claim.hi or positive is None or negative is None:
+        raise CertificateError("The bounds of the geometric margin are not numbers in order.")
+    norm = sum(value * value for value in claim.w[:-1])
+    if claim.lo > 0.0 and not (
+        positive + negative > 0 and (positive + negative) ** 2 >= 4 * norm * Fraction(claim.lo) ** 2
+    ):
+        raise CertificateError(f"The classes are less than 2·{claim.lo!r} apart along w.")
+    if claim.hi == math.inf:
+        return
+    squared = _square_of_sum(claim.rows, claim.weights, rows, rows.d)
+    on_side = [Fraction(0), Fraction(0)]
+    for row, weight in zip(claim.rows, claim.weights, strict=True):
+        on_side[int(rows.signs[row] > 0)] += weight
+    if on_side[0] != on_side[1]:
+        raise CertificateError("λ has not the same sum on both classes.")
+    if squared > (2 * Fraction(claim.hi) * on_side[0]) ** 2:
+        raise CertificateError(f"λ does not show a geometric margin of at most {claim.hi!r}.")
 
 
-def _at(rows: SignedRows, numbers: Sequence[int]) -> Vector:
-    try:
-        return rows.at(numbers)
-    except ValueError as error:
-        raise CertificateError(f"The certificate names a row that is not there: {error}") from None
+def _square_of_sum(
+    named: Sequence[int], weights: Sequence[Fraction], rows: Reading, columns: int
+) -> Fraction:
+    """‖Σ λ_i a_i‖² in the first columns, for a λ ≥ 0 that is not zero."""
+    if len(named) != len(weights) or not any(weights) or min(weights) < 0:
+        raise CertificateError("The weights of the upper bound are not a λ ≥ 0.")
+    block = rows.at(named)
+    whole, unit = exact.combine(block.A, exact.numbers(weights))
+    total = block.spread(whole, rows.p)[:columns]
+    return Fraction(sum(int(value) ** 2 for value in total)) * unit**2

@@ -7,8 +7,9 @@ up to scale, (‖z‖², −z), where z is the point of the convex hull of the a
 origin: this is Wolfe's algorithm for it. With g_j = (0, a_j) and b = (0, −Σ a_i) it asks
 whether −Σ a_i lies in the cone of the rows (Stiemke).
 
-The vectors in use, the *corral*, are linearly independent and kept as Q·R with orthonormal
-Q; b is projected on them without ever squaring their condition number.
+The vectors in use, the *corral*, are linearly independent and kept as Q·R with orthonormal Q,
+which rotations update as they join and leave; b is projected on them without ever squaring their
+condition number.
 
 References: P. Wolfe, Finding the nearest point in a polytope, Math. Programming 11 (1976);
 C. Lawson and R. Hanson, Solving Least Squares Problems (1974), chapter 23.
@@ -17,328 +18,268 @@ C. Lawson and R. Hanson, Solving Least Squares Problems (1974), chapter 23.
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from enum import Enum
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from scipy.linalg import qr_delete
+from scipy.linalg.lapack import dtrtrs
 
 from novikoff.core.rows import Indices, Vector
-from novikoff.geometry.working import Working, add_to, product, seen
+from novikoff.core.stops import Limits
 
-# What `pivot` came to.
-OPTIMAL: Final = 0  # no vector makes an acute angle with the residual
-FITTED: Final = 1  # the residual is zero but for rounding
-PAUSED: Final = 2  # the number of pivots allowed is used up
-STALLED: Final = 3  # rounding forbids further progress
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
+# A residual below this share of b is zero, but for rounding.
 _ZERO: Final = 4e-15
+# A vector depends on the members if less than this share of it is new.
 _INDEPENDENT: Final = 1e-13
+# A working set of more bytes is priced by a short list of rows in between.
+_FAST_BYTES, _SHORT = 1 << 20, 64
+# Products of more entries are shared by BLAS among cores, which may be busy.
+_ONE_CORE: Final = 1 << 15
+# After so many leaves for each member that there may be, the factors are made anew.
+_LEAVES_PER_MEMBER: Final = 4
+# Pivots between two looks at the clock.
+_PIVOTS_PER_LOOK: Final = 16
 
 
-class Corral(NamedTuple):
-    """The vectors in use, as numbers of rows of G, and their factors.
+class Ending(Enum):
+    """How a search ended."""
 
-    A member is the row ``first`` of G, or the sum of rows ``first`` and ``second`` where
-    ``second`` is not negative: a vertex of the difference of two hulls.
+    OPTIMAL = "no row would improve the answer"
+    FITTED = "the residual is zero, but for rounding"
+    STALLED = "rounding forbids further progress"
+    WATCHED = "the watcher has seen enough"
+    LIMITED = "a limit was reached"
+
+
+class WorkingSet:
+    """Vectors to choose from: the rows of G, dense or sparse, and their signs."""
+
+    def __init__(self, G: Vector | sp.csr_array, sides: npt.NDArray[np.int8]) -> None:
+        self.G = G
+        self.n = G.shape[0]
+        self.sides = sides
+        self.positive, self.negative = np.flatnonzero(sides > 0), np.flatnonzero(sides < 0)
+
+    def vector(self, i: int, j: int = -1) -> Vector:
+        """g_i, or g_i + g_j."""
+        if isinstance(self.G, np.ndarray):
+            return np.array(self.G[i]) if j < 0 else np.asarray(self.G[i] + self.G[j])
+        v = np.zeros(self.G.shape[1])
+        for k in (i, j):
+            if k >= 0:
+                stretch = slice(int(self.G.indptr[k]), int(self.G.indptr[k + 1]))
+                v[self.G.indices[stretch]] += self.G.data[stretch]
+        return v
+
+    def some(self, rows: Indices) -> WorkingSet:
+        """A few of them."""
+        return WorkingSet(self.G[rows], self.sides[rows])
+
+    @property
+    def large(self) -> bool:
+        """Whether a look at all of them leaves the fast caches."""
+        return isinstance(self.G, np.ndarray) and self.G.nbytes > _FAST_BYTES
+
+
+class Corral:
+    """The vectors in use and their factors.
+
+    A member is the row ``first`` of the working set, or the sum of rows ``first`` and ``second``
+    where ``second`` is not negative: a vertex of the difference of two hulls. ``u`` are the
+    coefficients, positive; ``most`` is how many there may be.
     """
 
-    first: Indices
-    second: Indices
-    u: Vector  # the coefficients, positive
-    trial: Vector  # the coefficients without the constraint
-    Q: Vector  # (capacity, q): orthonormal rows
-    R: Vector  # (capacity, capacity): member c is Σ_r R[r, c]·Q[r]
-    c: Vector  # Q·b
-    residual: Vector  # b − Σ u_j g_j
-    size: Indices  # (1,): how many
+    def __init__(self, b: Vector, most: int) -> None:
+        self.b, self.most = b, min(most, len(b))
+        self.first: list[int] = []
+        self.second: list[int] = []
+        self.u = np.empty(0)
+        self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
+        self._R = np.zeros((self.most, self.most), order="F")
+        self.residual = b.copy()
+        self._left = 0  # how many have left
+
+    @property
+    def size(self) -> int:
+        """The number of members."""
+        return len(self.first)
+
+    def begin(self, working: WorkingSet) -> None:
+        """Factor the members anew if many have left since, as rounding builds up.
+
+        Those that depend on earlier ones, or get u ≤ 0, leave.
+        """
+        if self._left <= _LEAVES_PER_MEMBER * self.most:
+            return
+        members = list(zip(self.first, self.second, strict=True))
+        self.first, self.second, self.u, self._left = [], [], np.empty(0), 0
+        for i, j in members:
+            self._join(working.vector(i, j), i, j)
+        while self.size > 0:
+            trial = self._unconstrained()
+            worst = int(np.argmin(trial))
+            if trial[worst] > 0.0:
+                self.u = trial
+                break
+            self._leave(worst)
+        self._refresh()
+
+    def admit(self, g: Vector, i: int, j: int) -> bool:
+        """Let a vector join and others leave, if that brings Σ u_j g_j nearer to b."""
+        if not self._join(g, i, j):
+            return False
+        trial = self._unconstrained()
+        if not trial[-1] > 0.0:  # but for rounding it is
+            self._leave(self.size - 1)
+            return False
+        before = float(self.residual @ self.residual)
+        while not trial.min() > 0.0:  # on the way to the new solution, some would turn negative
+            blocked = np.flatnonzero(trial <= 0.0)
+            u = self.u[blocked]
+            reach = np.where(u > 0.0, u / (u - trial[blocked]), 0.0)
+            k = int(np.argmin(reach))
+            self.u = np.maximum(self.u + float(reach[k]) * (trial - self.u), 0.0)
+            self._leave(int(blocked[k]))
+            trial = self._unconstrained()
+        self.u = trial
+        self._refresh()
+        return float(self.residual @ self.residual) < before
+
+    def _join(self, g: Vector, i: int, j: int) -> bool:
+        """Append a vector to the factors, unless it depends on the members."""
+        k = self.size
+        if k >= self.most:
+            return False
+        v, c = g, np.zeros(k)
+        for _ in range(2):  # twice is enough for orthogonality to the last bits
+            more = products(self._basis, v)
+            v, c = v - _combination(more, self._basis), c + more
+        before, after = math.sqrt(float(g @ g)), math.sqrt(float(v @ v))
+        if not after > _INDEPENDENT * before:
+            return False
+        self._Q[:, k] = v / after
+        self._R[:k, k], self._R[k, k] = c, after
+        self.first.append(i)
+        self.second.append(j)
+        self.u = np.append(self.u, 0.0)
+        return True
+
+    def _leave(self, out: int) -> None:
+        """Take a member out."""
+        k = self.size
+        self._left += 1
+        if k > 1:
+            Q, R = qr_delete(self._Q[:, :k], self._R[:k, :k], out, which="col", check_finite=False)
+            self._Q[:, : k - 1], self._R[: k - 1, : k - 1] = Q[:, : k - 1], R[: k - 1]
+        del self.first[out], self.second[out]
+        self.u = np.delete(self.u, out)
+
+    @property
+    def _basis(self) -> Vector:
+        """The orthonormal vectors, one to a row."""
+        return self._Q[:, : self.size].T
+
+    def _unconstrained(self) -> Vector:
+        """The u that minimises ‖b − Σ u_j g_j‖, whatever its signs."""
+        R = self._R[: self.size, : self.size]
+        solution, failed = dtrtrs(R, products(self._basis, self.b))
+        return np.asarray(solution) if failed == 0 else np.full(self.size, -1.0)
+
+    def _refresh(self) -> None:
+        """R = b − QQᵀb, cleaned once more of what is left along Q."""
+        r = self.b - _combination(products(self._basis, self.b), self._basis)
+        self.residual = r - _combination(products(self._basis, r), self._basis)
 
 
-def empty_corral(q: int, most: int) -> Corral:
-    """A corral for at most ``most`` vectors of q entries."""
-    most += 1
-    return Corral(
-        first=np.empty(most, dtype=np.int64),
-        second=np.empty(most, dtype=np.int64),
-        u=np.zeros(most),
-        trial=np.zeros(most),
-        Q=np.empty((most, q)),
-        R=np.empty((most, most)),
-        c=np.zeros(most),
-        residual=np.zeros(q),
-        size=np.zeros(1, dtype=np.int64),
-    )
+def products(G: Vector | sp.csr_array, r: Vector) -> Vector:
+    """⟨g, r⟩ for every row of G, on this core: large products of BLAS wait for all the others."""
+    if isinstance(G, np.ndarray) and G.size > _ONE_CORE:
+        return np.asarray(np.vecdot(G, r))
+    return np.asarray(G @ r)
 
 
-@njit(cache=True, nogil=True)
-def pivot(
-    G: Working,
-    sides: npt.NDArray[np.int8],
-    b: Vector,
-    corral: Corral,
-    barred: npt.NDArray[np.bool_],
-    prices: Vector,
-    short: Indices,
-    tol: float,
-    pairs: bool,
-    most: int,
-    anew: bool,
-) -> int:
-    """Let vectors join and leave the corral until no row of G would improve the fit.
+def _combination(c: Vector, G: Vector) -> Vector:
+    """Σ c_i g_i, likewise."""
+    return np.asarray(np.einsum("i,ij->j", c, G) if G.size > _ONE_CORE else c @ G)
+
+
+def pivot(working: WorkingSet, corral: Corral, tol: float, pairs: bool, limits: Limits) -> Ending:
+    """Let vectors join and leave the corral until no row of the working set would improve the fit.
 
     That is: until ⟨g, r⟩ ≤ tol·‖r‖² for all g, r the residual. With ``pairs`` the vectors
     are the sums of a row of side +1 and one of side −1. Rows that rounding keeps from
-    improving the fit are ``barred`` for a while. Where ``short`` has room, the best few rows
-    are noted there, and all looked at again only when none of them helps. With ``anew`` the
-    members are factored first: G has changed, or rounding may have built up.
+    improving the fit are barred until it improves. Of a large working set the best rows are
+    looked at by themselves, and all of them again only when none of these helps.
     """
-    if anew:
-        _begin(G, b, corral)
-    scale = math.sqrt(_sq(b))
-    trial, r = corral.trial, corral.residual
-    best, n_barred, n_short = math.inf, 0, 0
-    if not anew:  # what was barred before this call still is
-        best = _sq(r)
-        for i in range(len(barred)):
-            n_barred += barred[i]
-    for _ in range(most):
-        rr = _sq(r)
-        if math.sqrt(rr) <= _ZERO * scale:
-            return FITTED
-        if rr < best:
-            best = rr
-            n_barred = 0
-            for i in range(len(barred)):
-                barred[i] = False
-        i, j, price = _most_acute(G, sides, r, barred, prices, short, n_short, pairs)
-        if n_short > 0 and price <= tol * rr:  # the short list is used up: look at all again
-            n_short = 0
-            i, j, price = _most_acute(G, sides, r, barred, prices, short, n_short, pairs)
-        if n_short == 0 and len(short) > 0:
-            n_short = _shortlist(sides, prices, short, i, j, price) if i >= 0 else 0
-        if i < 0 or price <= tol * rr:
-            return OPTIMAL if n_barred == 0 else STALLED
-        k = corral.size[0]
-        if k + 1 == len(corral.u):  # it is full: nobody can join
-            return STALLED
-        improved = _join(G, b, corral, i, j)
-        if improved:
-            corral.u[k] = 0.0
-            _back_substitute(corral)
-            improved = trial[k] > 0.0  # but for rounding it is
-            if improved:
-                _settle(corral)
-                _refresh_residual(b, corral)
-                improved = _sq(r) < best
-            else:
-                _leave(corral, k)
-        if not improved:
-            n_barred += 1
+    corral.begin(working)
+    zero = _ZERO * math.sqrt(float(corral.b @ corral.b))
+    best, barred = math.inf, np.zeros(working.n, dtype=np.bool_)
+    short, rows = working, np.arange(working.n)  # the rows that are priced, and where they are
+    for turn in range(1 << 62):
+        r = corral.residual
+        square = float(r @ r)
+        if math.sqrt(square) <= zero:
+            return Ending.FITTED
+        if turn % _PIVOTS_PER_LOOK == 0 and limits.reached() is not None:
+            return Ending.LIMITED
+        if square < best:
+            best = square
+            barred[:] = False
+        i, j, price = _most_acute(short, r, pairs, barred[rows])
+        if not price > tol * square and short is not working:  # the short list is used up
+            short, rows = working, np.arange(working.n)
+            i, j, price = _most_acute(short, r, pairs, barred)
+        if i < 0 or not price > tol * square:
+            return Ending.STALLED if barred.any() else Ending.OPTIMAL
+        if corral.size >= corral.most:  # it is full: nobody can join
+            return Ending.STALLED
+        i, j = int(rows[i]), int(rows[j]) if j >= 0 else -1
+        if short is working and working.large:
+            rows = _short_list(working, r, pairs, barred)
+            short = working.some(rows)
+        if not (corral.admit(working.vector(i, j), i, j) and _is_less(corral, best)):
             barred[i] = True
             if j >= 0:
                 barred[j] = True
-    if _sq(r) < best:
-        for i in range(len(barred)):
-            barred[i] = False
-    return PAUSED
+    return Ending.LIMITED
 
 
-@njit(cache=True, nogil=True)
-def _begin(G: Working, b: Vector, corral: Corral) -> None:
-    """Factor the members anew; those that depend on earlier ones, or get u ≤ 0, leave."""
-    members = corral.size[0]
-    corral.size[0] = 0
-    for k in range(members):
-        corral.u[corral.size[0]] = corral.u[k]
-        _join(G, b, corral, corral.first[k], corral.second[k])
-    while corral.size[0] > 0:
-        _back_substitute(corral)
-        worst = 0
-        for m in range(corral.size[0]):
-            if corral.trial[m] < corral.trial[worst]:
-                worst = m
-        if corral.trial[worst] > 0.0:
-            _accept(corral)
-            break
-        _leave(corral, worst)
-    _refresh_residual(b, corral)
+def _is_less(corral: Corral, best: float) -> bool:
+    return float(corral.residual @ corral.residual) < best
 
 
-@njit(cache=True, nogil=True)
-def _settle(corral: Corral) -> None:
-    """Move u towards the unconstrained solution; whoever would turn negative leaves."""
-    trial = corral.trial
-    while True:
-        k = corral.size[0]
-        step, out = 1.0, -1
-        for m in range(k):
-            if trial[m] <= 0.0:
-                reach = corral.u[m] / (corral.u[m] - trial[m]) if corral.u[m] > 0.0 else 0.0
-                if reach < step or out < 0:
-                    step, out = reach, m
-        if out < 0:
-            _accept(corral)
-            return
-        for m in range(k):
-            corral.u[m] = max(corral.u[m] + step * (trial[m] - corral.u[m]), 0.0)
-        corral.u[out] = 0.0
-        _leave(corral, out)
-        _back_substitute(corral)
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _most_acute(
-    G: Working,
-    sides: npt.NDArray[np.int8],
-    r: Vector,
-    barred: npt.NDArray[np.bool_],
-    prices: Vector,
-    short: Indices,
-    n_short: int,
-    pairs: bool,
+    working: WorkingSet, r: Vector, pairs: bool, barred: npt.NDArray[np.bool_]
 ) -> tuple[int, int, float]:
-    """The vector with the largest ⟨g, r⟩, and that value; among the short list if there is one."""
-    plus, minus = -1, -1
-    most, other = -math.inf, -math.inf
-    s = seen(G, r)
-    for k in range(n_short if n_short > 0 else len(barred)):
-        i = short[k] if n_short > 0 else k
-        if barred[i]:
-            continue
-        price = product(G, i, s)
-        prices[i] = price
-        if not pairs or sides[i] > 0:
-            if price > most:
-                most, plus = price, i
-        elif price > other:
-            other, minus = price, i
+    """The vector with the largest ⟨g, r⟩, and that value; −1 where there is none."""
+    prices = products(working.G, r)
+    prices[barred] = -np.inf
     if not pairs:
-        return plus, -1, most
-    if plus < 0 or minus < 0:
+        i = int(np.argmax(prices))
+        return i, -1, float(prices[i])
+    if len(working.positive) == 0 or len(working.negative) == 0:
         return -1, -1, -math.inf
-    return plus, minus, most + other
+    i = int(working.positive[np.argmax(prices[working.positive])])
+    j = int(working.negative[np.argmax(prices[working.negative])])
+    return i, j, float(prices[i] + prices[j])
 
 
-@njit(cache=True, nogil=True)
-def _shortlist(
-    sides: npt.NDArray[np.int8], prices: Vector, short: Indices, i: int, j: int, price: float
-) -> int:
-    """Note rows about half as good as the best, as many as there is room for."""
-    n_short = 0
-    share = 0.5 * price if j < 0 else 0.25 * price
-    for k in range(len(prices)):
-        best = prices[i] if j < 0 or sides[k] > 0 else prices[j]
-        if prices[k] > best - share and n_short < len(short):
-            short[n_short] = k
-            n_short += 1
-    return n_short
+def _short_list(
+    working: WorkingSet, r: Vector, pairs: bool, barred: npt.NDArray[np.bool_]
+) -> Indices:
+    """The rows of the largest prices, of either side where pairs are asked for."""
+    prices = products(working.G, r)
+    prices[barred] = -np.inf
+    if not pairs:
+        return _largest(np.arange(working.n), prices, _SHORT)
+    sides = (working.positive, working.negative)
+    return np.concatenate([_largest(side, prices[side], _SHORT // 2) for side in sides])
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _join(G: Working, b: Vector, corral: Corral, i: int, j: int) -> bool:
-    """Append g_i (+ g_j) to the factors, unless it depends on the members."""
-    k = corral.size[0]
-    Q, R = corral.Q, corral.R
-    q = Q.shape[1]
-    v = Q[k]
-    for e in range(q):
-        v[e] = 0.0
-    add_to(v, G, i)
-    if j >= 0:
-        add_to(v, G, j)
-    before = math.sqrt(_sq(v))
-    for m in range(k):
-        R[m, k] = 0.0
-    for _ in range(2):  # twice is enough for orthogonality to the last bits
-        for m in range(k):
-            s = 0.0
-            for e in range(q):
-                s += Q[m, e] * v[e]
-            for e in range(q):
-                v[e] -= s * Q[m, e]
-            R[m, k] += s
-    after = math.sqrt(_sq(v))
-    if not after > _INDEPENDENT * before:
-        return False
-    s = 0.0
-    for e in range(q):
-        v[e] /= after
-        s += v[e] * b[e]
-    R[k, k] = after
-    corral.c[k] = s
-    corral.first[k], corral.second[k] = i, j
-    corral.size[0] = k + 1
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _leave(corral: Corral, out: int) -> None:
-    """Take a member out; rotations restore the triangle."""
-    Q, R, c = corral.Q, corral.R, corral.c
-    k = corral.size[0]
-    for m in range(out, k - 1):
-        for e in range(m + 2):
-            R[e, m] = R[e, m + 1]
-        corral.u[m] = corral.u[m + 1]
-        corral.first[m] = corral.first[m + 1]
-        corral.second[m] = corral.second[m + 1]
-    for m in range(out, k - 1):
-        length = math.sqrt(R[m, m] * R[m, m] + R[m + 1, m] * R[m + 1, m])
-        cos, sin = R[m, m] / length, R[m + 1, m] / length
-        for e in range(m, k - 1):
-            upper, lower = R[m, e], R[m + 1, e]
-            R[m, e] = cos * upper + sin * lower
-            R[m + 1, e] = cos * lower - sin * upper
-        for e in range(Q.shape[1]):
-            upper, lower = Q[m, e], Q[m + 1, e]
-            Q[m, e] = cos * upper + sin * lower
-            Q[m + 1, e] = cos * lower - sin * upper
-        upper, lower = c[m], c[m + 1]
-        c[m] = cos * upper + sin * lower
-        c[m + 1] = cos * lower - sin * upper
-    corral.size[0] = k - 1
-
-
-@njit(cache=True, nogil=True)
-def _accept(corral: Corral) -> None:
-    for m in range(corral.size[0]):
-        corral.u[m] = corral.trial[m]
-
-
-@njit(cache=True, nogil=True)
-def _back_substitute(corral: Corral) -> None:
-    """Solve R·trial = Q·b."""
-    R, trial, k = corral.R, corral.trial, corral.size[0]
-    for m in range(k):
-        trial[m] = corral.c[m]
-    for m in range(k - 1, -1, -1):
-        s = trial[m]
-        for e in range(m + 1, k):
-            s -= R[m, e] * trial[e]
-        trial[m] = s / R[m, m]
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _refresh_residual(b: Vector, corral: Corral) -> None:
-    """R = b − QᵀQb, cleaned once more of what is left along Q."""
-    Q, r = corral.Q, corral.residual
-    q = len(r)
-    for e in range(q):
-        r[e] = b[e]
-    for turn in range(2):
-        for m in range(corral.size[0]):
-            s = corral.c[m]
-            if turn > 0:
-                s = 0.0
-                for e in range(q):
-                    s += Q[m, e] * r[e]
-            for e in range(q):
-                r[e] -= s * Q[m, e]
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _sq(v: Vector) -> float:
-    s = 0.0
-    for e in range(len(v)):
-        s += v[e] * v[e]
-    return s
+def _largest(rows: Indices, prices: Vector, most: int) -> Indices:
+    return rows if len(rows) <= most else np.sort(rows[np.argpartition(-prices, most)[:most]])

@@ -1,4 +1,7 @@
-"""The proof that every rule makes so many mistakes, for a stranger to check (C5)."""
+"""The proof that every rule makes so many mistakes, for a stranger to check (C5).
+
+A mistake is y·f(x) ≤ 0: a row on the hyperplane counts as one, whatever `predict` says of it.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,22 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.geometry import exact
+from novikoff.geometry.certificate import (
+    describe,
+    read_checked,
+    read_dependence,
+    with_checksum,
+    write_dependence,
+    write_numbers,
+)
 from novikoff.geometry.checker import (
     CertificateError,
     Dependence,
+    Label,
+    Reading,
+    check_all,
     check_contradiction,
-    matching_rows,
 )
-from novikoff.geometry.sealed import Record, open_sealed, read_dependence, sealed, write_dependence
-from novikoff.geometry.table import Label
 
 
 @dataclass(frozen=True)
@@ -28,7 +38,7 @@ class ErrorBound:
     Attributes
     ----------
     bound : Fraction
-        What the mistakes of any hyperplane cost at least; with prices of 1, their number.
+        What the mistakes of any hyperplane cost at least; with costs of 1, their number.
     contradictions : tuple of Dependence
         Sets of rows that no hyperplane gets right, without a common row.
     n, d, fit_intercept, positive, negative, sha256
@@ -44,35 +54,49 @@ class ErrorBound:
     negative: Label
     sha256: str
 
-    def verify(
-        self, X: object, y: object = None, sample_weight: npt.ArrayLike | None = None
-    ) -> None:
-        """Check every claim against the data, in exact arithmetic; blocks have their own labels.
+    def verify(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> None:
+        """Check every claim against the data, in exact arithmetic; the data is read once.
 
         Raises
         ------
         CertificateError
             If anything does not hold; the message says what.
         """
-        named = [row for claim in self.contradictions for row in claim.named]
-        rows = matching_rows(self, X, y, named)
-        prices = _prices(sample_weight, self.n)
         seen: set[int] = set()
+        for claim in self.contradictions:
+            among = set(claim.among or ())
+            if seen & among:
+                raise CertificateError(f"Row {min(seen & among)} is in two contradictions.")
+            seen |= among
+        named = (row for claim in self.contradictions for row in claim.named)
+        reading = Reading(self, X, y, named)
+        costs = _costs(sample_weight, self.n)
+        check_all(reading, lambda first, block: None)
         total = Fraction(0)
         for claim in self.contradictions:
-            check_contradiction(claim, rows)
-            among = claim.among or ()
-            if seen & set(among):
-                raise CertificateError(f"Row {min(seen & set(among))} is in two contradictions.")
-            seen |= set(among)
-            total += min(prices[i] for i in among)
+            check_contradiction(claim, reading)
+            total += min(costs[i] for i in claim.among or ())
         if total < self.bound:
             raise CertificateError(
                 f"The contradictions prove mistakes of {_short(total)}, not of "
-                f"{_short(self.bound)}; is it about prices, that is sample_weight?"
+                f"{_short(self.bound)}; is it about costs, that is sample_weight?"
             )
         if self.bound < 0:
             raise CertificateError("A bound below zero claims nothing.")
+
+    def claim(self) -> str:
+        """What is proved, in a sentence with its hypotheses.
+
+        Examples
+        --------
+        >>> ErrorBound(Fraction(1), (), 4, 2, True, 1, 0, "").claim()
+        'Every hyperplane with a bias makes mistakes of 1 or more between 1 and 0, in 4 rows of 2 \
+columns.'
+        """
+        cost = _short(self.bound)
+        return describe(
+            f"Every hyperplane {{where}} makes mistakes of {cost} or more between {{sides}}", self
+        )
 
     def to_json(self) -> str:
         """The proof as text, numbers exact."""
@@ -82,7 +106,7 @@ class ErrorBound:
     def _text(self) -> str:
         body: dict[str, object] = {
             "kind": "lower bound",
-            "bound": exact.write(self.bound),
+            "bound": write_numbers([self.bound]),
             "n": self.n,
             "d": self.d,
             "fit_intercept": self.fit_intercept,
@@ -91,25 +115,31 @@ class ErrorBound:
             "sha256": self.sha256,
             "contradictions": [write_dependence(claim) for claim in self.contradictions],
         }
-        return sealed(body)
+        return with_checksum(body)
 
     @classmethod
     def from_json(cls, text: str) -> ErrorBound:
         """Read a proof; one that was altered is refused with CertificateError."""
-        record = Record(open_sealed(text), "")
+        record = read_checked(text)
         if record.get("kind") != "lower bound":
-            raise CertificateError(f"The certificate's kind is {record.get('kind')!r}.")
-        claims = map(read_dependence, record.parts("contradictions"))
-        return cls(
-            bound=record.exact("bound"),
+            raise CertificateError(f"The certificate's kind is {str(record.get('kind'))[:40]!r}.")
+        n = record.count("n", 1 << 53)
+        bound = record.numbers("bound", 1)
+        if len(bound) != 1:
+            raise CertificateError("The certificate's field 'bound' is not one number.")
+        claims = [read_dependence(part, n) for part in record.parts("contradictions")]
+        proof = cls(
+            bound=bound[0],
             contradictions=tuple(claim for claim in claims if claim is not None),
-            n=record.count("n"),
-            d=record.count("d"),
+            n=n,
+            d=record.count("d", 1 << 53),
             fit_intercept=record.flag("fit_intercept"),
             positive=record.label("positive"),
             negative=record.label("negative"),
             sha256=record.text("sha256"),
         )
+        record.finish()
+        return proof
 
 
 def _short(number: Fraction) -> str:
@@ -119,10 +149,10 @@ def _short(number: Fraction) -> str:
         return "more than float64 can hold"
 
 
-def _prices(sample_weight: npt.ArrayLike | None, n: int) -> Sequence[Fraction]:
+def _costs(sample_weight: npt.ArrayLike | None, n: int) -> Sequence[Fraction]:
     if sample_weight is None:
         return [Fraction(1)] * n
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.array(sample_weight, dtype=np.float64)
     if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0.0).any():
         raise CertificateError(f"The weights are not {n} numbers ≥ 0.")
     return [Fraction(value) for value in weights.tolist()]

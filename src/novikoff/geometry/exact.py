@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,20 +24,92 @@ _TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times ov
 _MOST_SUMMED = 1 << 20  # entries at a time
 _HUGE = 2.0**512  # and more is summed by itself
 _MOST_ENTRIES = 1 << 16  # are integers at a time: each is an object of its own
+_FEW_ENTRIES = 1 << 9  # are integers sooner than anything else
 _STRIPE = 512  # rows of a product of matrices at a time
 _LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
+
+
+class Block(NamedTuple):
+    """Signed rows in float64; where ``columns`` are given, all others hold zeros only."""
+
+    A: Vector
+    columns: npt.NDArray[np.int64] | None
+
+    def of(self, w: Numbers) -> Numbers:
+        """The weights of its columns."""
+        return w if self.columns is None else w.at(self.columns)
+
+    def spread(self, values: npt.NDArray[Any], p: int) -> npt.NDArray[Any]:
+        """Values for its columns as values for all p of them, the others zero."""
+        if self.columns is None:
+            return values
+        out = np.zeros(p, dtype=values.dtype)
+        out[self.columns] = values
+        return out
+
+
+def dense_block(X: npt.NDArray[Any], signs: Signs, padded: bool) -> Block:
+    """The rows y_i·[x_i, 1] of a dense matrix, copied.
+
+    Examples
+    --------
+    >>> dense_block(np.array([[2.0], [3.0]]), np.array([1, -1], dtype=np.int8), True).A.tolist()
+    [[2.0, 1.0], [-3.0, -1.0]]
+    """
+    A = np.ones((len(X), X.shape[1] + int(padded)))
+    A[:, : X.shape[1]] = X
+    A *= signs.astype(np.float64)[:, None]
+    return Block(A, None)
+
+
+def sparse_block(
+    counts: npt.NDArray[Any],
+    columns: npt.NDArray[Any],
+    values: npt.NDArray[Any],
+    d: int,
+    signs: Signs,
+    padded: bool,
+) -> Block:
+    """The same for rows with so many entries each, their columns and values; d columns in all.
+
+    Examples
+    --------
+    >>> counts, columns = np.array([1, 0]), np.array([7])
+    >>> sparse_block(counts, columns, np.array([2.0]), 9, np.array([1, 1], dtype=np.int8), True)
+    Block(A=array([[2., 1.],
+           [0., 1.]]), columns=array([7, 9]))
+    """
+    used, place = np.unique(columns, return_inverse=True)
+    A = np.zeros((len(counts), len(used) + int(padded)))
+    A[:, len(used) :] = 1.0
+    A[np.repeat(np.arange(len(counts)), counts), place] = values
+    A *= signs.astype(np.float64)[:, None]
+    return Block(A, np.append(used, d).astype(np.int64) if padded else used.astype(np.int64))
 
 
 class Numbers(NamedTuple):
     """Exact numbers: ``whole``·``unit``, and the same as floats in another unit.
 
-    ``near`` are the nearest floats to ``whole``/2^shift, ``shift`` chosen so that the
-    largest is about one: each is within 2⁻⁵³ of itself, or 2⁻¹⁰⁷⁴.
+    ``near`` are the nearest floats in units of ``scale``, chosen so that the largest is about
+    one: each is within 2⁻⁵³ of itself, or 2⁻¹⁰⁷⁴. ``rest`` are the nearest floats to what is then
+    left.
     """
 
     whole: Integers
     unit: Fraction
     near: Vector
+    rest: Vector
+    scale: Fraction
+
+    def at(self, columns: npt.NDArray[np.int64]) -> Numbers:
+        """Some of them."""
+        return self._replace(
+            whole=self.whole[columns], near=self.near[columns], rest=self.rest[columns]
+        )
+
+    def square_norm(self) -> Fraction:
+        """The sum of their squares."""
+        return Fraction(sum(int(value) ** 2 for value in self.whole)) * self.unit**2
 
 
 def numbers(values: Sequence[Fraction]) -> Numbers:
@@ -52,8 +124,13 @@ def numbers(values: Sequence[Fraction]) -> Numbers:
     denominator = math.lcm(*(value.denominator for value in values))
     whole = [value.numerator * (denominator // value.denominator) for value in values]
     shift = max((abs(value).bit_length() for value in whole), default=0)
-    near = np.array([float(Fraction(value, 1 << shift)) for value in whole])
-    return Numbers(_objects(whole), Fraction(1, denominator), near)
+    near = [_quotient(value, shift) for value in whole]
+    rest = [
+        _quotient(value * bottom - (top << shift), shift, bottom)
+        for value, (top, bottom) in zip(whole, map(float.as_integer_ratio, near), strict=True)
+    ]
+    unit = Fraction(1, denominator)
+    return Numbers(_objects(whole), unit, np.array(near), np.array(rest), unit * (1 << shift))
 
 
 def floats(values: Vector) -> Numbers:
@@ -74,7 +151,11 @@ def floats(values: Vector) -> Numbers:
         raise ValueError("Only finite numbers are exact.")
     whole, e = integers(values)
     shift = max((abs(value).bit_length() for value in whole.tolist()), default=0)
-    return Numbers(whole, Fraction(2) ** e, np.ldexp(values, -e - shift))
+    near = np.ldexp(values, -e - shift)
+    rest = np.zeros(len(near)) if np.array_equal(np.ldexp(near, e + shift), values) else None
+    if rest is None:  # some are too small for their own unit
+        return numbers([Fraction(value) for value in values.tolist()])
+    return Numbers(whole, Fraction(2) ** e, near, rest, Fraction(2) ** (e + shift))
 
 
 def integers(values: Vector) -> tuple[Integers, int]:
@@ -155,12 +236,60 @@ def product_bounds(A: Vector, w: Vector) -> tuple[Vector, Vector]:
 
     w may itself be off by 2⁻⁵³ of each entry (Higham, §3.1; every constant rounded up).
     """
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        found = A @ w
-        spread = np.abs(A) @ np.abs(w)
-        size = np.abs(A).sum(axis=1)
-        bound = (len(w) + 6) * 2.0 * _U * spread + _TINY * (size + len(w))
+    with np.errstate(all="ignore"):
+        sizes = np.abs(A)
+        found = np.vecdot(A, w)
+        bound = _rounding(len(w), np.vecdot(sizes, np.abs(w)), sizes.sum(axis=1))
     return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
+
+
+def _rounding(terms: int, spread: Vector, size: Vector) -> Vector:
+    """What sums of ``terms`` products may be off by; the sums of |a·w| and of |a| are given."""
+    return (terms + 6) * 2.0 * _U * spread + _TINY * (size + terms)
+
+
+def careful_bounds(A: Vector, w: Numbers) -> tuple[Vector, Vector]:
+    """⟨a_i, w⟩ as if in twice the precision, and a bound on the error.
+
+    Every product and every sum is kept with its rounding error, which is a float itself (Ogita,
+    Rump and Oishi 2005, Accurate sum and dot product, Dot2): the result is within u|⟨a, w⟩| +
+    γ_p²·Σ|a_j w_j|.
+
+    Examples
+    --------
+    >>> w = numbers([Fraction(1), Fraction(1)])
+    >>> found, bound = careful_bounds(np.array([[1.0, 2.0**-60]]), w)
+    >>> bool(abs(found[0] - 0.5) <= bound[0] < 1e-15)  # in the unit of w.near
+    True
+    """
+    p = A.shape[1]
+    total, low = np.zeros(len(A)), np.zeros(len(A))
+    with np.errstate(all="ignore"):
+        high_w, low_w = _halves(w.near)
+        for j in range(p):
+            a = np.ascontiguousarray(A[:, j])
+            product = a * w.near[j]
+            high_a, low_a = _halves(a)
+            slip = low_a * low_w[j] - (
+                ((product - high_a * high_w[j]) - low_a * high_w[j]) - high_a * low_w[j]
+            )
+            after = total + product
+            back = after - total
+            low += ((total - (after - back)) + (product - back)) + slip
+            total = after
+        sizes = np.abs(A)
+        found = total + (low + np.vecdot(A, w.rest))
+        spread = np.vecdot(sizes, np.abs(w.near))
+        bound = 2.0 * _U * np.abs(found) + (2.0 * (p + 6) * _U) ** 2 * spread
+        bound += _TINY * (sizes.sum(axis=1) + 8 * p)
+    return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
+
+
+def _halves(values: Vector) -> tuple[Vector, Vector]:
+    """Two numbers of at most 26 bits each that add up to each value (Veltkamp)."""
+    scaled = 134217729.0 * values
+    high = scaled - (scaled - values)
+    return high, values - high
 
 
 def product_signs(A: Vector, w: Numbers) -> Signs:
@@ -174,12 +303,47 @@ def product_signs(A: Vector, w: Numbers) -> Signs:
     """
     found, bound = product_bounds(A, w.near)
     signs = np.where(np.abs(found) > bound, np.sign(found), 0.0).astype(np.int8)
-    doubtful = np.flatnonzero(~(np.abs(found) > bound))
+    settle_signs(A, w, np.flatnonzero(~(np.abs(found) > bound)), signs)
+    return signs
+
+
+def settle_signs(A: Vector, w: Numbers, doubtful: npt.NDArray[np.int64], signs: Signs) -> None:
+    """Fill in the signs of the rows in doubt: in twice the precision, then in integers."""
     for first in range(0, len(doubtful), 4096):
         some = doubtful[first : first + 4096]
+        found, bound = careful_bounds(A[some], w)
+        clear = np.abs(found) > bound
+        signs[some[clear]] = np.sign(found[clear]).astype(np.int8)
+        some = some[~clear]
         whole, _ = products(A[some], w)
         signs[some] = [(value > 0) - (value < 0) for value in whole]
-    return signs
+
+
+def least_product(A: Vector, w: Numbers) -> Fraction:
+    """Not more than min_i ⟨a_i, w⟩, and almost as much, if that is positive.
+
+    Examples
+    --------
+    >>> least_product(np.array([[1.0], [3.0]]), numbers([Fraction(1, 3)])) * 3 <= 1
+    True
+    """
+    if A.size <= _FEW_ENTRIES:
+        return _least(A, w)
+    with np.errstate(all="ignore"):
+        found, bound = product_bounds(A, w.near)
+        low = float(np.min(found - bound, initial=np.inf))
+        near = A[~(found - bound > np.min(found + bound, initial=np.inf))]
+        if not low > 0.0 or float(bound.max(initial=0.0)) > 2.0**-45 * low:
+            found, bound = careful_bounds(near, w)
+            low = float(np.min(found - bound))
+            if not low > 0.0 or float(bound.max()) > 2.0**-45 * low:
+                return _least(near, w)
+    return Fraction(low) * w.scale * (1 - Fraction(1, 1 << 52))
+
+
+def _least(A: Vector, w: Numbers) -> Fraction:
+    whole, unit = products(A, w)
+    return Fraction(min(map(int, whole))) * unit
 
 
 def products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
@@ -266,41 +430,9 @@ def square_root_down(value: Fraction) -> float:
     return up if math.isfinite(up) and Fraction(up) ** 2 == value else math.nextafter(up, 0.0)
 
 
-def parse(text: str) -> Fraction:
-    """An exact number from its text: a hexadecimal float, an integer or p/q.
-
-    Examples
-    --------
-    >>> parse("0x1.8p+1"), parse("-1/3"), parse("7")
-    (Fraction(3, 1), Fraction(-1, 3), Fraction(7, 1))
-    """
-    if not isinstance(text, str) or not text.isascii():
-        raise ValueError(f"{text!r} is not an exact number.")
-    try:
-        if "p" in text:
-            return Fraction(float.fromhex(text))
-        top, _, bottom = text.partition("/")
-        return Fraction(int(top, 0), int(bottom, 0) if bottom else 1)
-    except (ValueError, OverflowError, ZeroDivisionError):
-        raise ValueError(f"{text[:40]!r} is not an exact number.") from None
-
-
-def write(value: Fraction | float) -> str:
-    """The text of an exact number: a hexadecimal float where it is one, else p/q in hex.
-
-    Examples
-    --------
-    >>> write(0.1), write(Fraction(1, 3))
-    ('0x1.999999999999ap-4', '0x1/0x3')
-    """
-    top, bottom = value.as_integer_ratio()
-    try:
-        near = top / bottom
-        if near.as_integer_ratio() == (top, bottom):
-            return near.hex()
-    except OverflowError:
-        pass
-    return f"{top:#x}/{bottom:#x}"
+def _quotient(top: int, shift: int, bottom: int = 1) -> float:
+    """Top/(bottom·2^shift), rounded to the nearest float."""
+    return top / (bottom << shift)
 
 
 def _objects(values: object) -> Integers:

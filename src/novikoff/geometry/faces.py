@@ -14,7 +14,6 @@ For every set of rows there are w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0, Σ λ_i 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -24,17 +23,14 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
-from novikoff.geometry.min_norm import Question, View, capacity, room_for, search
-from novikoff.geometry.passes import Data
-from novikoff.geometry.rational import OutOfTimeError, balance, project
-from novikoff.geometry.room import OutOfRoomError
+from novikoff.geometry.min_norm import Question, View, search, start_rows
+from novikoff.geometry.passes import ExactSigns, Mask, OutOfTimeError, Passes
+from novikoff.geometry.rational import balance, project
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
 _TRIES = 64
 # Weights below this share of the largest are taken for rounding.
 _FIRM = 1e-9
-# Bytes per entry of a square system that is solved with proof, and of rows in exact numbers.
-_SOLVE, _EXACT = 40, 300
 
 
 @dataclass(frozen=True)
@@ -51,44 +47,41 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
 
     Rows whose weight is nothing but rounding take no part; the fewer, the better.
     """
+    passes = view.passes
+    if len(rows) == 0:
+        return None
     firm = weights > _FIRM * weights.max()
-    used = np.flatnonzero(view.data.table.at(rows[firm]).any(axis=0))
-    claim = _in_simplex(view.data, rows[firm], weights[firm], used)
+    used = np.flatnonzero(passes.at(rows[firm]).any(axis=0))
+    claim = simplex_proof(passes, rows[firm], weights[firm], used)
     if claim is None:
-        claim = _in_balance(view.data, rows[firm], weights[firm], limits)
+        claim = _in_balance(passes, rows[firm], weights[firm], limits)
     if claim is not None:
         return claim
-    found = partition(view, np.unique(rows), limits)
+    few = passes.subset(rows)
+    found = partition(view.of(few, rows), np.ones(few.n, dtype=np.bool_), limits)
     if found.dependence is None:
         return None
-    among = np.setdiff1d(rows, found.separated)
-    return replace(found.dependence, among=tuple(among.tolist()))
+    among = rows[np.setdiff1d(np.arange(few.n), found.separated)]
+    named = rows[list(found.dependence.rows)]
+    return replace(found.dependence, rows=tuple(named.tolist()), among=tuple(among.tolist()))
 
 
-def one_stroke(data: Data, rows: Indices, weights: Vector) -> Dependence | None:
-    """Prove by a verified solve that p + 1 rows have the origin inside their simplex.
+def simplex_proof(
+    passes: Passes, rows: Indices, weights: Vector, used: Indices
+) -> Dependence | None:
+    """Prove by a verified solve that the origin is inside the simplex of p + 1 rows.
 
     λ is scaled to 1 on the row of the largest weight; the others are a basis, and λ = 1 + μ
-    on them. Columns of zeros do not count.
+    on them. Columns of zeros do not count: ``used`` are the p others.
     """
-    used = np.arange(data.p)
-    if len(rows) != data.p + 1:
-        used = np.flatnonzero(data.peaks[: data.p])
-    return _in_simplex(data, rows, weights, used)
-
-
-def _in_simplex(data: Data, rows: Indices, weights: Vector, used: Indices) -> Dependence | None:
-    """Prove that the origin is inside the simplex of rows, one more than columns that count."""
     if len(rows) != len(used) + 1:
         return None
-    _check_room(data, _SOLVE * len(rows) ** 2)
-    A = data.table.at(rows)
-    A = A if len(used) == data.p else A[:, used]
+    A = passes.at(rows)
+    A = A if len(used) == passes.p else A[:, used]
     last = int(np.argmax(weights))
     basis = np.delete(rows, last)
     sums = exact.as_fractions([-total for total in exact.column_sums(A)])
-    A = np.delete(A, last, axis=0)
-    found = exact.enclose(A.T, sums)
+    found = exact.enclose(np.delete(A, last, axis=0).T, sums)
     if found is None:
         return None
     mu, radius = found
@@ -99,27 +92,28 @@ def _in_simplex(data: Data, rows: Indices, weights: Vector, used: Indices) -> De
     return Dependence(tuple(basis.tolist()), multipliers, False, tuple(rows.tolist()))
 
 
-def _in_balance(data: Data, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
+def _in_balance(
+    passes: Passes, rows: Indices, weights: Vector, limits: Limits
+) -> Dependence | None:
     """Prove, exactly, that rows with dependent columns have the origin inside their simplex."""
     if len(rows) < 2:
         return None
-    _check_room(data, room_to_project(len(rows), data.p))
     last = int(np.argmax(weights))
     basis = np.delete(rows, last)
-    factors = balance(data.table, basis, int(rows[last]), limits)
+    factors = balance(passes, basis, int(rows[last]), limits)
     if factors is None or not all(value > 0 for value in factors):
         return None
     multipliers = tuple(value - 1 for value in factors)
     return Dependence(tuple(basis.tolist()), multipliers, True, tuple(rows.tolist()))
 
 
-def short_contradiction(view: View, rows: Indices, limits: Limits) -> Dependence | None:
+def short_contradiction(view: View, left: Mask, limits: Limits) -> Dependence | None:
     """A contradiction among the rows J of a partition: −a_j = Σ μ_i a_i for the first of them."""
-    target, others = rows[:1], rows[1:]
-    guess = _guess(view, others, target, others[:0], limits)
-    _check_room(view.data, room_to_project(len(guess), view.data.p))
-    columns = view.columns[: view.data.p]
-    found = project(view.data.table, others, target, columns, guess, limits)
+    passes = view.passes
+    target = np.flatnonzero(left)[:1]
+    others = left & ~passes.mask(target)
+    guess = _guess(view, others, target, limits)
+    found = project(passes, others, passes.mask(target), view.columns, guess, limits)
     if found.w is not None:
         return None
     multipliers = tuple(mu - 1 for mu in found.multipliers)
@@ -127,71 +121,53 @@ def short_contradiction(view: View, rows: Indices, limits: Limits) -> Dependence
     return Dependence(tuple(found.rows.tolist()), multipliers, True, tuple(among.tolist()))
 
 
-def partition(
-    view: View, among: Indices, limits: Limits, start: Indices | None = None
-) -> Partition:
+def partition(view: View, among: Mask, limits: Limits, start: Indices | None = None) -> Partition:
     """Find I and J of the rows ``among`` by facial reduction, exactly.
 
     ``start`` are rows to begin the first projection with.
 
     Raises
     ------
-    OutOfTimeError, OutOfRoomError
-        If a limit is reached first, or exact numbers do not fit.
+    OutOfTimeError
+        If a limit is reached first.
     """
-    data = view.data
-    left = among
-    columns = view.columns[: data.p]
+    passes, left = view.passes, among.copy()
     stages: list[list[Fraction]] = []
     separated: list[Indices] = []
-    while len(left) > 0:
-        guess = _guess(view, left, left, left[:0] if start is None else start, limits)
-        _check_room(data, room_to_project(len(guess), data.p))
-        found = project(data.table, left, left, columns, guess, limits)
+    while left.any():
+        guess = _guess(view, left, np.flatnonzero(left), limits, start)
+        found = project(passes, left, left, view.columns, guess, limits)
         if found.w is None:
             claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
-            return Partition(
-                _joined(separated), _combined(data, stages, separated, left, limits), claim
-            )
+            w = _combined(passes, stages, separated, left, limits)
+            return Partition(_joined(separated), w, claim)
         stages.append(_of_size_one(found.w, view.columns))
-        separated.append(left[found.signs > 0])
-        left = left[found.signs == 0]
-    return Partition(_joined(separated), _combined(data, stages, separated, left, limits), None)
+        separated.append(np.flatnonzero(left & (found.signs > 0)))
+        left &= found.signs == 0
+    w = _combined(passes, stages, separated, left, limits)
+    return Partition(_joined(separated), w, None)
 
 
-def _guess(view: View, left: Indices, targets: Indices, start: Indices, limits: Limits) -> Indices:
+def _guess(
+    view: View, left: Mask, targets: Indices, limits: Limits, start: Indices | None = None
+) -> Indices:
     """The rows that floats would use to write −Σ a_i over the targets, or come nearest to it."""
-    data = view.data
-    total = np.zeros(data.problem.p)
-    stride = min(4096, max(1, (1 << 21) // data.problem.p))
-    for first in range(0, len(targets), stride):
-        total += data.gather(targets[first : first + stride], view.columns, 0.0)[:, 1:].sum(axis=0)
+    if not left.any():
+        return np.empty(0, dtype=np.int64)
+    total = view.seen_sum(targets)
     size = float(np.abs(total).max(initial=0.0))
-    if size == 0.0:
-        return left[:0]
+    if not 0.0 < size < np.inf:
+        return np.empty(0, dtype=np.int64)
     question = Question(view, np.append(0.0, -total / size), 0.0, within=left)
-    found = search(question, np.intersect1d(start, left), 1e-9, limits, lambda _: False)
-    members, most = len(found.vertices[0]), min(data.p, len(left))
-    if data.room is not None and capacity(data) <= members < most:  # it would have gone on
-        raise OutOfRoomError(room_for(data, min(2 * members, most)))
-    return found.rows
-
-
-def room_to_project(rows: int, p: int) -> int:
-    """The room in which so many rows of p entries can be exact numbers."""
-    return _EXACT * rows * p
-
-
-def _check_room(data: Data, wanted: int) -> None:
-    if data.room is not None and wanted > data.room:
-        raise OutOfRoomError(wanted)
+    begin = start_rows(view, left) if start is None else start[left[start]]
+    return search(question, begin, 1e-9, limits, lambda _: False).rows
 
 
 def _combined(
-    data: Data,
+    passes: Passes,
     stages: list[list[Fraction]],
     separated: list[Indices],
-    left: Indices,
+    left: Mask,
     limits: Limits,
 ) -> list[Fraction] | None:
     """W = w_1 + ε·w_2 + ε²·w_3 + …, ε so small that no sign is lost."""
@@ -199,7 +175,7 @@ def _combined(
         return None
     w = stages[0]
     for k, more in enumerate(stages[1:], 1):
-        wanted = _joined(separated[: k + 1])
+        wanted = passes.mask(_joined(separated[: k + 1]))
         epsilon, shift = Fraction(1 << 20), 0
         while True:
             if limits.reached() is not None:
@@ -207,10 +183,10 @@ def _combined(
             shift += 4  # longer and longer steps: some rows need an ε of hundreds of bits
             epsilon /= 1 << shift
             sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
-            if _positive(data, wanted, exact.numbers(sum_)):
+            if _is_positive_on(passes, wanted, exact.numbers(sum_), limits):
                 w = sum_
                 break
-    return _shortened(data, w, _joined(separated), left)
+    return _shortened(passes, w, passes.mask(_joined(separated)), left, limits)
 
 
 def _of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
@@ -221,7 +197,9 @@ def _of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
     return [value / Fraction(2) ** e for value in w]
 
 
-def _shortened(data: Data, w: list[Fraction], separated: Indices, left: Indices) -> list[Fraction]:
+def _shortened(
+    passes: Passes, w: list[Fraction], separated: Mask, left: Mask, limits: Limits
+) -> list[Fraction]:
     """Floats near a multiple of w, where they do as well."""
     near = exact.numbers(w)
     for turn in range(_TRIES):
@@ -231,24 +209,20 @@ def _shortened(data: Data, w: list[Fraction], separated: Indices, left: Indices)
             for value in exact.numbers([stretch * int(value) for value in near.whole]).near
         ]
         short = exact.numbers(floats)
-        if any(floats) and _positive(data, separated, short) and _zero(data, left, short):
+        signs = _signs(passes, separated | left, short, limits)
+        if any(floats) and (signs[separated] > 0).all() and not signs[left].any():
             return floats
-        if len(left) > 0:  # on a face no rounding is left to chance
+        if left.any():  # on a face no rounding is left to chance
             break
     return w
 
 
-def _positive(data: Data, rows: Indices, w: exact.Numbers) -> bool:
-    return all((exact.product_signs(A, w) > 0).all() for A in _blocks(data, rows))
+def _is_positive_on(passes: Passes, rows: Mask, w: exact.Numbers, limits: Limits) -> bool:
+    return bool((_signs(passes, rows, w, limits)[rows] > 0).all())
 
 
-def _zero(data: Data, rows: Indices, w: exact.Numbers) -> bool:
-    return all((exact.product_signs(A, w) == 0).all() for A in _blocks(data, rows))
-
-
-def _blocks(data: Data, rows: Indices) -> Iterator[Vector]:
-    for _, A in data.table.parts(rows):
-        yield A
+def _signs(passes: Passes, rows: Mask, w: exact.Numbers, limits: Limits) -> exact.Signs:
+    return passes.over(ExactSigns(w, passes.doubt(w.near), rows), limits).all_signs()
 
 
 def _joined(parts: list[Indices]) -> Indices:

@@ -1,8 +1,8 @@
 """The point of a hull nearest to the origin, over many rows (C4; Wolfe 1976).
 
-Few rows carry the answer. The active set of `corral` runs on a *working set* of rows that
-is held in one small block; a pass over all rows, on every core, then finds those which
-would improve it, and the worst of them join. Most steps touch the small block only.
+Few rows carry the answer. The active set of `corral` runs on a *working set* of rows that is held
+in memory; a pass over all rows then finds the most violated, and these join. Most steps touch the
+working set only.
 """
 
 from __future__ import annotations
@@ -10,113 +10,188 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from novikoff.core.rows import Csr, Dense, Indices, Vector
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import corral as _corral
-from novikoff.geometry.passes import Data
-from novikoff.geometry.working import Working, count, entries, sparse
+from novikoff.geometry.corral import Corral, Ending, WorkingSet, pivot, products
+from novikoff.geometry.exact import Block
+from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes
 
-# Work per call of the kernel, in multiplications: some ten milliseconds.
-_PER_CALL = 1 << 25
-# Longer vectors are padded with zeros to a multiple of so many entries, which a core takes at
-# once: an end that is shorter takes it as long as all the rest.
-_LANES = 16
-# The most entries of a corral's factors, and of a working set.
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+# The most entries of a corral's factors, and of a dense working set.
 _MOST_FACTORS = 1 << 27
 _MOST_WORKING = 1 << 23
-# So many rows are always taken into either; fewer where room is scarce.
-_LEAST, _LEAST_IN_ROOM = 64, 8
-# A working set beyond the fast caches is priced by a short list in between.
-_SHORT, _FAST_BYTES = 48, 1 << 20
+# Rows that are always taken into either.
+_LEAST_ROWS = 64
 # Columns, or rows, whose sizes differ by more than this power of two are balanced.
 _BALANCED = 6
-# So many prices are looked at together: they stay near the core.
-_AT_ONCE = 1 << 15
-# So many rows are looked at to find out.
+# Columns whose mean is this power of two times their deviation are far from the origin.
+_FAR = 7
+# Newton steps where a corral is too large, conjugate gradients in each, and the weight of ‖w‖².
+_NEWTON_STEPS, _GRADIENT_STEPS, _RIDGE = 60, 60, 1e-9
+# Rows that are looked at to find out.
 _SAMPLE = 4096
-
-
-class Ending(Enum):
-    """How a search ended."""
-
-    OPTIMAL = "no row would improve the answer"
-    FITTED = "the residual is zero, but for rounding"
-    STALLED = "rounding forbids further progress"
-    WATCHED = "the watcher has seen enough"
-    LIMITED = "a limit was reached"
 
 
 @dataclass(frozen=True)
 class View:
-    """Rows as the engine sees them: columns times factors, divided by the rows' lengths.
+    """Rows as the engine sees them: less a centre, columns times factors, of length one.
 
-    Factors change neither the kind of a problem nor the meaning of w and λ, which are
-    always those of the rows themselves; they keep the engine's numbers near one.
+    A centre, which needs a bias, changes neither the kind of a problem nor the widest gap between
+    the classes; factors and lengths do not change the kind. Weights w and λ are always those of
+    the rows themselves. All that keeps the engine's numbers near one.
     """
 
-    data: Data
+    passes: Passes
     columns: Vector
+    centre: Vector | None = None
     lengths: Vector | None = None
+    radius: float | None = None  # max‖a_i‖ of rows less the centre, rounded up
 
     @property
     def plain(self) -> bool:
         """Whether the rows are seen as they are, but for one factor."""
-        return self.lengths is None and bool((self.columns == self.columns[0]).all())
+        even = bool((self.columns == self.columns[0]).all())
+        return self.lengths is None and self.centre is None and even
 
     @cached_property
-    def _even(self) -> bool:
-        """Whether rows and columns are alike in size.
+    def _shift(self) -> Vector:
+        """The centre as the engine sees it, zero for the bias."""
+        if self.centre is None:
+            return np.zeros(self.passes.p)
+        return np.append(self.centre, 0.0) * self.columns
 
-        Else the last bits of a product may decide which way a search takes, and a block, whose
-        entries are rounded once for all, has proved to lead further.
-        """
-        return self.plain and balanced_view(self.data).plain
+    def of(self, passes: Passes, rows: Indices) -> View:
+        """The same view of some of the rows, whose passes are given."""
+        lengths = None if self.lengths is None else self.lengths[rows]
+        return View(passes, self.columns, self.centre, lengths, self.radius)
 
-    def gather(self, at: Indices, lift: float, padding: int = 0) -> Working:
-        """(lift, a_i as seen) for the rows of the numbers given; in a block, and so many zeros."""
-        data = self.data
-        if isinstance(data.problem.rows, Csr) and self._even:
-            few = sparse(data.problem, at, self.columns, lift, data.room is None)
-            if few is not None:
-                return few
-        G = data.gather(at, self.columns, lift, padding)
-        if self.lengths is not None:
-            G[:, 1:] /= self.lengths[at, None]
-        return G
+    def gather(self, rows: Indices) -> Vector | sp.csr_array:
+        """The rows of the numbers given as seen, dense or sparse."""
+        passes = self.passes
+        if not passes.sparse:
+            A = passes.at(rows)
+            if self.centre is not None:
+                signs = passes.signs[rows].astype(np.float64)[:, None]
+                A[:, :-1] = (A[:, :-1] * signs - self.centre) * signs
+            A *= self.columns
+            return A if self.lengths is None else np.asarray(A / self.lengths[rows, None])
+        import scipy.sparse as sp
+
+        signs = passes.signs[rows].astype(np.float64)
+        G: Any = passes.X[rows].astype(np.float64)
+        if passes.fit_intercept:
+            ones: Any = np.ones((len(rows), 1))
+            G = sp.csr_array(sp.hstack([G, ones], format="csr"))
+        factors = signs if self.lengths is None else signs / self.lengths[rows]
+        G.data *= self.columns[G.indices] * np.repeat(factors, np.diff(G.indptr))
+        found: sp.csr_array = G
+        return found
+
+    def seen_sum(self, rows: Indices) -> Vector:
+        """Σ a_i over the rows of the numbers given as seen, whatever their lengths."""
+        total = np.zeros(self.passes.p)
+        for _, block in self.passes.blocks(rows):
+            total += block.spread(block.A.sum(axis=0), self.passes.p)
+        return total * self.columns - float(self.passes.signs[rows].sum()) * self._shift
+
+    def weights(self, v: Vector) -> Vector:
+        """W for the rows themselves, with the products that v has with the rows as seen."""
+        w = self.aim(v)
+        if self.centre is not None:
+            parts = [float(w[-1]), *(-w[:-1] * self.centre).tolist()]
+            w[-1] = math.fsum(parts)
+        return w
+
+    def aim(self, v: Vector) -> Vector:
+        """The same for rows less the centre."""
+        return np.asarray(v * self.columns)
+
+    def doubt(self, aim: Vector) -> float:
+        """How far the product of a row less the centre with such weights may be off."""
+        if self.radius is None:
+            return self.passes.doubt(aim)
+        return self.passes.doubt(aim, self.radius)
 
 
-def plain_view(data: Data) -> View:
+def plain_view(passes: Passes) -> View:
     """The rows as they are, in a unit near their length."""
-    return View(data, np.full(data.problem.p, _power(-math.frexp(data.problem.unit)[1])))
+    return View(passes, np.full(passes.p, _power(-math.frexp(passes.problem.unit)[1])))
 
 
-def balanced_view(data: Data) -> View:
+def gap_view(passes: Passes, limits: Limits) -> View:
+    """The rows as they are, but less a centre if they are far from the origin."""
+    view = plain_view(passes)
+    centre = _centre(passes, _sample(passes))
+    if centre is None:
+        return view
+    sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
+    largest = float(sizes.peaks[:-1].max())
+    columns = np.full(passes.p, _power(-math.frexp(largest)[1]))
+    return View(passes, columns, centre, None, _radius(sizes))
+
+
+def balanced_view(passes: Passes, limits: Limits) -> View:
     """The rows as they are, or balanced where columns or rows differ much in size.
 
     A sample of the rows tells whether to look at them all.
     """
-    view = plain_view(data)
-    if data.n > 2 * _SAMPLE:
-        factor = float(view.columns[0])
-        peaks, least, most = data.sample(data.n // _SAMPLE, factor)
-        lengths = np.array([least, max(most, data.problem.radius * factor)])
-        if _alike(peaks[peaks > 0.0]) and _alike(lengths):
+    view, sample = plain_view(passes), _sample(passes)
+    centre = _centre(passes, sample)
+    unit = float(view.columns[0])
+    if passes.n > 2 * _SAMPLE and centre is None:
+        seen = np.abs(sample.A) * unit
+        lengths = np.sqrt(np.square(seen).sum(axis=1))
+        lengths = np.append(lengths[lengths > 0.0], passes.problem.radius * unit)
+        if _alike(seen.max(axis=0)) and _alike(lengths):
             return view
-    peaks = data.peaks
-    exponents = np.frexp(peaks)[1]
-    if not _alike(peaks[peaks > 0.0]):
-        view = View(data, np.array([_power(-int(e)) for e in np.where(peaks > 0.0, exponents, 0)]))
-    lengths = data.lengths(view.columns)
-    return view if _alike(lengths) else View(data, view.columns, lengths)
+    sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
+    peaks, columns = sizes.peaks, view.columns
+    if not _alike(peaks):
+        exponents = np.where(peaks > 0.0, np.frexp(peaks)[1], 0)
+        columns = np.array([_power(-int(e)) for e in exponents])
+    elif centre is not None:
+        columns = np.full(passes.p, _power(-math.frexp(float(peaks.max()))[1]))
+    lengths = passes.over(Sizes(columns, centre), limits).all_lengths()
+    lengths[lengths == 0.0] = 1.0
+    radius = None if centre is None else _radius(sizes)
+    return View(passes, columns, centre, None if _alike(lengths) else lengths, radius)
+
+
+def _radius(sizes: Sizes) -> float:
+    """max‖a_i‖, rounded up, for sizes that were measured without factors."""
+    longest, p = float(sizes.all_lengths().max()), len(sizes.peaks)
+    if not 2.0**-400 < longest < 2.0**400:  # its square may not be a float
+        longest = math.sqrt(p) * float(sizes.peaks.max())
+    return longest * (1.0 + (p + 8) * 2.0**-51)
+
+
+def _sample(passes: Passes) -> Block:
+    """Rows at even distances."""
+    return passes.block(np.arange(0, passes.n, max(1, passes.n // _SAMPLE)))
+
+
+def _centre(passes: Passes, sample: Block) -> Vector | None:
+    """The middle of dense rows, where they are far from the origin for their distances."""
+    if passes.sparse or not passes.fit_intercept:
+        return None
+    X = sample.A[:, :-1] * sample.A[:, -1:]  # the padding has the sign
+    low, high = X.min(axis=0), X.max(axis=0)
+    middle = low / 2.0 + high / 2.0
+    far = (np.abs(middle) > 2.0**_FAR * (high - low)) & (high > low)
+    return np.asarray(middle) if far.any() and np.isfinite(middle).all() else None
 
 
 def _alike(sizes: Vector) -> bool:
-    return len(sizes) == 0 or bool(sizes.max() <= sizes.min() * 2.0**_BALANCED)
+    """Whether numbers are of about one size; zeros do not count."""
+    used = sizes[sizes > 0.0]
+    return len(used) == 0 or bool(used.max() <= used.min() * 2.0**_BALANCED)
 
 
 @dataclass(frozen=True)
@@ -127,7 +202,7 @@ class Question:
     b: Vector
     lift: float
     pairs: bool = False
-    within: Indices | None = None  # the rows that take part; all by default
+    within: Mask | None = None  # the rows that take part; all by default
 
 
 @dataclass
@@ -140,10 +215,8 @@ class Answer:
         The rows in use and λ > 0 on them, for the rows themselves.
     w
         A direction: the nearest point, or minus the residual, for the rows themselves.
-    products
-        ⟨a_i, w⟩ for all rows.
-    least
-        The least of them among the positive rows, and among the negative.
+    seen
+        What a pass with w found: the most violated rows, and the proof that w separates.
     ending
         Why the search ended, None while it goes on.
     working
@@ -157,8 +230,7 @@ class Answer:
     rows: Indices
     weights: Vector
     w: Vector
-    products: Vector
-    least: tuple[float, float]
+    seen: MostViolated
     ending: Ending | None
     working: Indices
     vertices: tuple[Indices, Indices, Vector]
@@ -168,58 +240,89 @@ class Answer:
 Watcher = Callable[[Answer], bool]
 
 
-def nearest_point(view: View, pairs: bool = False) -> Question:
+def nearest_point(view: View, pairs: bool = False, within: Mask | None = None) -> Question:
     """Ask for the point nearest to 0 of the hull of the rows, or of P − Q for the two hulls."""
-    b = np.zeros(view.data.problem.p + 1)
+    b = np.zeros(view.passes.p + 1)
     b[0] = 1.0
-    return Question(view, b, 0.5 if pairs else 1.0, pairs)
+    return Question(view, b, 0.5 if pairs else 1.0, pairs, within)
 
 
-def affordable(data: Data) -> bool:
+def affordable(passes: Passes) -> bool:
     """Whether a corral may become as large as the problem can ask for."""
-    return capacity(data) >= min(data.p + 1, data.n)
+    return capacity(passes) >= min(passes.p + 1, passes.n)
 
 
-def batch_of(data: Data) -> int:
+def batch_of(passes: Passes) -> int:
     """How many rows join the working set at a time, a fifth of the most it holds."""
-    return max(_least(data), min(2 * data.p, _working(data) // (5 * (data.problem.p + 1))))
+    return max(_LEAST_ROWS, min(2 * passes.p, _MOST_WORKING // (5 * (passes.p + 1))))
 
 
-def capacity(data: Data) -> int:
-    """The most rows that a corral may hold.
+def capacity(passes: Passes) -> int:
+    """The most rows that a corral may hold: most·(most + q) entries are allowed."""
+    q = passes.p + 1
+    most = (math.isqrt(q * q + 4 * _MOST_FACTORS) - q) // 2
+    return min(q, passes.n, max(_LEAST_ROWS, most))
 
-    Where room is limited, its rows in the working set count as well as its factors.
+
+def start_rows(view: View, within: Mask | None = None) -> Indices:
+    """Rows to begin with: of a sample, those least along its mean."""
+    passes = view.passes
+    rows = np.arange(passes.n) if within is None else np.flatnonzero(within)
+    rows = rows[:: max(1, len(rows) // _SAMPLE)]
+    G = view.gather(rows)
+    mean = np.asarray(G.mean(axis=0)).ravel()
+    order = np.lexsort((rows, products(G, mean)))[: batch_of(passes)]
+    return np.sort(rows[order])
+
+
+def descend(passes: Passes, limits: Limits) -> Vector | None:
+    """Weights that seem to separate, where a corral would be too large; None if none are found.
+
+    It minimises c‖w‖² + Σ max(0, 1 − ⟨a_i, w⟩)² by Newton steps, each by conjugate gradients
+    (Keerthi and DeCoste 2005), until all products are positive.
     """
-    q = data.problem.p + 1
-    width, entries = q, _MOST_FACTORS
-    if data.room is not None:
-        width, entries = 2 * q, data.room // 8 - _working(data)
-    most = (math.isqrt(width * width + 4 * entries) - width) // 2  # most·(most + width) is allowed
-    return min(q, data.n, max(_least(data), most))
+    X, signs = passes.X, passes.signs / passes.problem.unit
+    d = passes.d
+    padding = 1.0 if passes.fit_intercept else 0.0
+
+    def times(w: Vector) -> Vector:
+        return np.asarray((X @ w[:d] + padding * w[d]) * signs)
+
+    def back(v: Vector) -> Vector:
+        return np.append(X.T @ (v * signs), padding * float((v * signs).sum()))
+
+    w, m = np.zeros(d + 1), np.zeros(passes.n)
+    for _ in range(_NEWTON_STEPS):
+        active = m < 1.0
+        downhill = back(np.where(active, 1.0 - m, 0.0)) - _RIDGE * w
+        step, along = np.zeros(d + 1), np.zeros(passes.n)
+        residual, direction = downhill, downhill
+        square = float(residual @ residual)
+        for _ in range(_GRADIENT_STEPS):
+            if limits.reached() is not None:
+                raise OutOfTimeError
+            seen = times(direction)
+            curved = back(np.where(active, seen, 0.0)) + _RIDGE * direction
+            scale = square / float(direction @ curved)
+            step, along = step + scale * direction, along + scale * seen
+            residual = residual - scale * curved
+            before, square = square, float(residual @ residual)
+            if not square > 1e-4 * float(downhill @ downhill):
+                break
+            direction = residual + square / before * direction
+        length = 1.0
+        while _hinge(m + length * along) > _hinge(m) and length > 1e-6:
+            length /= 2.0
+        w, m = w + length * step, m + length * along
+        if float(m.min()) > 0.0:
+            return np.asarray(w[: passes.p])
+        if not (length > 1e-6 and math.isfinite(square)):
+            return None
+    return None
 
 
-def room_for(data: Data, rows: int) -> int:
-    """The room in which so many rows fit into a corral."""
-    q = data.problem.p + 1
-    factors = 8 * rows * (rows + 2 * q) + 64
-    return max(160 * _LEAST_IN_ROOM * q, min(4 * factors // 3, factors + 8 * _MOST_WORKING))
-
-
-def _working(data: Data) -> int:
-    """The entries of a working set beside the rows of the corral."""
-    return _MOST_WORKING if data.room is None else min(_MOST_WORKING, data.room // 32)
-
-
-def _padding(data: Data) -> int:
-    """The zeros at the end of each vector; none if they are many, room is scarce or rows sparse."""
-    q = data.problem.p + 1
-    padding = -q % _LANES
-    wanted = data.room is None and 8 * padding <= q and isinstance(data.problem.rows, Dense)
-    return padding if wanted else 0
-
-
-def _least(data: Data) -> int:
-    return _LEAST if data.room is None else _LEAST_IN_ROOM
+def _hinge(m: Vector) -> float:
+    return float(np.square(np.maximum(1.0 - m, 0.0)).sum())
 
 
 def search(
@@ -230,144 +333,128 @@ def search(
     It ends when ⟨g, r⟩ ≤ tol·‖r‖² for all rows, r the residual; for the nearest point z
     that is ⟨a_i, z⟩ ≥ (1 − tol)·‖z‖², so that γ is known to a relative tol.
     """
-    view, b = question.view, question.b
-    data = view.data
-    batch = batch_of(data)
-    known = np.zeros(data.n, dtype=np.bool_)  # the rows of the working set
-    target = np.append(b, np.zeros(_padding(data)))
-    corral = _corral.empty_corral(len(target), capacity(data))
-    working = _at_most(start, batch)
+    view = question.view
+    passes = view.passes
+    batch = batch_of(passes)
+    corral = Corral(question.b, capacity(passes))
+    working = np.asarray(start[: 4 * batch], dtype=np.int64)
+    answer: Answer | None = None
     while True:
-        G = view.gather(working, question.lift, _padding(data))
-        sides = data.problem.rows.signs[working]
-        ending = _pivot(G, sides, target, corral, tol / 8.0, question.pairs, limits)
-        del G  # before the next is gathered
-        answer = None  # nor is the last one kept beside the next
-        answer = _answer(question, corral, working)
+        ending = _solve(question, corral, working, tol / 8.0, limits)
+        try:
+            answer = _answer(question, corral, working, batch, tol, limits)
+        except OutOfTimeError:
+            if answer is None:
+                raise
+            answer.ending = Ending.LIMITED
+            return answer
         if ending is Ending.LIMITED:
             answer.ending = ending
             return answer
         if watch(answer) or ending is Ending.FITTED:
             answer.ending = ending if ending is Ending.FITTED else Ending.WATCHED
             return answer
-        known[working] = True
-        fresh = np.sort(_improving(question, corral, answer, tol, batch))
-        fresh = fresh[~known[fresh]]
-        known[working] = False
-        full = ending is Ending.STALLED and corral.size[0] == capacity(data) < len(b)
+        fresh = np.setdiff1d(answer.seen.rows, working)
+        full = ending is Ending.STALLED and corral.size == capacity(passes) < len(question.b)
         if len(fresh) == 0 or full:  # then no other row can join either
             answer.ending = ending
             return answer
         working = _next_working_set(question, corral, answer, fresh, 4 * batch)
 
 
-def _pivot(
-    G: Working,
-    sides: np.typing.NDArray[np.int8],
-    b: Vector,
-    corral: _corral.Corral,
-    tol: float,
-    pairs: bool,
-    limits: Limits,
+def _solve(
+    question: Question, corral: Corral, working: Indices, tol: float, limits: Limits
 ) -> Ending:
-    """Run the engine on the working set, in calls short enough to be interrupted."""
-    n, size = count(G), entries(G)
-    most = max(1, _PER_CALL // (size + 8 * corral.Q.size))
-    barred, prices = np.zeros(n, dtype=np.bool_), np.full(n, -np.inf)
-    short = np.empty(_SHORT if 8 * size > _FAST_BYTES else 0, dtype=np.int64)
-    anew = True
-    while True:
-        came_to = _corral.pivot(G, sides, b, corral, barred, prices, short, tol, pairs, most, anew)
-        anew = False
-        if came_to == _corral.OPTIMAL:
-            return Ending.OPTIMAL
-        if came_to == _corral.FITTED:
-            return Ending.FITTED
-        if came_to == _corral.STALLED:
-            return Ending.STALLED
-        if limits.reached() is not None:
-            return Ending.LIMITED
+    """Run the engine on the working set."""
+    passes = question.view.passes
+    if len(working) == 0:
+        return Ending.OPTIMAL
+    G = question.view.gather(working)
+    lift = np.full((len(working), 1), question.lift)
+    if isinstance(G, np.ndarray):
+        vectors: Vector | sp.csr_array = np.concatenate([lift, G], axis=1)
+    elif G.shape[0] * G.shape[1] <= _MOST_WORKING and 8 * G.nnz > G.shape[0] * G.shape[1]:
+        vectors = np.concatenate([lift, G.toarray()], axis=1)
+    else:
+        import scipy.sparse as sp
+
+        vectors = sp.csr_array(sp.hstack([sp.csr_array(lift), G], format="csr"))
+    sides = passes.signs[working]
+    return pivot(WorkingSet(vectors, sides), corral, tol, question.pairs, limits)
 
 
-def _answer(question: Question, corral: _corral.Corral, working: Indices) -> Answer:
-    """The engine's state in terms of the rows themselves."""
-    view = question.view
-    k = corral.size[0]
-    first, second, u = corral.first[:k], corral.second[:k], corral.u[:k]
-    weights = np.bincount(first, u, len(working))
-    weights += np.bincount(second[second >= 0], u[second >= 0], len(working))
+def _answer(
+    question: Question, corral: Corral, working: Indices, batch: int, tol: float, limits: Limits
+) -> Answer:
+    """What the corral says, in terms of all rows."""
+    view, passes = question.view, question.view.passes
+    first = np.array(corral.first, dtype=np.int64)
+    second = np.array(corral.second, dtype=np.int64)
+    weights = np.bincount(first, corral.u, minlength=len(working))
+    paired = second >= 0
+    weights += np.bincount(second[paired], corral.u[paired], minlength=len(working))
     used = np.flatnonzero(weights)
     lengths = 1.0 if view.lengths is None else view.lengths[working[used]]
-    w = -corral.residual[1 : len(question.b)] * view.columns
-    products, *least = view.data.products_by_side(w)
+    v = -corral.residual[1:]
+    aim = view.aim(v)
+    visit = MostViolated(
+        aim,
+        view.weights(v),
+        view.doubt(aim),
+        batch,
+        _levels(question, corral, working, tol),
+        view.centre,
+        view.lengths,
+        question.within,
+        question.pairs,
+    )
     return Answer(
         rows=working[used],
         weights=weights[used] / lengths,
-        w=w,
-        products=products,
-        least=(least[0], least[1]),
+        w=visit.w,
+        seen=passes.over(visit, limits),
         ending=None,
         working=working,
-        vertices=(working[first], np.where(second >= 0, working[second], -1), u.copy()),
+        vertices=(
+            working[first],
+            np.where(paired, working[np.where(paired, second, 0)], -1),
+            corral.u.copy(),
+        ),
         plain=view.plain,
     )
 
 
-def _prices(
-    question: Question, corral: _corral.Corral, answer: Answer, at: Indices | slice
-) -> Vector:
-    """⟨g, r⟩ for the rows of the numbers given, r the residual."""
-    m, lengths = answer.products[at], question.view.lengths
-    level = question.lift * float(corral.residual[0])
-    return level - (m if lengths is None else m / lengths[at])
-
-
-def _improving(
-    question: Question, corral: _corral.Corral, answer: Answer, tol: float, batch: int
-) -> Indices:
-    """The rows that would improve the answer most."""
-    least = tol / 4.0 * float(np.square(corral.residual).sum())
-    levels = np.zeros(3)  # by sign + 1
-    if question.pairs:  # each hull has its own level, that of its members
-        for side, members in zip((2, 0), answer.vertices[:2], strict=True):
-            found = _prices(question, corral, answer, members[members >= 0])
-            levels[side] = found.max(initial=-np.inf)
-    signs, within = question.view.data.problem.rows.signs, question.within
-    n = len(signs) if within is None else len(within)
-    better, gains = [np.empty(0, dtype=np.int64)], [np.empty(0)]
-    for first in range(0, n, _AT_ONCE):  # no list of all prices is made
-        part = slice(first, first + _AT_ONCE)
-        at = part if within is None else within[part]
-        gain = _prices(question, corral, answer, at)
-        if question.pairs:
-            gain -= levels.take(signs[at] + 1)
-        good = np.flatnonzero(gain > least)
-        better.append(good + first if within is None else within[good + first])
-        gains.append(gain[good])
-    rows, by = np.concatenate(better), np.concatenate(gains)
-    return rows[np.argpartition(-by, batch)[:batch]] if len(rows) > batch else rows
+def _levels(
+    question: Question, corral: Corral, working: Indices, tol: float
+) -> tuple[float, float]:
+    """Rows below these levels would improve the answer: ⟨g, r⟩ > tol/4·‖r‖²."""
+    r = corral.residual
+    level = question.lift * float(r[0]) - tol / 4.0 * float(r @ r)
+    if not question.pairs:
+        return level, level
+    levels = [level, level]  # each hull has its own, that of its members
+    for k, members in enumerate((corral.first, corral.second)):
+        G = question.view.gather(working[[i for i in members if i >= 0]])
+        prices = question.lift * float(r[0]) + products(G, r[1:])
+        levels[k] -= float(prices.max(initial=-np.inf))
+    return levels[0], levels[1]
 
 
 def _next_working_set(
-    question: Question, corral: _corral.Corral, answer: Answer, fresh: Indices, most: int
+    question: Question, corral: Corral, answer: Answer, fresh: Indices, most: int
 ) -> Indices:
     """The members first, then the best of the old, then the new; the corral is renumbered."""
-    k, working = corral.size[0], answer.working
+    working = answer.working
     used = np.zeros(len(working), dtype=np.bool_)
-    for part in (corral.first, corral.second):
-        used[part[:k][part[:k] >= 0]] = True
+    used[corral.first] = True
+    used[[j for j in corral.second if j >= 0]] = True
     members, others = np.flatnonzero(used), np.sort(working[~used])
     if len(others) > most:
-        prices = _prices(question, corral, answer, others)
-        others = others[np.argpartition(-prices, most)[:most]]
-    for part in (corral.first, corral.second):
-        kept = part[:k] >= 0
-        part[:k][kept] = np.searchsorted(members, part[:k][kept])
-    return np.concatenate([working[members], others, fresh])
-
-
-def _at_most(start: Indices, batch: int) -> Indices:
-    return np.asarray(start[: 4 * batch], dtype=np.int64)
+        prices = products(question.view.gather(others), corral.residual[1:])
+        others = others[np.lexsort((others, -prices))[:most]]
+    corral.first = np.searchsorted(members, corral.first).tolist()
+    corral.second = [int(np.searchsorted(members, j)) if j >= 0 else -1 for j in corral.second]
+    return np.concatenate([working[members], np.sort(others), fresh])
 
 
 def _power(e: int) -> float:

@@ -2,29 +2,31 @@
 
 Rows that contradict each other (Gordan: λ > 0 with Σ λ_i a_i = 0) cannot all be right, whatever
 the hyperplane. Contradictions that share no row each cost a mistake of their own: k of them
-prove that every hyperplane errs at least k times; where mistakes have prices, each costs the
-least price among its rows.
+prove that every hyperplane errs at least k times; where mistakes have costs, each costs the
+least among its rows. A row with ⟨a_i, w⟩ = 0 is a mistake here: y·f ≤ 0.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.checker import Dependence
+from novikoff.geometry.duplicates import all_opposite_duplicates
 from novikoff.geometry.faces import contradiction
-from novikoff.geometry.margin import separates
 from novikoff.geometry.min_norm import (
     Answer,
-    Question,
+    View,
     balanced_view,
     nearest_point,
     search,
+    start_rows,
 )
-from novikoff.geometry.passes import Data
-from novikoff.geometry.rational import OutOfTimeError
-from novikoff.geometry.twins import all_opposite_twins
+from novikoff.geometry.passes import OutOfTimeError, Passes
 
 
 class Packing:
@@ -34,50 +36,69 @@ class Packing:
     ----------
     contradictions : list of Dependence
         What was found so far.
-    bound : float
-        What the mistakes of any hyperplane cost at least.
+    bound : Fraction
+        What the mistakes of any hyperplane cost at least, exactly.
     complete : bool
         Whether the remaining rows can be separated, so that no contradiction is left.
     w : array or None
         Weights that separate all rows, if the first search found them.
+
+    Examples
+    --------
+    >>> from novikoff.core.problem import pose
+    >>> X, signs = np.array([[0.0], [0.0], [1.0]]), np.array([1, -1, 1], dtype=np.int8)
+    >>> packing = Packing(Passes(pose(X, signs, True)))
+    >>> packing.take_duplicates(Limits())
+    >>> packing.bound, packing.contradictions[0].among
+    (Fraction(1, 1), (0, 1))
     """
 
-    def __init__(self, data: Data, prices: Vector) -> None:
-        self.data, self.prices = data, prices
+    def __init__(self, passes: Passes, costs: Sequence[float] | Vector | None = None) -> None:
+        self.passes = passes
+        given = [1] * passes.n if costs is None else [float(cost) for cost in costs]
+        self.costs = [Fraction(cost) for cost in given]
         self.contradictions: list[Dependence] = []
-        self.bound = 0.0
+        self.bound = Fraction(0)
         self.complete = False
         self.w: Vector | None = None
-        self._left = prices > 0.0
-        self._view = balanced_view(data)
+        self._left = np.array([cost > 0 for cost in self.costs], dtype=np.bool_)
+        self._view: View | None = None
         self._start = np.empty(0, dtype=np.int64)
         self._found: Answer | None = None
 
-    def take_twins(self) -> None:
+    def take_duplicates(self, limits: Limits) -> None:
         """Pairs of identical rows with opposite labels, the dearest first, and zero rows."""
-        for rows in all_opposite_twins(self.data, self.prices):
-            if self._left[list(rows)].all():
-                self._add(Dependence((), (), True, tuple(sorted(rows))))
+        try:
+            for rows in all_opposite_duplicates(self.passes, self.costs, limits):
+                if self._left[list(rows)].all():
+                    self._add(Dependence((), (), True, tuple(sorted(rows))))
+        except OutOfTimeError:
+            return
 
     def seek(self, limits: Limits) -> None:
         """Look for rows that contradict each other among those left, without a proof yet."""
-        left = np.flatnonzero(self._left)
-        if len(left) == 0:
+        left = self._left
+        if not left.any():
             self.complete = True
             return
-        question = nearest_point(self._view)
-        question = Question(question.view, question.b, question.lift, within=left)
-        self._found = search(question, self._seed(left), 1e-3, limits, self._separated)
+        try:
+            if self._view is None:
+                self._view = balanced_view(self.passes, limits)
+            question = nearest_point(self._view, within=None if left.all() else left)
+            self._found = search(question, self._seed(), 1e-3, limits, self._separated)
+        except OutOfTimeError:
+            return
 
     def take_next(self, limits: Limits) -> bool:
         """Find one more contradiction and prove it; False if there is none, or no time."""
         if self._found is None:
             self.seek(limits)
         answer, self._found = self._found, None
-        if self.complete or answer is None or limits.reached() is not None:
+        if self.complete or answer is None or self._view is None or limits.reached() is not None:
             return False
         try:
-            claim = contradiction(self._view, answer.rows, answer.weights, limits)
+            with np.errstate(all="ignore"):
+                claim = contradiction(self._view, answer.rows, answer.weights, limits)
         except OutOfTimeError:
             return False
         if claim is None:
@@ -86,18 +107,18 @@ class Packing:
         self._add(claim)
         return True
 
-    def _seed(self, left: Indices) -> Indices:
+    def _seed(self) -> Indices:
         start = self._start[self._left[self._start]]
-        if len(start) > 0:
+        if len(start) > 0 or self._view is None:
             return start
-        return left[:: max(1, len(left) // 256)]
+        return start_rows(self._view, self._left)
 
     def _separated(self, answer: Answer) -> bool:
         """Whether the search has found weights that separate what is left."""
-        if not (answer.products[self._left] > 0.0).all():
+        if not min(answer.seen.low.values()) > 0.0:
             return False
         if self._left.all() and not self.contradictions:
-            if not separates(self.data, answer.w, answer.products):
+            if answer.seen.proof is None or not answer.seen.proof.separates:
                 return False
             self.w = answer.w
         self.complete = True
@@ -107,4 +128,4 @@ class Packing:
         among = list(claim.among or ())
         self.contradictions.append(claim)
         self._left[among] = False
-        self.bound += float(self.prices[among].min())
+        self.bound += min(self.costs[i] for i in among)

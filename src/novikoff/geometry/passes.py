@@ -1,254 +1,516 @@
-"""Passes over all rows, on every core, and the rows themselves where few are needed."""
+"""Passes over all rows: the only way in which the verdict sees them.
+
+A few rows are copied into memory and solved there; all others are seen by a `Visit`, which looks
+at one range of rows after another. The ranges are fixed by the data, threads share them, and the
+results are merged. No result depends on the order of merging: sums are exact, minima are taken
+with ties broken by row number. So a cluster gives the same bits as one core.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Self, TypeVar
 
 import numpy as np
-from numba import njit
+import numpy.typing as npt
 
-from novikoff.core import rows as _rows
-from novikoff.core.cores import cores
-from novikoff.core.margins import UNDERFLOW, norm_bound
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Csr, Dense, Indices, Rows, Vector
-from novikoff.geometry.table import SignedRows
+from novikoff.core.rows import Dense, Floats, Indices, SparseMatrix, Vector, view
+from novikoff.core.stops import Limits
+from novikoff.geometry import exact
+from novikoff.geometry.exact import Block, Numbers, Signs
 
-Result = TypeVar("Result")
+# Entries that one range of rows has, about: a few megabytes.
+ENTRIES_PER_RANGE = 1 << 19
+# Rows of a sparse matrix that are copied into one dense block.
+SPARSE_ROWS_PER_BLOCK = 32
+_ULP = 2.0**-52
+_UNDERFLOW = 2.0**-1000
 
-# Below this many entries a second thread costs more than it gives.
-_WORTHWHILE = 1 << 20
-# From this many bytes on, one thread for something else is worth its start.
-_WORTH_A_THREAD = 1 << 20
+Mask = npt.NDArray[np.bool_]
 
 
-@contextmanager
-def doing_beside(data: Data, work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
-    """Do some work on another core meanwhile, or at the end where there is little to do."""
-    if _rows.nbytes(data.problem.rows) < _WORTH_A_THREAD:
-        yield work
-        return
-    with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(work).result
+class OutOfTimeError(Exception):
+    """A limit was reached before the answer was known."""
 
 
 @dataclass
-class Data:
-    """The rows of a problem, for kernels and for the checker's arithmetic.
+class Visit:
+    """A question to all rows, answered range by range.
 
-    ``room`` are the bytes that a search among them may take; None is what is usual.
+    Its fields say what is asked; fields of what is seen are not given but begin empty.
     """
 
-    problem: Problem
-    table: SignedRows
-    room: int | None = None
-    _pools: list[ThreadPoolExecutor] = field(default_factory=list)
+    def blank(self) -> Self:
+        """The same question, nothing seen yet."""
+        return replace(self)
+
+    def look_at(self, part: Part) -> None:
+        """Take a range of rows into account."""
+        raise NotImplementedError
+
+    def merge(self, other: Self) -> None:
+        """Take into account what another visit has seen, of other rows."""
+        raise NotImplementedError
+
+
+V = TypeVar("V", bound=Visit)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows first, first + 1, … of a problem: x_i as stored, and their signs."""
+
+    first: int
+    X: Floats | SparseMatrix
+    signs: Signs
+    fit_intercept: bool
 
     @property
     def n(self) -> int:
         """The number of rows."""
-        return self.problem.n
-
-    @property
-    def large(self) -> bool:
-        """Whether a second thread is worth its while."""
-        return _rows.nbytes(self.problem.rows) // 8 > _WORTHWHILE
-
-    @property
-    def huge(self) -> bool:
-        """Whether a core cannot keep the data near."""
-        return _rows.nbytes(self.problem.rows) > 1 << 26
+        return len(self.signs)
 
     @property
     def p(self) -> int:
         """The number of weights, the bias among them where there is one."""
-        return self.problem.p - 1 + int(self.table.fit_intercept)
+        return int(self.X.shape[1]) + int(self.fit_intercept)
 
-    @cached_property
-    def peaks(self) -> Vector:
-        """max_i |a_ij| for every column, the bias last."""
-        rows = self.problem.rows
+    def of(self, mask: Mask) -> Mask:
+        """What a mask of all rows says of these."""
+        return mask[self.first : self.first + self.n]
 
-        def look(first: int, last: int) -> Vector:
-            if isinstance(rows, Dense):
-                return _peaks_dense(rows, first, last)
-            return _peaks_csr(rows, first, last)
-
-        return np.asarray(np.max(self.each(look), axis=0))
-
-    def products(self, w: Vector) -> Vector:
-        """⟨a_i, w⟩ for all rows, within `doubt`."""
-        return self.products_by_side(w)[0]
-
-    def products_by_side(self, w: Vector) -> tuple[Vector, float, float]:
-        """The same with the least of the positive rows, and of the negative.
-
-        It is infinite for a side without rows; both are NaN if a product is.
-        """
-        out = np.empty(self.n)
-        found = self.each(lambda first, last: _fill(self.problem.rows, first, last, w, out))
-        negative, positive = np.min(found, axis=0).tolist()
-        return out, positive, negative
-
-    def doubt(self, w: Vector) -> float:
-        """How far a product with w may be from the truth."""
-        return self.problem.rounding() * norm_bound(w) + UNDERFLOW
-
-    def lengths(self, columns: Vector) -> Vector:
-        """The norms of the rows, each column multiplied by its factor; 1 for a zero row."""
-        rows, out = self.problem.rows, np.empty(self.n)
-
-        def fill(first: int, last: int) -> None:
-            if isinstance(rows, Dense):
-                _lengths_dense(rows, first, last, columns, out)
-            else:
-                _lengths_csr(rows, first, last, columns, out)
-
-        self.each(fill)
-        out[out == 0.0] = 1.0
-        return out
-
-    def sample(self, step: int, factor: float) -> tuple[Vector, float, float]:
-        """Of every so-manieth row times a factor: the peaks, the least and the largest norm.
-
-        Rows of zeros have no part in the least.
-        """
-        rows, peaks = self.problem.rows, np.zeros(self.problem.p)
-        if isinstance(rows, Dense):
-            return peaks, *_sample_dense(rows, step, factor, peaks)
-        return peaks, *_sample_csr(rows, step, factor, peaks)
-
-    def gather(self, at: Indices, columns: Vector, lift: float, padding: int = 0) -> Vector:
-        """(lift, a_i) for the rows of the numbers given, columns multiplied by their factors.
-
-        So many zeros follow as ``padding`` says.
-        """
-        out = np.zeros((len(at), self.problem.p + 1 + padding))
-        _gather(self.problem.rows, at, columns, np.zeros(self.problem.p), lift, out)
-        return out
-
-    def close(self) -> None:
-        """Let the threads go."""
-        for pool in self._pools:
-            pool.shutdown()
-
-    def each(self, work: Callable[[int, int], Vector | None]) -> list[Vector]:
-        """Do the work for all rows, a stretch on each core; return what it returns."""
-        parts = cores() if self.large else 1
-        if parts == 1:
-            done = [work(0, self.n)]
+    def products(self, w: Vector, centre: Vector | None = None) -> Vector:
+        """⟨a_i, w⟩ for every row, in floats; of x_i − centre where one is given."""
+        d = self.X.shape[1]
+        if isinstance(self.X, np.ndarray):
+            X = self.X.astype(np.float64, copy=False) if centre is None else self.X - centre
+            found = np.vecdot(X, w[:d])  # each row by itself: no other row changes a bit of it
         else:
-            edges = np.linspace(0, self.n, parts + 1).astype(np.int64).tolist()
-            if not self._pools:
-                self._pools.append(ThreadPoolExecutor(parts))
-            done = list(self._pools[0].map(work, edges[:-1], edges[1:]))
-        return [part for part in done if part is not None]
+            found = self.X @ w[:d]
+        if self.fit_intercept:
+            found = found + w[d]
+        return np.asarray(found * self.signs)
+
+    def block(self, at: Indices | slice = slice(None)) -> Block:
+        """Rows by their place in this part, signed, in float64."""
+        signs = self.signs[at]
+        if isinstance(self.X, np.ndarray):
+            return exact.dense_block(self.X[at], signs, self.fit_intercept)
+        X = self.X[at]
+        entries = np.diff(X.indptr), X.indices, X.data
+        return exact.sparse_block(*entries, X.shape[1], signs, self.fit_intercept)
+
+    def blocks(self, at: Indices) -> Iterator[tuple[Indices, Block]]:
+        """The same, some at a time: few where rows are sparse, as blocks are not."""
+        if isinstance(self.X, np.ndarray):
+            stride = max(1, ENTRIES_PER_RANGE // max(1, self.p))
+        else:
+            stride = SPARSE_ROWS_PER_BLOCK
+        for k in range(0, len(at), stride):
+            yield at[k : k + stride], self.block(at[k : k + stride])
 
 
-@njit(cache=True, nogil=True)
-def _fill(rows: Rows, first: int, last: int, w: Vector, out: Vector) -> Vector:
-    """Products with a stretch of the rows; the least of the negative, and of the positive."""
-    least = np.full(2, np.inf)
-    holds = True
-    for i in range(first, last):
-        m = _rows.dot(rows, i, w)
-        out[i] = m
-        holds &= m == m
-        side = np.uint8(rows.signs[i] > 0)  # looked up: no core foresees a branch on signs
-        if m < least[side]:
-            least[side] = m
-    if not holds:
-        least[:] = np.nan
-    return least
+class Passes:
+    """The rows of a problem, range by range.
+
+    Examples
+    --------
+    >>> from novikoff.core.problem import pose
+    >>> problem = pose(np.array([[3.0], [1.0]]), np.array([1, -1], dtype=np.int8), True)
+    >>> Passes(problem).over(Least(exact.floats(np.array([1.0, -2.0]))), Limits()).separates
+    True
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        rows = problem.rows
+        self.fit_intercept = problem.fit_intercept
+        self.signs: Signs = problem.signs
+        self.n, self.X = len(self.signs), problem.X
+        if isinstance(rows, Dense):
+            self.d, self.entries = int(rows.X.shape[1]), int(rows.X.size)
+        else:
+            self.d, self.entries = rows.d, len(rows.data)
+        self.p = self.d + int(self.fit_intercept)
+        self.stride = max(1, ENTRIES_PER_RANGE * self.n // max(1, self.entries + self.n))
+
+    @property
+    def sparse(self) -> bool:
+        """Whether rows are stored by their entries."""
+        return not isinstance(self.problem.rows, Dense)
+
+    def part(self, first: int, last: int) -> Part:
+        """A range of rows, without a copy."""
+        rows = self.problem.rows
+        signs = self.signs[first:last]
+        if isinstance(rows, Dense):
+            return Part(first, rows.X[first:last], signs, self.fit_intercept)
+        import scipy.sparse as sp
+
+        ends = rows.indptr[first : last + 1]
+        stretch = slice(int(ends[0]), int(ends[-1]))
+        kind = f"i{rows.indices.itemsize}"
+        starts = (ends - ends[0]).astype(kind)
+        entries = rows.data[stretch], rows.indices[stretch].view(kind), starts
+        X = sp.csr_array(entries, shape=(last - first, self.d), copy=False)
+        return Part(first, X, signs, self.fit_intercept)
+
+    def over(self, visit: V, limits: Limits) -> V:
+        """Let a visit look at all rows, on every core.
+
+        Raises
+        ------
+        OutOfTimeError
+            If a limit is reached.
+        """
+        total = visit.blank()
+
+        def look(first: int) -> V:
+            if limits.reached() is not None:
+                raise OutOfTimeError
+            own = visit.blank()
+            with np.errstate(all="ignore"):  # what overflows proves nothing
+                own.look_at(self.part(first, min(first + self.stride, self.n)))
+            return own
+
+        ranges = range(0, self.n, self.stride)
+        workers = min(len(ranges), cores())
+        if workers < 2:
+            for first in ranges:
+                total.merge(look(first))
+            return total
+        with ThreadPoolExecutor(workers) as pool:
+            for own in pool.map(look, ranges):
+                total.merge(own)
+        return total
+
+    def at(self, rows: Indices) -> Vector:
+        """The rows a_i of the numbers given, as a dense array of p columns."""
+        block = self.block(rows)
+        if block.columns is None:
+            return block.A
+        A = np.zeros((len(rows), self.p))
+        A[:, block.columns] = block.A
+        return A
+
+    def block(self, rows: Indices) -> Block:
+        """The rows a_i of the numbers given, without columns in which all are zero."""
+        at = np.asarray(rows, dtype=np.int64)
+        return Part(0, self.X, self.signs, self.fit_intercept).block(at)
+
+    def blocks(self, rows: Indices) -> Iterator[tuple[slice, Block]]:
+        """The same some at a time, and which of them these are."""
+        stride = SPARSE_ROWS_PER_BLOCK
+        if not self.sparse:
+            stride = max(1, ENTRIES_PER_RANGE // max(1, self.p))
+        for first in range(0, len(rows), stride):
+            part = slice(first, min(first + stride, len(rows)))
+            yield part, self.block(rows[part])
+
+    def subset(self, rows: Indices) -> Passes:
+        """A few rows as a problem of their own, copied."""
+        few = view(self.X[rows], self.signs[rows], self.fit_intercept)
+        return Passes(replace(self.problem, rows=few))
+
+    def mask(self, rows: Indices) -> Mask:
+        """A mask of all rows in which these are marked."""
+        marked = np.zeros(self.n, dtype=np.bool_)
+        marked[rows] = True
+        return marked
+
+    def doubt(self, w: Vector, radius: float | None = None) -> float:
+        """How far a product with w may be from the truth, in whatever order it is summed.
+
+        Each is within γ_k·‖a_i‖‖w‖, γ_k = ku/(1 − ku) for k terms (Higham, Accuracy and Stability
+        of Numerical Algorithms, §3.1); four times that covers the rounding of this bound, of
+        x_i − centre, and of the bound on the norm.
+        """
+        k = self.problem.longest + 6
+        size = float(np.linalg.norm(w))
+        if not 2.0**-500 < size < 2.0**500:  # its square may not be a float
+            size = math.sqrt(len(w)) * float(np.abs(w).max(initial=0.0))
+        return 2.0 * k * _ULP * (self.problem.radius if radius is None else radius) * size + (
+            _UNDERFLOW * (1.0 + size)
+        )
 
 
-@njit(cache=True, nogil=True)
-def _gather(
-    rows: Rows, at: Indices, columns: Vector, row: Vector, lift: float, out: Vector
-) -> None:
-    for k in range(len(at)):
-        for j in range(len(row)):
-            row[j] = 0.0
-        _rows.axpy(1.0, rows, at[k], row)
-        out[k, 0] = lift
-        for j in range(len(row)):
-            out[k, j + 1] = row[j] * columns[j]
+def prove_signs(problem: Problem, w: Vector, limits: Limits | None = None) -> bool:
+    """Whether ⟨a_i, w⟩ > 0 for every row, proved; w has the bias last.
+
+    Examples
+    --------
+    >>> from novikoff.core.problem import pose
+    >>> problem = pose(np.array([[3.0], [1.0]]), np.array([1, -1], dtype=np.int8), True)
+    >>> prove_signs(problem, np.array([1.0, -2.0])), prove_signs(problem, np.array([1.0, -3.0]))
+    (True, False)
+    """
+    passes = Passes(problem)
+    w = np.asarray(w, dtype=np.float64)[: passes.p]
+    if not np.isfinite(w).all():
+        return False
+    return passes.over(Least(exact.floats(w), passes.doubt(w), w), limits or Limits()).separates
 
 
-@njit(cache=True, nogil=True)
-def _peaks_dense(rows: Dense, first: int, last: int) -> Vector:
-    d = rows.X.shape[1]
-    out = np.full(d + 1, rows.bias)
-    out[:d] = 0.0
-    for i in range(first, last):
-        for j in range(d):
-            out[j] = max(out[j], abs(np.float64(rows.X[i, j])))
-    return out
+@dataclass
+class Least(Visit):
+    """The least ⟨a_i, w⟩ among the positive rows and among the negative, proved.
+
+    ``least`` holds, for either sign, not more than the least product, and almost as much if that
+    is positive; None where there is no such row. ``doubt`` bounds the error of a product with the
+    floats ``near``; where it is not given, every row is looked at in its own bounds.
+    """
+
+    w: Numbers
+    doubt: float = math.inf
+    near: Vector | None = None
+    least: dict[int, Fraction | None] = field(
+        init=False, default_factory=lambda: {1: None, -1: None}
+    )
+
+    def look_at(self, part: Part) -> None:
+        """Take the rows into account that may have the least product."""
+        near = None
+        if self.near is not None and math.isfinite(self.doubt):
+            near = part.products(self.near)
+        self.look_at_near(part, near, self.doubt)
+
+    def look_at_near(self, part: Part, products: Vector | None, doubt: float) -> None:
+        """The same with products that are all within a doubt, up to a constant for each side."""
+        for side in (1, -1):
+            rows = np.flatnonzero(part.signs == side)
+            if products is not None and len(rows) > 0:
+                m = products[rows]
+                rows = rows[~(m > float(m.min()) + 2.0 * doubt)]
+            for _, block in part.blocks(rows):
+                self._note(side, exact.least_product(block.A, block.of(self.w)))
+
+    def merge(self, other: Least) -> None:
+        """Take the lesser of both."""
+        for side, value in other.least.items():
+            self._note(side, value)
+
+    def _note(self, side: int, value: Fraction | None) -> None:
+        known = self.least[side]
+        if value is not None and (known is None or value < known):
+            self.least[side] = value
+
+    @property
+    def all(self) -> Fraction:
+        """The lesser of both sides."""
+        return min(value for value in self.least.values() if value is not None)
+
+    @property
+    def separates(self) -> bool:
+        """Whether all products are positive."""
+        return self.all > 0
 
 
-@njit(cache=True, nogil=True)
-def _peaks_csr(rows: Csr, first: int, last: int) -> Vector:
-    out = np.full(rows.d + 1, rows.bias)
-    out[: rows.d] = 0.0
-    for k in range(rows.indptr[first], rows.indptr[last]):
-        j = rows.indices[k]
-        out[j] = max(out[j], abs(np.float64(rows.data[k])))
-    return out
+@dataclass
+class MostViolated(Visit):
+    """The rows of the least ⟨a_i, w⟩, and what w proves if all are positive.
+
+    Scores are products divided by the rows' ``lengths`` where given. The ``most`` least below the
+    ``levels`` of the positive and the negative rows are kept; of each sign where ``by_side``.
+    ``aim`` are weights for rows less the ``centre``, equal to ``w`` but for rounding.
+    """
+
+    aim: Vector
+    w: Vector
+    doubt: float
+    most: int
+    levels: tuple[float, float] = (math.inf, math.inf)
+    centre: Vector | None = None
+    lengths: Vector | None = None
+    within: Mask | None = None
+    by_side: bool = False
+    exactly: Numbers | None = None
+    rows: Indices = field(init=False, default_factory=lambda: np.empty(0, dtype=np.int64))
+    scores: Vector = field(init=False, default_factory=lambda: np.empty(0))
+    sides: Signs = field(init=False, default_factory=lambda: np.empty(0, dtype=np.int8))
+    low: dict[int, float] = field(init=False, default_factory=lambda: {1: math.inf, -1: math.inf})
+    proof: Least | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.exactly is None and np.isfinite(self.w).all():
+            self.exactly = exact.floats(self.w)
+        self.proof = None if self.exactly is None else Least(self.exactly)
+
+    def look_at(self, part: Part) -> None:
+        """Keep the worst of these rows."""
+        m = part.products(self.aim, self.centre)
+        mask = None if self.within is None else part.of(self.within)
+        positive = part.signs > 0
+        for side, of_side in ((1, positive), (-1, ~positive)):
+            own = m[of_side if mask is None else of_side & mask]
+            if len(own) > 0:
+                low = float(own.min())
+                self.low[side] = min(self.low[side], low) if low == low else low
+        if self.proof is not None and mask is None and min(self.low.values()) > -self.doubt:
+            self.proof.look_at_near(part, m, self.doubt)
+        else:
+            self.proof = None  # some row is on the wrong side, or not looked at
+        scores = m if self.lengths is None else m / self.lengths[part.first : part.first + part.n]
+        below = scores < np.where(positive, *self.levels)
+        rows = np.flatnonzero(below if mask is None else below & mask)
+        for side in (1, -1) if self.by_side else (0,):
+            here = rows if side == 0 else rows[part.signs[rows] == side]
+            own = scores[here]
+            if len(own) > self.most:  # ties at the edge are decided below, by row number
+                here = here[own <= np.partition(own, self.most - 1)[self.most - 1]]
+            self._keep(here + part.first, scores[here], part.signs[here])
+
+    def merge(self, other: MostViolated) -> None:
+        """Keep the worst of both."""
+        for side, low in other.low.items():
+            known = self.low[side]
+            self.low[side] = low if low < known or low != low else known
+        if self.proof is not None and other.proof is not None:
+            self.proof.merge(other.proof)
+        else:
+            self.proof = None
+        self._keep(other.rows, other.scores, other.sides)
+
+    def _keep(self, rows: Indices, scores: Vector, sides: Signs) -> None:
+        rows = np.concatenate([self.rows, rows])
+        scores = np.concatenate([self.scores, scores])
+        sides = np.concatenate([self.sides, sides])
+        order = np.lexsort((rows, scores))
+        if self.by_side:
+            chosen = [order[sides[order] == side][: self.most] for side in (1, -1)]
+            order = np.concatenate(chosen)
+        else:
+            order = order[: self.most]
+        self.rows, self.scores, self.sides = rows[order], scores[order], sides[order]
 
 
-@njit(cache=True, nogil=True)
-def _sample_dense(rows: Dense, step: int, factor: float, peaks: Vector) -> tuple[float, float]:
-    d = rows.X.shape[1]
-    peaks[d] = rows.bias * factor
-    least, most = np.inf, 0.0
-    for i in range(0, len(rows.X), step):
-        total = float(peaks[d]) ** 2
-        for j in range(d):
-            size = abs(float(rows.X[i, j]) * factor)
-            total += size * size
-            peaks[j] = max(peaks[j], size)
-        if total > 0.0:
-            least = total if total < least else least
-            most = total if total > most else most
-    return np.sqrt(least), np.sqrt(most)
+@dataclass
+class Sizes(Visit):
+    """max_i |a_ij| for every column, and ‖a_i‖ for every row, columns multiplied by ``columns``."""
+
+    columns: Vector
+    centre: Vector | None = None
+    peaks: Vector = field(init=False, default_factory=lambda: np.empty(0))
+    lengths: dict[int, Vector] = field(init=False, default_factory=dict)
+
+    def look_at(self, part: Part) -> None:
+        """Measure these rows."""
+        d = part.X.shape[1]
+        padding = self.columns[d:]
+        if isinstance(part.X, np.ndarray):
+            X = part.X if self.centre is None else part.X - self.centre
+            S = X * self.columns[:d]
+            squares = np.einsum("ij,ij->i", S, S)
+            peaks = np.maximum(S.max(axis=0, initial=0.0), -S.min(axis=0, initial=0.0))
+        else:
+            values = part.X.data * self.columns[part.X.indices]
+            row = np.repeat(np.arange(part.n), np.diff(part.X.indptr))
+            squares = np.bincount(row, values * values, minlength=part.n)
+            peaks = np.zeros(d)
+            np.maximum.at(peaks, part.X.indices, np.abs(values))
+        self.lengths[part.first] = np.sqrt(squares + float((padding * padding).sum()))
+        self._note(np.append(peaks, padding))
+
+    def merge(self, other: Sizes) -> None:
+        """Take the larger, and all rows."""
+        self.lengths.update(other.lengths)
+        self._note(other.peaks)
+
+    def _note(self, peaks: Vector) -> None:
+        self.peaks = peaks if len(self.peaks) == 0 else np.maximum(self.peaks, peaks)
+
+    def all_lengths(self) -> Vector:
+        """‖a_i‖ of all rows in turn."""
+        return in_turn(self.lengths)
 
 
-@njit(cache=True, nogil=True)
-def _sample_csr(rows: Csr, step: int, factor: float, peaks: Vector) -> tuple[float, float]:
-    peaks[rows.d] = rows.bias * factor
-    least, most = np.inf, 0.0
-    for i in range(0, len(rows.indptr) - 1, step):
-        total = float(peaks[rows.d]) ** 2
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            size = abs(float(rows.data[k]) * factor)
-            total += size * size
-            j = rows.indices[k]
-            peaks[j] = max(peaks[j], size)
-        if total > 0.0:
-            least = total if total < least else least
-            most = total if total > most else most
-    return np.sqrt(least), np.sqrt(most)
+@dataclass
+class ExactSigns(Visit):
+    """The signs of ⟨a_i, w⟩ for an exact w, and the row that is most on the wrong side.
+
+    Rows that are not ``within`` have the sign 0. The most negative ⟨a_i, w⟩/max|a_ij| counts, of
+    equals the first; ``worst`` is −1 where there is none.
+    """
+
+    w: Numbers
+    doubt: float
+    within: Mask | None = None
+    signs: dict[int, Signs] = field(init=False, default_factory=dict)
+    worst: int = field(init=False, default=-1)
+    least: float = field(init=False, default=math.inf)
+
+    def look_at(self, part: Part) -> None:
+        """Find the signs of these rows."""
+        m = part.products(self.w.near)
+        doubtful = ~(np.abs(m) > self.doubt)
+        signs = np.where(doubtful, 0.0, np.sign(m)).astype(np.int8)
+        if self.within is not None:
+            signs[~part.of(self.within)] = 0
+            doubtful &= part.of(self.within)
+        for rows, block in part.blocks(np.flatnonzero(doubtful)):
+            signs[rows] = exact.product_signs(block.A, block.of(self.w))
+        self.signs[part.first] = signs
+        for rows, block in part.blocks(np.flatnonzero(signs < 0)):
+            sizes = np.abs(block.A).max(axis=1, initial=0.0)
+            found = np.minimum(m[rows], 0.0) / np.maximum(sizes, 1e-300)
+            k = int(np.argmin(found))
+            self._note(part.first + int(rows[k]), float(found[k]))
+
+    def merge(self, other: ExactSigns) -> None:
+        """Join the signs, and take the worse row."""
+        self.signs.update(other.signs)
+        if other.worst >= 0:
+            self._note(other.worst, other.least)
+
+    def _note(self, row: int, value: float) -> None:
+        if self.worst < 0 or (value, row) < (self.least, self.worst):
+            self.worst, self.least = row, value
+
+    def all_signs(self) -> Signs:
+        """The signs of all rows in turn."""
+        return in_turn(self.signs)
 
 
-@njit(cache=True, nogil=True)
-def _lengths_dense(rows: Dense, first: int, last: int, columns: Vector, out: Vector) -> None:
-    d = rows.X.shape[1]
-    for i in range(first, last):
-        total = (rows.bias * columns[d]) ** 2
-        for j in range(d):
-            total += (np.float64(rows.X[i, j]) * columns[j]) ** 2
-        out[i] = np.sqrt(total)
+@dataclass
+class ColumnSums(Visit):
+    """Σ a_i over the rows ``within``, exactly, in units of `exact.column_sums`."""
+
+    within: Mask
+    sums: list[int] = field(init=False, default_factory=list)
+
+    def look_at(self, part: Part) -> None:
+        """Add these rows."""
+        self._add([0] * part.p)
+        for _, block in part.blocks(np.flatnonzero(part.of(self.within))):
+            more = np.array(exact.column_sums(block.A), dtype=object)
+            self._add(block.spread(more, part.p).tolist())
+
+    def merge(self, other: ColumnSums) -> None:
+        """Add what the other has seen."""
+        self._add(other.sums)
+
+    def _add(self, more: list[int]) -> None:
+        if not self.sums:
+            self.sums = list(more)
+        elif more:
+            self.sums = [a + b for a, b in zip(self.sums, more, strict=True)]
 
 
-@njit(cache=True, nogil=True)
-def _lengths_csr(rows: Csr, first: int, last: int, columns: Vector, out: Vector) -> None:
-    for i in range(first, last):
-        total = (rows.bias * columns[rows.d]) ** 2
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            total += (np.float64(rows.data[k]) * columns[rows.indices[k]]) ** 2
-        out[i] = np.sqrt(total)
+Values = TypeVar("Values", bound=np.generic)
+
+
+def in_turn(pieces: dict[int, npt.NDArray[Values]]) -> npt.NDArray[Values]:
+    """Arrays by the number of their first row, one after the other."""
+    return np.concatenate([pieces[first] for first in sorted(pieces)])
+
+
+def cores() -> int:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

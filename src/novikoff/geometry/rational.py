@@ -17,15 +17,11 @@ import numpy as np
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
-from novikoff.geometry.exact import Integers, Numbers
-from novikoff.geometry.table import SignedRows
+from novikoff.geometry.exact import Integers
+from novikoff.geometry.passes import ColumnSums, ExactSigns, Mask, OutOfTimeError, Passes
 
 # Columns are chosen where that takes no more multiplications than these.
 _MOST_CHOSEN_FROM = 1 << 26
-
-
-class OutOfTimeError(Exception):
-    """A limit was reached before the answer was known."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,7 @@ class Projection:
 
     ``w`` is minus the residual, for the rows themselves, or None where b lies in the cone.
     Otherwise ⟨a_i, w⟩ ≥ 0 for all rows of the cone and ⟨Σ a_i, w⟩ > 0; ``signs`` are those
-    of ⟨a_i, w⟩.
+    of ⟨a_i, w⟩, by row, 0 for others.
     """
 
     rows: Indices
@@ -44,51 +40,36 @@ class Projection:
 
 
 def project(
-    table: SignedRows,
-    among: Indices,
-    targets: Indices,
-    columns: Vector,
-    start: Indices,
-    limits: Limits,
+    passes: Passes, among: Mask, targets: Mask, columns: Vector, start: Indices, limits: Limits
 ) -> Projection:
-    """Project b = −Σ a_i over the rows ``targets`` on the cone of the rows ``among``, exactly."""
-    b = [-value for value in _column_sums(table, targets)]
-    return project_point(table, among, b, columns, start, limits)
-
-
-def project_point(
-    table: SignedRows,
-    among: Indices,
-    b: list[Fraction],
-    columns: Vector,
-    start: Indices,
-    limits: Limits,
-) -> Projection:
-    """Project a point on the cone of the rows ``among``, exactly, from rows to start with.
+    """Project b = −Σ a_i over the rows ``targets`` on the cone of the rows ``among``, exactly.
 
     The inner product is that of the rows with each column multiplied by its factor, a
-    power of two.
+    power of two. ``start`` are rows to begin with.
 
     Raises
     ------
     OutOfTimeError
         If a limit is reached first.
     """
+    sums = passes.over(ColumnSums(targets), limits).sums
+    b = [-value for value in exact.as_fractions(sums)]
     squares = [Fraction(float(value)) ** 2 for value in columns]
-    cone = _Cone(table, squares, b)
+    cone = _Cone(passes, squares, b)
     used, mu = _feasible_start(cone, start, limits)
     while True:
         w = cone.residual(used, mu)
         if not any(w):
-            return Projection(used, mu, None, np.zeros(len(among), dtype=np.int8))
+            return Projection(used, mu, None, np.zeros(passes.n, dtype=np.int8))
         normal = exact.numbers([-value * square for value, square in zip(w, squares, strict=True)])
-        signs, worst = _signs(table, among, normal, limits)
-        if worst < 0:
-            return Projection(used, mu, [value * normal.unit for value in normal.whole], signs)
-        used, mu = _admit(cone, used, mu, int(among[worst]), limits)
+        seen = passes.over(ExactSigns(normal, passes.doubt(normal.near), among), limits)
+        if seen.worst < 0:
+            exactly = [value * normal.unit for value in normal.whole]
+            return Projection(used, mu, exactly, seen.all_signs())
+        used, mu = _admit(cone, used, mu, seen.worst, limits)
 
 
-def balance(table: SignedRows, rows: Indices, target: int, limits: Limits) -> list[Fraction] | None:
+def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[Fraction] | None:
     """Λ with a_target + Σ λ_i a_i = 0 over the rows, exactly; None where they do not tell.
 
     The rows are to be independent. Floats choose as many columns as there are rows, one solve
@@ -101,7 +82,7 @@ def balance(table: SignedRows, rows: Indices, target: int, limits: Limits) -> li
     """
     import flint
 
-    A = table.at(np.append(rows, target))
+    A = passes.at(np.append(rows, target))
     columns = _independent_columns(A[:-1]) if len(A) * A.size < _MOST_CHOSEN_FROM else None
     if columns is None:
         return None
@@ -136,8 +117,8 @@ def _independent_columns(A: Vector) -> Indices | None:
 class _Cone:
     """Least squares on a few rows at a time."""
 
-    def __init__(self, table: SignedRows, squares: list[Fraction], b: list[Fraction]) -> None:
-        self.table, self.squares, self.b = table, squares, b
+    def __init__(self, passes: Passes, squares: list[Fraction], b: list[Fraction]) -> None:
+        self.passes, self.squares, self.b = passes, squares, b
 
     def solve(self, used: Indices, limits: Limits) -> list[Fraction]:
         """The μ that minimises ‖b − Σ μ_i a_i‖, unconstrained, on independent rows."""
@@ -145,7 +126,7 @@ class _Cone:
 
         if len(used) == 0:
             return []
-        whole, e = exact.integers(self.table.at(used))
+        whole, e = exact.integers(self.passes.at(used))
         _check(limits, _solve_seconds(whole))
         b = exact.numbers(self.b)
         left = flint.fmpz_mat(whole.T.tolist())
@@ -161,7 +142,7 @@ class _Cone:
         """B − Σ μ_i a_i."""
         if len(used) == 0:
             return self.b
-        whole, unit = exact.combine(self.table.at(used), exact.numbers(mu))
+        whole, unit = exact.combine(self.passes.at(used), exact.numbers(mu))
         return [b - value * unit for b, value in zip(self.b, whole, strict=True)]
 
     def independent(self, used: Indices, limits: Limits) -> Indices:
@@ -170,7 +151,7 @@ class _Cone:
 
         if len(used) == 0:
             return used
-        whole, _ = exact.integers(self.table.at(used))
+        whole, _ = exact.integers(self.passes.at(used))
         _check(limits, _solve_seconds(whole))
         reduced, _, rank = flint.fmpz_mat(whole.T.tolist()).rref()
         if rank == len(used):
@@ -207,33 +188,6 @@ def _admit(
         now = [a + step * (b - a) for a, b in zip(now, wanted, strict=True)]
         stay = [k for k, value in enumerate(now) if value > 0 or wanted[k] > 0]
         used, now = used[stay], [now[k] for k in stay]
-
-
-def _signs(
-    table: SignedRows, among: Indices, w: Numbers, limits: Limits
-) -> tuple[exact.Signs, int]:
-    """The signs of ⟨a_i, w⟩, and the position of the most negative, or −1."""
-    signs = np.empty(len(among), dtype=np.int8)
-    worst, least = -1, np.inf
-    for part, A in table.parts(among):
-        _check(limits)
-        signs[part] = exact.product_signs(A, w)
-        negative = np.flatnonzero(signs[part] < 0)
-        if len(negative) > 0:
-            lengths = np.abs(A[negative]).max(axis=1)
-            found = A[negative] @ w.near / np.maximum(lengths, 1e-300)
-            k = int(np.argmin(found))
-            if worst < 0 or found[k] < least:
-                worst, least = part.start + int(negative[k]), float(found[k])
-    return signs, worst
-
-
-def _column_sums(table: SignedRows, among: Indices) -> list[Fraction]:
-    total = [0] * (table.matrix.shape[1] + int(table.fit_intercept))
-    for _, A in table.parts(among):
-        sums = exact.column_sums(A)
-        total = [a + b for a, b in zip(total, sums, strict=True)]
-    return exact.as_fractions(total)
 
 
 def _check(limits: Limits, seconds: float = 0.0) -> None:

@@ -12,17 +12,16 @@ A prime is unlucky if it divides certain minors; several are drawn and the large
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
-from novikoff.geometry.exact import Signs
-from novikoff.geometry.table import Matrix, SignedRows
+from novikoff.core.stops import Limits
+from novikoff.geometry.passes import Mask, Part, Passes, Visit
 
 # Primes so small that products of 1024 pairs of residues add up without rounding in float64.
 _BITS, _PRIMES, _SPARE = 21, 8, 8
@@ -47,74 +46,106 @@ class Recession:
     undetermined: npt.NDArray[np.bool_]
 
 
-class Rows(Protocol):
-    """The signed rows of a problem, some at a time, with the number of the first."""
-
-    def blocks(self) -> Iterator[tuple[int, Vector]]:
-        """The rows."""
-
-
 def recession(
-    matrix: Matrix, signs: Signs, fit_intercept: bool, separated: Indices
+    problem: Problem, separated: Indices, limits: Limits | None = None
 ) -> Recession | None:
     """What becomes of each weight of a logistic regression; None if there are too many.
 
     Parameters
     ----------
-    matrix, signs, fit_intercept
-        The problem.
+    problem : Problem
+        The rows.
     separated : array of int
         The rows that can be strictly on their side, of a verdict.
+    limits : Limits, optional
+        When to give up with OutOfTimeError.
 
     Examples
     --------
+    >>> from novikoff.core.problem import pose
     >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 2.0]])
-    >>> signs = np.array([-1, 1, -1, 1], dtype=np.int8)
-    >>> recession(X, signs, True, np.array([3])).infinite.tolist()
+    >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
+    >>> recession(problem, np.array([3])).infinite.tolist()
     [True, False, False]
     """
-    n, d = matrix.shape
-    rows = SignedRows(matrix, signs, fit_intercept)
-    return recession_of(rows, n, d + int(fit_intercept), separated)
-
-
-def recession_of(rows: Rows, n: int, p: int, separated: Indices) -> Recession | None:
-    """The same for n rows of p entries, which come some at a time."""
-    if p > _MOST_WEIGHTS:
+    passes = Passes(problem)
+    if passes.p > _MOST_WEIGHTS:
         return None
-    apart = np.zeros(n, dtype=np.bool_)
-    apart[separated] = True
-    rng = np.random.default_rng(0)
-    primes = _draw_primes(rng)
-    fixed = _columns_spanned(rows, ~apart, p, primes, rng)
-    known = _columns_spanned(rows, np.ones_like(apart), p, primes, rng)
+    primes = _draw_primes(np.random.default_rng(0))
+    left = ~passes.mask(separated)
+    seen = passes.over(RowSpaces(left, tuple(primes)), limits or Limits())
+    fixed, known = (seen.columns_spanned(part) for part in (0, 1))
     return Recession(infinite=known & ~fixed, undetermined=~known)
 
 
-def _columns_spanned(
-    table: Rows,
-    part: npt.NDArray[np.bool_],
-    p: int,
-    primes: list[int],
-    rng: np.random.Generator,
-) -> npt.NDArray[np.bool_]:
-    """For each j whether e_j is in the row space of the rows of a part."""
-    mixtures = [np.zeros((p + _SPARE, p), dtype=np.int64) for _ in primes]
-    for first, block in table.blocks():
-        chosen = block[part[first : first + len(block)]]
-        for start in range(0, len(chosen), _TERMS):
-            rows = chosen[start : start + _TERMS]
-            mantissas, exponents = np.frexp(rows)
-            whole = (mantissas * 2.0**53).astype(np.int64)
-            for mixture, prime in zip(mixtures, primes, strict=True):
-                residues = whole % prime * _powers(prime)[exponents + 1100] % prime
-                mix = rng.integers(prime, size=(len(mixture), len(rows))).astype(np.float64)
-                mixture += (mix @ residues.astype(np.float64)).astype(np.int64) % prime
+@dataclass
+class RowSpaces(Visit):
+    """Random mixtures of the rows marked, and of all rows, modulo primes.
+
+    p + 8 mixtures span the same row space, but for bad luck. The factors of a row depend on its
+    number only, so that ranges of rows may be seen in any order.
+    """
+
+    marked: Mask
+    primes: tuple[int, ...]
+    mixtures: list[list[npt.NDArray[np.int64]]] = field(init=False, default_factory=list)
+
+    def look_at(self, part: Part) -> None:
+        """Add these rows, each times its random factors."""
+        shape = (part.p + _SPARE, part.p)
+        own = [[np.zeros(shape, dtype=np.int64) for _ in self.primes] for _ in range(2)]
+        marked = part.of(self.marked)
+        for rows, block in part.blocks(np.arange(part.n)):
+            for start in range(0, len(rows), _TERMS):
+                some = slice(start, start + _TERMS)
+                numbers = part.first + rows[some]
+                self._mix(own, block.A[some], block.columns, numbers, marked[rows[some]])
+        self.mixtures = own
+
+    def merge(self, other: RowSpaces) -> None:
+        """Add the mixtures of the other."""
+        if not self.mixtures:
+            self.mixtures = other.mixtures
+            return
+        for mine, more in zip(self.mixtures, other.mixtures, strict=True):
+            for mixture, added, prime in zip(mine, more, self.primes, strict=True):
+                mixture += added
                 mixture %= prime
-    answers = [_eliminate(mixture, prime) for mixture, prime in zip(mixtures, primes, strict=True)]
-    largest = max(rank for rank, _ in answers)
-    spanned = [units for rank, units in answers if rank == largest]
-    return np.asarray(np.logical_and.reduce(spanned), dtype=np.bool_)
+
+    def _mix(
+        self,
+        own: list[list[npt.NDArray[np.int64]]],
+        A: Vector,
+        columns: npt.NDArray[np.int64] | None,
+        numbers: Indices,
+        marked: Mask,
+    ) -> None:
+        at = slice(None) if columns is None else columns
+        mantissas, exponents = np.frexp(A)
+        whole = (mantissas * 2.0**53).astype(np.int64)
+        for k, prime in enumerate(self.primes):
+            residues = whole % prime * _powers(prime)[exponents + 1100] % prime
+            mix = _factors(numbers, len(own[0][k]), k) % prime
+            for space, chosen in zip(own, (marked, np.ones_like(marked)), strict=True):
+                found = mix[:, chosen].astype(np.float64) @ residues[chosen].astype(np.float64)
+                space[k][:, at] = (space[k][:, at] + found.astype(np.int64)) % prime
+
+    def columns_spanned(self, part: int) -> npt.NDArray[np.bool_]:
+        """For each j whether e_j is in the row space of the rows marked (0), or of all (1)."""
+        pairs = zip(self.mixtures[part], self.primes, strict=True)
+        answers = [_eliminate(mixture, prime) for mixture, prime in pairs]
+        largest = max(rank for rank, _ in answers)
+        spanned = [units for rank, units in answers if rank == largest]
+        return np.asarray(np.logical_and.reduce(spanned), dtype=np.bool_)
+
+
+def _factors(numbers: Indices, n_mixtures: int, k: int) -> npt.NDArray[np.int64]:
+    """Random factors of rows by their numbers, one column each (splitmix64)."""
+    seed = np.arange(n_mixtures, dtype=np.uint64)[:, None] * np.uint64(0xD1342543DE82EF95)
+    z = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + seed + np.uint64(k + 1)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(2)).astype(np.int64)
 
 
 def _eliminate(M: npt.NDArray[np.int64], prime: int) -> tuple[int, npt.NDArray[np.bool_]]:

@@ -2,10 +2,9 @@
 
 The road, cheapest first; each step ends it only with a proof:
 
-1. A few epochs of the perceptron. A clean cycle is a w; its counts bound γ from above.
-2. The point of the hull nearest to the origin (`min_norm`). Either it is a w, the one of
+1. The point of the hull nearest to the origin (`min_norm`). Either it is a w, the one of
    the largest margin, or the origin lies in the hull: λ on a few rows contradicts any w.
-3. If not separable: is any row separated at all (`faces`)?
+2. If not separable: is any row separated at all (`faces`)?
 
 Nothing that floats say is believed: signs are proved row by row, λ by a verified solve or
 in rationals. What could not be proved within the budget is *undecided*.
@@ -14,47 +13,43 @@ in rationals. What could not be proved within the budget is *undecided*.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from novikoff.core.blocks import Blocks, CodedBlocks
-from novikoff.core.cores import cores
-from novikoff.core.problem import pose
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.problem import Problem, pose
+from novikoff.core.rows import Csr, Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
-from novikoff.geometry.blockwise import inquire_blocks
-from novikoff.geometry.certificate import Certificate
-from novikoff.geometry.checker import Margin, mistake_bound
-from novikoff.geometry.exact import Signs
-from novikoff.geometry.inquiry import Finding, inquire, spread
-from novikoff.geometry.margin import Interval
-from novikoff.geometry.passes import Data, doing_beside
-from novikoff.geometry.rational import OutOfTimeError
-from novikoff.geometry.room import explained
-from novikoff.geometry.selection import GivenBlocks, Table
-from novikoff.geometry.table import (
-    Label,
-    Matrix,
-    SignedRows,
-    as_matrix,
-    digest,
-    distinct,
-    labels_of,
+from novikoff.core.validation import (
+    Labels,
+    check_labels,
+    check_matrix,
+    distinct_labels,
     plain_label,
     signs_of,
-    used_columns,
 )
+from novikoff.geometry import exact
+from novikoff.geometry.certificate import Certificate
+from novikoff.geometry.checker import (
+    GeometricMargin,
+    Label,
+    Margin,
+    MatrixDigest,
+    mistake_bound,
+)
+from novikoff.geometry.margin import Interval
+from novikoff.geometry.passes import Passes, prove_signs
+from novikoff.geometry.verdict_search import Finding, Progress, find, spread
 
 Goal: TypeAlias = Literal["margin", "kind"]
-Progress: TypeAlias = Callable[[Interval], None]
 
-_STUCK = "its numbers differ too much in size to prove more in blocks; in memory it may be"
+# From this many bytes on, a thread that hashes them meanwhile is worth its start.
+MIN_BYTES_FOR_THREADS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +62,8 @@ class Verdict:
         "separable", "quasi-separable", "inseparable" or "undecided".
     coef : array of shape (d,) or None
         The weights: of the largest margin found if separable, weakly separating if
-        quasi-separable. Where no floats do (a row is zero in exact numbers, or margins are
-        below the precision of float64), these are the rounded weights of the certificate.
+        quasi-separable. Where ``exact_only``, no floats were found that do the same (margins are
+        below the precision of float64), and these are the rounded weights of the certificate.
     intercept : float or None
         The bias.
     margin : Interval
@@ -78,7 +73,8 @@ class Verdict:
     radius : float
         R = max‖a_i‖, rounded up.
     mistake_bound : int or None
-        ⌈R²/γ²⌉ for the lower bound on γ: no perceptron run from zero errs more often.
+        ⌊R²/γ²⌋ for the lower bound on γ: no perceptron run from zero errs more often. A mistake
+        is y·f(x) ≤ 0, so that f(x) = 0 counts, though `predict` calls it the negative class.
     support : array of int
         The rows that carry the margin, or the contradiction.
     separated_rows : array of int
@@ -86,7 +82,9 @@ class Verdict:
     certificate : Certificate or None
         The proof; None if undecided and nothing is proved.
     obstacle : str or None
-        What more would have taken, where blocks were to be decided in too little memory.
+        Why it is undecided, where that is not for lack of time.
+    exact_only : bool
+        Whether only the exact weights of the certificate separate, not coef and intercept.
     """
 
     kind: Literal["separable", "quasi-separable", "inseparable", "undecided"]
@@ -100,20 +98,24 @@ class Verdict:
     separated_rows: Indices
     certificate: Certificate | None
     obstacle: str | None = None
+    exact_only: bool = False
 
     def __repr__(self) -> str:
         return f"<Verdict: {self}>"
 
     def __str__(self) -> str:
+        return self._finding() + ("" if self.certificate is None else f" ({self._setting()})")
+
+    def _finding(self) -> str:
         n = self.certificate.n if self.certificate is not None else 0
         if self.kind == "separable" and self.geometric_margin.lo == math.inf:
             return "separable: all rows are of one class"
+        if self.kind == "separable" and self.mistake_bound is None:
+            return "separable: by a margin beyond float64"
         if self.kind == "separable":
             return (
                 f"separable: γ = {self.margin.lo:.6g} (relative width "
                 f"{self.margin.relative_width:.1e}), at most {self.mistake_bound:,} mistakes"
-                if self.mistake_bound is not None
-                else "separable: by a margin beyond float64"
             )
         if self.kind == "quasi-separable":
             apart = len(self.separated_rows)
@@ -124,10 +126,55 @@ class Verdict:
             return f"inseparable: {len(self.support)} rows contradict any hyperplane"
         return f"undecided: γ is in [{self.margin.lo:.6g}, {self.margin.hi:.6g}]"
 
+    def _setting(self) -> str:
+        """The hypotheses of the certificate."""
+        proof = self.certificate
+        if proof is None:
+            return ""
+        bias = "with a bias" if proof.fit_intercept else "through the origin"
+        others = "the rest" if proof.negative is None else repr(proof.negative)
+        return f"{bias}, {proof.n:,} × {proof.d:,}, {proof.positive!r} against {others}"
+
+    @classmethod
+    def from_certificate(cls, proof: Certificate) -> Verdict:
+        """The verdict as far as its certificate tells it.
+
+        Which rows are strictly apart is not told if they are neither all nor none.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> verdict = nv.separate([[0.0], [1.0]], [0, 1])
+        >>> again = Verdict.from_certificate(verdict.certificate)
+        >>> again.kind, again.margin == verdict.margin, again.mistake_bound
+        ('separable', True, 10)
+        """
+        separable = proof.kind == "separable"
+        none = Interval(0.0, math.inf) if separable else Interval(0.0, 0.0)
+        bounds, gap = proof.margin, proof.geometric_margin
+        margin = none if bounds is None else Interval(bounds.lo, bounds.hi)
+        geometric = none if gap is None else Interval(gap.lo, gap.hi)
+        if separable and not proof.fit_intercept:
+            geometric = margin
+        coef, intercept, exact_only = _floats(proof)
+        return cls(
+            kind="undecided" if proof.kind == "not separable" else proof.kind,
+            coef=coef,
+            intercept=intercept,
+            margin=margin,
+            geometric_margin=geometric,
+            radius=math.inf if proof.radius is None else proof.radius,
+            mistake_bound=proof.mistake_bound,
+            support=np.array(sorted(proof.weights), dtype=np.int64),
+            separated_rows=np.arange(proof.n if separable else 0),
+            certificate=proof,
+            exact_only=exact_only,
+        )
+
 
 def separate(
     X: object,
-    y: object = None,
+    y: object,
     *,
     positive: Hashable = None,
     fit_intercept: bool = True,
@@ -140,12 +187,12 @@ def separate(
 
     Parameters
     ----------
-    X : array, data frame or sparse matrix of shape (n, d), or blocks
-        The rows. Float32 and float64 arrays and CSR matrices are read in place; blocks, such as
-        `novikoff.data.blocks` makes, are gone through several times, one in memory at a time.
+    X : array, data frame or sparse matrix of shape (n, d)
+        The rows. Float32 and float64 arrays, memory-mapped ones too, and CSR matrices are read in
+        place, in several passes.
     y : array of shape (n,)
         Labels of two kinds; the larger is the positive class. With one kind only, the
-        question is whether all rows fit on one side. Blocks have their own labels.
+        question is whether all rows fit on one side.
     positive : label, optional
         The positive class; the others, of which there may be several, are the negative.
     fit_intercept : bool
@@ -156,7 +203,7 @@ def separate(
     goal : "margin" or "kind"
         Whether to go on for the margin, or stop as soon as the kind is proved.
     budget : float, optional
-        Seconds after which to return what is known.
+        Seconds after which to return what is known; they count when all is loaded.
     progress : callable, optional
         Called with the current interval for the margin.
 
@@ -170,25 +217,23 @@ def separate(
     >>> import novikoff as nv
     >>> verdict = nv.separate([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
     >>> verdict.kind, verdict.mistake_bound
-    ('separable', 52)
+    ('separable', 51)
     >>> nv.separate([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).kind
     'inseparable'
     >>> nv.separate([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1]).kind
     'quasi-separable'
     """
     _check_options(fit_intercept, tol, goal, budget)
+    problem, labels = _read(X, y, bool(fit_intercept))
+    sides = _sides(distinct_labels(labels), positive)
+    problem = problem.resigned(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
-    if isinstance(X, Blocks):
-        blocks, labels = _coded(X, y)
-        sides = _sides(labels, positive)
-        return decide_blocks(blocks, sides, bool(fit_intercept), tol, goal, limits, progress)[0]
-    sides = _sides(_distinct(y), positive)
-    return _decide(X, y, sides, fit_intercept, tol, goal, limits, progress)
+    return decide(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)[0]
 
 
 def separate_classes(
     X: object,
-    y: object = None,
+    y: object,
     *,
     fit_intercept: bool = True,
     tol: float = 1e-8,
@@ -208,104 +253,94 @@ def separate_classes(
     {'a': 'separable', 'b': 'inseparable', 'c': 'separable'}
     """
     _check_options(fit_intercept, tol, goal, budget)
-    limits = Limits(seconds=budget)
-    if isinstance(X, Blocks):
-        blocks, labels = _coded(X, y)
-        return {
-            label: decide_blocks(
-                blocks, (plain_label(label), None), bool(fit_intercept), tol, goal, limits, progress
-            )[0]
-            for label in labels
-        }
-    return {
-        label: _decide(X, y, (plain_label(label), None), fit_intercept, tol, goal, limits, progress)
-        for label in _distinct(y)
-    }
+    problem, labels = _read(X, y, bool(fit_intercept))
+    limits, digest = Limits(seconds=budget), MatrixDigest.of(problem.X)
+    found = {}
+    for label in distinct_labels(labels):
+        sides = plain_label(label), None
+        own = problem.resigned(signs_of(labels, *sides))
+        found[label] = decide(
+            own, sides, tol=tol, goal=goal, limits=limits, progress=progress, digest=digest
+        )[0]
+    return found
 
 
 def decide(
-    matrix: Matrix,
-    signs: Signs,
+    problem: Problem,
     sides: tuple[Label, Label],
-    fit_intercept: bool,
-    tol: float,
-    goal: Goal | Literal["gap"],
-    limits: Limits,
+    *,
+    tol: float = 1e-8,
+    goal: Goal | Literal["gap"] = "margin",
+    limits: Limits | None = None,
     progress: Progress | None = None,
-    names: list[str] | None = None,
+    digest: MatrixDigest | None = None,
 ) -> tuple[Verdict, Finding]:
-    """Decide for checked rows and signs; the finding has what the verdict leaves out."""
-    small, columns = used_columns(matrix)
-    rows = cast("Floats | SparseMatrix", small)
-    problem = pose(rows, signs, fit_intercept, names=names, threads=cores())
-    data = Data(problem, SignedRows(small, signs, fit_intercept))
-    try:
-        with doing_beside(data, lambda: digest(matrix, signs)) as hashing:
-            found = inquire(data, goal, tol, limits, progress)
-            if found.w is not None and columns is not None:
-                found.w = spread(found.w, columns, matrix.shape[1])
-            facts = _Facts(matrix.shape, fit_intercept, problem.radius, hashing())
-            return _report(facts, found, sides), found
-    finally:
-        data.close()
+    """Decide for rows that were checked before; the finding has what the verdict leaves out.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows under the signs of the question.
+    sides : tuple of labels
+        The positive label and the negative, None for all others.
+    tol, goal, progress
+        As in `separate`; the goal "gap" asks for the margin with a free bias only.
+    limits : Limits, optional
+        When to return what is known.
+    digest : MatrixDigest, optional
+        That of the matrix, where it is known: it is computed once for all questions about it.
+    """
+    limits = limits or Limits()
+    matrix = problem.X
+    small, columns = _used_columns(problem)
+    passes = Passes(small)
+    if digest is not None or _nbytes(matrix) < MIN_BYTES_FOR_THREADS:
+        found = find(passes, goal, tol, limits, progress)
+        digest = digest or MatrixDigest.of(matrix)
+    else:
+        with ThreadPoolExecutor(1) as pool:  # SHA-256 does not hold up the search
+            hashing = pool.submit(MatrixDigest.of, matrix, 1)
+            found = find(passes, goal, tol, limits, progress)
+            digest = hashing.result()
+    if columns is not None:
+        if found.w is not None:
+            found.w = spread(found.w, columns, problem.p - 1)
+        if found.gap is not None:
+            wide = np.zeros(problem.p - 1 + 1)
+            wide[columns], wide[-1] = found.gap.w[:-1], found.gap.w[-1]
+            found.gap = replace(found.gap, w=wide)
+    return _report(problem, digest, found, sides), found
 
 
-def decide_blocks(
-    blocks: CodedBlocks,
-    sides: tuple[Label, Label],
-    fit_intercept: bool,
-    tol: float,
-    goal: Goal,
-    limits: Limits,
-    progress: Progress | None = None,
-) -> tuple[Verdict, Finding]:
-    """Decide for rows in blocks; the finding has what the verdict leaves out."""
-    signs = signs_of(blocks.classes, *sides)
-    table = Table(blocks, signs, fit_intercept)
-    try:
-        table.survey(limits)
-    except OutOfTimeError:  # not even R is known
-        unknown = Finding(Interval(0.0, math.inf))
-        return _report(_Facts((0, table.d), fit_intercept, math.inf, ""), unknown, sides), unknown
-    found = inquire_blocks(table, goal, tol, limits, progress)
-    if isinstance(blocks, GivenBlocks):  # nobody vouches for them
-        table.survey(Limits())
-    facts = _Facts((table.n, table.d), fit_intercept, table.radius, table.sha256)
-    verdict = _report(facts, found, sides)
-    if found.wanted > 0:
-        why = explained(found.wanted, getattr(blocks, "max_memory", None))
-        verdict = replace(verdict, obstacle=why)
-    elif verdict.kind == "undecided" and limits.reached() is None:
-        verdict = replace(verdict, obstacle=_STUCK)
-    return verdict, found
+def _used_columns(problem: Problem) -> tuple[Problem, Indices | None]:
+    """A sparse problem without its empty columns, if they are most, and the others' numbers."""
+    rows = problem.rows
+    if not isinstance(rows, Csr) or rows.d <= 4 * len(rows.data):
+        return problem, None
+    used, place = np.unique(rows.indices, return_inverse=True)
+    if len(used) == 0:
+        used = np.zeros(1, dtype=np.int64)
+    places: Any = place.astype(rows.indices.dtype)
+    small = rows._replace(indices=places, d=len(used))
+    return replace(problem, rows=small), used.astype(np.int64)
 
 
-def _coded(blocks: Blocks, y: object) -> tuple[CodedBlocks, list[Hashable]]:
-    if y is not None:
-        raise ValueError("y cannot be given along with blocks.")
-    coded = blocks if isinstance(blocks, CodedBlocks) else GivenBlocks(blocks)
-    return coded, distinct(labels_of(coded.classes))
+def _nbytes(matrix: object) -> int:
+    return int(getattr(matrix, "nbytes", 0) or getattr(matrix, "data", np.empty(0)).nbytes)
 
 
-def _decide(
-    X: object,
-    y: object,
-    sides: tuple[Label, Label],
-    fit_intercept: bool,
-    tol: float,
-    goal: Goal,
-    limits: Limits,
-    progress: Progress | None,
-) -> Verdict:
-    matrix = as_matrix(X)
-    signs = signs_of(y, *sides)
+def _read(X: object, y: object, fit_intercept: bool) -> tuple[Problem, Labels]:
+    """The rows, all of them positive for now, and the labels."""
+    matrix, labels = check_matrix(X), check_labels(y)
     n, d = matrix.shape
+    if len(labels) == 0:
+        raise ValueError("y is empty: there is nothing to separate.")
     if n == 0 or d == 0:
         raise ValueError(f"X has {n} rows and {d} columns: there is nothing to separate.")
-    if len(signs) != n:
-        raise ValueError(f"X has {n} rows, but y has {len(signs)} labels.")
+    if len(labels) != n:
+        raise ValueError(f"X has {n} rows, but y has {len(labels)} labels.")
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    return decide(matrix, signs, sides, bool(fit_intercept), tol, goal, limits, progress, names)[0]
+    return pose(matrix, np.ones(n, dtype=np.int8), fit_intercept, names=names), labels
 
 
 def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | None) -> None:
@@ -319,49 +354,39 @@ def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | N
         raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
 
 
-class _Facts(NamedTuple):
-    """What a verdict says of all rows: their number and width, R rounded up, the digest."""
-
-    shape: tuple[int, int]
-    fit_intercept: bool
-    radius: float
-    sha256: str
-
-
-def _report(facts: _Facts, found: Finding, sides: tuple[Label, Label]) -> Verdict:
+def _report(
+    problem: Problem, digest: MatrixDigest, found: Finding, sides: tuple[Label, Label]
+) -> Verdict:
     """The verdict on a finding, with its certificate."""
-    radius = facts.radius
+    radius = problem.radius
     bound = mistake_bound(radius, found.margin.lo)
-    n, d = facts.shape
+    fit_intercept = problem.fit_intercept
     proof = None
     if found.kind is not None:
-        weighing = found.weighing
+        separable = found.kind == "separable"
         proof = Certificate(
             kind=found.kind,
-            n=n,
-            d=d,
-            fit_intercept=facts.fit_intercept,
+            n=digest.n,
+            d=digest.d,
+            fit_intercept=fit_intercept,
             positive=sides[0],
             negative=sides[1],
-            sha256=facts.sha256,
+            sha256=digest.signed(problem.signs),
             w=None if found.w is None else tuple(found.w),
             dependence=found.dependence,
             contradiction=found.contradiction,
-            margin=None
-            if found.kind != "separable" or weighing is None
-            else Margin(
-                *found.margin,
-                tuple(weighing.rows.tolist()),
-                tuple(Fraction(float(value)) for value in weighing.weights),
-            ),
+            margin=_margin(found) if separable else None,
+            geometric_margin=_geometric(found) if separable and fit_intercept else None,
             radius=radius,
             mistake_bound=bound,
         )
-    w = None if found.w is None else np.array(exact.numbers(found.w).near)
+    coef, intercept, exact_only = (None, None, False) if proof is None else _floats(proof)
+    if exact_only and coef is not None and intercept is not None and found.kind == "separable":
+        exact_only = not prove_signs(problem, np.append(coef, intercept))
     return Verdict(
         kind="undecided" if found.kind is None or found.kind == "not separable" else found.kind,
-        coef=None if w is None else w[:d],
-        intercept=None if w is None else float(w[d]) if facts.fit_intercept else 0.0,
+        coef=coef,
+        intercept=intercept,
         margin=found.margin,
         geometric_margin=found.geometric_margin,
         radius=radius,
@@ -369,7 +394,40 @@ def _report(facts: _Facts, found: Finding, sides: tuple[Label, Label]) -> Verdic
         support=found.support,
         separated_rows=found.separated,
         certificate=proof,
+        exact_only=exact_only,
     )
+
+
+def _margin(found: Finding) -> Margin | None:
+    weighing = found.weighing
+    if weighing is None:
+        return None
+    weights = tuple(Fraction(float(value)) for value in weighing.weights)
+    return Margin(*found.margin, tuple(weighing.rows.tolist()), weights)
+
+
+def _geometric(found: Finding) -> GeometricMargin | None:
+    gap = found.gap
+    if gap is None or gap.proof is None:
+        return None
+    w = tuple(Fraction(value) for value in gap.w.tolist())
+    return GeometricMargin(*gap.margin, w, tuple(gap.rows.tolist()), tuple(gap.weights))
+
+
+def _floats(proof: Certificate) -> tuple[Vector | None, float | None, bool]:
+    """The weights of a proof as floats, the bias, and whether they are rounded."""
+    if proof.w is None:
+        return None, None, False
+    near = [float(value) for value in proof.w] if _in_range(proof.w) else None
+    if near is not None and all(a == b for a, b in zip(near, proof.w, strict=True)):
+        w, rounded = np.array(near), False
+    else:
+        w, rounded = np.array(exact.numbers(proof.w).near), True
+    return w[: proof.d], float(w[proof.d]) if proof.fit_intercept else 0.0, rounded
+
+
+def _in_range(w: tuple[Fraction, ...]) -> bool:
+    return all(abs(value) < 2**1000 for value in w)
 
 
 def _sides(found: list[Hashable], positive: Hashable) -> tuple[Label, Label]:
@@ -386,12 +444,3 @@ def _sides(found: list[Hashable], positive: Hashable) -> tuple[Label, Label]:
             "separate_classes() to test each class against the rest."
         )
     return plain_label(found[-1]), plain_label(found[0]) if len(found) > 1 else None
-
-
-def _distinct(y: object) -> list[Hashable]:
-    if y is None:
-        raise ValueError("y is missing: every row needs a label.")
-    labels = distinct(labels_of(y))
-    if not labels:
-        raise ValueError("y is empty: there is nothing to separate.")
-    return labels

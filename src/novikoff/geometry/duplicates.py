@@ -1,0 +1,148 @@
+"""Identical rows; with opposite labels they are the shortest contradiction.
+
+Rows are compared by a hash of their entries that a pass computes, then entry by entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices
+from novikoff.core.stops import Limits
+from novikoff.geometry.exact import Signs
+from novikoff.geometry.passes import Part, Passes, Visit, in_turn
+
+Hashes = npt.NDArray[np.uint64]
+
+
+def opposite_duplicates(passes: Passes, limits: Limits) -> tuple[int, ...] | None:
+    """Rows whose sum is zero: a pair a_i = −a_j, or a single a_i = 0; None if there are none."""
+    return next(iter(all_opposite_duplicates(passes, [1] * passes.n, limits)), None)
+
+
+def all_opposite_duplicates(
+    passes: Passes, costs: Sequence[int | float | Fraction], limits: Limits
+) -> Iterator[tuple[int, ...]]:
+    """As many of them as can be formed, each row once, dear rows with dear ones.
+
+    Raises
+    ------
+    OutOfTimeError
+        If a limit is reached.
+    """
+    seen = passes.over(RowHashes(), limits)
+    signs = in_turn(seen.signs)
+    for i in np.flatnonzero(signs == 0).tolist():
+        yield (i,)
+    for rows in _repeated(in_turn(seen.hashes), np.flatnonzero(signs)):
+        dear_first = sorted(rows.tolist(), key=lambda i: (-costs[i], i))
+        for same in _alike(passes, np.array(dear_first, dtype=np.int64), signs):
+            plus, minus = same[signs[same] > 0], same[signs[same] < 0]
+            for i, j in zip(plus.tolist(), minus.tolist(), strict=False):
+                yield (i, j) if i < j else (j, i)
+
+
+def conflicting_duplicates(
+    problem: Problem, codes: Indices, limits: Limits | None = None
+) -> Iterator[Indices]:
+    """Groups of rows that are equal entry by entry but not all of one class, in order.
+
+    Examples
+    --------
+    >>> from novikoff.core.problem import pose
+    >>> X, codes = np.array([[1.0], [2.0], [1.0]]), np.array([0, 0, 1])
+    >>> problem = pose(X, np.ones(3, dtype=np.int8), True)
+    >>> [group.tolist() for group in conflicting_duplicates(problem, codes)]
+    [[0, 2]]
+    """
+    ones = np.ones(problem.n, dtype=np.int8)
+    passes = Passes(problem.resigned(ones))
+    hashes = in_turn(passes.over(RowHashes(turn=False), limits or Limits()).hashes)
+    found = [
+        same
+        for rows in _repeated(hashes, np.arange(passes.n))
+        if (codes[rows] != codes[rows[0]]).any()
+        for same in _alike(passes, rows, ones)
+    ]
+    for same in sorted(found, key=lambda rows: int(rows[0])):
+        if (codes[same] != codes[same[0]]).any():
+            yield same
+
+
+@dataclass
+class RowHashes(Visit):
+    """A hash of every row x_i, the same for the same numbers however they are stored.
+
+    Rows a_i and −a_i, where ``turn``, have one hash; ``signs`` tell them apart. They are those of
+    the bias, or of the first entry that is not zero; 0 for a zero row.
+    """
+
+    turn: bool = True
+    hashes: dict[int, Hashes] = field(init=False, default_factory=dict)
+    signs: dict[int, Signs] = field(init=False, default_factory=dict)
+
+    def look_at(self, part: Part) -> None:
+        """Hash these rows: Σ_j mix(x_ij)·odd_j modulo 2⁶⁴."""
+        random = np.random.default_rng(0).integers(1 << 63, size=part.X.shape[1], dtype=np.uint64)
+        odd: Hashes = np.asarray(random * np.uint64(2) + np.uint64(1))
+        turn = self.turn and not part.fit_intercept
+        lead = np.ones(part.n)
+        if isinstance(part.X, np.ndarray):
+            if turn:
+                first = np.argmax(part.X != 0.0, axis=1)
+                lead = np.sign(part.X[np.arange(part.n), first]).astype(np.float64)
+            found = (_mixed(part.X * lead[:, None]) * odd).sum(axis=1, dtype=np.uint64)
+        else:
+            rows = np.repeat(np.arange(part.n), np.diff(part.X.indptr))
+            if turn:
+                used = np.flatnonzero(part.X.data)
+                at, first = np.unique(rows[used], return_index=True)
+                lead = np.zeros(part.n)
+                lead[at] = np.sign(part.X.data[used[first]])
+            found = np.zeros(part.n, dtype=np.uint64)
+            np.add.at(found, rows, _mixed(part.X.data * lead[rows]) * odd[part.X.indices])
+        self.hashes[part.first] = found
+        self.signs[part.first] = (lead * part.signs).astype(np.int8)
+
+    def merge(self, other: RowHashes) -> None:
+        """Join hashes and signs."""
+        self.hashes.update(other.hashes)
+        self.signs.update(other.signs)
+
+
+def _mixed(values: npt.NDArray[np.float64]) -> Hashes:
+    """The bits of numbers, stirred; zero for zero, negative or not."""
+    bits = np.add(values, 0.0, dtype=np.float64).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return np.asarray(bits ^ (bits >> np.uint64(29)))
+
+
+def _repeated(hashes: Hashes, among: Indices) -> Iterator[Indices]:
+    """Rows with equal hashes, group by group, each in order."""
+    order = among[np.argsort(hashes[among], kind="stable")]
+    edges = np.flatnonzero(np.diff(hashes[order])) + 1
+    starts = np.append(0, edges)
+    lengths = np.diff(np.append(starts, len(order)))
+    for k in np.flatnonzero(lengths > 1).tolist():
+        yield order[starts[k] : starts[k] + lengths[k]]
+
+
+def _alike(passes: Passes, rows: Indices, signs: Signs) -> Iterator[Indices]:
+    """Groups of rows that are equal but for their sign; one, but for equal hashes by chance."""
+    rest = rows
+    while len(rest) > 1:
+        first = passes.at(rest[:1])[0] * float(signs[rest[0]])
+        pieces = []
+        stride = max(1, (1 << 20) // len(first))
+        for k in range(0, len(rest), stride):
+            part = rest[k : k + stride]
+            pieces.append((passes.at(part) * signs[part][:, None] == first).all(axis=1))
+        same = np.concatenate(pieces)
+        yield rest[same]
+        rest = rest[~same]
