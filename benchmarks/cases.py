@@ -162,8 +162,8 @@ def max_margin(scale: Scale, turns: int) -> list[Row]:
         turns,
         scale.patience,
     )
-    gap = abs(their / mine.margin_.hi - 1.0)
-    verdict = gap <= 2e-3, f"margins {mine.margin_.lo:.7g} and {their:.5g}"
+    margin: Any = mine.margin_
+    verdict = abs(their / margin.hi - 1.0) <= 2e-3, f"margins {margin.lo:.7g} and {their:.5g}"
     return [times.row(f"max margin {n} × {p}", "LIBSVM", 40.0, verdict)]
 
 

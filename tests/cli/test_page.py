@@ -16,6 +16,7 @@ import pytest
 from tests.cli.conftest import Files, inside, script
 
 _VOID = {"meta", "link", "br", "img", "hr", "input"}
+NAMES = ["line", "quasi", "duplicates", "iris", "nasty"]
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 # Names and labels that would do harm or break a drawing if they were not treated as text.
@@ -77,23 +78,15 @@ def pages(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str
     nasty = folder / "nasty <i>&.csv"
     nasty.write_text(NASTY, encoding="utf-8")
     pages = {}
-    for name, path in (
-        ("line", files.line),
-        ("quasi", files.quasi),
-        ("clashes", files.clashes),
-        ("iris", files.iris),
-        ("nasty", nasty),
-    ):
+    for name in NAMES:
+        path = nasty if name == "nasty" else getattr(files, name)
         run = script if name == "line" else inside
-        words = ["--id", "id"] if name == "clashes" else []
+        words = ["--id", "id"] if name == "duplicates" else []
         done = run("fit", path, *words, "--format", "html", "--out", folder)
         assert (done.code, done.err) == (0, "")
         pages[name] = folder / f"{name}.html"
         pages[name].write_text(done.out, encoding="utf-8")
     return pages
-
-
-NAMES = ["line", "quasi", "clashes", "iris", "nasty"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -117,10 +110,10 @@ def test_the_page_needs_nothing_else(name: str, pages: Mapping[str, Path]) -> No
 def test_the_page_says_what_the_text_says(pages: Mapping[str, Path]) -> None:
     texts = {name: parsed(page.read_text(encoding="utf-8")).text for name, page in pages.items()}
     assert "One linear rule gets every row right." in texts["line"]
-    assert "separable — proved: all 5 rows checked" in texts["line"]
+    assert "a hyperplane with a bias has all 5 rows on their side" in texts["line"]
     assert "n → +∞" in texts["quasi"]
-    assert "Identical rows with different labels: 1" in texts["clashes"]
-    assert "rows 2, 5, 6" in texts["clashes"]
+    assert "Identical rows with different labels: 1" in texts["duplicates"]
+    assert "rows 2, 5, 6" in texts["duplicates"]
     assert "Each class against the rest" in texts["iris"]
     assert "versicolor" in texts["iris"]
     assert "novikoff verify" in texts["line"]

@@ -27,7 +27,7 @@ CAPTIONS: dict[Subject, str] = {
     "mistakes": "The perceptron's mistakes as it visits row after row.",
     "proof": "The proof as it happens: three inequalities that hold after every update.",
 }
-MAX_TRACED_UPDATES = 20_000
+MAX_TRACED_UPDATES = 100_000
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class BoundaryDisplay:
         *,
         rule: Side | None = None,
         plane: tuple[Hashable, Hashable] | None = None,
-        max_points: int = 5000,
+        max_points: int = 2000,
         random_state: int = 0,
         ax: Axes | None = None,
     ) -> Self:

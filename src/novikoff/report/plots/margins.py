@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,18 +19,8 @@ if TYPE_CHECKING:
     from novikoff.core.rows import Indices, SparseMatrix, Vector
 
 Side: TypeAlias = Hashable | tuple[Hashable, Hashable]
+LinearClassifier: TypeAlias = Any  # it has coef_ (n_rules, n_features), intercept_ and classes_
 _MIN_BINS, _MAX_BINS = 8, 60
-
-
-class LinearClassifier(Protocol):
-    """A classifier with weights of shape (n_rules, n_features), biases and labels."""
-
-    @property
-    def coef_(self) -> Vector: ...  # noqa: D102
-    @property
-    def intercept_(self) -> Vector: ...  # noqa: D102
-    @property
-    def classes_(self) -> npt.NDArray[np.generic]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,28 +106,25 @@ def find_rule(
     """The number of a rule, its positive class, and its negative one (None: all others)."""
     classes: list[Hashable] = classifier.classes_.tolist()
     n_rules, n = len(np.atleast_2d(classifier.coef_)), len(classes)
+    for label in () if side is None else side if isinstance(side, tuple) else (side,):
+        if label not in classes:
+            raise ValueError(f"The rule {side!r} is not one of the classes {classes}.")
     if n == 2 and n_rules == 1:
-        high = 1 if side is None else _place(classes, side)
+        high = 1 if side is None else classes.index(side)
         return 0, classes[high], classes[1 - high]
     if getattr(classifier, "multi_class", "ovr") == "ovo":
         pair = (classes[1], classes[0]) if side is None else side
         if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] == pair[1]:
             raise ValueError(f"A rule of one-vs-one is a pair of classes, not {side!r}.")
-        low, high = sorted(_place(classes, label) for label in pair)
+        low, high = sorted(map(classes.index, pair))
         return low * n - low * (low + 1) // 2 + high - low - 1, pair[0], pair[1]
     if n_rules != n:
         raise ValueError(
             f"The classifier has {n_rules} rules for {n} classes: only one rule for two "
             "classes, or one for each class against the rest, can be drawn."
         )
-    index = 0 if side is None else _place(classes, side)
+    index = 0 if side is None else classes.index(side)
     return index, classes[index], None
-
-
-def _place(classes: list[Hashable], label: Hashable) -> int:
-    if label not in classes:
-        raise ValueError(f"The rule {label!r} is not one of the classes {classes}.")
-    return classes.index(label)
 
 
 def _codes(y: npt.NDArray[np.generic], classes: npt.NDArray[np.generic]) -> Indices:
