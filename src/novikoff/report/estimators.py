@@ -361,9 +361,13 @@ def _read_pocket(model: Pocket, fitted: Fields, tensors: Tensors) -> None:
         if found < rounded_down(proof.bound):
             raise InvalidJsonError("it claims fewer errors than its certificate allows")
     counts = cast("list[float]", errors)
-    bounds = [rounded_down(proof.bound) for proof in proofs]
+    bounds = [
+        int(proof.bound) if isinstance(n, int) else rounded_down(proof.bound)
+        for n, proof in zip(counts, proofs, strict=True)
+    ]
     model.n_errors_, model.errors_lower_bound_ = _single(counts), _single(bounds)
-    model.optimal_ = _single([n <= bound for n, bound in zip(counts, bounds, strict=True)])
+    optimal = [n <= float(proof.bound) for n, proof in zip(counts, proofs, strict=True)]
+    model.optimal_ = _single(optimal)
     model.certificate_ = _single(proofs)
     model.history_ = _single([tensors.floats(f"history.{k}", None, 2) for k in range(n_rules)])
     model.n_updates_, model.n_mistakes_ = model._model.n_updates, model._model.n_mistakes
@@ -639,7 +643,8 @@ def _errs(learner: Perceptron, x: Example, y: Hashable) -> bool:
         return True
     model, code = learner._held, learner._codes[label]
     columns, values = learner._locate(x)
-    found: Vector = values @ model.W[columns] + model.W[-1]
+    with np.errstate(all="ignore"):
+        found: Vector = values @ model.W[columns] + model.W[-1]
     if len(model.classes) <= 2:
         return bool(model.sides[code, 0] * found[0] <= 0.0)
     if model.multi_class == "ovo":

@@ -136,6 +136,9 @@ def dump(record: ModelRecord) -> bytes:
                     f"it has {record.model.n_features} features, but other names"
                 )
             if set(map(type, names)) - {str}:
+                odd = [name for name in names if not isinstance(name, str | int | float)]
+                if odd:
+                    raise InvalidJsonError(f"the feature {odd[0]!r} is neither text nor a number")
                 names = [as_json(name, f"the feature {name!r}") for name in names]
         header["names"] = names
         for name in ("parameters", "fitted", "preprocessing", "data", "certificate"):
@@ -343,7 +346,7 @@ def pocket_state(
     histories: Sequence[npt.NDArray[np.float64]],
 ) -> tuple[Body, dict[str, Array]]:
     """What a pocket has found, one entry for each rule; all else follows from the proofs."""
-    found = [int(n) if n == int(n) else float(n) for n in errors]
+    found = [n if isinstance(n, int) else float(n) for n in errors]
     body: Body = {"n_errors": found, "certificates": [proof.to_json() for proof in proofs]}
     return body, {f"history.{rule}": history for rule, history in enumerate(histories)}
 

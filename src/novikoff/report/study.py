@@ -549,7 +549,7 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
     }
     if found.rule == "fewest mistakes":
         fitted, arrays = pocket_state(
-            [best.errors for best in found.pocket],
+            [int(best.errors) for best in found.pocket],
             [best.proof for best in found.pocket],
             [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in found.pocket],
         )
