@@ -169,7 +169,7 @@ def test_what_cannot_be_learned_is_said_and_nothing_of_it_is_learned() -> None:
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match="Row 2 of the stream"):
             list(stream([([1.0], 0), ([bad], 1)]))
-    with pytest.raises(ValueError, match="3 features, but 2"):
+    with pytest.raises(ValueError, match="2 features are expected"):
         list(stream([([1.0, 1.0], 0), ([1.0, 1.0, 1.0], 1)]))
     with pytest.raises(ValueError, match="voted"):
         next(stream([], nv.Perceptron(average="voted")))

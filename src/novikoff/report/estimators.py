@@ -258,6 +258,8 @@ def _read_parameters(body: Mapping[str, object]) -> dict[str, object]:
         found["class_weight"] = dict(weights)
     if isinstance(trace, list):
         found["trace"] = np.array(trace, dtype=np.float64)
+    elif not isinstance(trace, bool | None):
+        raise InvalidJsonError("its parameter 'trace' is neither true, false nor a vector")
     threads = body.get("n_jobs")
     if isinstance(threads, int) and not 0 < abs(threads) <= _MAX_THREADS:
         raise InvalidJsonError(f"its parameter 'n_jobs' is 0 or beyond {_MAX_THREADS}")

@@ -388,7 +388,7 @@ def _read_model(fields: Fields, tensors: Tensors) -> LinearModel:
     fit_intercept, averages = fields.flag("fit_intercept"), fields.flag("averages")
     radius, votes = fields.take("radius"), fields.take("votes")
     fields.end()
-    if isinstance(radius, bool) or not isinstance(radius, int | float) or radius < 0.0:
+    if type(radius) not in (int, float) or not 0 <= cast("float", radius) < 2**1023:
         raise InvalidJsonError("its radius is not a number from 0 up")
     n = len(classes)
     n_rules = 1 if n <= 2 else n if multi_class == "ovr" else n * (n - 1) // 2
@@ -403,7 +403,7 @@ def _read_model(fields: Fields, tensors: Tensors) -> LinearModel:
         weighted=tensors.floats("weighted", d + 1, n_rules) if averages else np.empty((0, n_rules)),
         totals=tensors.integers("totals", 3, n_rules),
         multi_class=multi_class,
-        radius=float(radius),
+        radius=float(cast("float", radius)),
     )
     if (model.totals[2] > model.totals[1]).any():
         raise InvalidJsonError("it counts more mistakes than updates")
