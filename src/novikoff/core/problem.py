@@ -157,15 +157,15 @@ def scores(X: Floats | SparseMatrix, W: Vector) -> Vector:
     """
     if len(W) != X.shape[1] + 1:
         raise ValueError(f"The weights have {len(W)} entries, the rows need {X.shape[1] + 1}.")
-    out = np.empty((X.shape[0], W.shape[1]))
     weights = W[:-1, 0] if W.shape[1] == 1 else np.ascontiguousarray(W[:-1])
-    in_place = not isinstance(X, np.ndarray) and X.dtype == np.float64  # SciPy copies nothing
     with np.errstate(over="ignore", invalid="ignore"):
-        for begin, end in [(0, X.shape[0])] if in_place else stretches(X):
+        if not isinstance(X, np.ndarray) and X.dtype == np.float64:
+            return np.asarray((X @ weights).reshape(-1, W.shape[1]) + W[-1])  # nothing is copied
+        out: Vector = np.empty((X.shape[0], W.shape[1]))
+        for begin, end in stretches(X):
             part = X[begin:end].astype(np.float64, copy=False) @ weights
-            out[begin:end] = part.reshape(-1, W.shape[1])
-        out += W[-1]
-    return out
+            out[begin:end] = part.reshape(-1, W.shape[1]) + W[-1]
+        return out
 
 
 def norms(problem: Problem) -> Vector:
