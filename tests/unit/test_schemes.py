@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novikoff.learners.schemes import Binary, OneVsOne, OneVsRest, Scheme, signs_of
+from novikoff.core.schemes import Binary, OneVsOne, OneVsRest, Scheme, signs_of
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])

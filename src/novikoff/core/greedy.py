@@ -42,7 +42,7 @@ def climb(
     n, most = len(deck), limits.most_updates()
     if limits.epochs is not None:
         most = min(most, limits.epochs * n)
-    result.stop = Stop.UPDATES if most <= 0 else None
+    result.stop = Stop.UPDATES if most <= 0 else limits.reached()
     try:
         while result.stop is None:
             before = result.updates

@@ -209,13 +209,18 @@ class LinearModel:
 
     def learn_one(
         self, columns: Indices, values: Vector, code: int, update: Update, weight: float = 1.0
-    ) -> bool:
-        """Look at one example; False, and nothing is done, if a number would overflow."""
+    ) -> int:
+        """Look at one example: how many rules it updated.
+
+        −1, and nothing is done, if a number would leave float64.
+        """
         from novikoff.core.one_vs_rest import learn_example  # here, for those who only predict
 
         sides, bias = self.sides[code], float(self.fit_intercept)
         rules = self.W, self.weighted, self.totals
-        return bool(learn_example(columns, values, sides, *rules, update, weight, bias))
+        if weight == 0.0:  # a class of weight 0 takes no part
+            return 0
+        return int(learn_example(columns, values, sides, *rules, np.array(update), weight, bias))
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example, as a row."""

@@ -67,43 +67,55 @@ def sweep_classes(
 @njit(cache=True, nogil=True)
 def learn_example(
     columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
-    update: Update, weight: float, bias: float,
-) -> bool:  # fmt: skip
-    """One step of every rule on an example; False, and nothing is done, where numbers overflow.
+    numbers: Vector, weight: float, bias: float,
+) -> int:  # fmt: skip
+    """One step of every rule on an example: how many were updated.
 
-    ``sides`` says on which side of each rule the example's class stands, 0 where it takes no part.
+    −1, and nothing is done, if a number would leave float64. ``sides`` says on which side of each
+    rule the example's class stands, 0 where it takes no part; ``numbers`` are those of an `Update`,
+    an array as a record takes longer to hand over than the step takes.
     """
-    scores, last = np.empty(W.shape[1]), len(W) - 1
-    for c in range(len(scores)):
-        total = W[last, c]
+    update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
+    last, n_rules, updates = len(W) - 1, W.shape[1], 0
+    margins, steps = np.empty(n_rules), np.zeros(n_rules)
+    squared = bias
+    for j in range(len(columns)):
+        squared += values[j] * values[j]
+    for c in range(n_rules):
+        score, t = W[last, c], totals[0, c]
         for j in range(len(columns)):
-            total += values[j] * W[columns[j], c]
-        scores[c] = total
-    for attempt in range(2):  # first whether all numbers stay finite, then in earnest
-        for c in range(len(scores)):
-            m = sides[c] * scores[c]
-            if not abs(scores[c]) < math.inf:
-                return False
-            if sides[c] == 0 or not m <= update.threshold:
-                totals[0, c] += attempt * abs(sides[c])
-                continue
-            squared = bias
+            score += values[j] * W[columns[j], c]
+        if not abs(score) < math.inf:
+            return -1
+        margins[c] = sides[c] * score
+        if sides[c] != 0 and margins[c] <= update.threshold:
+            steps[c] = sides[c] * weight * tau(update, margins[c], squared)
+            if not abs(W[last, c] + steps[c] * bias) < math.inf:
+                return -1
+            if len(weighted) > 0 and not abs(weighted[last, c] + t * steps[c] * bias) < math.inf:
+                return -1
             for j in range(len(columns)):
-                squared += values[j] * values[j]
-            step, t = sides[c] * weight * tau(update, m, squared), totals[0, c]
-            for j in range(len(columns) + 1):
-                x, row = (values[j], columns[j]) if j < len(columns) else (bias, last)
-                moved = W[row, c] + step * x
-                if not abs(moved) < math.inf:
-                    return False
-                if attempt == 1:
-                    W[row, c] = moved
-                    if len(weighted) > 0:
-                        weighted[row, c] += t * step * x
-            totals[0, c] += attempt
-            totals[1, c] += attempt
-            totals[2, c] += attempt * (m <= 0.0)
-    return True
+                move = steps[c] * values[j]
+                if not abs(W[columns[j], c] + move) < math.inf:
+                    return -1
+                if len(weighted) > 0 and not abs(weighted[columns[j], c] + t * move) < math.inf:
+                    return -1
+    for c in range(n_rules):
+        if sides[c] == 0:
+            continue
+        if margins[c] <= update.threshold:
+            updates += 1
+            for j in range(len(columns)):
+                W[columns[j], c] += steps[c] * values[j]
+            W[last, c] += steps[c] * bias
+            if len(weighted) > 0:
+                for j in range(len(columns)):
+                    weighted[columns[j], c] += totals[0, c] * steps[c] * values[j]
+                weighted[last, c] += totals[0, c] * steps[c] * bias
+            totals[1, c] += 1
+            totals[2, c] += margins[c] <= 0.0
+        totals[0, c] += 1
+    return updates
 
 
 @dataclass
@@ -171,11 +183,11 @@ def run_classes(
     result = ClassesRun(W, counts, np.zeros(n_classes, dtype=np.int64), [None] * n_classes)
     factors = np.empty(0) if weights is None else weights
     most = limits.most_updates()
-    active = np.full(n_classes, most > 0)
-    result.end(~active, Stop.UPDATES)
+    over = Stop.UPDATES if most <= 0 else limits.reached()
+    active = np.full(n_classes, over is None)
     stride = problem.rows_within(ENTRIES_PER_CALL // n_classes)
     try:
-        for epoch in deal(order, problem, weights, rng) if most > 0 else ():
+        for epoch in () if over else deal(order, problem, weights, rng):
             before = counts.totals[1].copy()
             result.epochs[active] += 1
             for first in range(0, len(epoch), stride):
@@ -201,7 +213,7 @@ def run_classes(
                 result.end(active, reached)
             if all(result.stops):
                 break
-        result.end(active, Stop.EXHAUSTED)
+        result.end(active if over is None else ~active, over or Stop.EXHAUSTED)
     except KeyboardInterrupt:
         limits.interrupted = True
         result.end(active, Stop.INTERRUPTED)

@@ -107,9 +107,9 @@ def run(
     most = limits.most_updates()
     stride = problem.rows_within(ENTRIES_PER_CALL)
     stride = stride if recorder is None else min(stride, len(tape.places))
-    result.stop = Stop.UPDATES if most <= 0 else None
+    result.stop = Stop.UPDATES if most <= 0 else limits.reached()
     try:
-        for epoch in deal(order, problem, weights, rng) if most > 0 else ():
+        for epoch in () if result.stop else deal(order, problem, weights, rng):
             before = result.updates
             result.epochs += 1
             for first in range(0, len(epoch), stride):

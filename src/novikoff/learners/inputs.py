@@ -1,40 +1,143 @@
-"""From what a user passes to what the core takes."""
+"""From what a user passes to what the core takes: rows, labels, weights, parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TypeAlias, cast
+import math
+from collections.abc import Callable, Hashable, Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.validation import check_labels, check_matrix
 
 MatrixLike: TypeAlias = npt.ArrayLike | SparseMatrix
 Labels: TypeAlias = npt.NDArray[np.generic]
 Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
+ClassWeight: TypeAlias = Mapping[Hashable, float] | str | None
+
+LARGEST = float(np.finfo(np.float64).max)
+_FORM = {
+    "accept_sparse": "csr",
+    "accept_large_sparse": True,
+    "dtype": (np.float64, np.float32),
+    "order": "C",
+    "ensure_all_finite": False,  # `pose` looks, and names the place
+}
+
+
+class Rule(NamedTuple):
+    """What a parameter must be."""
+
+    holds: Callable[[Any], bool]
+    says: str
+
+
+def _is_number(value: object, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+
+
+BOOLEAN = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
+MARGIN = Rule(
+    lambda value: _is_number(value, Real) and 0 <= value <= LARGEST,
+    "a finite number, not negative",
+)
+STEP = Rule(lambda value: MARGIN.holds(value) and value > 0, "a finite number above 0")
+COUNT = Rule(lambda value: _is_number(value, Integral) and value >= 1, "a whole number above 0")
+COUNT_OR_NONE = Rule(
+    lambda value: value is None or COUNT.holds(value), "a whole number above 0, or None"
+)
+SECONDS = Rule(
+    lambda value: value is None or (_is_number(value, Real) and value > 0),
+    "a number above 0, or None",
+)
+JOBS = Rule(
+    lambda value: value is None or (_is_number(value, Integral) and value != 0),
+    "a whole number, but not 0, or None",
+)
+VERBOSE = Rule(
+    lambda value: isinstance(value, Integral) and int(value) >= 0,
+    "a whole number, not negative",
+)
+CLASS_WEIGHT = Rule(
+    lambda value: value is None or isinstance(value, dict) or _is_word(value, "balanced"),
+    "a dict of class → weight, 'balanced' or None",
+)
+RANDOM_STATE = Rule(
+    lambda value: (
+        value is None
+        or isinstance(value, np.random.RandomState)
+        or (_is_number(value, Integral) and 0 <= value < 2**32)
+    ),
+    "a whole number from 0 to 2**32 − 1, a RandomState or None",
+)
+
+
+def _is_word(value: object, *words: str) -> bool:
+    return isinstance(value, str) and value in words
+
+
+def words(*allowed: str) -> Rule:
+    """One of these."""
+    return Rule(lambda value: _is_word(value, *allowed), " or ".join(map(repr, allowed)))
+
+
+def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> None:
+    """Raise ValueError if a parameter is not what it must be."""
+    for name, rule in rules.items():
+        value = getattr(estimator, name)
+        if not rule.holds(value):
+            kind = type(estimator).__name__
+            raise ValueError(
+                f"The {name!r} parameter of {kind} must be {rule.says}, not {value!r}."
+            )
 
 
 def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Floats | SparseMatrix:
-    """X as a C-ordered or CSR matrix of floats; finiteness is checked by `pose`."""
-    with _within_float64(X):
-        checked: Floats | SparseMatrix = validate_data(estimator, X, reset=reset, **_FORM)
-    return checked
+    """X as a C-ordered or canonical CSR matrix of floats; finiteness is checked by `pose`."""
+    rows: Floats | SparseMatrix = _validated(estimator, X, reset=reset)[0]
+    return rows
 
 
 def check_rows_and_labels(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, *, reset: bool
 ) -> tuple[Floats | SparseMatrix, Labels]:
     """X as in `check_rows`, and one label per row."""
-    with _within_float64(X):
-        checked, labels = validate_data(estimator, X, y, reset=reset, **_FORM)
-    return checked, labels
+    rows, labels = _validated(estimator, X, y, reset=reset)
+    check_classification_targets(labels)
+    return rows, check_labels(labels)
+
+
+def _validated(
+    estimator: BaseEstimator, X: MatrixLike, *labels: npt.ArrayLike | None, reset: bool
+) -> tuple[Any, ...]:
+    """X, and y if it is given, as scikit-learn checks them, and no number rounded.
+
+    scikit-learn trusts the arrays of a sparse matrix and turns dates into numbers: `check_matrix`
+    comes first there. Elsewhere it comes second, as scikit-learn has its own sentences for tables
+    that are none.
+    """
+    if hasattr(X, "tocsr"):
+        X = check_matrix(X)
+    kind = getattr(getattr(X, "dtype", None), "kind", None)
+    if kind in ("m", "M"):
+        check_matrix(X)
+    try:
+        found = validate_data(estimator, X, *labels, reset=reset, **_FORM)
+    except OverflowError:
+        check_matrix(X)  # names the number that is too large
+        raise
+    if kind != "f":
+        check_matrix(X)  # refuses numbers that the conversion has rounded
+    return found if labels else (found,)
 
 
 def check_classes(
@@ -42,121 +145,83 @@ def check_classes(
 ) -> tuple[Floats | SparseMatrix, Labels, Indices]:
     """X as in `check_rows`, the classes, of which there must be two, and each row's."""
     rows, labels = check_rows_and_labels(estimator, X, y, reset=True)
-    if _two_integers(labels) is None:
-        check_classification_targets(labels)
-    classes, codes = numbered(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
     return rows, classes, codes
 
 
-def numbered(labels: Labels) -> tuple[Labels, Indices]:
-    """The classes, sorted, and the number of each row's.
-
-    Examples
-    --------
-    >>> numbered(np.array(["b", "a", "b"]))
-    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
-    """
-    two = _two_integers(labels)
-    if two is not None:
-        return two, (labels == two[1]).astype(np.int64)
-    classes = np.unique(labels)
-    # Not by np.unique: what it sorts on the way would be the most memory of a whole fit.
-    return classes, np.searchsorted(classes, labels)
-
-
-def _two_integers(labels: Labels) -> Labels | None:
-    """The classes if they are two integers, the case of most fits, without a sort of all labels."""
-    if labels.dtype.kind not in "iu":
-        return None
-    two = np.array([labels.min(), labels.max()], dtype=labels.dtype)
-    if two[0] == two[1] or not ((labels == two[0]) | (labels == two[1])).all():
-        return None
-    return two
-
-
-_FORM = {
-    "accept_sparse": "csr",
-    "accept_large_sparse": True,
-    "dtype": (np.float64, np.float32),
-    "order": "C",
-    "ensure_all_finite": False,
-}
-
-
-@contextmanager
-def _within_float64(X: MatrixLike) -> Iterator[None]:
-    """Say where X has a Python number that is too large to be converted."""
-    try:
-        yield
-    except OverflowError:
-        for i, row in enumerate(np.asarray(X, dtype=object)):
-            for j, value in enumerate(np.atleast_1d(row)):
-                if not _converts(value):
-                    raise ValueError(
-                        f"Input X contains a number beyond the range of float64 in row {i}, "
-                        f"column {j}: scale the data down."
-                    ) from None
-        raise
-
-
-def _converts(value: object) -> bool:
-    try:
-        float(cast("float", value))
-    except OverflowError:
-        return False
-    return True
-
-
-def as_floats(values: npt.ArrayLike, name: str) -> Vector:
-    """An array of float64, or ValueError where a number is too large for one, or complex."""
-    try:
-        if np.iscomplexobj(values):
-            raise ValueError(f"{name} contains complex numbers.")
-        return np.asarray(values, dtype=np.float64)
-    except OverflowError:
-        raise ValueError(f"{name} contains a number beyond the range of float64.") from None
+def code_labels(y: Labels, classes: Labels) -> Indices:
+    """The position of every label in ``classes``."""
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    strange = np.flatnonzero(classes[codes] != y)
+    if len(strange) > 0:
+        raise ValueError(
+            f"The label {y.tolist()[strange[0]]!r} in row {strange[0]} is not one of the classes "
+            f"{classes.tolist()}."
+        )
+    return codes
 
 
 def pose_unsigned(
-    estimator: BaseEstimator, X: Floats | SparseMatrix, fit_intercept: bool, threads: int
+    estimator: BaseEstimator, X: Floats | SparseMatrix, fit_intercept: bool
 ) -> Problem:
-    """The problem with every sign +1."""
-    signs = np.ones(X.shape[0], dtype=np.int8)
+    """The problem with every sign +1; raises ValueError where X is not finite."""
     names = getattr(estimator, "feature_names_in_", None)
-    return pose(X, signs, fit_intercept, names=names, threads=threads)
+    return pose(X, np.ones(X.shape[0], dtype=np.int8), bool(fit_intercept), names=names)
 
 
 def check_weights(
-    sample_weight: npt.ArrayLike | None,
-    class_weight: Mapping[Hashable, float] | str | None,
-    X: Floats | SparseMatrix,
-    classes: Labels,
-    codes: Indices,
-    *,
-    idle: bool = False,
+    sample_weight: npt.ArrayLike | None, class_weight: ClassWeight, classes: Labels, codes: Indices
 ) -> Vector | None:
-    """The factor on each row's steps, or None if it is 1 everywhere.
-
-    With ``idle`` the classes of all rows may have the weight 0; as for scikit-learn, a
-    ``sample_weight`` of zeros alone is an error all the same.
-    """
+    """The factor on each row's steps, or None if it is 1 everywhere."""
     if sample_weight is None and class_weight is None:
         return None
-    try:
-        weights = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, copy=True, ensure_non_negative=True
-        )
-        if class_weight is not None:
-            weights *= compute_class_weight(class_weight, classes=classes, y=classes[codes])[codes]
-    except OverflowError:
-        raise ValueError("Weights must be within the range of float64.") from None
+    weights = np.ones(len(codes))
+    if sample_weight is not None:
+        given = as_floats(sample_weight, "sample_weight")
+        if given.shape not in ((), weights.shape):
+            raise ValueError(f"sample_weight has shape {given.shape}, but X has {len(codes)} rows.")
+        weights *= given
+        _check_factors(weights)
+        if not weights.any():
+            raise ValueError("Sample weights must contain at least one non-zero number.")
+    if class_weight is not None:
+        try:
+            by_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+        except OverflowError:
+            by_class = np.array([math.inf])
+        _check_factors(by_class)
+        weights *= by_class[codes]
+    _check_factors(weights)
+    return weights
+
+
+def _check_factors(weights: Vector) -> None:
     if not np.isfinite(weights).all() or (weights < 0.0).any():
         raise ValueError("Weights must be finite and not negative.")
-    if not idle and not (weights > 0.0).any():
-        raise ValueError("All weights are zero: no row takes part.")
-    return weights
+
+
+def class_factor(weights: ClassWeight, label: Hashable) -> float:
+    """The factor on the steps of a class: 1 unless it has a weight.
+
+    >>> class_factor({"spam": 2}, "spam"), class_factor({"spam": 2}, "ham")
+    (2.0, 1.0)
+    """
+    if isinstance(weights, str):
+        raise ValueError(
+            "class_weight='balanced' needs all rows at once: pass the weights as a dict."
+        )
+    given = 1.0 if weights is None else weights.get(label, 1.0)
+    try:
+        factor = float(given)
+    except OverflowError:
+        factor = math.inf
+    if not 0.0 <= factor < math.inf:
+        raise ValueError(
+            f"The weight of class {label!r} is {given}: weights must be finite and not negative."
+        )
+    return factor
 
 
 def check_start(
@@ -189,16 +254,26 @@ def _shaped(values: npt.ArrayLike, shape: tuple[int, ...], name: str) -> Vector:
     return array.reshape(shape)
 
 
-def check_vector(estimator: BaseEstimator, x: npt.ArrayLike) -> Vector:
+def as_floats(values: npt.ArrayLike, name: str) -> Vector:
+    """An array of float64, or ValueError where a number is too large for one, or complex."""
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} contains complex numbers.")
+    try:
+        return array.astype(np.float64, copy=False)
+    except OverflowError:
+        raise ValueError(f"{name} contains a number beyond the range of float64.") from None
+
+
+def check_vector(x: npt.ArrayLike, n_features: int) -> Vector:
     """One example as a vector of the right length and finite."""
     vector = as_floats(x, "x")
-    wanted = estimator.n_features_in_
-    if vector.shape != (wanted,):
-        raise ValueError(f"x has shape {vector.shape}, but {wanted} features are expected.")
+    if vector.shape != (n_features,):
+        raise ValueError(f"x has shape {vector.shape}, but {n_features} features are expected.")
     bad = np.flatnonzero(~np.isfinite(vector))
     if len(bad) > 0:
         raise ValueError(f"x contains {vector[bad[0]]} in column {bad[0]}; it must be finite.")
-    return vector
+    return np.ascontiguousarray(vector)
 
 
 def wants_trace(trace: bool | npt.ArrayLike) -> bool:
@@ -225,13 +300,6 @@ def check_reference(
     return np.append(reference, 0.0)[: n_features + 1]
 
 
-def code_labels(y: Labels, classes: Labels) -> Indices:
-    """The position of every label in ``classes``."""
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    strange = np.flatnonzero(classes[codes] != y)
-    if len(strange) > 0:
-        raise ValueError(
-            f"The label {y.tolist()[strange[0]]!r} in row {strange[0]} is not one of the classes "
-            f"{classes.tolist()}."
-        )
-    return codes
+def threads_of(n_jobs: int | None) -> int:
+    """The number of threads that ``n_jobs`` stands for, as joblib says."""
+    return int(effective_n_jobs(n_jobs))

@@ -2,50 +2,57 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from numbers import Integral, Real
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 
-from novikoff.core import updates
-from novikoff.core.blocks import Blocks
-from novikoff.core.ledger import Run
+from novikoff.core.counts import Run, Trace
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.one_vs_rest import ClassesRun
 from novikoff.core.orders import BY_NAME, MaxDistance, MaxResidual, Order, named
 from novikoff.core.rows import Vector
+from novikoff.core.schemes import Scheme, scheme_for
 from novikoff.core.stops import Limits, Stop
-from novikoff.learners.blockwise import Passes, classes_of, meet, refuse_beside_blocks
+from novikoff.core.training import Plan, Training, load_kernels, train
+from novikoff.core.updates import perceptron
+from novikoff.core.voting import votes_of
 from novikoff.learners.inputs import (
+    BOOLEAN,
+    CLASS_WEIGHT,
+    COUNT_OR_NONE,
+    JOBS,
+    MARGIN,
+    RANDOM_STATE,
+    SECONDS,
+    STEP,
+    VERBOSE,
     Labels,
     MatrixLike,
+    Rule,
     check_classes,
+    check_parameters,
     check_reference,
     check_start,
     check_weights,
     pose_unsigned,
+    threads_of,
     wants_trace,
+    words,
 )
-from novikoff.learners.linear import MOST
-from novikoff.learners.online import Rules
-from novikoff.learners.progress import Progress, print_epoch
-from novikoff.learners.schemes import scheme_for
-from novikoff.learners.streaming import StreamLearner, all_or_nothing
-from novikoff.learners.threads import effective_threads
-from novikoff.learners.training import Plan, train
-from novikoff.learners.voting import votes_of
+from novikoff.learners.streaming import StreamLearner
 
 # So many votes are put together well within a second, after Ctrl-C.
 _MOST_VOTES = 4_000_000
 
 
-class Perceptron(CallbackSupportMixin, StreamLearner):
+class Perceptron(StreamLearner):
     """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
 
     On separable data it ends with a clean cycle after at most R²/γ² updates (from zero
@@ -87,8 +94,8 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
     random_state : int, RandomState or None, default=None
         The seed of the order.
     n_jobs : int or None, default=None
-        With 2 or more, a second thread reads rows ahead, and separate binary problems
-        run in parallel; the result is the same.
+        Threads for rules that are trained each for itself: those of one-vs-one, of a trace, of
+        a maximal rule. The result is the same.
     verbose : int, default=0
         Print a line every so many epochs.
 
@@ -127,22 +134,38 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
     (array([0, 0, 0, 1]), True, 18)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "fit_intercept": ["boolean"],
-        "margin": [Interval(Real, 0, MOST, closed="both")],
-        "step": [Interval(Real, 0, MOST, closed="right")],
-        "order": [StrOptions(set(BY_NAME)), HasMethods("epochs"), MaxDistance, MaxResidual],
-        "average": [StrOptions({"averaged", "voted"}), Options(bool, {False})],
-        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
-        "max_updates": [Interval(Integral, 1, None, closed="left"), None],
-        "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
-        "multi_class": [StrOptions({"ovr", "ovo"})],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "warm_start": ["boolean"],
-        "trace": ["boolean", "array-like"],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
+    update_counts_: npt.NDArray[np.int32] | sp.csr_array
+    trace_: Trace | list[Trace]
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "fit_intercept": BOOLEAN,
+        "margin": MARGIN,
+        "step": STEP,
+        "order": Rule(
+            lambda order: (
+                (isinstance(order, str) and order in BY_NAME)
+                or isinstance(order, MaxDistance | MaxResidual)
+                or (hasattr(order, "epochs") and not isinstance(order, type))
+            ),
+            f"one of {', '.join(BY_NAME)}, or an object of novikoff.orders",
+        ),
+        "average": Rule(
+            lambda average: average is False or average in ("averaged", "voted"),
+            "False, 'averaged' or 'voted'",
+        ),
+        "max_epochs": COUNT_OR_NONE,
+        "max_updates": COUNT_OR_NONE,
+        "max_seconds": SECONDS,
+        "multi_class": words("ovr", "ovo"),
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": BOOLEAN,
+        "trace": Rule(
+            lambda trace: isinstance(trace, bool | np.bool_) or hasattr(trace, "__len__"),
+            "True, False or a reference w*",
+        ),
+        "random_state": RANDOM_STATE,
+        "n_jobs": JOBS,
+        "verbose": VERBOSE,
     }
 
     def __init__(
@@ -180,11 +203,9 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
-        X: MatrixLike | Blocks,
+        X: MatrixLike,
         y: npt.ArrayLike | None = None,
         coef_init: npt.ArrayLike | None = None,
         intercept_init: npt.ArrayLike | None = None,
@@ -194,12 +215,11 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or blocks
-            The rows. Float32 and float64 arrays in C order and CSR matrices are read in
-            place. Blocks, such as `novikoff.data.blocks` makes, are gone through as often
-            as there are epochs, one in memory at a time; the order is that within a block.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows. Float32 and float64 arrays in C order and CSR matrices, memory-mapped ones
+            too, are read in place.
         y : array-like of shape (n_samples,)
-            The labels; blocks have their own.
+            The labels.
         coef_init, intercept_init : array-like, optional
             The weights to start from, in the shapes of ``coef_`` and ``intercept_``.
         sample_weight : array-like of shape (n_samples,), optional
@@ -216,64 +236,14 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
             millions of updates that is the last weights, not their votes). As after any other
             exception it is what it was before if the training had not begun.
         """
-        limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-        with all_or_nothing(self):
-            if isinstance(X, Blocks):
-                refuse_beside_blocks(
-                    y=y,
-                    coef_init=coef_init,
-                    intercept_init=intercept_init,
-                    sample_weight=sample_weight,
-                    class_weight=self.class_weight,
-                    warm_start=self.warm_start,
-                    trace=wants_trace(self.trace),
-                )
-                stops = self._fit_blocks(X, limits)
-            else:
-                stops = self._fit(X, y, coef_init, intercept_init, sample_weight, limits)
+        attempt = copy.copy(self)
+        limits, stops = attempt._fit(X, y, coef_init, intercept_init, sample_weight)
+        self._become(attempt)
         if limits.interrupted:
             raise KeyboardInterrupt
         if not self.converged_:
             _warn(stops)
         return self
-
-    def _fit_blocks(self, blocks: Blocks, limits: Limits) -> Sequence[Stop | None]:
-        if self.average == "voted":
-            raise ValueError(
-                "The voted perceptron keeps the rows of all its updates, which blocks cannot: "
-                "use average='averaged'."
-            )
-        classes = classes_of(blocks)
-        if len(classes) < 2:
-            raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
-        scheme = scheme_for(len(classes), self.multi_class)
-        rules = Rules(
-            scheme, meet(blocks, self), self.average == "averaged", bool(self.fit_intercept)
-        )
-        plan = Plan(
-            update=updates.Perceptron(float(self.margin), float(self.step)),
-            order=named(self.order),
-            limits=limits,
-            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-            counts=False,
-            average=rules.averages,
-            threads=effective_threads(self.n_jobs),
-        )
-        passes, stop = Passes(blocks, self, classes, scheme, plan), None
-        while stop is None:
-            before = rules.tally[1].copy()
-            stop = passes.make(rules)
-            if stop is None and np.array_equal(before, rules.tally[1]):
-                stop = Stop.CLEAN
-            stop = stop or limits.reached(passes.begun)
-            if self.verbose and passes.begun % self.verbose == 0:
-                print_epoch(passes.begun, int(rules.tally[1].sum()))
-        self._rules, self._votes, self._vocabulary, self._open = rules, [], None, False
-        self._name_classes(classes)
-        self.n_iter_, self.converged_, self._vouched = passes.begun, stop is Stop.CLEAN, True
-        self.__dict__.pop("update_counts_", None)
-        self.__dict__.pop("trace_", None)
-        return [stop]
 
     def _fit(
         self,
@@ -282,86 +252,81 @@ class Perceptron(CallbackSupportMixin, StreamLearner):
         coef_init: npt.ArrayLike | None,
         intercept_init: npt.ArrayLike | None,
         sample_weight: npt.ArrayLike | None,
-        limits: Limits,
-    ) -> Sequence[Stop | None]:
-        before: Rules | None = self.__dict__.get("_rules") if self.warm_start else None
-        old_classes = self.classes_ if before is not None else None
-        X, classes, codes = check_classes(self, X, y)
-        y = np.asarray(y)
+    ) -> tuple[Limits, Sequence[Stop | None]]:
+        check_parameters(self, self._rules)
+        before = self._model if self.warm_start and "_held" in self.__dict__ else None
+        rows, classes, codes = check_classes(self, X, y)
         scheme = scheme_for(len(classes), self.multi_class)
-        rules = Rules(scheme, X.shape[1], self.average == "averaged", self.fit_intercept)
-        start = check_start(coef_init, intercept_init, *rules.shape, self.fit_intercept)
-        if start is None and before is not None and old_classes is not None:
-            start = _resumed(before, old_classes, rules, classes)
-            if not self.fit_intercept and start[-1].any():
-                raise ValueError("warm_start needs an intercept of zero if fit_intercept=False.")
-        weights = check_weights(sample_weight, self.class_weight, X, classes, codes)
-        threads = effective_threads(self.n_jobs)
-        problem = pose_unsigned(self, X, self.fit_intercept, threads)
-        context = self._init_callback_context(max_subtasks=self.max_epochs)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-
-        def snapshot(run: Run) -> dict[str, object]:
-            so_far = Rules(scheme, X.shape[1], rules.averages, self.fit_intercept)
-            so_far.adopt(run.W.copy(), run.ledger.lazy.copy(), run.ledger.tally())
-            return {"_rules": so_far, "_votes": [], "classes_": classes}
-
-        listens = self.verbose or hasattr(self, "_skl_callbacks")
+        shape = scheme.sides.shape[1], rows.shape[1]
+        start = check_start(coef_init, intercept_init, *shape, self.fit_intercept)
+        if start is None and before is not None:
+            start = _resumed(before, classes, scheme, rows.shape[1], self.fit_intercept)
+        weights = check_weights(sample_weight, self.class_weight, classes, codes)
+        if weights is not None and not weights.any():
+            raise ValueError("All weights are zero: no row takes part.")
+        reference = check_reference(self.trace, *shape[::-1], self.fit_intercept)
+        problem = pose_unsigned(self, rows, self.fit_intercept)
+        order = named(self.order)
+        load_kernels(problem, scheme, order)
+        limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
         plan = Plan(
-            update=updates.Perceptron(float(self.margin), float(self.step)),
-            order=named(self.order),
+            update=perceptron(self.margin, self.step),
+            order=order,
             limits=limits,
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-            average=rules.averages,
+            average=self.average == "averaged",
             trace=wants_trace(self.trace) or self.average == "voted",
-            reference=check_reference(self.trace, *rules.shape[::-1], self.fit_intercept),
-            threads=threads,
-            after_epoch=Progress(self, context, X, y, snapshot, rules.shape[0], self.verbose)
-            if listens
-            else None,
+            reference=reference,
+            threads=threads_of(self.n_jobs),
+            after_epoch=self._print_epoch if self.verbose else None,
         )
         training = train(problem, codes, scheme, plan, start=start, weights=weights)
-
-        rules.adopt(training.W, training.lazy, training.tally)
-        self._rules, self._votes, self._vocabulary, self._open = rules, [], None, False
-        self._name_classes(classes)
-        hurried = limits.interrupted and training.tally[1].sum() > _MOST_VOTES
+        model = LinearModel.trained(training, classes, bool(self.fit_intercept), self.multi_class)
+        hurried = limits.interrupted and model.n_updates > _MOST_VOTES
         if self.average == "voted" and not hurried:
-            rules.plain = False
-            begin = np.zeros_like(rules.W) if start is None else start
-            self._votes = [
-                votes_of(
-                    trace,
-                    int(training.tally[0, rule]),
-                    begin[:, rule],
-                    X,
-                    codes,
-                    rules.sides[:, rule],
-                    self.fit_intercept,
+            begin = np.zeros_like(model.W) if start is None else start
+            model.votes = [
+                votes_of(trace, int(visited), w, rows, codes, sides, model.fit_intercept)
+                for trace, visited, w, sides in zip(
+                    training.traces, model.totals[0], begin.T, model.sides.T, strict=True
                 )
-                for rule, trace in enumerate(training.traces)
             ]
-        self.n_iter_ = training.epochs
-        self.converged_ = training.converged
-        self._vouched = True
-        counts = training.counts
-        self.update_counts_ = counts.toarray()[0] if len(classes) == 2 else counts
+        self._hold(model)
+        self._open = False
+        self._describe(training)
+        return limits, training.stops
+
+    def _describe(self, training: Training) -> None:
+        """What a fit says of itself beside its model."""
+        binary = training.W.shape[1] == 1
+        self.n_iter_, self.converged_ = training.epochs, training.converged
+        self.update_counts_ = training.counts.toarray()[0] if binary else training.counts
         self.__dict__.pop("trace_", None)
         if wants_trace(self.trace):
-            self.trace_ = training.traces[0] if len(classes) == 2 else training.traces
-        context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        return training.stops
+            self.trace_ = training.traces[0] if binary else training.traces
+
+    def _print_epoch(self, run: Run | ClassesRun) -> bool:
+        epoch = int(np.max(run.epochs))
+        if epoch % self.verbose == 0:
+            print(f"epoch {epoch:,}: {run.updates:,} updates so far")
+        return False
 
 
-def _resumed(before: Rules, old_classes: Labels, rules: Rules, classes: Labels) -> Vector:
-    if before.n_features != rules.n_features or not np.array_equal(old_classes, classes):
+def _resumed(
+    before: LinearModel, classes: Labels, scheme: Scheme, n_features: int, fit_intercept: bool
+) -> Vector:
+    """The weights of the last fit, to go on from."""
+    if before.n_features != n_features or not np.array_equal(before.classes, classes):
         raise ValueError(
             "warm_start needs the classes and the number of features of the last fit: "
-            f"{old_classes.tolist()} and {before.n_features}."
+            f"{before.classes.tolist()} and {before.n_features}."
         )
-    if before.scheme != rules.scheme:
+    if before.scheme != scheme:
         raise ValueError("warm_start needs the multi_class of the last fit: its rules are others.")
-    return before.decisive()
+    start = before.decisive()
+    if not fit_intercept and start[-1].any():
+        raise ValueError("warm_start needs an intercept of zero if fit_intercept=False.")
+    return start
 
 
 def _warn(stops: Sequence[Stop | None]) -> None:
@@ -372,5 +337,5 @@ def _warn(stops: Sequence[Stop | None]) -> None:
         "which, with proof. Scaling the features to unit variance often helps; if no rule is "
         "perfect, novikoff.Pocket or average='averaged' give a better one than the last weights.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=3,
     )

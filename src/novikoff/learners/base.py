@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from itertools import count
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import NoReturn
+from typing import NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
-from numba.core.errors import NumbaError
 from numpy import ndarray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from novikoff.core.margins import scores
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.rows import Indices, Vector
 from novikoff.learners.inputs import (
+    LARGEST,
     Example,
     Labels,
     MatrixLike,
@@ -25,27 +24,19 @@ from novikoff.learners.inputs import (
     check_vector,
     pose_unsigned,
 )
-from novikoff.learners.online import Rules, score_dense, score_sparse
-from novikoff.learners.threads import effective_threads
-from novikoff.learners.voting import Votes
 
 FLOAT64 = np.dtype(np.float64)
-MOST = float(np.finfo(np.float64).max)
-# How an example shows that it is not a vector of float64.
-UNFIT = (AttributeError, TypeError, NumbaError)
 
 
 class LinearLearner(ClassifierMixin, BaseEstimator):
-    """The predicting half of a linear classifier; its weights are in ``_rules``."""
+    """The predicting half of a linear classifier: a shell around a `LinearModel`."""
 
-    fit_intercept: bool
-    n_jobs: int | None
-    classes_: Labels
     n_features_in_: int
-    _rules: Rules
-    _votes: list[Votes]
+    # The model, perhaps with room for features to come, and what `learn_one` looks up.
+    _held: LinearModel
     _codes: dict[Hashable, int]
     _labels: list[Hashable]
+    _columns: Indices
     _vocabulary: dict[Hashable, int] | None
     _feature_names: npt.NDArray[np.object_]
 
@@ -55,7 +46,39 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_rules" in self.__dict__
+        return "_held" in self.__dict__
+
+    @property
+    def _model(self) -> LinearModel:
+        """The model, with as many features as there are."""
+        model = self._held
+        if model.n_features != self.n_features_in_:
+            model = self._held = model.with_features(self.n_features_in_)
+        return model
+
+    def _take(self, model: LinearModel, names: Sequence[str] | None = None) -> None:
+        """Be this model from now on, its features perhaps with names."""
+        self._hold(model)
+        self.n_features_in_ = model.n_features
+        self.__dict__.pop("_feature_names", None)
+        if names is not None:
+            self._feature_names = np.array(names, dtype=object)
+
+    def _hold(self, model: LinearModel) -> None:
+        self._held, self._vocabulary = model, None
+        self.__dict__.pop("_columns", None)
+        self._labels = model.classes.tolist()
+        self._codes = {label: code for code, label in enumerate(self._labels)}
+
+    def _become(self, attempt: Self) -> None:
+        """Be the copy, on which everything went well."""
+        self.__dict__.clear()
+        self.__dict__.update(attempt.__dict__)
+
+    @property
+    def classes_(self) -> Labels:
+        """The labels."""
+        return self._fitted("classes_").classes
 
     @property
     def coef_(self) -> Vector:
@@ -103,7 +126,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             ``average="voted"``, shares of the votes of all rules the run went through.
         """
         found = self._scores(X)
-        return self._rules.scheme.decision(found)
+        return self._model.scheme.decision(found)
 
     def predict(self, X: MatrixLike) -> Labels:
         """The class of each row; f(x) = 0 is the negative class (A1).
@@ -119,7 +142,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             Labels out of ``classes_``.
         """
         found = self._scores(X)
-        return self.classes_[self._rules.scheme.choose(found)]
+        return self.classes_[self._model.scheme.choose(found)]
 
     def predict_one(self, x: Example) -> Hashable:
         """The class of one example (A5).
@@ -134,107 +157,82 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         label
             None while no class is known.
         """
-        try:  # the common case: a float64 vector that fits; all else is sorted out below
-            rules = self._rules
-            if isinstance(x, ndarray) and x.dtype is FLOAT64 and rules.plain:
-                score = score_dense(x, rules.exact)
-                if score > 0.0:
-                    return self._labels[1]
-                if score <= 0.0:
-                    return self._labels[0]
-        except UNFIT:
+        try:  # the common case: nothing about it is new; all else is sorted out below
+            model = self._held
+            columns, values = self._find(x)
+            if model.sides.size == 2 and not model.averages and not model.votes:
+                w = model.W[:, 0]
+                score = values.dot(w[:-1] if values is x else w[columns]) + w[-1]
+                if -LARGEST <= score <= LARGEST:
+                    return self._labels[1 if score > 0.0 else 0]
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             pass
         return self._predict_carefully(x)
 
+    def _find(self, x: Example) -> tuple[Indices, Vector]:
+        """The columns and values of a float64 vector, or of a dict, that has nothing new.
+
+        Some exception, where it has: the careful ways have the sentences.
+        """
+        if isinstance(x, ndarray):
+            if x.dtype is FLOAT64 and x.shape == self._columns.shape:
+                return self._columns, x
+        elif isinstance(x, dict) and self._vocabulary is not None:
+            columns = np.fromiter(map(self._vocabulary.__getitem__, x), np.int64, len(x))
+            return columns, np.fromiter(x.values(), np.float64, len(x))
+        raise TypeError
+
     def _predict_carefully(self, x: Example) -> Hashable:
-        if "_rules" not in self.__dict__:
+        if "_held" not in self.__dict__:
             return None
-        rules = self._rules
-        columns, values = self._locate(x, grow=False)
-        if rules.plain:
-            score = score_sparse(columns, values, rules.w)
-            if score == score:
-                return self._labels[score > 0.0]
-            self._refuse(x)
-        if self._votes:
+        columns, values = self._locate(x)
+        if self._held.votes:
             row = np.zeros((1, self.n_features_in_))
             row[0, columns] = values
-            found = self._scores_of(row)
+            found = self._held.scores(row)
         else:
-            found = rules.score(columns, values)
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = self._held.score_one(columns, values)
         if not np.isfinite(found).all():
             self._refuse(x)
-        return self._labels[min(int(rules.scheme.choose(found)[0]), len(self._labels) - 1)]
+        return self._labels[min(int(self._held.scheme.choose(found)[0]), len(self._labels) - 1)]
 
-    def _fitted(self, name: str) -> Rules:
-        if "_rules" not in self.__dict__:
+    def _fitted(self, name: str) -> LinearModel:
+        if "_held" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
-        return self._rules
+        return self._model
 
     def _scores(self, X: MatrixLike) -> Vector:
         check_is_fitted(self)
-        return self._scores_of(check_rows(self, X, reset=False))
+        rows = check_rows(self, X, reset=False)
+        try:
+            return self._model.scores(rows)
+        except ValueError:
+            pose_unsigned(self, rows, True)  # names NaN or infinity, if that is why
+            raise
 
-    def _scores_of(self, X: Floats | SparseMatrix) -> Vector:
-        threads = effective_threads(self.n_jobs)
-        problem = pose_unsigned(self, X, self._rules.bias > 0.0, threads)
-        if self._votes:
-            found: Vector = np.column_stack([votes.shares(X) for votes in self._votes])
-        else:
-            found = scores(problem, self._rules.decisive(), threads)
-        if not np.isfinite(found).all():
-            row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-            raise ValueError(f"The score of row {row} is beyond the range of float64.")
-        return found
-
-    def _name_classes(self, classes: Labels) -> None:
-        self.classes_ = classes
-        self._labels = classes.tolist()
-        self._codes = {label: code for code, label in enumerate(self._labels)}
-
-    def _locate(self, x: Example, *, grow: bool) -> tuple[Indices, Vector]:
-        """The columns and values of one example; a dict may bring new features."""
+    def _locate(self, x: Example) -> tuple[Indices, Vector]:
+        """The columns and values of one example, without features that are not known."""
         if not isinstance(x, Mapping):
             x = _by_name(x, getattr(self, "feature_names_in_", None))
         if not isinstance(x, Mapping):
-            return np.arange(self.n_features_in_), check_vector(self, x)
-        if grow:
-            return self._grow(x)
-        found = self._find(x)
-        if found is not None:
-            return found
+            return np.arange(self.n_features_in_), check_vector(x, self.n_features_in_)
         vocabulary = self._features()
-        known = {feature: x[feature] for feature in x if feature in vocabulary}
-        if not known and self._by_number(x):
+        known = {feature: value for feature, value in x.items() if feature in vocabulary}
+        if len(known) < len(x) and not known and self._by_number(x):
             raise ValueError("The features have no names: they are the numbers of the columns.")
-        return self._locate(known, grow=False)
+        columns = np.fromiter(map(vocabulary.__getitem__, known), np.int64, len(known))
+        return columns, self._values(known)
 
-    def _find(self, x: Mapping[Hashable, float]) -> tuple[Indices, Vector] | None:
-        """The columns and values of a dict, None if it has features that are not known."""
-        try:
-            values = np.fromiter(x.values(), np.float64, len(x))
-            columns = np.fromiter(map(self._features().__getitem__, x), np.int64, len(x))
-        except KeyError:
-            return None
-        except (TypeError, ValueError, OverflowError):
-            self._refuse(x)
-        return columns, values
-
-    def _grow(self, x: Mapping[Hashable, float]) -> tuple[Indices, Vector]:
-        """The columns and values of a dict, whose features are all known from now on."""
-        vocabulary = self._features()
+    def _values(self, x: Mapping[Hashable, float]) -> Vector:
+        """The values of a dict, all finite."""
         try:
             values = np.fromiter(x.values(), np.float64, len(x))
         except (TypeError, ValueError, OverflowError):
             self._refuse(x)
         if not np.isfinite(values).all():
             self._refuse(x)
-        vocabulary.update(zip((f for f in x if f not in vocabulary), count(len(vocabulary))))
-        if len(vocabulary) > self.n_features_in_:
-            self._rules.add_features(len(vocabulary))
-            self.n_features_in_ = len(vocabulary)
-            self.__dict__.pop("_feature_names", None)
-        return np.fromiter(map(vocabulary.__getitem__, x), np.int64, len(x)), values
+        return values
 
     def _by_number(self, x: Mapping[Hashable, float]) -> bool:
         """Whether an example names its features where all that are known are numbers."""
@@ -246,7 +244,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         """Say why an example has no finite score."""
         if isinstance(x, Mapping):
             for feature, value in x.items():
-                if not isinstance(value, Real) or not abs(value) <= MOST:
+                if not isinstance(value, Real) or not abs(value) <= LARGEST:
                     raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
         raise ValueError(
             "The score of x, or an update by it, is beyond the range of float64: scale x down."
