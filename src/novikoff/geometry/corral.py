@@ -181,8 +181,10 @@ class Corral:
         k = self.size
         self._left += 1
         if k > 1:
-            Q, R = self._Q[:, :k], np.asfortranarray(self._R[:k, :k])
-            Q, R = qr_delete(Q, R, out, which="col", overwrite_qr=True, check_finite=False)
+            triangle = np.asfortranarray(self._R[:k, :k])
+            Q, R = qr_delete(
+                self._Q[:, :k], triangle, out, which="col", overwrite_qr=True, check_finite=False
+            )
             if not np.may_share_memory(Q, self._Q):  # else it is in its place
                 self._Q[:, : k - 1] = Q[:, : k - 1]
             self._R[: k - 1, : k - 1] = R[: k - 1, : k - 1]
