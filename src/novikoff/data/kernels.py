@@ -9,6 +9,7 @@ what ``float`` says. A text that is not plain is left to the caller as a whole.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -332,7 +333,7 @@ def _fall_back(text: bytes, values: npt.NDArray[np.float64], spans: Integers) ->
     """Read by `float` what a kernel has left; False if float64 does not hold it."""
     for at, begin, end in spans.tolist():
         written = text[begin:end].decode()
-        if not is_exact_text(written):
+        values[at] = value = float(written)
+        if not is_exact_text(written) or not isfinite(value):
             return False
-        values[at] = float(written)
     return True
