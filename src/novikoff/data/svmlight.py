@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 # A file of this size is read line by line in the time that it takes to load a kernel.
-KERNEL_BYTES: Final = 1 << 21
+KERNEL_BYTES: Final = 1 << 22
 
 _MOST_INDEX: Final = 2**31 - 1
 _NUMBER = re.compile(rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf|[nN]a[nN])")

@@ -331,7 +331,8 @@ class TableRows:
         single = not any(isinstance(f, tuple) or not _is_single(f.type) for f in features)
         width = sum(widths)
         try:
-            X: Floats = np.empty((n_rows, width), np.float32 if single else np.float64)
+            kind = np.dtype(np.float32 if single else np.float64)
+            X = cast(Floats, np.empty((n_rows, width), kind))
         except (MemoryError, ValueError):
             size = n_rows * width * 8 / 2**30
             raise DataError(

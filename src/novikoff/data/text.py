@@ -177,12 +177,13 @@ class TextReader(Reader):
         flow = source.flow(offset, PIECE_BYTES)
         filled = _filled(flow, 1 << 62 if self.request.one_piece else PIECE_BYTES)
         for chunk, last in ((chunk, False) for chunk in flow) if come else filled:
-            text = rest + chunk
+            quoted = self.delimiter is not None and (b'"' in chunk or b'"' in rest)
+            text, before = (rest + chunk, b"") if quoted else (chunk, rest)
             end = len(text) if last else end_of_records(text, self.delimiter)
-            rest = text[end:]
+            rest = text[end:] if end else before + text
             self._seen += len(chunk)
-            if end:
-                yield text[:end]
+            if end or (last and before):
+                yield b"".join((before, memoryview(text)[:end]))
             elif come and not chunk:
                 yield None
             elif len(rest) > _LARGEST_ROW_BYTES:
