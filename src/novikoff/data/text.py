@@ -179,14 +179,14 @@ class TextReader(Reader):
         for chunk, last in ((chunk, False) for chunk in flow) if come else filled:
             quoted = self.delimiter is not None and (b'"' in chunk or b'"' in rest)
             text, before = (rest + chunk, b"") if quoted else (chunk, rest)
-            end = len(text) if last else end_of_records(text, self.delimiter)
+            end = 0 if last else end_of_records(text, self.delimiter)
             rest = text[end:] if end else before + text
             self._seen += len(chunk)
-            if end or (last and before):
+            if end:
                 yield b"".join((before, memoryview(text)[:end]))
             elif come and not chunk:
                 yield None
-            elif len(rest) > _LARGEST_ROW_BYTES:
+            elif len(rest) > _LARGEST_ROW_BYTES and not last:
                 raise DataError(
                     f"{source.name} has a row of more than {_LARGEST_ROW_BYTES:,} bytes; perhaps a "
                     "quote is never closed."
