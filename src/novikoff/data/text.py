@@ -68,14 +68,8 @@ class Request(NamedTuple):
 class Reader:
     """A source whose beginning has been looked at; it gives pieces, and then their recipe.
 
-    Attributes
-    ----------
-    source, label : str
-        The names of the source and of its labels; None if it has no labels.
-    notes : list of str
-        What was decided at the beginning.
-    rows : TableRows
-        Makes rows of columns, if it is a table; then it also answers for the reader.
+    ``label`` is the name of its labels, if it has any, ``notes`` what was decided at the beginning.
+    For a table, ``rows`` turns columns into rows, and answers for the reader.
     """
 
     label: str | None = None
@@ -119,16 +113,10 @@ class Reader:
 
 
 class TextReader(Reader):
-    """Reads text that is cut after whole records.
+    """Reads text that is cut after whole records, from ``body`` on.
 
-    Parameters
-    ----------
-    delimiter : str or None
-        Between the fields of records, which may be quoted; None if each line is a record.
-    body : Position
-        Where the first row begins.
-    kernel_bytes : int
-        From how many bytes on a kernel looks at the text first.
+    Without a delimiter each line is a record, with it fields may be quoted. Once there are
+    ``kernel_bytes``, a kernel looks at each text first.
     """
 
     def __init__(
