@@ -226,7 +226,6 @@ def test_constant_rows(d: int, value: float) -> None:
     [
         (AND_X, [0, 0, 1], "X has 4 rows, but y has 3 labels"),
         (AND_X, [0, 0, 1, 7], "The label 7 in row 3 is not one of the classes"),
-        (AND_X, [[0], [0], [0], [1]], "one label per row"),
         (AND_X[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
         (AND_X[0], [0], "X has 1 dimension"),
         (AND_X[:0], AND_Y[:0], "no rows to draw"),
