@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Signs, Vector
+from novikoff.core.validation import Label, plain_label
 
 Sides: TypeAlias = npt.NDArray[np.int8]
-Label: TypeAlias = bool | int | float | str | None
 
 
 @dataclass(frozen=True)
@@ -130,13 +130,15 @@ def signs_of(codes: npt.NDArray[np.integer], sides: Sides, rule: int) -> Signs:
     return signs
 
 
-def labels_of(scheme: Scheme, classes: npt.NDArray[np.generic], rule: int) -> tuple[Label, Label]:
+def labels_of(
+    scheme: Scheme, classes: npt.NDArray[np.generic], rule: int
+) -> tuple[Label, Label | None]:
     """The labels of the positive and of the negative side of a rule; None is the rest.
 
     >>> labels_of(OneVsOne(3), np.array(["a", "b", "c"]), 1)
     ('c', 'a')
     """
-    labels = classes.tolist()
+    labels = [plain_label(label) for label in classes.tolist()]
     if isinstance(scheme, OneVsRest):
         return labels[rule], None
     negative, positive = scheme.pairs[rule] if isinstance(scheme, OneVsOne) else (0, 1)

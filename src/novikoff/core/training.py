@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,20 +143,18 @@ def load_kernels(problem: Problem, scheme: Scheme, order: Order | None = None) -
 
 def _in_parallel(job: Callable[[int], Training], rules: range, plan: Plan) -> Training:
     """Join the trainings of all rules, which the threads of the plan take on."""
+    begun: dict[int, Future[Training]] = {}
     with ThreadPoolExecutor(min(plan.threads, len(rules))) as pool:
-        pending = [pool.submit(job, rule) for rule in rules]
         try:
+            for rule in rules:
+                begun[rule] = pool.submit(job, rule)
             # Look up now and then: some libraries make Ctrl-C restart a plain wait.
-            while wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
-                if any(future.done() and future.exception() for future in pending):
-                    break
-            return _joined([future.result() for future in pending])
+            while wait(begun.values(), timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
+                if any(future.done() and future.exception() for future in begun.values()):
+                    plan.limits.interrupted = True  # it will be raised: the rest need not go on
         except KeyboardInterrupt:
-            plan.limits.interrupted = True
-            return _joined([future.result() for future in pending])
-        except BaseException:
-            plan.limits.interrupted = True  # it will be raised: the other rules need not go on
-            raise
+            plan.limits.interrupted = True  # rules that have not begun end at once
+        return _joined([begun[rule].result() if rule in begun else job(rule) for rule in rules])
 
 
 def _joined(parts: list[Training]) -> Training:

@@ -64,7 +64,7 @@ JOBS = Rule(
     "a whole number, but not 0, or None",
 )
 VERBOSE = Rule(
-    lambda value: isinstance(value, Integral | np.bool_) and value >= 0,
+    lambda value: isinstance(value, Integral) and int(value) >= 0,
     "a whole number, not negative",
 )
 CLASS_WEIGHT = Rule(
@@ -103,7 +103,7 @@ def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> Non
 
 def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Floats | SparseMatrix:
     """X as a C-ordered or canonical CSR matrix of floats; finiteness is checked by `pose`."""
-    (rows,) = _validated(estimator, X, reset=reset)
+    rows: Floats | SparseMatrix = _validated(estimator, X, reset=reset)[0]
     return rows
 
 

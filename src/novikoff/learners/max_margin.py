@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval as Range
-from sklearn.utils._param_validation import StrOptions
 
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
+from novikoff.core.schemes import labels_of, scheme_for
 from novikoff.core.stops import Limits
+from novikoff.core.validation import Label
 from novikoff.geometry.certificate import Certificate
-from novikoff.geometry.exact import Signs
-from novikoff.geometry.inquiry import Finding
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict, decide
-from novikoff.geometry.table import Label, as_matrix, plain_label
-from novikoff.learners.inputs import Labels, MatrixLike, check_classes
-from novikoff.learners.linear import LinearLearner
-from novikoff.learners.online import Rules
-from novikoff.learners.schemes import OneVsOne, Scheme, scheme_for
-from novikoff.learners.streaming import all_or_nothing
+from novikoff.geometry.verdict_search import Finding
+from novikoff.learners.base import LinearLearner
+from novikoff.learners.inputs import (
+    BOOLEAN,
+    JOBS,
+    SECONDS,
+    MatrixLike,
+    Rule,
+    check_classes,
+    check_parameters,
+    pose_unsigned,
+    words,
+)
 
 
 class NotSeparableError(ValueError):
@@ -111,13 +118,13 @@ class MaxMargin(LinearLearner):
     dual_coef_: Vector | list[Vector]
     verdict_: Verdict | list[Verdict]
 
-    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "bias": [StrOptions({"free", "padded"})],
-        "fit_intercept": ["boolean"],
-        "tol": [Range(Real, 0, 1, closed="neither")],
-        "multi_class": [StrOptions({"ovr", "ovo"})],
-        "max_seconds": [Range(Real, 0, None, closed="neither"), None],
-        "n_jobs": [Integral, None],
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "bias": words("free", "padded"),
+        "fit_intercept": BOOLEAN,
+        "tol": Rule(lambda tol: isinstance(tol, Real) and 0 < tol < 1, "a number between 0 and 1"),
+        "multi_class": words("ovr", "ovo"),
+        "max_seconds": SECONDS,
+        "n_jobs": JOBS,
     }
 
     def __init__(
@@ -137,7 +144,6 @@ class MaxMargin(LinearLearner):
         self.max_seconds = max_seconds
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: npt.ArrayLike) -> Self:
         """Find the hyperplane of the largest margin.
 
@@ -151,34 +157,38 @@ class MaxMargin(LinearLearner):
         Returns
         -------
         self
+            After an exception it is what it was before.
         """
-        with all_or_nothing(self):
-            if getattr(getattr(X, "dtype", None), "kind", "O") in "iuO":
-                as_matrix(X)  # refuses numbers that a conversion would round
-            X, classes, codes = check_classes(self, X, y)
-            scheme = scheme_for(len(classes), self.multi_class)
-            limits = Limits(seconds=self.max_seconds)
-            found = [
-                self._fit_rule(X, sides[codes], sides_of(scheme, classes, rule), limits)
-                for rule, sides in enumerate(scheme.sides.T)
-            ]
-        rules = Rules(scheme, X.shape[1], False, self.fit_intercept)
-        W = np.column_stack([rule.w for rule in found])
-        rules.adopt(W, np.zeros((0, W.shape[1])), np.zeros((3, W.shape[1]), dtype=np.int64))
-        self._rules, self._votes, self._vocabulary = rules, [], None
-        self._name_classes(classes)
+        attempt = copy.copy(self)
+        attempt._fit(X, y)
+        self._become(attempt)
+        return self
+
+    def _fit(self, X: MatrixLike, y: npt.ArrayLike) -> None:
+        check_parameters(self, self._rules)
+        rows, classes, codes = check_classes(self, X, y)
+        scheme = scheme_for(len(classes), self.multi_class)
+        limits = Limits(seconds=self.max_seconds)
+        found = [
+            self._fit_rule(rows, sides[codes], labels_of(scheme, classes, rule), limits)
+            for rule, sides in enumerate(scheme.sides.T)
+        ]
+        model = LinearModel.blank(
+            classes, rows.shape[1], fit_intercept=self.fit_intercept, multi_class=self.multi_class
+        )
+        model.W[:] = np.column_stack([rule.w for rule in found])
+        self._hold(model)
         single = len(found) == 1
         self.margin_ = found[0].margin if single else [rule.margin for rule in found]
         self.support_ = found[0].support if single else [rule.support for rule in found]
         self.dual_coef_ = found[0].dual if single else [rule.dual for rule in found]
         self.verdict_ = found[0].verdict if single else [rule.verdict for rule in found]
-        return self
 
     def _fit_rule(
         self,
         X: Floats | SparseMatrix,
         signs: Signs,
-        labels: tuple[Label, Label],
+        labels: tuple[Label, Label | None],
         limits: Limits,
     ) -> _Rule:
         """One rule, on the rows whose sign is not 0."""
@@ -186,17 +196,9 @@ class MaxMargin(LinearLearner):
         if len(taking_part) < len(signs):
             X, signs = X[taking_part], signs[taking_part]
         free = self.fit_intercept and self.bias == "free"
-        names = list(self.__dict__.get("_feature_names", [])) or None
-        verdict, found = decide(
-            as_matrix(X),
-            signs,
-            labels,
-            self.fit_intercept,
-            self.tol,
-            "gap" if free else "margin",
-            limits,
-            names=names,
-        )
+        problem = pose_unsigned(self, X, self.fit_intercept).resigned(signs)
+        goal = "gap" if free else "margin"
+        verdict, found = decide(problem, labels, tol=self.tol, goal=goal, limits=limits)
         if limits.interrupted:
             raise KeyboardInterrupt
         if verdict.kind != "separable":
@@ -209,7 +211,7 @@ class MaxMargin(LinearLearner):
                 f"The margin is known to a relative {rule.margin.relative_width:.1e} only: "
                 "max_seconds or the precision of float64 was reached.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         rule.support = taking_part[rule.support]
         return rule
@@ -230,9 +232,10 @@ def _free(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
     if gap is None:
         raise TimeoutError("max_seconds was over before the margin was known.")
     order = np.argsort(gap.rows)
-    rows = gap.rows[order]
+    rows, one_side = gap.rows[order], sum(gap.weights) / 2
+    weights = np.array([float(weight / one_side) for weight in gap.weights])[order]
     with np.errstate(all="ignore"):
-        dual = signs[rows] * gap.weights[order] * 0.5 / gap.margin.hi / gap.margin.hi  # ‖z‖ = 2·hi
+        dual = signs[rows] * weights * 0.5 / gap.margin.hi / gap.margin.hi  # ‖z‖ = 2·hi
         w = gap.w / _norm(gap.w[:-1]) / gap.margin.hi
     return _Rule(w, gap.margin, rows, dual, verdict)
 
@@ -257,7 +260,7 @@ def _norm(w: Vector) -> float:
     return size * float(np.linalg.norm(w / size))
 
 
-def _refuse(verdict: Verdict, labels: tuple[Label, Label], part: Indices) -> NoReturn:
+def _refuse(verdict: Verdict, labels: tuple[Label, Label | None], part: Indices) -> NoReturn:
     """Say why there is no margin."""
     positive, negative = labels
     other = "the rest" if negative is None else repr(negative)
@@ -278,13 +281,3 @@ def _refuse(verdict: Verdict, labels: tuple[Label, Label], part: Indices) -> NoR
         proof,
         part,
     )
-
-
-def sides_of(scheme: Scheme, classes: Labels, rule: int) -> tuple[Label, Label]:
-    """The labels of the positive and the negative side; None is the rest."""
-    if isinstance(scheme, OneVsOne):
-        negative, positive = scheme.pairs[rule]
-        return plain_label(classes[positive]), plain_label(classes[negative])
-    if len(classes) == 2:
-        return plain_label(classes[1]), plain_label(classes[0])
-    return plain_label(classes[rule]), None

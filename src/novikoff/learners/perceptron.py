@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -133,7 +134,7 @@ class Perceptron(StreamLearner):
     (array([0, 0, 0, 1]), True, 18)
     """
 
-    update_counts_: npt.NDArray[np.int32]
+    update_counts_: npt.NDArray[np.int32] | sp.csr_array
     trace_: Trace | list[Trace]
 
     _rules: ClassVar[Mapping[str, Rule]] = {
