@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from novikoff.core.rows import Indices, SparseMatrix, Vector
+    from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 
 Side: TypeAlias = Hashable | tuple[Hashable, Hashable]
 LinearClassifier: TypeAlias = Any  # it has coef_ (n_rules, n_features), intercept_ and classes_
@@ -32,7 +32,7 @@ class Rule:
     should be, ``names`` those of the features, if they have any.
     """
 
-    X: Vector | sp.csr_array
+    X: Floats | sp.csr_array
     rows: Indices
     signs: npt.NDArray[np.int8]
     w: Vector
