@@ -58,6 +58,20 @@ def test_importing_the_room_is_cheap() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_reading_imports_no_pandas(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"a": [1, None], "b": [True, False], "y": [0.0, 1.0]}), tmp_path / "p")
+    code = (
+        "import sys, io; from novikoff.data import read, ReadOptions; "
+        "read(io.BytesIO(b'c,t,a,y\\nred,True,1,p\\nblue,false,?,q\\n,True,+2,p\\nred,True,2,q'), "
+        "ReadOptions(one_hot=('*',), missing='drop')); "
+        f"read({str(tmp_path / 'p')!r}, ReadOptions(missing='drop')); "
+        "print([m for m in ('numba', 'pandas', 'sklearn') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[]"
+
+
 class TestKnownFiles:
     @pytest.mark.parametrize(
         ("name", "shape"), [("sonar.csv", (208, 60)), ("spam.csv.gz", (4601, 57))]
@@ -311,6 +325,10 @@ class TestMissing:
         assert dense(data).tolist() == [[1, 2], [9, 8]]
         assert data.rows.tolist() == [1, 5]
         assert data.notes[-1] == "3 rows with missing values dropped (rows 2, 3, 4)"
+
+    def test_labels_of_dropped_rows_are_no_labels(self) -> None:
+        data = parse("a,c\n1,0\n,x\n3,1\n", ReadOptions(missing="drop"))
+        assert data.labels.tolist() == [0, 1]
 
     def test_mean(self) -> None:
         data = parse("a,b,c\n1,2,x\n,4,y\n5,NaN,x\n", ReadOptions(missing="mean"))

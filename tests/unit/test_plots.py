@@ -112,6 +112,27 @@ def test_the_other_axis_is_the_widest_direction_orthogonal_to_w(shift: float) ->
         assert np.linalg.norm(flat @ found) >= 0.999 * np.linalg.norm(flat, ord=2)
 
 
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_directions_of_constant_and_of_very_large_data(scale: float) -> None:
+    constant = np.full((4, 3), 0.1) * scale
+    assert not principal_direction(constant, np.array([1.0, 0.0, 0.0])).any()
+    found = principal_direction(np.diag([1.0, 2.0, 3.0]) * scale, np.array([0.0, 0.0, 1.0]))
+    assert np.isfinite(found).all()
+    assert found[2] == 0.0
+
+
+def test_planes_by_name() -> None:
+    import pandas as pd
+
+    clf, X, y = noisy(d=3)
+    frame = pd.DataFrame(X, columns=["a_1", "$b$", "c"])
+    display = BoundaryDisplay.from_estimator(clf, frame, y, plane=("c", "$b$"), ax=ax())
+    assert np.allclose(display.view.points, X[:, [2, 1]])
+    assert {"c", "$b$"} <= set(texts_of(display.figure_))
+    with pytest.raises(ValueError, match="'d' is not known: it is none of the names"):
+        BoundaryDisplay.from_estimator(clf, frame, y, plane=("c", "d"), ax=ax())
+
+
 def test_a_plane_of_two_features_is_a_section_at_the_means_of_the_others() -> None:
     clf, X, y = noisy(d=4)
     w, b = clf.coef_[0], clf.intercept_[0]
@@ -326,6 +347,17 @@ def test_the_proof_with_other_steps(options: dict[str, Any]) -> None:
     assert proof_holds(display)
 
 
+def test_with_a_margin_updates_are_not_all_mistakes() -> None:
+    clf, X, y, _ = traced(margin=0.8, step=0.5)
+    proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
+    display = MistakesDisplay.from_estimator(clf, margin=proof.margin, radius=proof.radius, ax=ax())
+    assert display.mistakes[-1] == clf.n_mistakes_ < clf.n_updates_ == display.updates[-1]
+    assert display.bound is not None
+    assert display.bound == pytest.approx((proof.radius**2 + 2 * 0.8 / 0.5) / proof.margin**2)
+    assert display.updates[-1] <= display.bound
+    assert any("(R² + 2δ/μ)/γ²" in text for text in texts_of(display.figure_))
+
+
 def test_the_proof_on_sparse_rows_and_without_a_bias() -> None:
     case = planted(1, 40, 4, fit_intercept=False)
     S = sp.csr_array(case.X)
@@ -444,6 +476,17 @@ def test_pictures_of_plain_records_need_no_scikit_learn() -> None:
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_axes_a_figure_of_pyplot() -> None:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("Agg")
+    for name in ("boundary", "margins", "mistakes", "proof"):
+        made = display(name, None)
+        assert made.figure_ is plt.gcf()
+        plt.close(made.figure_)
 
 
 def test_without_matplotlib_there_is_advice(monkeypatch: pytest.MonkeyPatch) -> None:
