@@ -26,7 +26,7 @@ from novikoff.data import (
     open_stream,
     read_pieces,
 )
-from novikoff.data.named import feature_hash
+from novikoff.data.pairs import feature_hash
 
 Row = tuple[list[float], Hashable]
 HASHED = StreamOptions(hash_bits=6)

@@ -16,7 +16,6 @@ import pytest
 import scipy.sparse as sp
 
 from novikoff.data import DataError, ReadOptions, parse_size, read
-from novikoff.data.on_disk import GrowingArray
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -144,15 +143,6 @@ def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
     pq.write_table(pa.table({"b": [1.0], "y": ["p"]}), folder / "9.parquet")
     with pytest.raises(DataError, match='no column "a"'):
         read(folder)
-
-
-def test_arrays_grow(tmp_path: Path) -> None:
-    parts = [RNG.normal(size=(n, 4)) for n in (3, 0, 10, 1, 100)]
-    for folder in (None, tmp_path):
-        array = GrowingArray(folder, "X")
-        for part in parts:
-            array.append(part)
-        assert array.finish().tobytes() == np.concatenate(parts).tobytes()
 
 
 @pytest.mark.parametrize(

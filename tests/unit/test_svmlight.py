@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from novikoff.data import DataError, ReadOptions, read, read_svmlight, svmlight
+from novikoff.data import DataError, ReadOptions, pairs, read, read_svmlight
 
 datasets = pytest.importorskip("sklearn.datasets")
 
@@ -18,7 +18,7 @@ datasets = pytest.importorskip("sklearn.datasets")
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have every file read by the kernel."""
-    monkeypatch.setattr(svmlight, "KERNEL_BYTES", 0)
+    monkeypatch.setattr(pairs, "KERNEL_BYTES", 0)
 
 
 def rows_of(n: int, width: int, seed: int = 0) -> sp.csr_array:
@@ -35,7 +35,7 @@ class TestReadSvmlight:
     def test_what_scikit_learn_writes_and_reads(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zero_based: bool, large: int
     ) -> None:
-        monkeypatch.setattr(svmlight, "KERNEL_BYTES", large)
+        monkeypatch.setattr(pairs, "KERNEL_BYTES", large)
         X = rows_of(200, 30)
         labels = np.arange(200) % 3
         path = str(tmp_path / "a.svm")
@@ -148,7 +148,7 @@ class TestReadSvmlight:
     def test_integers_that_no_float_holds(
         self, monkeypatch: pytest.MonkeyPatch, large: int
     ) -> None:
-        monkeypatch.setattr(svmlight, "KERNEL_BYTES", large)
+        monkeypatch.setattr(pairs, "KERNEL_BYTES", large)
         with pytest.raises(DataError, match=r"line 2.*9007199254740993, which float64 cannot hold"):
             read_svmlight(io.BytesIO(b"1 1:1\n1 1:9007199254740993\n"))
         X = read_svmlight(io.BytesIO(b"1 1:9007199254740992 2:9007199254740993.0\n")).X

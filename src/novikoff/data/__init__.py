@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.options import Dataset, Piece, Position, ReadOptions, StreamOptions, parse_size
+from novikoff.data.pairs import Svmlight, read_svmlight
 from novikoff.data.reading import PieceReader, read, read_pieces
 from novikoff.data.recipe import Recipe
 from novikoff.data.stream import RowStream, open_stream
-from novikoff.data.svmlight import Svmlight, read_svmlight
 
 __all__ = [
     "ChangedError",

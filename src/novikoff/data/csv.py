@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 
-from novikoff.data.columns import (
+from novikoff.data.errors import DataError, counted, quoted
+from novikoff.data.options import Indices, Piece, Position
+from novikoff.data.recipe import (
     LABEL_NAMES,
     ColumnRoles,
     assign_columns,
@@ -23,14 +25,9 @@ from novikoff.data.columns import (
     match_columns,
     numbered,
 )
-from novikoff.data.errors import DataError, counted, quoted
-from novikoff.data.fields import BLANKS, is_missing, is_number, is_truth
-from novikoff.data.options import Indices, Piece, Position
 from novikoff.data.source import CHUNK_BYTES, SNIFFED_LINES, Source
 from novikoff.data.tables import TableRows, arrow
 from novikoff.data.text import (
-    OpenQuoteError,
-    Record,
     Request,
     TextReader,
     check_encoding,
@@ -40,9 +37,9 @@ from novikoff.data.text import (
     record_ends,
     records,
 )
+from novikoff.data.values import BLANKS, is_missing, is_number, is_truth
 
-# A file of this size is parsed by pyarrow in the time that it takes to load a kernel; in a stream
-# the learner's own kernels are loaded anyway.
+# A file of this size is parsed by pyarrow in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 24
 
 _ROW_NAME: Final = "row name"
@@ -58,37 +55,28 @@ class Layout:
     """What the beginning of a file tells.
 
     ``header`` is the line that names the columns, empty if there is none; ``body`` is where the
-    rows begin, ``longest`` the length of the longest record seen, ``sample`` the first rows. With
-    ``row_names`` the first column has no name, as when R or pandas write row names.
+    rows begin, ``sample`` the first of them. With ``row_names`` the first column has no name, as
+    when R or pandas write row names.
     """
 
     delimiter: str
     decimal: str
     names: list[str]
-    header: bytes
+    header: str
     body: Position
-    longest: int
-    sample: list[list[str]]
-    row_names: bool
+    sample: list[list[str]] = field(default_factory=list)
+    row_names: bool = False
     notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, object]:
         """What is needed to read on, as JSON values."""
-        return {
-            "delimiter": self.delimiter,
-            "decimal": self.decimal,
-            "names": self.names,
-            "header": self.header.decode(),
-            "body": list(self.body),
-            "longest": self.longest,
-        }
+        needed = ("delimiter", "decimal", "names", "header")
+        return {name: getattr(self, name) for name in needed} | {"body": list(self.body)}
 
     @classmethod
-    def from_json(cls, value: object) -> Layout:
+    def from_json(cls, value: dict[str, Any]) -> Layout:
         """The layout that `to_json` wrote; LookupError or TypeError if it is none."""
-        fields = dict(value) if isinstance(value, dict) else {}
-        header, body = str(fields.pop("header")).encode(), Position(*fields.pop("body"))
-        return cls(**fields, header=header, body=body, sample=[], row_names=False)
+        return cls(**{**value, "body": Position(*value["body"])})
 
     @classmethod
     def sniff(cls, request: Request) -> Layout:
@@ -112,7 +100,7 @@ class Layout:
             delimiter = "\t" if tabs else _find_delimiter(name, text, start, decimal)
             if delimiter not in ",\t":
                 notes.append(f"fields are separated by {quoted(delimiter)}")
-        sample = _sample(name, text, start, delimiter)
+        sample = list(islice(records(text, start, delimiter, name), SNIFFED_LINES))
         if not sample:
             raise DataError(f"{name} is empty: it has no rows.")
         rows = [[text.decode() for text in record.fields] for record in sample]
@@ -127,18 +115,16 @@ class Layout:
         names, row_names = (
             _header_names(name, rows[0]) if header else (numbered(len(rows[0]), recipe), False)
         )
-        ends = [start, *(record.end for record in sample)]
         body = sample[0].end if header else start
         return cls(
             delimiter,
             decimal,
             names,
-            text[start:body].strip(b"\r\n") if header else b"",
+            text[start:body].strip(b"\r\n").decode() if header else "",
             Position(body, count_lines(text[:body])),
-            longest=max(b - a for a, b in pairwise(ends)),
-            sample=rows[1:] if header else rows,
-            row_names=row_names,
-            notes=notes,
+            rows[1:] if header else rows,
+            row_names,
+            notes,
         )
 
 
@@ -147,8 +133,7 @@ class CsvTable(TextReader):
 
     def __init__(self, request: Request, layout: Layout | None = None) -> None:
         self.layout = layout = layout or Layout.sniff(request)
-        kernel_bytes = KERNEL_BYTES // 4 if request.as_they_come else KERNEL_BYTES
-        super().__init__(request, layout.delimiter, layout.body, kernel_bytes)
+        super().__init__(request, layout.delimiter, layout.body, KERNEL_BYTES)
         self.roles = _roles(request, layout)
         self.notes = [*layout.notes, *self.roles.notes]
         self.rows = TableRows(self, layout.names, self.roles, raw=True, decimal=layout.decimal)
@@ -159,9 +144,11 @@ class CsvTable(TextReader):
         """The rows of a text that begins at a position, with what a kernel found in it."""
         if found is not None:
             X, codes, keys = found
-            return self.finish(self.rows.from_numbers(X, codes, keys, None, begin), text)
-        check_text(text, self.source, begin)
-        return self.finish(self._rows_of(text, begin), text)
+            piece = self.rows.from_numbers(X, codes, keys, None, begin)
+        else:
+            check_text(text, self.source, begin)
+            piece = self._by_arrow(text, begin)
+        return self.finish(piece, text)
 
     def look(self, text: bytes) -> Any:
         """What the kernel finds in plain numbers, in any thread; else None."""
@@ -180,16 +167,15 @@ class CsvTable(TextReader):
         """Whether the kernel may find nothing but numbers and a label, by the first rows."""
         layout, roles = self.layout, self.roles
         special = roles.id is not None or roles.row_names is not None or roles.one_hot
-        if special or roles.every_text or layout.decimal != "." or len(layout.names) < 2:
-            return False
-        if layout.delimiter in _PARTS_OF_NUMBERS or self.request.one_piece:
+        odd = layout.decimal != "." or layout.delimiter in _PARTS_OF_NUMBERS
+        if special or odd or self.request.one_piece or len(layout.names) < 2:
             return False
         return all(
             len(row) == len(layout.names) and all(is_number(row[j]) for j in roles.features)
             for row in layout.sample
         )
 
-    def _rows_of(self, text: bytes, begin: Position) -> Piece:
+    def _by_arrow(self, text: bytes, begin: Position) -> Piece:
         """The rows of a text by pyarrow: all columns as text, judged by all of their values."""
         pa = arrow()
         if text.count(b'"') % 2:  # Arrow takes what follows an open quote for one long field
@@ -210,7 +196,7 @@ class CsvTable(TextReader):
             text = text.rstrip(b"\r\n")
         if not text.strip(b"\r\n"):
             return pa.schema([(name, pa.string()) for name in used]).empty_table()
-        block = min(max(CHUNK_BYTES, 4 * layout.longest), _LARGEST_BLOCK)
+        block = CHUNK_BYTES
         while True:
             try:
                 return csv.read_csv(
@@ -233,16 +219,14 @@ class CsvTable(TextReader):
     def _check_records(self, text: bytes, begin: Position) -> None:
         """Find the line that breaks the table, if there is one."""
         width = len(self.layout.names)
-        try:
-            for record in records(text, 0, self.layout.delimiter, line=begin.line + 1):
-                if len(record.fields) != width:
-                    raise DataError(
-                        f"{self.source}, line {record.line} has "
-                        f"{counted(len(record.fields), 'field')} where {width} "
-                        f"{'is' if width == 1 else 'are'} expected."
-                    )
-        except OpenQuoteError as quote:
-            raise DataError(_open_quote(self.source, quote)) from None
+        for line, fields, _ in records(
+            text, 0, self.layout.delimiter, self.source, line=begin.line + 1
+        ):
+            if len(fields) != width:
+                raise DataError(
+                    f"{self.source}, line {line} has {counted(len(fields), 'field')} where {width} "
+                    f"{'is' if width == 1 else 'are'} expected."
+                )
 
 
 def _beginning(source: Source) -> tuple[int, bytes]:
@@ -284,39 +268,23 @@ def _hint(layout: Layout) -> str:
     return "; the fields seem to be separated by blanks: --delimiter ' '"
 
 
-def _sample(
-    source: str, text: bytes, start: int, delimiter: str, size: int = SNIFFED_LINES
-) -> list[Record]:
-    try:
-        return list(islice(records(text, start, delimiter), size))
-    except OpenQuoteError as quote:
-        raise DataError(_open_quote(source, quote)) from None
-
-
-def _open_quote(source: str, quote: OpenQuoteError) -> str:
-    return f"{source}, line {quote.line} opens a quote that is never closed."
-
-
 def _find_delimiter(source: str, text: bytes, start: int, decimal: str) -> str:
     """The first delimiter that splits all of the first records alike, else the most frequent."""
-    widths = {}
+    best, most = ",", 0
     for delimiter in _DELIMITERS:
-        if delimiter != decimal:
-            try:
-                sample = _sample(source, text, start, delimiter, 20)
-            except DataError:  # a quote that this delimiter leaves open
-                continue
-            widths[delimiter] = Counter(len(record.fields) for record in sample)
-    for delimiter, counts in widths.items():
-        if len(counts) == 1 and min(counts) > 1:
-            return delimiter
-    frequent = {delimiter: counts.most_common(1) for delimiter, counts in widths.items()}
-    best = max(
-        frequent,
-        key=lambda d: (frequent[d][0][0] > 1, frequent[d][0][1]) if frequent[d] else (),
-        default=",",
-    )
-    return best if frequent.get(best) and frequent[best][0][0] > 1 else ","
+        if delimiter == decimal:
+            continue
+        try:
+            sample = list(islice(records(text, start, delimiter, source), 20))
+        except DataError:  # a quote that this delimiter leaves open
+            continue
+        widths = Counter(len(record.fields) for record in sample).most_common()
+        if widths and widths[0][0] > 1:
+            if len(widths) == 1:
+                return delimiter
+            if widths[0][1] > most:
+                best, most = delimiter, widths[0][1]
+    return best
 
 
 def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str | None]:

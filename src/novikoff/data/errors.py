@@ -22,7 +22,7 @@ class DataError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(_on_one_line(message))
+        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
 
 
 class ChangedError(DataError):
@@ -53,13 +53,7 @@ def listed(values: Sequence[str], limit: int = 5) -> str:
 
 
 def argument(name: str) -> str:
-    """A column's name as it is typed after an option, in quotes if it needs them.
-
-    Examples
-    --------
-    >>> print(argument("age"), argument("smokes?"))
-    age "smokes?"
-    """
+    """A column's name as it is typed after an option, in quotes if it needs them."""
     return name if _PLAIN_NAME.fullmatch(name) else f'"{name}"'
 
 
@@ -75,13 +69,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def place(source: str, row: int, column: str) -> str:
-    """Where a value stands: file, row counted from 1, column by name.
-
-    Examples
-    --------
-    >>> print(place("data.csv", 17, "age"))
-    data.csv, row 17, column "age"
-    """
+    """Where a value stands: file, row counted from 1, column by name."""
     return f"{source}, row {row}, column {quoted(column)}"
 
 
@@ -93,25 +81,21 @@ def readable_errors(name: str) -> Iterator[None]:
     except DataError:
         raise
     except EOFError:
-        raise DataError(f"{name} is cut off: its gzip data ends too early.") from None
+        what = "is cut off: its gzip data ends too early"
     except (zlib.error, gzip.BadGzipFile, struct.error):
-        raise DataError(f"{name} is damaged: its gzip data cannot be unpacked.") from None
+        what = "is damaged: its gzip data cannot be unpacked"
     except FileNotFoundError:
-        raise DataError(f"{name} does not exist.") from None
+        what = "does not exist"
     except IsADirectoryError:
-        raise DataError(f"{name} is a directory, not a file of data.") from None
+        what = "is a directory, not a file of data"
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"{name} cannot be read: {reason}.") from None
+        what = f"cannot be read: {(error.strerror or str(error)).lower()}"
     except MemoryError:
-        raise DataError(f"{name} does not fit into memory.") from None
+        what = "does not fit into memory"
     except ValueError as error:
         if "null" not in str(error) and not isinstance(error, UnicodeEncodeError):
             raise
-        raise DataError(f"{name} is not a possible name of a file.") from None
-
-
-def _on_one_line(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+        what = "is not a possible name of a file"
+    else:
+        return
+    raise DataError(f"{name} {what}.")

@@ -9,6 +9,7 @@ what ``float`` says. A text that is not plain is left to the caller as a whole.
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 from typing import Final, TypeAlias
 
@@ -16,29 +17,36 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from novikoff.data.columns import ColumnRoles
-from novikoff.data.fields import is_exact_text
-from novikoff.data.svmlight import Pairs
+from novikoff.data.pairs import Pairs
+from novikoff.data.recipe import ColumnRoles
+from novikoff.data.values import is_exact_text
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Integers: TypeAlias = npt.NDArray[np.int64]
-Place: TypeAlias = np.uint64  # in a text
+Floats: TypeAlias = npt.NDArray[np.float64]
+Place: TypeAlias = np.uint64  # in a text; a negative one would count from its end, which costs time
 
 SKIPPED: Final = -1  # a field that is not read, and the field of the label
 LABEL: Final = -2
-_NUMBER, _FALLBACK, _NO_NUMBER = 0, 1, 2
-_TAB, _LF, _CR, _BLANK, _QUOTE, _HASH, _PLUS, _MINUS, _POINT, _ZERO, _NINE, _COLON, _Q = (
-    ord(c) for c in '\t\n\r "#+-.09:q'
+_TAB, _LF, _CR, _BLANK, _QUOTE, _PLUS, _MINUS, _POINT, _ZERO, _NINE, _COLON = (
+    ord(c) for c in '\t\n\r "+-.09:'
 )
 _POWERS = 10.0 ** np.arange(23)
-# Places in a text are unsigned: a negative one would count from its end, which takes time to see.
-_ONE, _TWO, _THREE, _TEN = map(np.uint64, (1, 2, 3, 10))
+_NOWHERE, _ONE, _TEN = map(np.uint64, (0, 1, 10))
 _MOST_INDEX: Final = 2**31 - 1
+_COMMENT, _QUERY = (
+    re.compile(rb"#[^\r\n]*"),
+    re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s)"),
+)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def parse_number(text: Bytes, i: Place) -> tuple[Place, float, int]:
-    """Where a number that begins at i ends, its value, and whether it has one here."""
+def _number(text: Bytes, i: Place, at: int, fallback: Integers) -> tuple[Place, float]:
+    """Where a number that begins at i ends, 0 if it is none, and its value.
+
+    A number that is not decided here is noted in ``fallback``, whose first entry counts, with
+    ``at``, the place of its value.
+    """
     begin = i
     if text[i] == _MINUS or text[i] == _PLUS:
         i += _ONE
@@ -57,7 +65,7 @@ def parse_number(text: Bytes, i: Place) -> tuple[Place, float, int]:
         q = -np.int64(i - after)
         n -= q
     if n == 0:
-        return i, 0.0, _NO_NUMBER
+        return _NOWHERE, 0.0
     if text[i] | 32 == 101:  # e
         whole = False
         i += _ONE
@@ -69,26 +77,26 @@ def parse_number(text: Bytes, i: Place) -> tuple[Place, float, int]:
             power = min(10 * power + (text[i] - _ZERO), 9999)
             i += _ONE
         if i == start:
-            return i, 0.0, _NO_NUMBER
+            return _NOWHERE, 0.0
         q += -power if falls else power
     if n > 18:
         k = first
         while text[k] == _ZERO or text[k] == _POINT:  # zeros in front do not count
             n -= text[k] == _ZERO
             k += _ONE
-        if n > 18:
-            return i, 0.0, _FALLBACK
-    if m <= 1 << 53 and -22 <= q <= 22:
-        value = m / _POWERS[-q] if q < 0 else m * _POWERS[q]
-    elif -22 <= q < 0:
-        value, settled = _divide(m, _POWERS[-q])
-        if not settled:
-            return i, 0.0, _FALLBACK
-    else:
-        return i, 0.0, _FALLBACK
-    if whole and m > 1 << 53:  # an integer that float64 may not hold
-        return i, 0.0, _FALLBACK
-    return i, -value if text[begin] == _MINUS else value, _NUMBER
+    value, settled = 0.0, False
+    if n <= 18 and -22 <= q <= 22:
+        if m <= 1 << 53:
+            value, settled = m / _POWERS[-q] if q < 0 else m * _POWERS[q], True
+        elif q < 0 and not whole:  # an integer that float64 may not hold is left to others
+            value, settled = _divide(m, _POWERS[-q])
+    if not settled:
+        used = fallback[0, 0] + 1
+        if used == len(fallback):
+            return _NOWHERE, 0.0
+        fallback[0, 0] = used
+        fallback[used, 0], fallback[used, 1], fallback[used, 2] = at, begin, i
+    return i, -value if text[begin] == _MINUS else value
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -116,39 +124,22 @@ def _divide(m: int, p: float) -> tuple[float, bool]:
 
 
 @njit(cache=True, nogil=True)
-def _label_code(
-    text: Bytes, begin: Place, end: Place, spans: Integers, slots: Integers, counts: Integers
-) -> int:
-    """The code of a label, by a table of hashes; spans and counts[1] grow with a new one."""
+def _label(text: Bytes, begin: Place, end: Place, spans: Integers) -> int:
+    """The slot of a label in a table of places, found by its hash; an empty slot ends at 0."""
     h = 0
     for k in range(begin, end):
         h = 31 * h + text[k]
-    slot = (h ^ h >> 16) & (len(slots) - 1)
-    while slots[slot] >= 0:
-        code = int(slots[slot])
-        at, size = spans[code, 0], spans[code, 1] - spans[code, 0]
-        if size == end - begin:
-            k = 0
+    slot, size = (h ^ h >> 16) & (len(spans) - 1), np.int64(end - begin)
+    while spans[slot, 1] > 0:
+        at, k = spans[slot, 0], 0
+        if spans[slot, 1] - at == size:
             while k < size and text[at + k] == text[begin + k]:
                 k += 1
             if k == size:
-                return code
-        slot = (slot + 1) & (len(slots) - 1)
-    code = int(counts[1])
-    slots[slot] = code
-    spans[code, 0], spans[code, 1] = begin, end
-    counts[1] += 1
-    return code
-
-
-@njit(cache=True, nogil=True)
-def _note(status: int, at: int, i: Place, end: Place, fallback: Integers, counts: Integers) -> bool:
-    """Leave a number to `float`; False if it is none, or there are too many."""
-    if status == _NO_NUMBER or counts[2] == len(fallback):
-        return False
-    fallback[counts[2], 0], fallback[counts[2], 1], fallback[counts[2], 2] = at, i, end
-    counts[2] += 1
-    return True
+                return slot
+        slot = (slot + 1) & (len(spans) - 1)
+    spans[slot, 0], spans[slot, 1] = begin, end
+    return slot
 
 
 @njit(cache=True, nogil=True)
@@ -156,14 +147,12 @@ def _parse_rows(
     text: Bytes,
     delimiter: int,
     places: Integers,
-    X: npt.NDArray[np.float64],
+    X: Floats,
     codes: Integers,
     spans: Integers,
-    slots: Integers,
     fallback: Integers,
-    counts: Integers,
-) -> bool:
-    """Rows of numbers and a label, as plain as can be; counts are rows, labels and fallbacks."""
+) -> int:
+    """Rows of numbers and a label, as plain as can be: how many, or -1 if they are not."""
     i: Place = np.uint64(0)
     size, row, last = np.uint64(len(text)), 0, len(places) - 1
     while i < size:
@@ -173,33 +162,33 @@ def _parse_rows(
         for field in range(last + 1):
             place = places[field]
             if place >= 0:
-                begin, at = i, row * X.shape[1] + place
-                i, X[row, place], status = parse_number(text, i)
-                if status != _NUMBER and not _note(status, at, begin, i, fallback, counts):
-                    return False
+                i, X[row, place] = _number(text, i, row * X.shape[1] + place, fallback)
+                if i == _NOWHERE:
+                    return -1
             else:
                 quoted = place == LABEL and text[i] == _QUOTE
                 if quoted:
                     i += _ONE
                 begin, stop = i, _QUOTE if quoted else delimiter
                 while text[i] != stop and text[i] != _LF and text[i] != _CR:
-                    if text[i] == _QUOTE or text[i] == 0 or text[i] > 127:
-                        return False
+                    if text[i] == _QUOTE:
+                        return -1
                     i += _ONE
-                if quoted and text[i] != _QUOTE:
-                    return False
                 if place == LABEL:
-                    codes[row] = _label_code(text, begin, i, spans, slots, counts)
+                    if i == begin:
+                        return -1
+                    codes[row] = _label(text, begin, i, spans)
                 if quoted:
+                    if text[i] != _QUOTE:
+                        return -1
                     i += _ONE
             if field == last and text[i] == _CR:
                 i += _ONE
             if text[i] != (_LF if field == last else delimiter):
-                return False
+                return -1
             i += _ONE
         row += 1
-    counts[0] = row
-    return True
+    return row
 
 
 @njit(cache=True, nogil=True)
@@ -207,74 +196,51 @@ def _parse_pairs(
     text: Bytes,
     labelled: bool,
     indices: npt.NDArray[np.int32],
-    values: npt.NDArray[np.float64],
+    values: Floats,
     ends: Integers,
     codes: Integers,
     spans: Integers,
-    slots: Integers,
     fallback: Integers,
-    counts: Integers,
-) -> bool:
-    """Rows of pairs, as plain as can be; counts are rows, labels, fallbacks, pairs and qids."""
+) -> int:
+    """Rows of pairs, as plain as can be: how many, or -1 if they are not."""
     i: Place = np.uint64(0)
     size, row, pair = np.uint64(len(text)), 0, 0
     while i < size:
-        while text[i] == _BLANK or text[i] == _TAB:
-            i += _ONE
-        if text[i] == _LF or text[i] == _CR:
-            i += _ONE
-            continue
-        before, begin, filled, first = -1, i, text[i] != _HASH, True
-        if labelled and filled:
-            while text[i] > _BLANK and text[i] != _COLON and text[i] != _HASH:
+        before, begin = -1, i
+        if labelled:
+            while text[i] > _BLANK and text[i] != _COLON:
                 i += _ONE
-            if text[i] == _COLON or i == begin:
-                return False
-            codes[row] = _label_code(text, begin, i, spans, slots, counts)
-        while True:
-            while text[i] == _BLANK or text[i] == _TAB:
+            if text[i] > _BLANK:
+                return -1
+            if i > begin:
+                codes[row] = _label(text, begin, i, spans)
+        while text[i] != _LF and text[i] != _CR:
+            if text[i] == _BLANK or text[i] == _TAB:
                 i += _ONE
-            if text[i] == _HASH:
-                while text[i] != _LF and text[i] != _CR:
-                    if text[i] == 0 or text[i] > 127:
-                        return False
-                    i += _ONE
-            if text[i] == _LF or text[i] == _CR:
-                break
-            query = first and text[i] == _Q and text[i + _ONE] == 105 and text[i + _TWO] == 100
-            begin = i = i + _THREE if query else i
-            index = 0
+                continue
+            if labelled and codes[row] < 0:
+                return -1
+            start, index = i, 0
             while _ZERO <= text[i] <= _NINE:
                 index = 10 * index + (text[i] - _ZERO)
                 i += _ONE
-            if text[i] != _COLON or (i == begin) != query or i > begin + _TEN:
-                return False
-            begin = i = i + _ONE
-            first = False
-            if query:
-                while _ZERO <= text[i] <= _NINE:
-                    i += _ONE
-                counts[4] += 1
-            else:
-                i, values[pair], status = parse_number(text, i)
-                if status != _NUMBER and not _note(status, pair, begin, i, fallback, counts):
-                    return False
-                if index <= before or index > _MOST_INDEX:
-                    return False
-                before = indices[pair] = index
-                pair += 1
-            if i == begin or (text[i] > _BLANK and text[i] != _HASH):
-                return False
-        if filled:
-            ends[row] = pair
+            if text[i] != _COLON or i == start or i > start + _TEN:
+                return -1
+            i, values[pair] = _number(text, i + _ONE, pair, fallback)
+            if i == _NOWHERE or text[i] > _BLANK or index <= before or index > _MOST_INDEX:
+                return -1
+            before = indices[pair] = index
+            pair += 1
+        i += _ONE
+        if pair > ends[row] or codes[row] >= 0:
             row += 1
-    counts[0], counts[3] = row, pair
-    return True
+            ends[row] = pair
+    return row
 
 
 def parse_csv(
     text: bytes, delimiter: str, roles: ColumnRoles, n_columns: int
-) -> tuple[npt.NDArray[np.float64], Integers, list[str]] | None:
+) -> tuple[Floats, Integers, list[str]] | None:
     r"""The numbers of a text, the code of each row's label, and the labels; None if not plain.
 
     Examples
@@ -288,15 +254,11 @@ def parse_csv(
     places[roles.features] = np.arange(len(roles.features))
     if roles.label is not None:
         places[roles.label] = LABEL
-    text, content, n_lines, (codes, spans, slots, fallback, counts) = _prepared(text)
-    X = np.empty((n_lines, len(roles.features)))
-    tables = codes, spans, slots, fallback, counts
-    if not _parse_rows(content, ord(delimiter), places, X, *tables):
-        return None
-    if not _fall_back(text, X.ravel(), fallback[: counts[2]]):
-        return None
-    labels = [text[begin:end].decode() for begin, end in spans[: counts[1]].tolist()]
-    return X[: counts[0]], codes[: counts[0]], labels
+    text, tables = _tables(text)
+    X = np.empty((len(tables[0]), len(roles.features)))
+    n_rows = _parse_rows(np.frombuffer(text, np.uint8), ord(delimiter), places, X, *tables)
+    found = _finished(text, n_rows, X.ravel(), *tables)
+    return None if found is None else (X[:n_rows], *found)
 
 
 def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
@@ -306,42 +268,51 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
     --------
     >>> found = parse_pairs(b"+1 3:0.5 # one\n\n-1 1:2 7:1e3", labelled=True)
     >>> found.indptr.tolist(), found.indices.tolist(), found.values.tolist(), found.labels
-    ([0, 1, 3], [3, 1, 7], [0.5, 2.0, 1000.0], [b'+1', b'-1'])
+    ([0, 1, 3], [3, 1, 7], [0.5, 2.0, 1000.0], ['+1', '-1'])
     """
-    text, content, n_lines, (codes, spans, slots, fallback, counts) = _prepared(text)
+    if b"#" in text:
+        text = _COMMENT.sub(b"", text)
+    text, queries = _QUERY.subn(rb"\1", text) if labelled and b"qid:" in text else (text, 0)
+    text, tables = _tables(text)
     n_pairs = text.count(b":")
     indices, values = np.empty(n_pairs, np.int32), np.empty(n_pairs)
-    indptr = np.zeros(n_lines + 1, np.int64)
-    tables = codes, spans, slots, fallback, counts
-    if not _parse_pairs(content, labelled, indices, values, indptr[1:], *tables):
+    indptr = np.zeros(len(tables[0]) + 1, np.int64)
+    content = np.frombuffer(text, np.uint8)
+    n_rows = _parse_pairs(content, labelled, indices, values, indptr, *tables)
+    found = _finished(text, n_rows, values, *tables)
+    if found is None:
         return None
-    if not _fall_back(text, values, fallback[: counts[2]]):
-        return None
-    labels = [text[begin:end] for begin, end in spans[: counts[1]].tolist()]
-    rows, pairs = int(counts[0]), int(counts[3])
-    return Pairs(
-        indptr[: rows + 1], indices[:pairs], values[:pairs], codes[:rows], labels, int(counts[4])
-    )
+    n_pairs = indptr[n_rows]
+    return Pairs(indptr[: n_rows + 1], indices[:n_pairs], values[:n_pairs], *found, queries)
 
 
-def _prepared(text: bytes) -> tuple[bytes, Bytes, int, tuple[Integers, ...]]:
-    """A text that ends with its last line, its bytes and lines, and empty tables for a kernel."""
+def _tables(text: bytes) -> tuple[bytes, tuple[Integers, Integers, Integers]]:
+    """A text that ends with a line, and tables to fill.
+
+    They are the slot of each row's label, the place of each label, by its slot, and the places of
+    the numbers that are left to `float`.
+    """
     text = text if text.endswith(b"\n") else text + b"\n"
     n_lines = text.count(b"\n") + text.count(b"\r")
-    slots = np.full(1 << (2 * n_lines).bit_length(), -1)
-    spans, fallback = (
-        np.empty((n_lines, 2), np.int64),
-        np.empty((1024 + len(text) // 512, 3), np.int64),
-    )
-    tables = np.full(n_lines, -1), spans, slots, fallback, np.zeros(5, np.int64)
-    return text, np.frombuffer(text, np.uint8), n_lines, tables
+    spans = np.zeros((1 << (2 * n_lines).bit_length(), 2), np.int64)
+    fallback = np.zeros((1024 + len(text) // 512, 3), np.int64)
+    return text, (np.full(n_lines + 1, -1), spans, fallback)
 
 
-def _fall_back(text: bytes, values: npt.NDArray[np.float64], spans: Integers) -> bool:
-    """Read by `float` what a kernel has left; False if float64 does not hold it."""
-    for at, begin, end in spans.tolist():
+def _finished(
+    text: bytes, n_rows: int, values: Floats, codes: Integers, spans: Integers, fallback: Integers
+) -> tuple[Integers, list[str]] | None:
+    """The code of each row's label, and the labels; None if float64 does not hold a number."""
+    if n_rows < 0:
+        return None
+    for at, begin, end in fallback[1 : fallback[0, 0] + 1].tolist():
         written = text[begin:end].decode()
         values[at] = value = float(written)
         if not is_exact_text(written) or not isfinite(value):
-            return False
-    return True
+            return None
+    used = np.flatnonzero(spans[:, 1])
+    used = used[np.argsort(spans[used, 0])]  # in the order in which they come up
+    table = np.full(len(spans) + 1, -1)
+    table[used] = np.arange(len(used))
+    labels = [text[begin:end].decode() for begin, end in spans[used].tolist()]
+    return table[codes[:n_rows]], labels

@@ -11,15 +11,19 @@ from typing import Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.columns import ColumnRoles, assign_columns, match_columns, numbered
-from novikoff.data.errors import DataError, listed, place, quoted
-from novikoff.data.fields import are_exact, refuse_inexact
-from novikoff.data.labels import array_labels
-from novikoff.data.options import Floats, Indices, Labels, Piece, Position
-from novikoff.data.recipe import Recipe
-from novikoff.data.svmlight import refuse_columns
+from novikoff.data.errors import DataError, listed, quoted
+from novikoff.data.options import Floats, Indices, Piece, Position
+from novikoff.data.recipe import (
+    ColumnRoles,
+    Recipe,
+    assign_columns,
+    match_columns,
+    numbered,
+    refuse_columns,
+)
 from novikoff.data.tables import TableRows
 from novikoff.data.text import Reader, Request
+from novikoff.data.values import Labels, are_exact, array_labels, refuse_inexact
 
 Array = npt.NDArray[np.generic]
 
@@ -80,7 +84,7 @@ class NumpyRows(Reader):
             raise DataError(f"{source.name} is a matrix of numbers: --one-hot has nothing to do.")
         names = numbered(array.shape[1], recipe)
         if recipe is None:
-            roles = assign_columns(source.name, names, options, labelled=labelled, row_names=False)
+            roles = assign_columns(source.name, names, options, labelled=labelled)
         elif any(column.levels is not None for column in recipe.columns):
             raise DataError(
                 f"{source.name} is a matrix of numbers, but the model has text columns."
@@ -95,8 +99,6 @@ class NumpyRows(Reader):
     def _read_npz(self, request: Request) -> tuple[Array, Array | None, str | None, ColumnRoles]:
         source, options, recipe, labelled = request[:4]
         refuse_columns(source.name, options, "an npz file")
-        if options.missing == "mean":
-            raise DataError(f"{source.name}: --missing mean is for tables, not for an npz file.")
         arrays = _arrays(source.view(), source.name)
         x_name, y_name = _pick(arrays, source.name, labelled=labelled)
         X, y = arrays[x_name], None if y_name is None else arrays[y_name]
@@ -128,23 +130,13 @@ class NumpyRows(Reader):
             return cast(Floats, np.array(part, np.float32 if single else np.float64, order="C"))
 
     def _labels(self, values: Array, first: int) -> tuple[Indices, list[Hashable]]:
-        name, missing = self.label or "", np.zeros(len(values), np.bool_)
         if values.dtype.kind == "U":
             try:
                 "".join(values.tolist()).encode()
             except UnicodeError:
-                raise DataError(
-                    f"{self.source}: {quoted(name)} holds text that is not Unicode."
-                ) from None
-        if values.dtype.kind == "f":
-            numbers = cast(npt.NDArray[np.floating], values)
-            missing = np.isnan(numbers)
-            if np.isinf(numbers).any():
-                row = first + int(np.argmax(np.isinf(numbers))) + 1
-                raise DataError(f"{place(self.source, row, name)}: the label is infinite.")
-        found = np.full(len(values), -1)
-        keys, found[~missing] = np.unique(values[~missing], return_inverse=True)
-        return found, list(keys)
+                name = quoted(self.label or "")
+                raise DataError(f"{self.source}: {name} holds text that is not Unicode.") from None
+        return self.rows.number_labels(values, np.zeros(len(values), np.bool_), first)
 
 
 def _parse(view: memoryview, name: str) -> Array:

@@ -11,15 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.data.errors import DataError, quoted
-from novikoff.data.recipe import Recipe
+from novikoff.data.values import Labels
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+    from novikoff.data.recipe import Recipe
+
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-Labels: TypeAlias = (
-    npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.bool_] | npt.NDArray[np.str_]
-)
 Indices: TypeAlias = npt.NDArray[np.int64]
 Imputed: TypeAlias = tuple[Indices, Indices]
 
@@ -77,39 +76,31 @@ class ReadOptions:
     decimal: str = "."
 
     def __post_init__(self) -> None:
-        if self.format is not None and self.format not in FORMATS:
+        format, mark = self.format or "csv", "," if self.delimiter is None else self.delimiter
+        if format not in FORMATS:
             known = ", ".join(FORMATS)
-            raise DataError(f"The format {quoted(self.format)} is unknown; there are {known}.")
+            raise DataError(f"The format {quoted(format)} is unknown; there are {known}.")
         if self.missing not in ("refuse", "drop", "mean"):
             raise DataError(
                 f"Missing values can be treated by refuse, drop or mean, not {self.missing!r}."
             )
         if self.decimal not in (".", ","):
             raise DataError(f"The decimal point can be . or , but not {quoted(self.decimal)}.")
-        mark = self.delimiter
-        if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0'):
+        if len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0':
             raise DataError(
                 f"The delimiter must be one ASCII character and no quote, not {quoted(mark)}."
             )
-        if mark == self.decimal:
+        if self.delimiter == self.decimal:
             raise DataError(f"The delimiter and the decimal point are both {quoted(mark)}.")
 
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """The way an unending source is to be read.
+    """The way an unending source is to be read: as any file, and more.
 
-    Parameters
-    ----------
-    reading : ReadOptions
-        As for any file.
-    hash_bits : int, optional
-        Hash the names of features, and text cells, to 2^bits columns.
-    names : bool
-        Whether the features of ``label feature:value …`` rows are names even if they look like
-        numbers.
-    text_labels : bool
-        Whether labels are text even if they look like numbers.
+    With ``hash_bits``, the names of features are hashed to 2^bits columns. With ``names``, the
+    features of ``label feature:value …`` rows are names even if they look like numbers, and with
+    ``text_labels`` so are labels text.
     """
 
     reading: ReadOptions = ReadOptions()
@@ -217,7 +208,7 @@ class Dataset:
         Whether X lies in memory-mapped files.
     """
 
-    X: npt.NDArray[np.float64] | npt.NDArray[np.float32] | sp.csr_array
+    X: Floats | sp.csr_array
     y: Labels | None
     names: Sequence[str]
     recipe: Recipe
@@ -225,8 +216,8 @@ class Dataset:
     label: str | None
     notes: list[str]
     ids: list[str] | None
-    rows: npt.NDArray[np.int64]
-    imputed: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None
+    rows: Indices
+    imputed: Imputed | None = None
     n_read: int | None = None
     on_disk: bool = False
 
@@ -249,13 +240,7 @@ class Dataset:
 
 
 def used_labels(codes: Indices, labels: Sequence[Hashable]) -> tuple[Indices, list[Hashable]]:
-    """Codes and labels without the labels that no row has.
-
-    Examples
-    --------
-    >>> used_labels(np.array([2, -1, 0]), ["a", "b", "c"])
-    (array([ 1, -1,  0]), ['a', 'c'])
-    """
+    """Codes and labels without the labels that no row has."""
     used = np.unique(codes[codes >= 0])
     table = np.full(len(labels) + 1, -1)
     table[used] = np.arange(len(used))

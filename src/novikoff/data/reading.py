@@ -1,34 +1,48 @@
 """Read rows, whatever their format: the whole of them (`read`), or as they come (`read_pieces`).
 
 There is one road. A source is opened, its format and the roles of its columns are found from its
-beginning, and it is read in pieces; `read` joins them, in memory or on disk.
+beginning, and it is read in pieces; `read` joins them, in memory or on disk. A new format is a
+`Reader` of its own, named in `_reader`.
+
+On disk, a folder holds ``X.npy`` (or ``data.npy``, ``indices.npy`` and ``indptr.npy``, the arrays
+of a CSR matrix), ``y.npy``, and ``manifest.json``: the source with its size and time, the options,
+and the recipe. Any NumPy can read the arrays.
 """
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
+import shutil
+import tempfile
+import zlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from novikoff.data.csv import CsvTable
-from novikoff.data.errors import DataError, quoted
-from novikoff.data.labels import LabelReader, check_classes
-from novikoff.data.named import FeatureColumns, NamedRows, may_be_named
+from novikoff.data.errors import DataError, quoted, readable_errors
 from novikoff.data.numpy_files import NumpyRows
-from novikoff.data.on_disk import DiskFolder, Joined, options_key
-from novikoff.data.options import Dataset, Piece, ReadOptions, parse_size
+from novikoff.data.options import Dataset, Indices, Piece, ReadOptions, parse_size
+from novikoff.data.pairs import FeatureColumns, PairRows, may_be_named
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, Source, shown
-from novikoff.data.svmlight import SvmlightRows
 from novikoff.data.tables import TypedTable
 from novikoff.data.text import Reader, Request
+from novikoff.data.values import LabelReader, Labels, check_classes
+
+Array = npt.NDArray[np.generic]
 
 _DEFAULT: Final = ReadOptions()
 # The memory that the program takes up, and that of data per byte of its file: as text, or packed.
 _PROGRAM_BYTES, _PER_TEXT_BYTE, _PER_PACKED_BYTE = 400_000_000, 4, 20
+_VERSION: Final = 1
+_MAPPED: Final = "c"  # writable in memory, so that kernels need no second version; never on disk
 
 
 def read(
@@ -84,200 +98,32 @@ def read(
     """
     tell = progress or (lambda _: None)
     name = shown(os.fspath(path)) if isinstance(path, str | os.PathLike) else "the data"
-    on_disk = cache is not None or not _fits(path, max_memory)
     one_piece = recipe is None and (bool(options.one_hot) or options.missing == "mean")
-    if on_disk and one_piece:
-        option = "--one-hot" if options.one_hot else "--missing mean"
-        raise DataError(
-            f"{name}: {option} needs all rows in memory at once: do without --max-memory and "
-            "--cache, or prepare the columns with another tool."
-        )
-    key = _key(path, options, recipe, labelled) if on_disk else {}
-    folder = DiskFolder(cache, key) if on_disk else None
+    folder = None
     try:
-        found = None if folder is None else folder.load()
-        if found is not None:
-            return found
+        if cache is not None or not _fits(path, max_memory):
+            if one_piece:
+                option = "--one-hot" if options.one_hot else "--missing mean"
+                raise DataError(
+                    f"{name}: {option} needs all rows in memory at once: do without --max-memory "
+                    "and --cache, or prepare the columns with another tool."
+                )
+            folder = DiskFolder(cache, lambda: _key(path, options, recipe, labelled))
+            found = folder.load()
+            if found is not None:
+                return found
         tell(f"reading {name}")
         reader = open_reader(path, options, recipe, labelled=labelled, one_piece=one_piece)
-        if folder is None:
-            return join(reader, progress=tell)
-        data = join(reader, folder.begin(), tell)
-        if key != _key(path, options, recipe, labelled):
-            raise DataError(f"{name} has changed while it was read.")
-        return folder.keep(data)
+        data = join(reader, None if folder is None else folder.begin(), tell)
+        return data if folder is None else folder.keep(data)
     except BaseException as error:
         if folder is not None:
-            folder.discard()
+            shutil.rmtree(folder.path, ignore_errors=True)
         if not isinstance(error, MemoryError):
             raise
         raise DataError(
             f"{name} does not fit into memory; with --max-memory it is kept on disk."
         ) from None
-
-
-def join(
-    reader: Reader, folder: Path | None = None, progress: Callable[[str], None] | None = None
-) -> Dataset:
-    """The dataset of all pieces of a reader, in memory or in a folder."""
-    joined, told = Joined(folder), 0
-    try:
-        for piece in reader.pieces():
-            if piece is None:
-                continue
-            joined.add(piece, reader.expected_rows(piece.end))
-            if progress is not None and joined.n_read >= 2 * told:
-                told = joined.n_read
-                progress(f"reading {reader.source}: {told:,} rows")
-    finally:
-        reader.close()
-    rows, codes = joined.labelled()
-    if not len(rows):
-        what = "has no row without missing values" if joined.n_read else "is empty: it has no rows"
-        raise DataError(f"{reader.source} {what}.")
-    recipe, label, y = reader.recipe(), reader.label, None
-    X = joined.matrix(recipe, reader.shift())
-    notes = [*reader.notes, *reader.final_notes()]
-    if label is not None and codes.min() >= 0:
-        y = reader.typed(list(joined.keys))[codes]
-        if reader.request.recipe is None:
-            advice = "; choose the label with --label" if recipe.family == "table" else ""
-            check_classes(y, reader.source, label, advice)
-    elif label is not None:
-        notes.append(f"labels are missing in column {quoted(label)}: it is not used")
-    return Dataset(
-        X,
-        y,
-        recipe.names,
-        recipe,
-        reader.source,
-        label,
-        notes,
-        joined.ids,
-        rows,
-        imputed=reader.imputed(),
-        n_read=joined.n_read,
-        on_disk=folder is not None,
-    )
-
-
-def open_reader(
-    path: PathOrFile,
-    options: ReadOptions,
-    recipe: Recipe | None,
-    *,
-    labelled: bool,
-    one_piece: bool = False,
-    as_they_come: bool = False,
-) -> Reader:
-    """Look at the beginning of a source, and make ready to read its rows."""
-    files = _parquet_files(path)
-    source = Source(files[0] if files else path, options.format, hasty=as_they_come)
-    if files:
-        source.name = shown(os.fspath(path))  # type: ignore[arg-type]
-    request = Request(source, options, recipe, labelled, one_piece, as_they_come)
-    try:
-        return _reader(request, files)
-    except BaseException:
-        source.close()
-        raise
-
-
-def _reader(request: Request, files: Sequence[str]) -> Reader:
-    source, recipe = request.source, request.recipe
-    if recipe is not None and recipe.family == "named":
-        if not may_be_named(source):
-            raise DataError(
-                f"{source.name} is not of the form label feature:value …, as the rows were from "
-                "which the model was learned."
-            )
-        return NamedRows(request, FeatureColumns(recipe.bits, recipe.features or (), fixed=True))
-    family = "matrix" if source.format in ("svmlight", "npz") else "table"
-    if recipe is not None and family != recipe.family:
-        known = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
-        raise DataError(
-            f"{source.name} is {known[family]}, but the model was trained on "
-            f"{known[recipe.family]}."
-        )
-    if source.format in ("parquet", "arrow"):
-        return TypedTable(request, files)
-    readers: dict[str, Callable[[Request], Reader]] = {
-        "svmlight": SvmlightRows,
-        "npy": NumpyRows,
-        "npz": NumpyRows,
-    }
-    return readers.get(source.format, CsvTable)(request)
-
-
-class PieceReader:
-    """The rows of a source for a model, some at a time.
-
-    It is iterable once, and a context manager that gives the file back.
-
-    Attributes
-    ----------
-    n_rows, dropped : int
-        The rows given so far, and those left out.
-    unlabelled : int
-        Those of them that have no label which the model could give.
-    written : int
-        Those of them that have a label of whatever kind.
-    """
-
-    def __init__(self, reader: Reader, classes: Sequence[Hashable] | None) -> None:
-        self._reader = reader
-        self._labels = None if classes is None else LabelReader.of(classes)
-        self.source = reader.source
-        self.n_rows = self.dropped = self.unlabelled = self.written = 0
-
-    @property
-    def label(self) -> str | None:
-        """The name of the label's column, if there is one."""
-        return self._reader.label
-
-    @property
-    def notes(self) -> list[str]:
-        """What was decided; complete after the last piece."""
-        return [*self._reader.notes, *self._reader.final_notes()]
-
-    def __enter__(self) -> PieceReader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._reader.close()
-
-    def __iter__(self) -> Iterator[Piece | None]:
-        """The pieces; None now and then while a pipe is silent."""
-        for piece in self._reader.pieces():
-            if piece is not None:
-                self.dropped = piece.end.dropped
-                self._match(piece)
-            if piece is None or len(piece):
-                yield piece
-        if not self.n_rows:
-            what = "row without missing values" if self.dropped else "rows"
-            raise DataError(f"{self.source} has no {what}.")
-
-    def _match(self, piece: Piece) -> None:
-        """Read the labels as labels of the model."""
-        self.n_rows += len(piece)
-        self.written += int((piece.codes >= 0).sum())
-        if self._labels is not None:
-            values = [self._possible(key) for key in piece.labels]
-            known = {value: k for k, value in enumerate(dict.fromkeys(values)) if value is not None}
-            codes = [known.get(value, -1) for value in values]
-            piece.codes, piece.labels = np.array([*codes, -1], np.int64)[piece.codes], list(known)
-        self.unlabelled += int((piece.codes < 0).sum())
-
-    def _possible(self, key: Hashable) -> Hashable | None:
-        try:
-            return None if self._labels is None else self._labels.value(key, self.source)
-        except DataError:
-            return None
 
 
 def read_pieces(
@@ -321,6 +167,344 @@ def read_pieces(
     )
 
 
+def open_reader(
+    path: PathOrFile,
+    options: ReadOptions,
+    recipe: Recipe | None,
+    *,
+    labelled: bool,
+    one_piece: bool = False,
+    as_they_come: bool = False,
+) -> Reader:
+    """Look at the beginning of a source, and make ready to read its rows."""
+    files = _parquet_files(path)
+    source = Source(files[0] if files else path, options.format, hasty=as_they_come)
+    if files:
+        source.name = shown(os.fspath(path))  # type: ignore[arg-type]
+    try:
+        return _reader(Request(source, options, recipe, labelled, one_piece, as_they_come), files)
+    except BaseException:
+        source.close()
+        raise
+
+
+def _reader(request: Request, files: Sequence[str]) -> Reader:
+    source, recipe = request.source, request.recipe
+    if recipe is not None and recipe.family == "named":
+        if not may_be_named(source):
+            raise DataError(
+                f"{source.name} is not of the form label feature:value …, as the rows were from "
+                "which the model was learned."
+            )
+        return PairRows(request, FeatureColumns(recipe.bits, recipe.features or (), fixed=True))
+    family = "matrix" if source.format in ("svmlight", "npz") else "table"
+    if recipe is not None and family != recipe.family:
+        known = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
+        raise DataError(
+            f"{source.name} is {known[family]}, but the model was trained on "
+            f"{known[recipe.family]}."
+        )
+    if source.format in ("parquet", "arrow"):
+        return TypedTable(request, files)
+    if source.format in ("npy", "npz"):
+        return NumpyRows(request)
+    return PairRows(request) if source.format == "svmlight" else CsvTable(request)
+
+
+class PieceReader:
+    """The rows of a source for a model, some at a time.
+
+    It is iterable once, and a context manager that gives the file back.
+
+    Attributes
+    ----------
+    n_rows, dropped : int
+        The rows given so far, and those left out.
+    unlabelled : int
+        Those of them that have no label which the model could give.
+    written : int
+        Those of them that have a label of whatever kind.
+    """
+
+    def __init__(self, reader: Reader, classes: Sequence[Hashable] | None) -> None:
+        self._reader = reader
+        self._labels = None if classes is None else LabelReader.of(classes)
+        self.source = reader.source
+        self.n_rows = self.dropped = self.unlabelled = self.written = 0
+
+    @property
+    def label(self) -> str | None:
+        """The name of the label's column, if there is one."""
+        return self._reader.label
+
+    @property
+    def notes(self) -> list[str]:
+        """What was decided; complete after the last piece."""
+        return [*self._reader.notes, *self._reader.final_notes()]
+
+    def __enter__(self) -> PieceReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._reader.request.source.close()
+
+    def __iter__(self) -> Iterator[Piece | None]:
+        """The pieces; None now and then while a pipe is silent."""
+        for piece in self._reader.pieces():
+            if piece is not None:
+                self.dropped = piece.end.dropped
+                self._match(piece)
+            if piece is None or len(piece):
+                yield piece
+        if not self.n_rows:
+            what = "row without missing values" if self.dropped else "rows"
+            raise DataError(f"{self.source} has no {what}.")
+
+    def _match(self, piece: Piece) -> None:
+        """Read the labels as labels of the model."""
+        self.n_rows += len(piece)
+        self.written += int((piece.codes >= 0).sum())
+        if self._labels is not None:
+            values = [self._possible(key) for key in piece.labels]
+            known = {value: k for k, value in enumerate(dict.fromkeys(values)) if value is not None}
+            codes = [known.get(value, -1) for value in values]
+            piece.codes, piece.labels = np.array([*codes, -1], np.int64)[piece.codes], list(known)
+        self.unlabelled += int((piece.codes < 0).sum())
+
+    def _possible(self, key: Hashable) -> Hashable | None:
+        try:
+            return None if self._labels is None else self._labels.value(key, self.source)
+        except DataError:
+            return None
+
+
+def join(
+    reader: Reader, folder: Path | None = None, progress: Callable[[str], None] | None = None
+) -> Dataset:
+    """The dataset of all pieces of a reader, in memory or in a folder."""
+    joined, told = Joined(folder), 0
+    try:
+        for piece in reader.pieces():
+            if piece is None:
+                continue
+            joined.add(piece, reader.expected_rows(piece.end))
+            if progress is not None and joined.n_read >= 2 * told:
+                told = joined.n_read
+                progress(f"reading {reader.source}: {told:,} rows")
+    finally:
+        reader.request.source.close()
+    nothing = np.zeros(0, np.int64)
+    rows, codes = (np.concatenate([nothing, *parts]) for parts in (joined.rows, joined.codes))
+    if not len(rows):
+        what = "has no row without missing values" if joined.n_read else "is empty: it has no rows"
+        raise DataError(f"{reader.source} {what}.")
+    recipe, label, y = reader.recipe(), reader.label, None
+    X = joined.matrix(len(rows), recipe.n_features, reader.shift())
+    notes = [*reader.notes, *reader.final_notes()]
+    if label is not None and codes.min() >= 0:
+        y = reader.typed(list(joined.keys))[codes]
+        if reader.request.recipe is None:
+            advice = "; choose the label with --label" if recipe.family == "table" else ""
+            check_classes(y, reader.source, label, advice)
+    elif label is not None:
+        notes.append(f"labels are missing in column {quoted(label)}: it is not used")
+    at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
+    return Dataset(
+        X,
+        y,
+        recipe.names,
+        recipe,
+        reader.source,
+        label,
+        notes,
+        joined.ids,
+        rows,
+        imputed=(at[0], at[1]) if at else None,
+        n_read=joined.n_read,
+        on_disk=folder is not None,
+    )
+
+
+class Joined:
+    """The pieces of a source, joined in memory or in a folder."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder, self.n_read = folder, 0
+        self._arrays: dict[str, GrowingArray] = {}
+        self.keys: dict[Hashable, int] = {}
+        self.codes: list[Indices] = []
+        self.rows: list[Indices] = []
+        self.ids: list[str] | None = None
+
+    def add(self, piece: Piece, expected: int = 0) -> None:
+        """Add a piece; ``expected`` is how many rows there may be in the end."""
+        self.n_read = piece.end.row
+        if not len(piece):
+            return
+        own = [self.keys.setdefault(key, len(self.keys)) for key in piece.labels]
+        self.codes.append(np.array([*own, -1], np.int64)[piece.codes])
+        self.rows.append(piece.rows)
+        if piece.ids is not None:
+            self.ids = [*(self.ids or []), *piece.ids]
+        X = piece.X
+        if isinstance(X, np.ndarray):
+            self._append("X", X, expected)
+        else:
+            pairs = expected * X.nnz // max(1, len(piece))
+            self._append("data", X.data, pairs)
+            self._append("indices", X.indices, pairs)
+            self._append("lengths", np.diff(X.indptr), expected)
+
+    def _append(self, name: str, part: Array, expected: int) -> None:
+        self._arrays.setdefault(name, GrowingArray(self._folder, name)).append(part, expected)
+
+    def matrix(self, n_rows: int, width: int, shift: int) -> Any:
+        """X; ``shift`` is what the indices of a sparse one are too large by."""
+        arrays = {name: array.finish() for name, array in self._arrays.items()}
+        if "X" in arrays:
+            return arrays["X"]
+        indices = cast(npt.NDArray[np.int32], arrays["indices"])
+        indptr = np.zeros(n_rows + 1, np.int32 if len(indices) < 2**31 else np.int64)
+        np.cumsum(arrays.pop("lengths"), out=indptr[1:])
+        if self._folder is None:
+            indices -= np.int32(shift)
+            return _csr((arrays["data"], indices, indptr), n_rows, width)
+        on_disk = np.load(self._folder / "indices.npy", mmap_mode="r+")
+        on_disk -= np.int32(shift)
+        np.save(self._folder / "indptr.npy", indptr)
+        (self._folder / "lengths.npy").unlink()
+        return _mapped(self._folder, n_rows, width)
+
+
+class GrowingArray:
+    """An array that rows are added to, in memory or, in a folder, in an ``.npy`` file."""
+
+    def __init__(self, folder: Path | None, name: str) -> None:
+        self._path = None if folder is None else folder / f"{name}.npy"
+        self._data: Array = np.zeros(0)
+        self._length = 0
+
+    def append(self, part: Array, expected: int = 0) -> None:
+        """Add rows; ``expected`` is how many there may be in the end."""
+        needed = self._length + len(part)
+        if self._path is not None:
+            with self._path.open("ab") as file:
+                file.write(b"" if file.tell() else _npy_header(part, 0))
+                file.write(np.ascontiguousarray(part).data)
+            self._data = part[:0]
+        elif not self._length:
+            self._data = part  # if it remains the only one, it is not copied
+        else:
+            if needed > len(self._data):  # memory that is not used yet takes up none
+                shape = (max(needed, expected, 2 * self._length), *part.shape[1:])
+                data = np.empty(shape, part.dtype)
+                data[: self._length] = self._data[: self._length]
+                self._data = data
+            self._data[self._length : needed] = part
+        self._length = needed
+
+    def finish(self) -> Array:
+        """The whole array."""
+        if self._path is None:
+            return self._data[: self._length]
+        with self._path.open("r+b") as file:
+            file.write(_npy_header(self._data, self._length))
+        return cast(Array, np.load(self._path, mmap_mode=_MAPPED))
+
+
+class DiskFolder:
+    """A folder of arrays on disk: kept in a cache, or removed at the end of the process.
+
+    ``key`` says what the arrays depend on: source, size, time, options.
+    """
+
+    def __init__(
+        self, cache: str | os.PathLike[str] | None, key: Callable[[], dict[str, object]]
+    ) -> None:
+        self._find_key, self._key, self._final = key, key(), None
+        if cache is None:
+            self.path = Path(tempfile.mkdtemp(prefix="novikoff-"))
+        else:
+            code = zlib.crc32(json.dumps(self._key, sort_keys=True).encode())
+            stem = Path(str(self._key["source"])).stem or "data"
+            self._final = Path(cache) / f"{stem}-{code:08x}"
+            self.path = Path(f"{self._final}.{os.getpid()}")
+        atexit.register(shutil.rmtree, self.path, ignore_errors=True)
+
+    def load(self) -> Dataset | None:
+        """The dataset, if it is there already."""
+        if self._final is None:
+            return None
+        try:
+            manifest = json.loads((self._final / "manifest.json").read_text(encoding="utf-8"))
+            if manifest.pop("key") != self._key:
+                return None
+            recipe, n_rows = Recipe.from_json(manifest.pop("recipe")), manifest.pop("n_rows")
+            X = _mapped(self._final, n_rows, recipe.n_features)
+            found = {p.stem: np.load(p) for p in self._final.glob("*.npy") if p.stem in "y rows"}
+        except (OSError, EOFError, ValueError, KeyError, TypeError):
+            return None  # it is not there, or not all of it: read anew
+        y, rows = cast("Labels | None", found.get("y")), found.get("rows")
+        rows = np.arange(1, n_rows + 1) if rows is None else rows
+        return Dataset(X, y, recipe.names, recipe, rows=rows, on_disk=True, **manifest)
+
+    def begin(self) -> Path:
+        """An empty folder to write to."""
+        with readable_errors(str(self.path)):
+            shutil.rmtree(self.path, ignore_errors=True)
+            self.path.mkdir(parents=True)
+        return self.path
+
+    def keep(self, data: Dataset) -> Dataset:
+        """Write what goes with the arrays; if the folder is kept, it gets its name now."""
+        if self._find_key() != self._key:
+            raise DataError(f"{data.source} has changed while it was read.")
+        if self._final is None:
+            return data
+        if data.y is not None:
+            np.save(self.path / "y.npy", data.y)
+        if data.n_read != data.n_rows:
+            np.save(self.path / "rows.npy", data.rows)
+        plain = {name: getattr(data, name) for name in ("n_rows", "source", "label", "notes")}
+        more = {"recipe": data.recipe.to_json(), "ids": data.ids, "n_read": data.n_read}
+        text = json.dumps({"key": self._key, **plain, **more}, ensure_ascii=False)
+        (self.path / "manifest.json").write_text(text, encoding="utf-8")
+        with readable_errors(str(self._final)):
+            shutil.rmtree(self._final, ignore_errors=True)
+            os.replace(self.path, self._final)
+        found = self.load()
+        if found is None:
+            raise DataError(f"{self._final} has changed while it was written.")
+        return found
+
+
+def _mapped(folder: Path, n_rows: int, width: int) -> Any:
+    """X as it lies in a folder."""
+    if (folder / "X.npy").exists():
+        return np.load(folder / "X.npy", mmap_mode=_MAPPED)
+    names = ("data", "indices", "indptr")
+    return _csr([np.load(folder / f"{n}.npy", mmap_mode=_MAPPED) for n in names], n_rows, width)
+
+
+def _csr(parts: Sequence[Any], n_rows: int, width: int) -> Any:
+    import scipy.sparse as sp
+
+    X = sp.csr_array(tuple(parts), shape=(n_rows, width))
+    X.has_canonical_format = True  # indices ascend: nobody need look again
+    return X
+
+
+def _npy_header(like: Array, length: int) -> bytes:
+    """The 128 bytes before an array of some length in an npy file of version 1."""
+    shape = (length, *like.shape[1:])
+    fields = {"descr": like.dtype.str, "fortran_order": False, "shape": shape}
+    return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{fields!s:117}\n".encode()
+
+
 def _parquet_files(path: PathOrFile) -> list[str]:
     """The Parquet files of a folder; none if the path is no folder."""
     if not isinstance(path, str | os.PathLike) or not os.path.isdir(path):
@@ -357,11 +541,13 @@ def _files(path: PathOrFile) -> list[tuple[str, int, int]]:
 def _key(
     path: PathOrFile, options: ReadOptions, recipe: Recipe | None, labelled: bool
 ) -> dict[str, object]:
-    """What the arrays on disk depend on."""
-    return {
+    """What the arrays on disk depend on, as JSON values."""
+    key = {
+        "version": _VERSION,
         "source": os.path.abspath(path) if isinstance(path, str | os.PathLike) else "data",
-        "files": [list(file) for file in _files(path)],
-        "options": options_key(options),
+        "files": _files(path),
+        "options": asdict(options),
         "recipe": None if recipe is None else recipe.to_json(),
         "labelled": labelled,
     }
+    return cast(dict[str, object], json.loads(json.dumps(key)))

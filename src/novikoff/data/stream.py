@@ -14,16 +14,14 @@ import numpy as np
 
 from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import ChangedError, DataError
-from novikoff.data.fields import is_missing, number
-from novikoff.data.labels import LabelReader
-from novikoff.data.named import FeatureColumns, NamedRows, is_named
 from novikoff.data.numpy_files import NumpyRows
 from novikoff.data.options import Piece, Position, StreamOptions
+from novikoff.data.pairs import FeatureColumns, PairRows, is_named, numbered_features
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, PathOrFile, Source
-from novikoff.data.svmlight import SvmlightRows, numbered_features
 from novikoff.data.tables import TypedTable
 from novikoff.data.text import Reader, Request, TextReader, lines_of
+from novikoff.data.values import LabelReader, is_missing, number
 
 _DEFAULT: Final = StreamOptions()
 _BINARY: Final = ("parquet", "arrow", "npy", "npz")
@@ -58,19 +56,17 @@ class RowStream:
     def width(self) -> int:
         """The number of columns met so far."""
         rows = self._rows
-        if isinstance(rows, NamedRows):
-            return rows.features.width
-        return rows.highest + 1 if isinstance(rows, SvmlightRows) else rows.recipe().n_features
+        if not isinstance(rows, PairRows):
+            return rows.recipe().n_features
+        return rows.highest + 1 if rows.features is None else rows.features.width
 
     @property
     def names(self) -> list[str] | None:
         """The names of the columns met so far; None where they are numbered or hashed."""
         rows = self._rows
-        if isinstance(rows, NamedRows):
-            return rows.features.names
-        if isinstance(rows, SvmlightRows) or rows.recipe().family == "matrix":
-            return None
-        return list(rows.recipe().names)
+        if isinstance(rows, PairRows):
+            return None if rows.features is None else rows.features.names
+        return None if rows.recipe().family == "matrix" else list(rows.recipe().names)
 
     def pieces(self, position: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on; None now and then while a pipe is silent.
@@ -89,7 +85,7 @@ class RowStream:
     def recipe(self, width: int) -> Recipe:
         """How rows are read for a model of so many columns."""
         rows = self._rows
-        if isinstance(rows, SvmlightRows):
+        if isinstance(rows, PairRows) and rows.features is None:
             missing = rows.request.options.missing
             return Recipe("matrix", label="label", missing=missing, width=width, first=0)
         return rows.recipe()
@@ -99,10 +95,9 @@ class RowStream:
         rows = self._rows
         return {
             "position": list(position),
-            "form": type(rows).__name__,
             "format": self._source.format,
             "layout": rows.layout.to_json() if isinstance(rows, CsvTable) else None,
-            "recipe": None if isinstance(rows, SvmlightRows) else rows.recipe().to_json(),
+            "recipe": self.recipe(1).to_json(),
             "labels": None if self._labels is None else self._labels.kind,
             "stamp": list(self._source.stamp) if self.repeatable else None,
             "tail": self._tail(position) if self.repeatable else None,
@@ -237,21 +232,20 @@ def _begun(request: Request, options: StreamOptions) -> RowStream:
     if source.format in _BINARY:
         return RowStream(_binary(request, options), None, None)
     named = reading.format is None and source.format == "csv" and is_named(source.head)
-    rows: TextReader
     if source.format == "svmlight" or (named and not source.name.endswith((".csv", ".csv.gz"))):
         text = b"".join(source.head.splitlines(keepends=True)[:SNIFFED_LINES])
         keys = [content.split()[0].decode(errors="replace") for _, content, _ in lines_of(text)]
         keys = [k for k in keys if not ("," in k or is_missing(k) or number(k) in _INFINITE)]
         labels = LabelReader.settled(keys, written=True)
         labels = LabelReader("texts") if options.text_labels else labels
-        if bits is None and not options.names and numbered_features(text):
-            note = "features are numbers: the columns of the model, counted from 0"
-            rows = SvmlightRows(request, words=labels.kind == "texts")
-        else:
+        features, note = None, "features are numbers: the columns of the model, counted from 0"
+        if bits is not None:
+            note = f"features are names, hashed to {1 << bits:,} columns"
+            features = FeatureColumns(bits)
+        elif options.names or not numbered_features(text):
             note = "features are names: each new one gets the next column"
-            if bits is not None:
-                note = f"features are names, hashed to {1 << bits:,} columns"
-            rows = NamedRows(request, FeatureColumns(bits))
+            features = FeatureColumns()
+        rows = PairRows(request, features, words=labels.kind == "texts")
         rows.notes.append(note)
         return RowStream(rows, labels, None)
     if bits is not None or reading.one_hot:
@@ -274,25 +268,22 @@ def _begun(request: Request, options: StreamOptions) -> RowStream:
 
 def _resumed(request: Request, options: StreamOptions, state: Mapping[str, Any]) -> RowStream:
     """A stream that goes on as was decided before."""
-    source, at, form = request.source, Position(*state["position"]), state["form"]
-    if form in ("TypedTable", "NumpyRows"):
+    source, at = request.source, Position(*state["position"])
+    recipe, kind, layout = Recipe.from_json(state["recipe"]), state["labels"], state["layout"]
+    if source.format in _BINARY:
         return RowStream(_binary(request, options), None, at)
-    kind = state["labels"]
     if kind not in ("integers", "numbers", "truths", "texts") or min(at) < 0:
         raise DataError(_UNSAID)
-    named = form in ("SvmlightRows", "NamedRows")
-    labels = LabelReader(kind, written=named and not options.text_labels)
     source.origin = 0 if source.regular else at.offset
-    if form == "SvmlightRows":
-        return RowStream(SvmlightRows(request, words=kind == "texts"), labels, at)
-    recipe = Recipe.from_json(state["recipe"])
-    features = FeatureColumns(recipe.bits, recipe.features or ())
-    if form == "NamedRows":
-        return RowStream(NamedRows(request, features), labels, at)
-    layout, request = Layout.from_json(state["layout"]), request._replace(recipe=recipe)
-    if not source.regular and layout.header and source.head.startswith(layout.header):
+    if recipe.family != "table":
+        labels = LabelReader(kind, written=not options.text_labels)
+        named = recipe.family == "named"
+        features = FeatureColumns(recipe.bits, recipe.features or ()) if named else None
+        return RowStream(PairRows(request, features, words=kind == "texts"), labels, at)
+    layout = Layout.from_json(layout)
+    if not source.regular and layout.header and source.head.startswith(layout.header.encode()):
         source.origin -= source.head.find(b"\n") + 1  # the header comes again
-    return RowStream(CsvTable(request, layout), labels, at)
+    return RowStream(CsvTable(request._replace(recipe=recipe), layout), LabelReader(kind), at)
 
 
 def _binary(request: Request, options: StreamOptions) -> Reader:

@@ -1,17 +1,17 @@
-"""Columns of Arrow tables as rows of numbers, with their labels; Parquet and Arrow files.
+"""Columns of tables as rows of numbers, with their labels; Parquet and Arrow files.
 
-pyarrow has no types of its own: its objects are `Any` here.
+A column of text goes one way to numbers: pyarrow casts it; if that fails, the first cell that is no
+number is found and explained. Missing values are refused with their place, dropped, or replaced by
+means. pyarrow has no types of its own: its objects are `Any` here.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-import math
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
 from typing import Any, Final, NoReturn, cast
@@ -19,10 +19,22 @@ from typing import Any, Final, NoReturn, cast
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.columns import ColumnRoles, assign_columns, check_unique, match_columns
 from novikoff.data.errors import DataError, argument, counted, listed, place, quoted
-from novikoff.data.fields import (
+from novikoff.data.options import Floats, Indices, Piece, Position, used_labels
+from novikoff.data.recipe import (
+    Column,
+    ColumnRoles,
+    Recipe,
+    assign_columns,
+    check_unique,
+    match_columns,
+)
+from novikoff.data.source import Source
+from novikoff.data.text import Reader, Request
+from novikoff.data.values import (
+    BLANKS,
     MISSING,
+    Labels,
     are_exact,
     has_decimal_comma,
     is_exact_text,
@@ -32,16 +44,16 @@ from novikoff.data.fields import (
     number,
     number_in_dress,
     refuse_inexact,
+    text_labels,
+    typed_labels,
 )
-from novikoff.data.labels import MOST_LABEL_CHARACTERS, label_values, typed_labels
-from novikoff.data.missing import MissingValues
-from novikoff.data.options import Floats, Imputed, Indices, Labels, Piece, Position, used_labels
-from novikoff.data.recipe import Column, Recipe
-from novikoff.data.source import Source
-from novikoff.data.text import Reader, Request
 
+Truths = npt.NDArray[np.bool_]
+
+MOST_LABEL_CHARACTERS: Final = 10_000
 _MOST_LEVELS: Final = 10_000
 _FEW_LEVELS: Final = 20
+_ROWS_NAMED: Final = 10
 _ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
 _BATCH_NUMBERS: Final = 1 << 22  # in a piece of a Parquet file
 _PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
@@ -49,13 +61,7 @@ _PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
 
 @cache
 def arrow(module: str = "pyarrow") -> Any:
-    """The module pyarrow, or one below it, imported when it is needed.
-
-    Raises
-    ------
-    DataError
-        If it is not installed.
-    """
+    """The module pyarrow, or one below it, imported when it is needed."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -68,7 +74,8 @@ class TableRows:
     """Turns the columns of a table into rows, one piece after the other, on behalf of a reader.
 
     ``names`` are those of all columns, ``roles`` say which of them are what. Columns are ``raw`` if
-    they are the fields of a text file: there "1" is a number and "NA" is missing.
+    they are the fields of a text file: there "1" is a number and "NA" is missing. If all rows come
+    in one piece, it is the ``whole``.
     """
 
     def __init__(
@@ -84,23 +91,22 @@ class TableRows:
         self.labelled, self.whole = reader.request[3:5]
         self.names, self.roles, self.raw, self.decimal = names, roles, raw, decimal
         self.label = reader.label = None if roles.label is None else names[roles.label]
-        self.notes: list[str] = []
-        self.missing: MissingValues | None = None
+        self._imputed = reader.imputed
+        self._notes: list[str] = []
         self._levels: list[tuple[str, ...] | None] = [None] * len(roles.features)
+        self._means: npt.NDArray[np.float64] | None = None
         if self._known is not None:
             self._levels = [column.levels for column in self._known.columns]
+            means = [column.mean for column in self._known.columns]
+            if any(mean is not None for mean in means):
+                self._means = np.repeat(np.array(means, np.float64), self._widths())
         self._truths: dict[int, bool] = {}  # whether a column of text holds truth values
+        self._kept = self._n_dropped = 0
+        self._first_dropped: list[int] = []
 
     def typed(self, keys: Sequence[Hashable]) -> Labels:
         """What the keys of labels stand for."""
-        return label_values([str(key) for key in keys]) if self.raw else typed_labels(keys)
-
-    def imputed(self) -> Imputed | None:
-        """The rows and columns of X where a mean stands for a missing value."""
-        if self.missing is None or not self.missing.imputed:
-            return None
-        rows, columns = zip(*self.missing.imputed, strict=True)
-        return np.concatenate(rows), np.concatenate(columns)
+        return text_labels([str(key) for key in keys]) if self.raw else typed_labels(keys)
 
     def from_columns(self, columns: Mapping[int, Any], n_rows: int, begin: Position) -> Piece:
         """A piece from its columns, by their positions.
@@ -112,15 +118,21 @@ class TableRows:
         """
         if n_rows == 0 and self.whole:
             raise DataError(f"{self.source} has no rows.")
-        if self.roles.row_names is not None:
-            self._check_row_names(columns[self.roles.row_names], begin.row)
-        codes, keys = self._labels(columns, n_rows, begin.row)
-        features = [
-            self._feature(k, columns[position], begin.row)
-            for k, position in enumerate(self.roles.features)
-        ]
+        roles = self.roles
+        if roles.row_names is not None:
+            self._check_row_names(columns[roles.row_names], begin.row)
+        codes, keys = np.full(n_rows, -1), list[Hashable]()
+        if roles.label is not None:
+            try:
+                codes, keys = self._labels(columns[roles.label], begin.row)
+            except DataError:
+                if self.labelled:
+                    raise
+        features = [self._feature(k, columns[j], begin.row) for k, j in enumerate(roles.features)]
         X = self._matrix(features, n_rows)
-        ids = None if self.roles.id is None else _texts_of(columns[self.roles.id])
+        ids = None
+        if roles.id is not None:
+            ids = ["" if x is None else str(x) for x in _values_of(columns[roles.id])]
         return self.from_numbers(X, codes, keys, ids, begin)
 
     def from_numbers(
@@ -132,16 +144,15 @@ class TableRows:
         begin: Position,
     ) -> Piece:
         """A piece from a matrix, where NaN is a missing value."""
-        if self.missing is None:
-            self.missing = self._policy()
-        unlabelled = codes < 0 if self.labelled and self.label is not None else None
-        n_rows, dropped = len(X), self.missing.dropped
-        X, keep = self.missing.apply(X, begin.row, unlabelled)
+        needed = self.labelled and self.label is not None
+        unlabelled = codes < 0 if needed else np.zeros(len(X), np.bool_)
+        n_rows = len(X)
+        X, keep = self._without_gaps(X, begin.row, unlabelled)
         rows = np.arange(begin.row + 1, begin.row + n_rows + 1)
         if keep is not None:
             (codes, keys), rows = used_labels(codes[keep], keys), rows[keep]
             ids = None if ids is None else [ids[k] for k in np.flatnonzero(keep).tolist()]
-        dropped = begin.dropped + self.missing.dropped - dropped
+        dropped = begin.dropped + n_rows - len(X)
         end = begin._replace(row=begin.row + n_rows, dropped=dropped)
         return Piece(X, codes, keys, rows, ids, begin, end)
 
@@ -149,12 +160,10 @@ class TableRows:
         """How to read other files in the same way."""
         if self._known is not None:
             return self._known
-        columns, at = list[Column](), 0
-        means = None if self.missing is None else self.missing.means
-        for position, levels in zip(self.roles.features, self._levels, strict=True):
-            mean = None if means is None or levels is not None else float(means[at])
+        columns, starts = list[Column](), np.cumsum([0, *self._widths()])
+        for position, levels, at in zip(self.roles.features, self._levels, starts, strict=False):
+            mean = None if self._means is None or levels is not None else float(self._means[at])
             columns.append(Column(self.names[position], mean, levels))
-            at += len(columns[-1].names)
         options = self.options
         recipe = Recipe(
             family="table",
@@ -167,61 +176,62 @@ class TableRows:
             delimiter=options.delimiter,
             decimal=None if options.decimal == "." else options.decimal,
         )
-        names = list(recipe.names)
-        if len(set(names)) < len(names):
-            twice = next(name for k, name in enumerate(names) if name in names[:k])
-            raise DataError(
-                f"{self.source}: two features would be named {quoted(twice)}; rename a column."
-            )
+        seen = set[str]()
+        for name in recipe.names:
+            if name in seen:
+                raise DataError(
+                    f"{self.source}: two features would be named {quoted(name)}; rename a column."
+                )
+            seen.add(name)
         return recipe
 
     def final_notes(self) -> list[str]:
         """What was decided on the way."""
-        return [*self.notes, *([] if self.missing is None else self.missing.notes())]
+        notes, n = list(self._notes), self._n_dropped
+        replaced = sum(len(rows) for rows, _ in self._imputed)
+        if replaced:
+            notes.append(f"{counted(replaced, 'missing value')} replaced by the mean of the column")
+        if n:
+            rows = self._first_dropped[:_ROWS_NAMED]
+            more = f" and {n - len(rows):,} more" if n > len(rows) else ""
+            named = f"row{'s' if n > 1 else ''} {', '.join(map(str, rows))}{more}"
+            notes.append(f"{counted(n, 'row')} with missing values dropped ({named})")
+        return notes
 
-    def _policy(self) -> MissingValues:
-        recipe, names = self._known, [self.names[j] for j in self.roles.features]
-        widths = [1 if levels is None else len(levels) for levels in self._levels]
-        textual = [levels is not None for levels in self._levels]
-        means = None
-        if recipe is not None and any(column.mean is not None for column in recipe.columns):
-            found = [np.nan if c.mean is None else c.mean for c in recipe.columns]
-            means = np.repeat(np.array(found), widths)
-        return MissingValues(
-            self.source,
-            self.label or "",
-            self.options.missing,
-            np.repeat(np.array(names, object), widths).tolist(),
-            np.repeat(np.array(textual, np.bool_), widths),
-            means,
-            trained=recipe is not None,
-            whole=self.whole,
-        )
-
-    def _labels(
-        self, columns: Mapping[int, Any], n_rows: int, first_row: int
+    def number_labels(
+        self, values: Any, missing: Truths, first_row: int
     ) -> tuple[Indices, list[Hashable]]:
-        """The code of each row's label, -1 if it is missing, and the labels by code."""
-        if self.roles.label is None:
-            return np.full(n_rows, -1), []
-        try:
-            return self._label_keys(columns[self.roles.label], first_row)
-        except DataError:
-            if self.labelled:
-                raise
-            return np.full(n_rows, -1), []
+        """The code of each label of an array, -1 if it is missing, and the labels by code."""
+        if values.dtype.kind == "f":
+            infinite = np.isinf(values) & ~missing
+            if infinite.any():
+                at = place(self.source, first_row + int(np.argmax(infinite)) + 1, self.label or "")
+                raise DataError(f"{at}: the label is infinite.")
+            missing = missing | np.isnan(values)
+        codes = np.full(len(values), -1)
+        keys, codes[~missing] = np.unique(values[~missing], return_inverse=True)
+        return codes, list(keys)
 
-    def _label_keys(self, cells: Any, first_row: int) -> tuple[Indices, list[Hashable]]:
+    def _widths(self) -> list[int]:
+        return [1 if levels is None else len(levels) for levels in self._levels]
+
+    def _owner(self, column: int) -> str:
+        """The name of the column of the file that a column of X comes from."""
+        k = int(np.searchsorted(np.cumsum(self._widths()), column, side="right"))
+        return self.names[self.roles.features[k]]
+
+    def _labels(self, cells: Any, first_row: int) -> tuple[Indices, list[Hashable]]:
+        """The code of each row's label, -1 if it is missing, and the labels by code."""
         name = self.label or ""
         if self.raw or is_text(cells.type):
             codes, texts = encode(cells, raw=self.raw)
-            long = [k for k, text in enumerate(texts) if len(text) > MOST_LABEL_CHARACTERS]
-            if long:
-                row = first_row + int(np.argmax(codes == long[0])) + 1
-                raise DataError(
-                    f"{place(self.source, row, name)} is a label of over {MOST_LABEL_CHARACTERS} "
-                    "characters."
-                )
+            for code, text in enumerate(texts):
+                if len(text) > MOST_LABEL_CHARACTERS:
+                    row = first_row + int(np.argmax(codes == code)) + 1
+                    raise DataError(
+                        f"{place(self.source, row, name)} is a label of over "
+                        f"{MOST_LABEL_CHARACTERS} characters."
+                    )
             if not texts and self.whole:
                 raise DataError(
                     f"{self.source}, row 1: the label, column {quoted(name)}, is missing."
@@ -234,53 +244,59 @@ class TableRows:
             )
         if arrow("pyarrow.types").is_decimal(cells.type):
             coded = cells.combine_chunks().dictionary_encode()
-            codes, missing = numbers_of(coded.indices)
+            codes, missing = to_numpy(coded.indices)
             return np.where(missing, -1, codes).astype(np.int64), coded.dictionary.to_pylist()
-        values, missing = numbers_of(cells)
-        if values.dtype.kind == "f":
-            values = values.astype(np.float32) if values.dtype.itemsize < 4 else values
-            if np.isinf(values[~missing]).any():
-                row = first_row + int(np.argmax(np.isinf(values) & ~missing)) + 1
-                raise DataError(f"{place(self.source, row, name)}: the label is infinite.")
-            missing |= np.isnan(values)
-        codes = np.full(len(values), -1)
-        keys, codes[~missing] = np.unique(values[~missing], return_inverse=True)
-        if arrow("pyarrow.types").is_boolean(cells.type):
-            keys = keys.astype(np.bool_)
-        return codes, list(keys) if keys.dtype == np.float32 else keys.tolist()
+        values, missing = to_numpy(cells)
+        if values.dtype == np.float16:
+            values = values.astype(np.float32)
+        elif arrow("pyarrow.types").is_boolean(cells.type):
+            values = values.astype(np.bool_)
+        return self.number_labels(values, missing, first_row)
 
     def _feature(self, k: int, cells: Any, first_row: int) -> Any:
         """A column of numbers, or for a column of text the code of each row's level."""
         position = self.roles.features[k]
         if position in self.roles.one_hot or self._levels[k] is not None:
             return self._categories(k, cells, first_row)
-        numbers = self._numbers(position, cells)
-        if numbers is not None:
-            self._check_exact(numbers, cells, position, first_row)
-            return numbers
+        floats = self._floats(position, cells, first_row)
+        if floats is not None:
+            return floats
         if self.roles.every_text and is_text(cells.type):
             return self._categories(k, cells, first_row)
         return self._refuse(position, cells, first_row)
 
-    def _numbers(self, position: int, cells: Any) -> Any:
-        """The column as numbers; None if it holds something else."""
+    def _floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
+        """The column as numbers, NaN where there is none; None if it holds something else."""
         pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
-        if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
-            cells = pc.cast(cells, cells.type.value_type)
-        if types.is_decimal(cells.type):  # by way of text, which Arrow rounds correctly
-            return pc.cast(pc.cast(cells, pa.string()), pa.float64())
-        if types.is_null(cells.type):
-            return pc.cast(cells, pa.float64())
         if not self.raw:
-            return cells if is_numeric(cells.type) else None
-        known = self._truths.get(position)
-        found = None if known is True else parse_numbers(cells, self.decimal)
-        truths = found is None
-        if truths and known is not False:
-            found = parse_truths(cells)
-        if found is not None and found.null_count < len(found):
-            self._truths[position] = truths
-        return found
+            if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
+                cells = pc.cast(cells, cells.type.value_type)
+            if types.is_decimal(cells.type):  # by way of text, which Arrow rounds correctly
+                cells = pc.cast(pc.cast(cells, pa.string()), pa.float64())
+            if types.is_null(cells.type):
+                cells = pc.cast(cells, pa.float64())
+            if not is_numeric(cells.type):
+                return None
+            values, missing = to_numpy(cells)
+            wrong = np.flatnonzero(~(are_exact(values) | missing)).tolist()
+            floats = _with_gaps(values, missing)
+        else:
+            known = self._truths.get(position)
+            found = None if known is True else parse_numbers(cells, self.decimal)
+            truths = found is None
+            if truths and known is not False:
+                found = parse_truths(cells)
+            if found is None:
+                return None
+            floats = found
+            if not np.isnan(floats).all():
+                self._truths[position] = truths
+            far = np.flatnonzero((np.abs(floats) >= 1 << 53) & np.isfinite(floats)).tolist()
+            wrong = [row for row in far if not is_exact_text(cells[row].as_py().strip(BLANKS))]
+        if wrong:
+            value = str(cells[wrong[0]].as_py()).strip(BLANKS)
+            refuse_inexact(self.source, first_row + wrong[0] + 1, self.names[position], value)
+        return floats
 
     def _categories(self, k: int, cells: Any, first_row: int) -> tuple[Indices, tuple[str, ...]]:
         name = self.names[self.roles.features[k]]
@@ -301,7 +317,7 @@ class TableRows:
                     f"--drop {argument(name)}."
                 )
             self._levels[k] = tuple(found)
-            self.notes.append(
+            self._notes.append(
                 f"column {quoted(name)} became {counted(len(found), 'column')} of 0 and 1, one for "
                 "each value"
             )
@@ -319,56 +335,104 @@ class TableRows:
     def _matrix(self, features: Sequence[Any], n_rows: int) -> Floats:
         """The features as one C-ordered matrix; missing values become NaN."""
         widths = [len(f[1]) if isinstance(f, tuple) else 1 for f in features]
-        single = not any(isinstance(f, tuple) or not _is_single(f.type) for f in features)
-        width = sum(widths)
+        single = all(not isinstance(f, tuple) and f.dtype == np.float32 for f in features)
         try:
             kind = np.dtype(np.float32 if single else np.float64)
-            X = cast(Floats, np.empty((n_rows, width), kind))
+            X = cast(Floats, np.empty((n_rows, sum(widths)), kind))
         except (MemoryError, ValueError):
-            size = n_rows * width * 8 / 2**30
+            size = n_rows * sum(widths) * 8 / 2**30
             raise DataError(
                 f"{self.source} needs {size:,.0f} GiB as a matrix, too much memory."
             ) from None
-        starts = np.cumsum([0, *widths]).tolist()
-        arrays = [
-            (j, to_floats(feature, single=single))
-            for j, feature in zip(starts, features, strict=False)
-            if not isinstance(feature, tuple)
-        ]
+        columns = list(zip(np.cumsum([0, *widths]).tolist(), features, strict=False))
         for first in range(0, n_rows, _ROWS_AT_ONCE):
             rows = slice(first, first + _ROWS_AT_ONCE)
-            for j, values in arrays:
-                X[rows, j] = values[rows]
-        for j, feature in zip(starts, features, strict=False):
-            if isinstance(feature, tuple):
-                codes, levels = feature
-                block = X[:, j : j + len(levels)]
-                block[:] = 0.0
-                known = np.flatnonzero(codes >= 0)
-                block[known, codes[known]] = 1.0
-                block[codes < 0] = np.nan
+            for j, feature in columns:
+                if isinstance(feature, tuple):
+                    codes, levels = feature[0][rows, None], np.arange(len(feature[1]))
+                    block = np.where(codes < 0, np.nan, codes == levels)
+                    X[rows, j : j + len(levels)] = block
+                else:
+                    X[rows, j] = feature[rows]
         return X
 
-    def _check_exact(self, numbers: Any, cells: Any, position: int, first_row: int) -> None:
-        """Raise DataError if a column has an integer that float64 cannot hold."""
-        pa, wrong, name = arrow(), [], self.names[position]
-        if numbers.type in (pa.int64(), pa.uint64()):
-            values, missing = numbers_of(numbers)
-            held = are_exact(values) | missing
-            wrong = [] if held.all() else [int(np.argmin(held))]
-        elif self.raw:
-            sizes = np.abs(to_floats(numbers, single=False))
-            far = np.flatnonzero((sizes >= 1 << 53) & (sizes < np.inf)).tolist()
-            wrong = [row for row in far if not is_exact_text(cells[row].as_py().strip(" \t"))]
-        if wrong:
-            value = str(cells[wrong[0]].as_py()).strip(" \t")
-            refuse_inexact(self.source, first_row + wrong[0] + 1, name, value)
+    def _without_gaps(
+        self, X: Floats, first_row: int, unlabelled: Truths
+    ) -> tuple[Floats, Truths | None]:
+        """The rows of X that are left, and which those are (None if all); X may be changed.
+
+        Infinity is always refused; rows without a label are dropped if the policy says so, else
+        refused. The means of an earlier fit are used whatever the policy.
+        """
+        drop, trained, absent = self.options.missing == "drop", self._known is not None, None
+        with np.errstate(all="ignore"):
+            if not np.isfinite(X.sum()):  # no NaN and no infinity makes a finite sum
+                infinite, absent = np.isinf(X), np.isnan(X)
+                if infinite.any():
+                    what = "is infinite or beyond the range of float64"
+                    raise DataError(f"{self._first(infinite, first_row)} {what}.")
+        if unlabelled.any() and not drop:
+            at = place(self.source, first_row + int(np.argmax(unlabelled)) + 1, self.label or "")
+            raise DataError(f"{at}: the label is missing; --missing drop leaves out such rows.")
+        if absent is not None and self.whole and not trained and absent.all(axis=0).any():
+            name = self._owner(int(np.argmax(absent.all(axis=0))))
+            raise DataError(
+                f"{self.source}: column {quoted(name)} has no values at all; leave it out with "
+                f"--drop {argument(name)}."
+            )
+        if self.options.missing == "mean" and not trained and self._means is None:
+            self._means = self._column_means(X)
+        if absent is not None and self._means is not None:
+            X, absent = self._with_means(X, absent, first_row), None
+        gappy = unlabelled if absent is None else unlabelled | absent.any(axis=1)
+        self._kept += len(X) - int(gappy.sum())
+        if not gappy.any():
+            return X, None
+        if absent is not None and not drop:
+            n_rows = int(gappy.sum())
+            also = f" (as are values in {n_rows:,} rows)" if n_rows > 1 and self.whole else ""
+            mean = ", --missing mean puts in the mean of the column"
+            raise DataError(
+                f"{self._first(absent, first_row)} is missing{also}; --missing drop leaves out "
+                f"such rows{mean if self.whole and not trained else ''}."
+            )
+        if gappy.all() and self.whole:
+            raise DataError(f"{self.source} has no row without missing values.")
+        self._n_dropped += int(gappy.sum())
+        if len(self._first_dropped) <= _ROWS_NAMED:
+            self._first_dropped += (np.flatnonzero(gappy) + first_row + 1).tolist()
+        return X[~gappy], ~gappy
+
+    def _first(self, marks: Truths, first_row: int) -> str:
+        """The place of the first mark in a matrix."""
+        row, column = (int(k) for k in np.argwhere(marks)[0])
+        return place(self.source, first_row + row + 1, self._owner(column))
+
+    def _column_means(self, X: Floats) -> npt.NDArray[np.float64]:
+        """The mean of each column without its NaN, without overflow; NaN for what was text."""
+        count = (~np.isnan(X)).sum(axis=0)
+        means = np.nansum(X / np.maximum(count, 1.0), axis=0)
+        textual = np.repeat([levels is not None for levels in self._levels], self._widths())
+        return np.where(textual | (count == 0), np.nan, means)
+
+    def _with_means(self, X: Floats, absent: Truths, first_row: int) -> Floats:
+        means = cast(npt.NDArray[np.float64], self._means)
+        unknown = absent & np.isnan(means)
+        if unknown.any():
+            raise DataError(
+                f"{self._first(unknown, first_row)} is missing, and there is no mean for it; "
+                "--missing drop leaves out such rows."
+            )
+        rows, columns = np.nonzero(absent)
+        self._imputed.append((self._kept + rows, columns))
+        X = X if X.flags.writeable else X.copy()
+        X[rows, columns] = means[columns]
+        return X
 
     def _check_row_names(self, cells: Any, first_row: int) -> None:
         """A column without a name must be text, or count the rows."""
-        numbers = parse_numbers(cells, self.decimal) if self.raw else None
-        if numbers is not None:
-            counts = to_floats(numbers, single=False)
+        counts = parse_numbers(cells, self.decimal) if self.raw else None
+        if counts is not None:
             steps = np.arange(first_row, first_row + len(counts), dtype=np.float64)
             if not (np.array_equal(counts, steps) or np.array_equal(counts, steps + 1.0)):
                 raise DataError(
@@ -376,7 +440,7 @@ class TableRows:
                     "number the rows; give it a name, or leave it out with --drop 1."
                 )
         if not first_row:
-            self.notes.append(
+            self._notes.append(
                 "the first column has no name: it is taken for the rows' names, not a feature"
             )
 
@@ -384,9 +448,11 @@ class TableRows:
         """Say why a column is not a feature."""
         name = self.names[position]
         if not is_text(cells.type):
+            dated = arrow("pyarrow.types").is_temporal(cells.type)
+            advice = "turn it into a number, such as days since a date, or " if dated else ""
             raise DataError(
                 f"{self.source}: column {quoted(name)} is of type {cells.type}, not of numbers; "
-                f"{_type_advice(cells.type)}leave it out with --drop {argument(name)}."
+                f"{advice}leave it out with --drop {argument(name)}."
             )
         truths = self._truths.get(position) is True
         for row, value in enumerate(_values_of(cells), start=first_row + 1):
@@ -440,9 +506,9 @@ class TypedTable(Reader):
         super().__init__(request)
         self._files: list[Source | str] = list(files) or [request.source]
         self._parquet = request.source.format == "parquet"
-        schema = self._schema(self._files[0])
-        roles, self.notes = _schema_roles(request, schema)
-        self._names, self._used = list(schema.names), roles.used
+        self._schema = self._schema_of(self._files[0])
+        self._names, roles = self._roles()
+        self._used = roles.used
         self.rows = TableRows(self, self._names, roles)
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
@@ -460,22 +526,41 @@ class TypedTable(Reader):
             columns = {j: table.column(self._names[j]) for j in self._used}
             piece = self.rows.from_columns(columns, table.num_rows, begin)
             piece.locate = begin.after_rows
-            piece.end = piece.end._replace(offset=row)
-            begin = piece.end
+            piece.end = begin = piece.end._replace(offset=row)
             yield piece
+
+    def _roles(self) -> tuple[list[str], ColumnRoles]:
+        """The names of the columns, without those of a pandas frame's index, and their roles."""
+        names, (options, recipe, labelled) = list(self._schema.names), self.request[1:4]
+        if "" in names:
+            raise DataError(f"{self.source} has no name for column {names.index('') + 1}.")
+        check_unique(self.source, names)
+        if recipe is not None:
+            roles = match_columns(self.source, names, recipe, options, labelled=labelled)
+        else:
+            asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
+            said = _pandas_index(self._schema) - asked
+            index = [
+                n for n in names if n in said or (_PANDAS_INDEX.fullmatch(n) and n not in asked)
+            ]
+            if index:
+                self.notes = [f"the index of a pandas frame, {listed(index)}, is not a feature"]
+            names = [name for name in names if name not in index]
+            roles = assign_columns(self.source, names, options, labelled=labelled)
+        self.notes += roles.notes
+        return names, roles
 
     def _tables(self) -> Iterator[Any]:
         pa, names = arrow(), [self._names[j] for j in self._used]
+        batches = (batch for file in self._files for batch in self._batches(file, names))
         if not self.request.one_piece:
-            for file in self._files:
-                yield from (pa.Table.from_batches([b]) for b in self._batches(file, names))
+            yield from (pa.Table.from_batches([batch]) for batch in batches)
             return
         with _readable(self.source, self._parquet):
-            schema = pa.schema([self._schema(self._files[0]).field(name) for name in names])
-            batches = [batch for file in self._files for batch in self._batches(file, names)]
-            yield pa.Table.from_batches(batches, schema=schema)
+            schema = pa.schema([self._schema.field(name) for name in names])
+            yield pa.Table.from_batches(list(batches), schema=schema)
 
-    def _schema(self, file: Source | str) -> Any:
+    def _schema_of(self, file: Source | str) -> Any:
         with _readable(self.source, self._parquet):
             opened = self._opened(file)
             schema = opened.schema_arrow if self._parquet else opened.schema
@@ -483,13 +568,13 @@ class TypedTable(Reader):
             return schema
 
     def _batches(self, file: Source | str, names: Sequence[str]) -> Iterator[Any]:
-        rows = max(1, _BATCH_NUMBERS // max(1, len(names)))
         with _readable(self.source, self._parquet):
             opened = self._opened(file)
             if self._parquet:
                 absent = set(names) - set(opened.schema_arrow.names)
                 if absent:
                     raise DataError(f"{file} has no column {listed(sorted(absent))}.")
+                rows = max(1, _BATCH_NUMBERS // max(1, len(names)))
                 yield from opened.iter_batches(batch_size=rows, columns=list(names))
                 return
             batches = opened
@@ -504,9 +589,10 @@ class TypedTable(Reader):
         content = file if isinstance(file, str) else pa.BufferReader(pa.py_buffer(file.view()))
         if self._parquet:
             return arrow("pyarrow.parquet").ParquetFile(content)
-        ipc = arrow("pyarrow.ipc")
         is_file = isinstance(file, Source) and file.head.startswith(b"ARROW1")
-        return ipc.open_file(content) if is_file else ipc.open_stream(content)
+        return (arrow("pyarrow.ipc").open_file if is_file else arrow("pyarrow.ipc").open_stream)(
+            content
+        )
 
 
 def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
@@ -520,35 +606,32 @@ def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
     # In one chunk: each would have a dictionary of its own.
     coded = pc.cast(cells, pa.large_string()).combine_chunks().dictionary_encode()
     values: list[str] = coded.dictionary.to_pylist()
-    codes, missing = numbers_of(coded.indices)
+    codes, missing = to_numpy(coded.indices)
     kept = sorted(value for value in values if not (raw and is_missing(value)))
     order = {value: code for code, value in enumerate(kept)}
     table = np.array([*(order.get(value, -1) for value in values), -1], np.int64)
     return table[np.where(missing, -1, codes)], kept
 
 
-def numbers_of(cells: Any) -> tuple[Any, npt.NDArray[np.bool_]]:
+def to_numpy(cells: Any) -> tuple[Any, Truths]:
     """The numbers of a column, and which are missing; truth values become 0 and 1.
 
-    ``to_numpy`` would import pandas, for which there is no need.
+    Arrow's own ``to_numpy`` would import pandas, for which there is no need.
     """
     pa, pc = arrow(), arrow("pyarrow.compute")
-    chunks = [cells] if isinstance(cells, pa.Array) else cells.chunks
-    values, missing = list[Any](), [np.zeros(0, np.bool_)]
-    for chunk in chunks:
-        if arrow("pyarrow.types").is_boolean(chunk.type):
-            chunk = pc.cast(chunk, pa.uint8())
-        buffers = [None, chunk.buffers()[1] or pa.py_buffer(b"")]
-        plain = pa.Array.from_buffers(chunk.type, len(chunk), buffers, offset=chunk.offset)
-        values.append(np.from_dlpack(plain) if len(chunk) else np.zeros(0, np.uint8))
-        gaps = pc.cast(pc.is_null(chunk), pa.uint8())
-        missing.append(np.from_dlpack(gaps).astype(np.bool_) if len(chunk) else missing[0])
-    found = values[0] if len(values) == 1 else np.concatenate(values or [np.zeros(0)])
-    return found, np.concatenate(missing)
+    cells = cells if isinstance(cells, pa.Array) else cells.combine_chunks()
+    if not len(cells):
+        return np.zeros(0, np.int64), np.zeros(0, np.bool_)
+    if arrow("pyarrow.types").is_boolean(cells.type):
+        cells = pc.cast(cells, pa.uint8())
+    missing = np.from_dlpack(pc.cast(pc.is_null(cells), pa.uint8())).astype(np.bool_)
+    buffers = [None, cells.buffers()[1]]
+    plain = pa.Array.from_buffers(cells.type, len(cells), buffers, offset=cells.offset)
+    return np.from_dlpack(plain), missing
 
 
-def parse_numbers(cells: Any, decimal: str) -> Any:
-    """A column of raw text as float64, missing values as nulls; None if some is no number."""
+def parse_numbers(cells: Any, decimal: str) -> npt.NDArray[np.float64] | None:
+    """A column of raw text as floats, NaN for missing values; None if some is no number."""
     pa, pc = arrow(), arrow("pyarrow.compute")
     texts = _without_missing(cells)
     if decimal != ".":
@@ -556,79 +639,43 @@ def parse_numbers(cells: Any, decimal: str) -> Any:
             return None
         texts = pc.replace_substring(texts, decimal, ".")
     try:
-        return pc.cast(texts, pa.float64())
+        return cast(npt.NDArray[np.float64], _with_gaps(*to_numpy(pc.cast(texts, pa.float64()))))
     except pa.ArrowInvalid:  # one by one: there may be a number that Arrow does not know as such
-        values = [math.nan if text is None else number(str(text)) for text in _values_of(texts)]
-        if None in values:
-            return None
-        buffer = pa.py_buffer(np.array(values, np.float64))
-        return pa.chunked_array([pa.Array.from_buffers(pa.float64(), len(values), [None, buffer])])
+        values = [np.nan if text is None else number(str(text)) for text in _values_of(texts)]
+        return None if None in values else np.array(values, np.float64)
 
 
-def parse_truths(cells: Any) -> Any:
+def parse_truths(cells: Any) -> npt.NDArray[np.float64] | None:
     """A column of raw text as 0 and 1; None if some value is neither true nor false."""
-    pa, pc = arrow(), arrow("pyarrow.compute")
-    small = pc.utf8_lower(_without_missing(cells))
-    truths = pc.is_in(small, value_set=_strings(["true"]))
-    known = pc.or_(truths, pc.is_in(small, value_set=_strings(["false"])))
-    if not pc.all(pc.or_(known, pc.is_null(small))).as_py():
-        return None
-    return pc.if_else(pc.is_null(small), _nulls(small, pa.float64()), pc.cast(truths, pa.float64()))
+    small = arrow("pyarrow.compute").utf8_lower(_without_missing(cells))
+    missing = to_numpy(small.is_null())[0] > 0
+    truths, falses = (to_numpy(_is_in(small, [word]))[0] for word in ("true", "false"))
+    return np.where(missing, np.nan, truths) if (missing | truths | falses).all() else None
 
 
 def is_text(kind: Any) -> bool:
     """Whether a type is text, also if it is in a dictionary."""
     types = arrow("pyarrow.types")
-    if types.is_dictionary(kind):
-        kind = kind.value_type
+    kind = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def is_numeric(kind: Any) -> bool:
     """Whether a type is a number or a truth value."""
     types = arrow("pyarrow.types")
-    return bool(
-        types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_decimal(kind)
-        or types.is_boolean(kind)
-    )
+    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+    return any(test(kind) for test in tests)
 
 
-def to_floats(cells: Any, *, single: bool) -> Floats:
-    """A column of numbers or truth values as floats, with NaN where they are missing."""
-    values, missing = numbers_of(cells)
-    floats = values.astype(np.float32 if single else np.float64, copy=False)
-    return cast(Floats, np.where(missing, floats.dtype.type(np.nan), floats))
+def _with_gaps(values: Any, missing: Truths) -> Floats:
+    """Numbers as floats, of single precision if they have no more, with NaN for missing ones."""
+    single = values.dtype.kind == "f" and values.dtype.itemsize <= 4
+    floats = values.astype(np.float32 if single else np.float64)
+    floats[missing] = np.nan
+    return cast(Floats, floats)
 
 
-def _schema_roles(request: Request, schema: Any) -> tuple[ColumnRoles, list[str]]:
-    """The roles of a typed table's columns, and what was decided on the way."""
-    names, source, options = list(schema.names), request.source.name, request.options
-    if "" in names:
-        raise DataError(f"{source} has no name for column {names.index('') + 1}.")
-    check_unique(source, names)
-    if request.recipe is not None:
-        roles = match_columns(source, names, request.recipe, options, labelled=request.labelled)
-        return roles, roles.notes
-    asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
-    said = _pandas_index(schema)
-    index = [n for n in names if (n in said or _PANDAS_INDEX.fullmatch(n)) and n not in asked]
-    notes = [f"the index of a pandas frame, {listed(index)}, is not a feature"] if index else []
-    at = [j for j, name in enumerate(names) if name not in index]
-    inner = [names[j] for j in at]
-    roles = assign_columns(source, inner, options, labelled=request.labelled, row_names=False)
-    moved = replace(
-        roles,
-        label=None if roles.label is None else at[roles.label],
-        id=None if roles.id is None else at[roles.id],
-        features=[at[j] for j in roles.features],
-        one_hot=frozenset(at[j] for j in roles.one_hot),
-    )
-    return moved, notes + roles.notes
-
-
-def _pandas_index(schema: Any) -> set[str]:
+def _pandas_index(schema: Any) -> set[object]:
     """The columns that pandas wrote as the index of a frame, by what it says of itself."""
     try:
         said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
@@ -645,49 +692,29 @@ def _readable(source: str, parquet: bool) -> Iterator[None]:
     except (DataError, MemoryError):
         raise
     except Exception as error:  # whatever Arrow makes of arbitrary bytes
-        lines = str(error).splitlines() or [type(error).__name__]
-        reason = lines[0].strip().rstrip(".")[:200]
+        reason = (str(error) or type(error).__name__).splitlines()[0].strip().rstrip(".")[:200]
         format = "Parquet" if parquet else "Arrow"
         raise DataError(f"{source} is not a sound {format} file: {reason}.") from None
 
 
 def _without_missing(cells: Any) -> Any:
-    pc = arrow("pyarrow.compute")
-    texts = pc.utf8_trim(cells, characters=" \t")
-    missing = pc.is_in(texts, value_set=_strings(MISSING))
-    return pc.if_else(missing, _nulls(texts, texts.type), texts)
+    """A column of raw text, without blanks around it, and null where it says that it is missing."""
+    pa, pc = arrow(), arrow("pyarrow.compute")
+    texts = pc.utf8_trim(cells, characters=BLANKS)
+    nulls = pa.chunked_array([pa.nulls(len(texts), texts.type)])
+    return pc.if_else(_is_in(texts, MISSING), nulls, texts)
 
 
-def _strings(texts: Sequence[str]) -> Any:
-    """An array of texts; pa.array would import pandas."""
-    pa, parts = arrow(), [text.encode() for text in texts]
+def _is_in(texts: Any, words: Sequence[str]) -> Any:
+    """Which texts are among some words, without pa.array or pa.scalar, which import pandas."""
+    pa, parts = arrow(), [word.encode() for word in words]
     ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(parts))]
-    return pa.Array.from_buffers(pa.string(), len(parts), buffers)
-
-
-def _nulls(like: Any, kind: Any) -> Any:
-    """As many missing values as there are in a column."""
-    return arrow().chunked_array([arrow().nulls(len(like), kind)])
+    known = pa.Array.from_buffers(pa.string(), len(parts), buffers)
+    return arrow("pyarrow.compute").is_in(texts, value_set=known)
 
 
 def _values_of(cells: Any) -> Iterator[object]:
     """The values of a column, one chunk in memory at a time."""
     for chunk in cells.chunks:
         yield from chunk.to_pylist()
-
-
-def _texts_of(cells: Any) -> list[str]:
-    return ["" if value is None else str(value) for value in _values_of(cells)]
-
-
-def _is_single(kind: Any) -> bool:
-    types = arrow("pyarrow.types")
-    return bool(types.is_float32(kind) or types.is_float16(kind))
-
-
-def _type_advice(kind: Any) -> str:
-    """What to do about a column of dates or times."""
-    if arrow("pyarrow.types").is_temporal(kind):
-        return "turn it into a number, such as days since a date, or "
-    return ""

@@ -9,14 +9,15 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from novikoff.data.errors import DataError
-from novikoff.data.options import Imputed, Indices, Labels, Piece, Position, ReadOptions
+from novikoff.data.options import Imputed, Indices, Piece, Position, ReadOptions
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source, magic_format, parsed_ahead
+from novikoff.data.values import Labels
 
 if TYPE_CHECKING:
     from novikoff.data.tables import TableRows
@@ -31,23 +32,6 @@ _WIDE = (  # the longer marks come first: one of UTF-32's begins like one of UTF
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
 _PLAIN_LINE = re.compile(rb'([^"\r\n]*)(?:\r\n|\r|\n|\Z)')
-_LINE_END = re.compile(rb"\r\n|\r|\n")
-
-
-class Record(NamedTuple):
-    """A record's first line, counted from 1, its fields, and the offset of its end."""
-
-    line: int
-    fields: list[bytes]
-    end: int
-
-
-class OpenQuoteError(Exception):
-    """A quote is opened on a line and never closed."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__(line)
-        self.line = line
 
 
 class Request(NamedTuple):
@@ -78,6 +62,7 @@ class Reader:
     def __init__(self, request: Request) -> None:
         self.request, self.source = request, request.source.name
         self.notes: list[str] = []
+        self.imputed: list[Imputed] = []  # rows and columns of X where a mean stands
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on, by default all."""
@@ -95,10 +80,6 @@ class Reader:
         """What was decided on the way, when all pieces have been read."""
         return self.rows.final_notes()
 
-    def imputed(self) -> Imputed | None:
-        """The rows and columns of X where a mean stands for a missing value."""
-        return self.rows.imputed()
-
     def shift(self) -> int:
         """What the indices of a sparse X are too large by."""
         return 0
@@ -106,10 +87,6 @@ class Reader:
     def expected_rows(self, end: Position) -> int:
         """How many rows there will be, by those up to a position; 0 if nobody knows."""
         return 0
-
-    def close(self) -> None:
-        """Give the file back."""
-        self.request.source.close()
 
 
 class TextReader(Reader):
@@ -120,11 +97,12 @@ class TextReader(Reader):
     """
 
     def __init__(
-        self, request: Request, delimiter: str | None, body: Position, kernel_bytes: int = 1 << 62
+        self, request: Request, delimiter: str | None, body: Position, kernel_bytes: int
     ) -> None:
         super().__init__(request)
-        self.delimiter, self.body, self._kernel_bytes = delimiter, body, kernel_bytes
-        source = request.source
+        self.delimiter, self.body, source = delimiter, body, request.source
+        # In a stream the learner's own kernels are loaded anyway.
+        self._kernel_bytes = kernel_bytes // 4 if request.as_they_come else kernel_bytes
         self._size = source.stamp[0] if source.regular and not source.packed else 0
         self._seen = self._size if self._size >= kernel_bytes else 0
 
@@ -136,10 +114,14 @@ class TextReader(Reader):
         """What a kernel finds in a text, in any thread; None if the text is not plain."""
         return None
 
+    def row_ends(self, text: bytes) -> Sequence[int] | Indices:
+        """Where each row of a text ends."""
+        return [end for _, _, end in lines_of(text)]
+
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on, by default all."""
         begin = begin or self.body
-        for text, found in parsed_ahead(self.texts(begin.offset), self._looked):
+        for text, found in parsed_ahead(self._texts(begin.offset), self._looked):
             if text is None:
                 yield None
                 continue
@@ -159,29 +141,6 @@ class TextReader(Reader):
         """How many rows there will be, by those up to a position; 0 if nobody knows."""
         return int(1.01 * end.row * self._size / end.offset) if end.offset else 0
 
-    def texts(self, offset: int) -> Iterator[bytes | None]:
-        """The text from an offset on, cut after whole records; None while a pipe is silent."""
-        source, come, rest = self.request.source, self.request.as_they_come, b""
-        flow = source.flow(offset, PIECE_BYTES)
-        filled = _filled(flow, 1 << 62 if self.request.one_piece else PIECE_BYTES)
-        for chunk, last in ((chunk, False) for chunk in flow) if come else filled:
-            quoted = self.delimiter is not None and (b'"' in chunk or b'"' in rest)
-            text, before = (rest + chunk, b"") if quoted else (chunk, rest)
-            end = 0 if last else end_of_records(text, self.delimiter)
-            rest = text[end:] if end else before + text
-            self._seen += len(chunk)
-            if end:
-                yield b"".join((before, memoryview(text)[:end]))
-            elif come and not chunk:
-                yield None
-            elif len(rest) > _LARGEST_ROW_BYTES and not last:
-                raise DataError(
-                    f"{source.name} has a row of more than {_LARGEST_ROW_BYTES:,} bytes; perhaps a "
-                    "quote is never closed."
-                )
-        if rest:
-            yield rest
-
     def finish(self, piece: Piece, text: bytes) -> Piece:
         """The piece, with its end in bytes and lines, and the means to find that of each row."""
         begin = piece.begin
@@ -195,12 +154,31 @@ class TextReader(Reader):
         piece.end, piece.locate = piece.end._replace(offset=offset, line=line), locate
         return piece
 
-    def row_ends(self, text: bytes) -> Sequence[int] | Indices:
-        """Where each row of a text ends."""
-        return [end for _, _, end in lines_of(text)]
+    def _texts(self, offset: int) -> Iterator[bytes | None]:
+        """The text from an offset on, cut after whole records; None while a pipe is silent."""
+        source, come, rest = self.request.source, self.request.as_they_come, b""
+        flow = source.flow(offset, PIECE_BYTES)
+        filled = _filled(flow, 1 << 62 if self.request.one_piece else PIECE_BYTES)
+        for chunk, last in ((chunk, False) for chunk in flow) if come else filled:
+            text = rest + chunk
+            end = len(text) if last else end_of_records(text, self.delimiter)
+            rest = text[end:]
+            self._seen += len(chunk)
+            if end:
+                yield text[:end]
+            elif come and not chunk:
+                yield None
+            elif len(rest) > _LARGEST_ROW_BYTES:
+                raise DataError(
+                    f"{source.name} has a row of more than {_LARGEST_ROW_BYTES:,} bytes; perhaps a "
+                    "quote is never closed."
+                )
+        if rest:
+            yield rest
 
     def _looked(self, text: bytes) -> Any:
-        return self.look(text) if self._seen >= self._kernel_bytes else None
+        plain = self._seen >= self._kernel_bytes and text.isascii() and b"\0" not in text
+        return self.look(text) if plain else None
 
     def _up_to_error(self, text: bytes, begin: Position, found: Any = None) -> Iterator[Piece]:
         try:
@@ -220,16 +198,6 @@ class TextReader(Reader):
         yield from pieces
 
 
-def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-    """Number, content and end of each line that holds more than a comment, without it."""
-    end = 0
-    for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
-        end += len(line)
-        content = line.rstrip(b"\r\n").partition(b"#")[0]
-        if content.strip(b" \t"):
-            yield number, content, end
-
-
 def _filled(chunks: Iterator[bytes], most: int) -> Iterator[tuple[bytes, bool]]:
     """The same bytes in larger pieces, and whether each is the last."""
     parts, size = list[bytes](), 0
@@ -242,53 +210,51 @@ def _filled(chunks: Iterator[bytes], most: int) -> Iterator[tuple[bytes, bool]]:
     yield b"".join(parts), True
 
 
-def end_of_records(text: bytes, delimiter: str | None) -> int:
-    r"""Where the last whole record of a text ends that begins with one.
-
-    Examples
-    --------
-    >>> end_of_records(b'1,2\n3,"4\n5"\n6,"7\n', ","), end_of_records(b"1,2\r3", ",")
-    (12, 4)
-    """
-    if delimiter is not None and b'"' in text:
-        match = _all_records(delimiter).match(text)
-        return 0 if match is None else match.end()
-    return text.rfind(b"\n") + 1 or text.rfind(b"\r", 0, -1) + 1
+def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
+    """Number, content and end of each line that holds more than a comment, without it."""
+    end = 0
+    for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
+        end += len(line)
+        content = line.rstrip(b"\r\n").partition(b"#")[0]
+        if content.strip(b" \t"):
+            yield number, content, end
 
 
-def record_ends(text: bytes, delimiter: str | None) -> Sequence[int] | Indices:
-    r"""Where each record of a text ends; blank lines are none.
+class Record(NamedTuple):
+    """A record's first line, counted from 1, its fields, and the offset of its end."""
 
-    Examples
-    --------
-    >>> record_ends(b"1,2\n\n3,4", ",").tolist()
-    [4, 8]
-    """
-    if delimiter is not None and (b'"' in text or b"\r" in text):
-        return [record.end for record in records(text, 0, delimiter)]
-    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
-    if not text.endswith(b"\n"):
-        ends = np.append(ends, len(text))
-    return ends[np.diff(ends, prepend=0) > 1]
+    line: int
+    fields: list[bytes]
+    end: int
 
 
-def records(text: bytes, start: int, delimiter: str, *, line: int = 1) -> Iterator[Record]:
+def records(
+    text: bytes, start: int, delimiter: str, source: str, *, line: int = 1
+) -> Iterator[Record]:
     r"""Read records of fields as RFC 4180 has them, without blank lines.
 
     Raises
     ------
-    OpenQuoteError
+    DataError
         If a quote is not closed by the end.
 
     Examples
     --------
-    >>> for record in records(b'a,"b, c"\n\n1,2', 0, ","):
+    >>> for record in records(b'a,"b, c"\n\n1,2', 0, ",", "a.csv"):
     ...     print(record)
     Record(line=1, fields=[b'a', b'b, c'], end=9)
     Record(line=3, fields=[b'1', b'2'], end=13)
     """
     mark = delimiter.encode()
-    pattern = _field(mark)
+    other = rb"[^\r\n" + re.escape(mark) + rb"]*+"
+    field = re.compile(
+        rb'(?:"(?P<quoted>(?:[^"]++|"")*+)"(?P<rest>'
+        + other
+        + rb')|(?P<plain>(?!")'
+        + other
+        + rb"))"
+        rb"(?P<end>" + re.escape(mark) + rb"|\r\n|\r|\n|\Z)"
+    )
     position, size = start, len(text)
     while position < size:
         match = _PLAIN_LINE.match(text, position)
@@ -300,47 +266,72 @@ def records(text: bytes, start: int, delimiter: str, *, line: int = 1) -> Iterat
             continue
         fields, first, more = [], line, True
         while more:
-            match = pattern.match(text, position)
-            if match is None or (match["quoted"] is None and match["plain"][:1] == b'"'):
-                raise OpenQuoteError(line)
+            match = field.match(text, position)
+            if match is None:
+                raise DataError(f"{source}, line {line} opens a quote that is never closed.")
             content = match["plain"]
             if match["quoted"] is not None:
                 content = match["quoted"].replace(b'""', b'"') + match["rest"]
-                line += len(_LINE_END.findall(match["quoted"]))
+                line += count_lines(match["quoted"])
             fields.append(content)
             position, more = match.end(), match["end"] == mark
         line += 1
         yield Record(first, fields, position)
 
 
-def count_lines(text: bytes) -> int:
-    r"""How many lines end in a text: with a newline, a return, or both.
+def end_of_records(text: bytes, delimiter: str | None) -> int:
+    r"""Where the last whole record of a text ends that begins with one.
 
     Examples
     --------
-    >>> count_lines(b"a\r\nb\rc\nd")
-    3
+    >>> end_of_records(b'1,2\n3,"4\n5"\n6,"7\n', ","), end_of_records(b"1,2\r3", ",")
+    (12, 4)
     """
+    if delimiter is None or b'"' not in text:
+        return text.rfind(b"\n") + 1 or text.rfind(b"\r", 0, -1) + 1
+    mark = re.escape(delimiter.encode())
+    plain = rb"[^\r\n" + mark + rb"]*+"
+    value = rb'(?:"(?:[^"]++|"")*+"' + plain + rb'|(?!")' + plain + rb")"
+    record = value + rb"(?:" + mark + value + rb")*+(?:\r\n|\n|\r(?!\Z))"  # \r may be half an end
+    match = re.compile(rb"(?:" + record + rb")*+", re.DOTALL).match(text)
+    return 0 if match is None else match.end()
+
+
+def record_ends(text: bytes, delimiter: str) -> Sequence[int] | Indices:
+    """Where each record of a text ends; blank lines are none."""
+    if b'"' in text or b"\r" in text:
+        return [record.end for record in records(text, 0, delimiter, "")]
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
+    if not text.endswith(b"\n"):
+        ends = np.append(ends, len(text))
+    return ends[np.diff(ends, prepend=0) > 1]
+
+
+def count_lines(text: bytes) -> int:
+    """How many lines end in a text: with a newline, a return, or both."""
     returns = text.count(b"\r")
     return text.count(b"\n") + (returns - text.count(b"\r\n") if returns else 0)
 
 
 def check_text(text: bytes, source: str, begin: Position) -> None:
     """Raise DataError unless a text is UTF-8 without NUL bytes, with the position."""
-    if b"\0" in text:
-        _refuse_nul(text, text.index(b"\0"), source, begin)
-    if text.isascii():
+    at = text.find(b"\0")
+    if at < 0 and text.isascii():
         return
-    try:
-        text.decode()
-    except UnicodeDecodeError as error:
-        at = begin.offset + error.start + 1
-        line = begin.line + count_lines(text[: error.start]) + 1
-        raise DataError(
-            f"{source} is not UTF-8 text: byte 0x{text[error.start]:02X} at position {at} "
-            f"(line {line}) does not belong; if it is Latin-1, convert it with "
-            "iconv -f LATIN1 -t UTF-8."
-        ) from None
+    if at >= 0:
+        magic = magic_format(text) if not begin.offset else None
+        hint = f"it looks like {magic}: try --from {magic}" if magic else "it is not a file of text"
+        what, advice = "has a NUL byte", f": {hint}"
+    else:
+        try:
+            text.decode()
+            return
+        except UnicodeDecodeError as error:
+            at = error.start
+        what = f"is not UTF-8 text: byte 0x{text[at]:02X}"
+        advice = " does not belong; if it is Latin-1, convert it with iconv -f LATIN1 -t UTF-8"
+    line = begin.line + count_lines(text[:at]) + 1
+    raise DataError(f"{source} {what} at position {begin.offset + at + 1} (line {line}){advice}.")
 
 
 def check_encoding(source: Source) -> int:
@@ -352,30 +343,3 @@ def check_encoding(source: Source) -> int:
                 f"says: convert it with iconv -f {encoding} -t UTF-8."
             )
     return len(codecs.BOM_UTF8) if source.head.startswith(codecs.BOM_UTF8) else 0
-
-
-def _field(mark: bytes) -> re.Pattern[bytes]:
-    other = rb"[^\r\n" + re.escape(mark) + rb"]*+"
-    return re.compile(
-        rb'(?:"(?P<quoted>(?:[^"]++|"")*+)"(?P<rest>' + other + rb")|(?P<plain>" + other + rb"))"
-        rb"(?P<end>" + re.escape(mark) + rb"|\r\n|\r|\n|\Z)"
-    )
-
-
-def _all_records(delimiter: str) -> re.Pattern[bytes]:
-    """Whole records, as many as there are; a return at the very end may be half of a line end."""
-    mark = re.escape(delimiter.encode())
-    plain = rb"[^\r\n" + mark + rb"]*+"
-    value = rb'(?:"(?:[^"]++|"")*+"' + plain + rb'|(?!")' + plain + rb")"
-    return re.compile(
-        rb"(?:" + value + rb"(?:" + mark + value + rb")*+(?:\r\n|\n|\r(?!\Z)))*+", re.DOTALL
-    )
-
-
-def _refuse_nul(text: bytes, at: int, source: str, begin: Position) -> NoReturn:
-    magic = magic_format(text) if not begin.offset else None
-    hint = f"it looks like {magic}: try --from {magic}" if magic else "it is not a file of text"
-    raise DataError(
-        f"{source} has a NUL byte at position {begin.offset + at + 1} "
-        f"(line {begin.line + count_lines(text[:at]) + 1}): {hint}."
-    )

@@ -1,0 +1,450 @@
+"""Rows of pairs: svmlight, with numbers for its features, and lines ``label name:value …``.
+
+``label [qid:n] key:value key:value … [# comment]``; the indices of svmlight ascend, from 0 or from
+1. A name gets its column when it first comes up (row by row, so that it does not matter how a
+stream is cut), or by hashing, or it is one that a model knows. Lines are read one by one in Python,
+without compiling anything; long svmlight text by a kernel, and what the kernel does not take for
+plain goes back to Python, which explains what is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.data.options import Indices, Piece, Position, ReadOptions
+from novikoff.data.recipe import Recipe, refuse_columns
+from novikoff.data.source import Source
+from novikoff.data.text import Request, TextReader, check_encoding, check_text, lines_of
+from novikoff.data.values import Labels, is_exact_text, is_missing, is_number, written_labels
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+# A file of this size is read line by line in the time that it takes to load a kernel.
+KERNEL_BYTES: Final = 1 << 22
+
+_MOST_INDEX: Final = 2**31 - 1
+_MOST_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
+_BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
+_NUMBER = re.compile(rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf|[nN]a[nN])")
+_INFINITE: Final = ("inf", "infinity")
+_PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
+_NAMED_ROW: Final = re.compile(
+    rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*[ \t]*[^\s:,;|#]+(?:[ \t]+[^\s:,;|]+:[-+.0-9eE]+)+"
+    rb"[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an svmlight file turned out to be.
+
+    ``first`` is the index of the first feature: 0 if it occurs anywhere, else 1; ``has_qid`` says
+    whether there are query ids, which are ignored.
+    """
+
+    first: int
+    n_rows: int
+    n_features: int
+    has_qid: bool
+    notes: tuple[str, ...]
+
+
+class Svmlight(NamedTuple):
+    """The rows of an svmlight file as a CSR array, their labels, and what was found out."""
+
+    X: sp.csr_array
+    y: Labels
+    found: Found
+
+
+class Pairs(NamedTuple):
+    """Rows of pairs: CSR arrays, the code of each label, the labels, and how many qids."""
+
+    indptr: Indices
+    indices: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+    codes: Indices
+    labels: list[str]
+    queries: int
+
+    def where(self, kept: npt.NDArray[np.bool_]) -> Pairs:
+        """Only some of the pairs."""
+        if kept.all():
+            return self
+        indptr = np.concatenate([[0], np.cumsum(kept)])[self.indptr]
+        return self._replace(indptr=indptr, indices=self.indices[kept], values=self.values[kept])
+
+    def matrix(self, width: int) -> sp.csr_array:
+        """The pairs as a matrix; indices ascend."""
+        import scipy.sparse as sp
+
+        parts = self.values, self.indices, self.indptr.astype(np.int32)
+        X = sp.csr_array(parts, shape=(len(self.indptr) - 1, width))
+        X.has_canonical_format = True  # nobody need look again
+        return X
+
+
+def read_svmlight(path: str | os.PathLike[str] | BinaryIO) -> Svmlight:
+    r"""Read an svmlight (libsvm) file into a CSR array and its labels, on all cores.
+
+    Every value is the double nearest to its decimal, as Python's ``float`` has it. Labels are
+    integers where they are whole numbers, else text, so that no two become one. Lines may end
+    in any way and bear comments; query ids are ignored; gzip is unpacked.
+
+    Parameters
+    ----------
+    path : path, "-" or binary file
+        Where the data is; "-" is the standard input.
+
+    Returns
+    -------
+    Svmlight
+        The triple X, y, found: a matrix of float64 with indices of int32 wherever they fit, the
+        labels, and what was detected.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, a line is not of the form, or a value is not finite.
+
+    Examples
+    --------
+    >>> import io
+    >>> X, y, found = read_svmlight(io.BytesIO(b"+1 1:0.5 3:2 # one\n-1 2:1e-3\n"))
+    >>> X.toarray().tolist(), y.tolist()
+    ([[0.5, 0.0, 2.0], [0.0, 0.001, 0.0]], [1, -1])
+    >>> found.first, found.n_features, found.notes
+    (1, 3, ('indices count from 1',))
+    """
+    from novikoff.data.reading import join
+
+    reader = PairRows(Request(Source(path, "svmlight"), ReadOptions()))
+    data = join(reader)
+    n_rows, width = data.X.shape
+    found = Found(data.recipe.first, n_rows, width, reader.queries > 0, tuple(data.notes))
+    return Svmlight(cast("sp.csr_array", data.X), data.labels, found)
+
+
+def feature_hash(name: bytes, bits: int) -> int:
+    """The column of a name: FNV-1a of 64 bits, folded to fewer.
+
+    Examples
+    --------
+    >>> feature_hash(b"price", 18), feature_hash(b"", 31)
+    (189384, 331815660)
+    """
+    h = _BASIS
+    for byte in name:
+        h = (h ^ byte) * _PRIME & _WORD
+    return (h >> bits ^ h) & ((1 << bits) - 1)
+
+
+class FeatureColumns:
+    """The column of each name: hashed to 2^bits, or one after the other from those ``known``.
+
+    If they are ``fixed``, the column of an unknown name is −1, and it is counted.
+
+    Examples
+    --------
+    >>> features = FeatureColumns(known=["red"], fixed=True)
+    >>> features.column("red"), features.column("blue"), features.notes()
+    (0, -1, ['1 feature that the model does not know is left out: "blue"'])
+    """
+
+    def __init__(
+        self, bits: int | None = None, known: Sequence[str] = (), *, fixed: bool = False
+    ) -> None:
+        self.bits, self._fixed = bits, fixed
+        self._columns = {name: column for column, name in enumerate(known)}
+        self._unknown: dict[str, None] = {}
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names in the order of their columns; None if they are hashed."""
+        return None if self.bits is not None else list(self._columns)
+
+    @property
+    def width(self) -> int:
+        """The number of columns so far."""
+        return len(self._columns) if self.bits is None else 1 << self.bits
+
+    def column(self, name: str) -> int:
+        """The column of a name, which may be new."""
+        column = self._columns.get(name)
+        if column is not None:
+            return column
+        if self.bits is not None:
+            if len(self._columns) > _MOST_REMEMBERED:
+                self._columns.clear()
+            column = feature_hash(name.encode(), self.bits)
+        elif self._fixed:
+            if len(self._unknown) < _MOST_REMEMBERED:
+                self._unknown[name] = None
+            return -1
+        else:
+            column = len(self._columns)
+        self._columns[name] = column
+        return column
+
+    def notes(self) -> list[str]:
+        """How many names were left out."""
+        count = len(self._unknown)
+        verb, more = "is" if count == 1 else "are", "over " if count >= _MOST_REMEMBERED else ""
+        note = f"{more}{counted(count, 'feature')} that the model does not know {verb} left out: "
+        return [note + listed(list(self._unknown))] if count else []
+
+
+class PairRows(TextReader):
+    """The pieces of lines of pairs: svmlight or, with ``features``, names.
+
+    Without a recipe the X of svmlight has the indices as they are written; ``lowest`` and
+    ``highest`` are the least and the largest so far, −1 if there is none. With ``words`` labels may
+    be any text, not numbers alone, as they may be beside names.
+    """
+
+    def __init__(
+        self, request: Request, features: FeatureColumns | None = None, *, words: bool = False
+    ) -> None:
+        body = Position(check_encoding(request.source))
+        super().__init__(request, None, body, 1 << 62 if features else KERNEL_BYTES)
+        what = "an svmlight file" if features is None else "a file of feature:value pairs"
+        refuse_columns(self.source, request.options, what)
+        self.features, self._words = features, words or features is not None
+        first = next(lines_of(request.source.head[body.offset :]), (0, b"1", 0))[1]
+        self._bare = not request.labelled and b":" in first.split(maxsplit=1)[0]
+        self.label = None if self._bare and features is None else "label"
+        self.queries = self._dropped = 0
+        self.lowest = self.highest = -1
+
+    def shift(self) -> int:
+        """What the indices of X are too large by."""
+        numbered = self.features is None and self.request.recipe is None
+        return self.recipe().first if numbered else 0
+
+    def typed(self, keys: Sequence[Hashable]) -> Labels:
+        """What the keys of labels stand for."""
+        texts = [str(key) for key in keys]
+        return written_labels(texts) if all(map(is_number, texts)) else np.array(texts, np.str_)
+
+    def recipe(self) -> Recipe:
+        """How to read other rows in the same way."""
+        missing = self.request.options.missing
+        if self.features is not None:
+            bits, names = self.features.bits, self.features.names
+            known = None if names is None else tuple(names)
+            return Recipe("named", label=self.label, missing=missing, bits=bits, features=known)
+        if self.request.recipe is not None:
+            return self.request.recipe
+        first = 0 if self.lowest == 0 else 1
+        width = self.highest + 1 - first
+        if width < 1:
+            raise DataError(f"{self.source} has no features: all of its rows are empty.")
+        return Recipe("matrix", label=self.label, missing=missing, width=width, first=first)
+
+    def final_notes(self) -> list[str]:
+        """What was decided on the way."""
+        notes = ["query ids (qid) are ignored"] if self.queries else []
+        if self.features is None and self.request.recipe is None:
+            notes.append(f"indices count from {0 if self.lowest == 0 else 1}")
+        if self._dropped:
+            notes.append(f"{self._dropped:,} rows with missing values dropped")
+        return notes + ([] if self.features is None else self.features.notes())
+
+    def parse(self, text: bytes, begin: Position, found: Pairs | None = None) -> Piece:
+        """The rows of a text that begins at a position, with what a kernel found in it."""
+        if found is None:
+            found, rows, read = self._scan(text, begin)
+        else:
+            read = len(found.codes)
+            rows = np.arange(begin.row + 1, begin.row + read + 1)
+        self.queries += found.queries
+        X = self._named(found, begin) if self.features else self._numbered(found, text, begin)
+        end = Position(0, 0, begin.row + read, begin.dropped + read - len(rows))
+        self._dropped += read - len(rows)
+        return self.finish(Piece(X, found.codes, found.labels, rows, None, begin, end), text)
+
+    def look(self, text: bytes) -> Pairs | None:
+        """What the kernel finds in long text, in any thread; else None."""
+        from novikoff.data.kernels import parse_pairs
+
+        found = parse_pairs(text, labelled=not self._bare)
+        try:
+            plain = found is not None and all(self._label("", t.encode()) for t in found.labels)
+        except DataError:  # the scanner says where
+            plain = False
+        return found if plain else None
+
+    def _named(self, found: Pairs, begin: Position) -> sp.csr_array:
+        """Rows of names; those that have no column are left out, and what has one adds up."""
+        found = found.where(found.indices >= 0)
+        X = found.matrix(0 if self.features is None else self.features.width)
+        X.has_canonical_format = False
+        X.sum_duplicates()
+        if not np.isfinite(X.data).all():
+            raise DataError(
+                f"{self.source}, after line {begin.line}: the values of a feature add up beyond "
+                "the range of float64."
+            )
+        return X
+
+    def _numbered(self, found: Pairs, text: bytes, begin: Position) -> sp.csr_array:
+        """Pairs in the columns as they are written, or in those of a model; others must be zero."""
+        recipe, indices = self.request.recipe, found.indices
+        if recipe is None:
+            if len(indices):
+                lowest = int(indices.min())
+                self.lowest = lowest if self.lowest < 0 else min(self.lowest, lowest)
+                self.highest = max(self.highest, int(indices.max()))
+            return found.matrix(int(indices.max(initial=-1)) + 1)
+        indices, width = indices - np.int32(recipe.first), recipe.width
+        wrong = (indices < 0) | ((indices >= width) & (found.values != 0.0))
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            row = int(np.searchsorted(found.indptr, at, side="right")) - 1
+            line = next(islice(lines_of(text, begin.line), row, None))[0]
+            what = f"more features than the model's {width:,}"
+            if indices[at] < 0:
+                what = "the index 0, but the model counts indices from 1"
+            raise DataError(f"{self.source}, line {line} has {what}.")
+        return found._replace(indices=indices).where(indices < width).matrix(width)
+
+    def _scan(self, text: bytes, begin: Position) -> tuple[Pairs, Indices, int]:
+        """Read lines one by one: their pairs, the number of each row, and of all lines.
+
+        Raises
+        ------
+        DataError
+            At the first line that is not of the form.
+        """
+        check_text(text, self.source, begin)
+        labels: dict[str, int] = {}
+        rows, codes, ends = list[int](), list[int](), [0]
+        keys, values, queries, read = list[str](), list[float](), 0, 0
+        for line, content, _ in lines_of(text, begin.line):
+            read += 1
+            where, parts = f"{self.source}, line {line}", list(_PART.finditer(content))
+            label, keep = None, True
+            if b":" not in parts[0][0]:
+                label = self._label(where, parts[0][0], parts[0].start())
+                keep = label is not None or not self.request.labelled
+                parts.pop(0)
+            elif self.request.labelled:
+                at = f"{where}, column {parts[0].start() + 1}"
+                raise DataError(f"{at} has no label: the line begins with {_shown(parts[0][0])}.")
+            if parts and _QUERY.fullmatch(parts[0][0]):
+                queries += 1
+                parts.pop(0)
+            pairs = self._pairs(where, begin.row + read, parts)
+            if pairs is None or not keep:
+                continue
+            rows.append(begin.row + read)
+            codes.append(-1 if label is None else labels.setdefault(label, len(labels)))
+            keys += [key for key, _ in pairs]
+            values += [value for _, value in pairs]
+            ends.append(len(keys))
+        # Only now do names get their columns: a text that is refused leaves none behind.
+        column = int if self.features is None else self.features.column
+        indices = np.array([column(key) for key in keys], np.int32)
+        arrays = np.array(ends), indices, np.array(values, np.float64), np.array(codes, np.int64)
+        return Pairs(*arrays, list(labels), queries), np.array(rows, np.int64), read
+
+    def _label(self, where: str, label: bytes, at: int = 0) -> str | None:
+        """A label, None if it is missing and may be; DataError if it is none."""
+        if not self._words and not _NUMBER.fullmatch(label):
+            where = f"{where}, column {at + 1}"
+            if b"," in label:
+                raise DataError(f"{where} has several labels, {_shown(label)}; one is expected.")
+            raise DataError(f"{where} has the label {_shown(label)}, which is not a number.")
+        text = label.decode()
+        missing = is_missing(text)
+        may_be = not self.request.labelled or self.request.options.missing == "drop"
+        if (missing and not may_be) or text.lstrip("+-").lower() in _INFINITE:
+            raise DataError(f"{where} has the label {text}.")
+        return None if missing else text
+
+    def _pairs(
+        self, where: str, row: int, parts: Sequence[re.Match[bytes]]
+    ) -> list[tuple[str, float]] | None:
+        """The pairs of a row; None if it is left out."""
+        before, pairs, keep = -1, list[tuple[str, float]](), True
+        for part in parts:
+            at = f"{where}, column {part.start() + 1}"
+            key, value = self._pair(at, part[0])
+            if self.features is None:
+                _check_index(at, int(key), before)
+                before = int(key)
+            if math.isnan(value) and self.request.options.missing == "drop":
+                keep = False
+            elif not math.isfinite(value):
+                what = "missing" if math.isnan(value) else "infinite or beyond the range of float64"
+                at = f"{self.source}, row {row} ({where.rpartition(', ')[2]})"
+                raise DataError(f"{at}, column {quoted(key)} is {what}.")
+            pairs.append((key, value))
+        return pairs if keep else None
+
+    def _pair(self, at: str, part: bytes) -> tuple[str, float]:
+        """The key and the value of a pair."""
+        numbered = self.features is None
+        key, colon, value = part.partition(b":") if numbered else part.rpartition(b":")
+        flaw = ""
+        if not colon or not key:
+            form = "index:value" if numbered and not colon else "feature:value"
+            flaw = f"is not of the form {form}"
+        elif numbered and not key.isdigit():
+            flaw = "has an index that is not a whole number from 0"
+        elif numbered and len(key) > 10:
+            flaw = f"has an index above {_MOST_INDEX}"
+        elif not _NUMBER.fullmatch(value):
+            flaw = "has a value that is not a number"
+        elif len(value) > 15 and not is_exact_text(value.decode()):
+            flaw = f"holds {value.decode()[:40]}, which float64 cannot hold exactly; subtract a "
+            flaw += "constant from the column"
+        if flaw:
+            raise DataError(f"{at}: {_shown(part)} {flaw}.")
+        return key.decode(), float(value)
+
+
+def is_named(text: bytes) -> bool:
+    """Whether a first line is a label and features with names, as in "spam free:1 money:2.5"."""
+    return _NAMED_ROW.match(text) is not None
+
+
+def may_be_named(source: Source) -> bool:
+    """Whether the first line of a source may be a row of names: pairs, a label, or both."""
+    if source.format not in ("svmlight", "csv"):
+        return False
+    parts = next((content.split() for _, content, _ in lines_of(source.head)), [b":"])
+    return b":" in parts[-1] or (len(parts) == 1 and b"," not in parts[0])
+
+
+def numbered_features(text: bytes) -> bool:
+    """Whether the features of all lines are numbers."""
+    pairs = (part for _, content, _ in lines_of(text) for part in content.split()[1:])
+    keys = (part.partition(b":")[0] for part in pairs if not _QUERY.fullmatch(part))
+    return all(key.isdigit() and len(key) <= 10 for key in keys)
+
+
+def _check_index(at: str, index: int, before: int) -> None:
+    if before < index <= _MOST_INDEX:
+        return
+    reason = f"after {before}; indices must ascend"
+    if index > _MOST_INDEX:
+        reason = f"above {_MOST_INDEX}"
+    elif index == before:
+        reason = "a second time"
+    raise DataError(f"{at} has the index {index} {reason}.")
+
+
+def _shown(part: bytes) -> str:
+    return quoted(part.decode(errors="replace"))
