@@ -130,22 +130,10 @@ class Position(NamedTuple):
 class Piece:
     """Consecutive rows of a source.
 
-    Attributes
-    ----------
-    X : C-contiguous float array or CSR array
-        The features.
-    codes : array of int64
-        The label of row k is ``labels[codes[k]]``; a code of -1 means that it has none.
-    labels : list
-        The different labels of the piece.
-    rows : array of int64
-        The number of each row in the source, counted from 1; rows left out are counted.
-    ids : list of str or None
-        The names of the rows, if a column has them.
-    begin, end : Position
-        Where the piece begins and ends in the source.
-    locate : callable, optional
-        The position after a number of rows, those left out included.
+    The features of row k are ``X[k]``, its label is ``labels[codes[k]]``, where a code of -1 means
+    that it has none, its number in the source ``rows[k]``, counted from 1 (rows left out are
+    counted), and its name ``ids[k]``, if a column has names. ``locate`` finds the position after a
+    number of rows, those left out included.
     """
 
     X: Floats | sp.csr_array
@@ -182,24 +170,20 @@ class Dataset:
 
     Attributes
     ----------
-    X : C-contiguous float64 or float32 array, or CSR array
-        The features.
-    y : array of int64, float64, bool or str, or None
-        The labels; None if there are none, which only ``labelled=False`` allows.
-    names : sequence of str
-        One for each column of X.
+    X, y : arrays
+        The features, C-contiguous floats or CSR, and the labels, integers, floats, truth values or
+        text; y is None if there are none, which only ``labelled=False`` allows.
+    names, label : sequence of str, and str or None
+        One for each column of X, and that of the label's column.
     recipe : Recipe
         How to read other files in the same way.
     source : str
         The name of the file as given; "-" for the standard input.
-    label : str or None
-        The name of the label's column.
     notes : list of str
         What was decided for the user, in short sentences.
-    ids : list of str or None
-        The names of the rows, if a column of them was chosen.
-    rows : array of int64
-        The number of each row in the file, counted from 1 without the header.
+    rows, ids : array of int64, and list of str or None
+        The number of each row in the file, counted from 1 without the header, and the names of the
+        rows, if a column of them was chosen.
     imputed : pair of arrays of int64, or None
         The rows and columns of X where a mean stands for what is missing.
     n_read : int or None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import json
 import mmap
 import os
 import re
@@ -39,16 +38,14 @@ _MOST_THREADS: Final = 4
 _LINUX_SET_PIPE_SIZE: Final = 1031
 _GZIP: Final = b"\x1f\x8b"
 
-_BY_SUFFIX = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    **dict.fromkeys((".arrow", ".arrows", ".ipc", ".feather"), "arrow"),
-    **dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight"),
-    ".npy": "npy",
-    ".npz": "npz",
+_SUFFIXES = {
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".arrows", ".ipc", ".feather"),
+    "svmlight": (".svm", ".svmlight", ".libsvm"),
+    "npy": (".npy",),
+    "npz": (".npz",),
 }
 _BY_MAGIC = {
     b"PAR1": "parquet",
@@ -66,8 +63,10 @@ _SVMLIGHT_LINE = re.compile(
     rb"[ \t]*[-+.0-9eE]+(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:[-+.0-9eE]+)+[ \t]*"
     rb"(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
 )
-_WEB_PAGE = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
-_JSON = re.compile(r'\{\s*"(?:[^"\\]|\\.)*+"\s*:|\[\s*(?:\{\s*"|\[\s*[-0-9"\[{])')
+_WEB_PAGE = re.compile(rb"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+_JSON = re.compile(
+    rb'\{\s*"(?:[^"\\]|\\.)*+"\s*:|\[\s*(?:[\[{]|[-0-9"][^\r\n]*\][ \t]*(?:[\r\n]|\Z))'
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # Python's sign for bytes that are no UTF-8
 
 
@@ -77,19 +76,9 @@ class Source:
     Its format is that of its name (a ``.gz`` at the end does not count), then that of its first
     bytes, unless it is given. If ``hasty``, a pipe that pauses is judged by what has come.
 
-    Attributes
-    ----------
-    name, path : str
-        For messages, and of the file, if it is one.
-    regular : bool
-        Whether it is a plain file, which can be read again.
-    head, ended : bytes, bool
-        The beginning, as far as it is needed to find out what it is, and whether that is all.
-
-    Raises
-    ------
-    DataError
-        If it cannot be opened, is empty, or is known for something else than rows of numbers.
+    A ``regular`` file can be read again. ``head`` is the beginning, as far as it is needed to find
+    out what it is, and if that is all, the source has ``ended``. DataError says that it cannot be
+    opened, is empty, or is known for something else than rows of numbers.
     """
 
     def __init__(
@@ -109,15 +98,15 @@ class Source:
             if sys.stdin is None:
                 raise DataError("- cannot be read: the standard input is closed.")
             path, self.path = sys.stdin.buffer, None
+        self._fd: int | None = None
         if self.path is not None:
             self.name = shown(self.path)
-            self._fd: int | None = _opened(self.path, self.name)
+            self._fd = _opened(self.path, self.name)
         else:
             self._file = cast(BinaryIO, path)
-            name = (
-                "-" if path is getattr(sys.stdin, "buffer", None) else getattr(path, "name", None)
-            )
-            self.name, self._fd = shown(name) if isinstance(name, str) else "the stream", None
+            stdin = path is getattr(sys.stdin, "buffer", None)
+            name = "-" if stdin else getattr(path, "name", None)
+            self.name = shown(name) if isinstance(name, str) else "the stream"
             with suppress(OSError, AttributeError, ValueError):
                 self._fd = self._file.fileno()
         mode = 0 if self._fd is None else os.fstat(self._fd).st_mode
@@ -263,38 +252,27 @@ class Source:
 
     def _refuse_foreign(self) -> None:
         """Raise DataError if a file is known for something else than rows of numbers."""
-        for start, what in _FOREIGN.items():
-            if self.head.startswith(start):
-                raise DataError(f"{self.name} {what}.")
-        if self.head.startswith(b"PK\x03\x04"):
-            self._refuse_archive()
+        what = next((w for start, w in _FOREIGN.items() if self.head.startswith(start)), "")
+        if self.head.startswith(b"PK\x03\x04"):  # npz if there is an array in it
+            content = self.view() if self.regular else memoryview(self.head)
+            try:
+                names = zipfile.ZipFile(io.BytesIO(content)).namelist()
+            except (
+                Exception
+            ):  # whatever zipfile makes of arbitrary bytes; the reader of npz says it
+                names = [".npy"]
+            if any(name.startswith("xl/") for name in names):
+                what = "is an Excel workbook: save it as CSV"
+            elif not any(name.endswith(".npy") for name in names):
+                what = "is a zip archive: unpack it"
         elif self.format in ("csv", "tsv", "svmlight"):
-            self._refuse_markup()
-
-    def _refuse_archive(self) -> None:
-        """A zip file is npz if there is an array in it."""
-        content = self.view() if self.regular else memoryview(self.head)
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                names = archive.namelist()
-        except Exception:  # whatever zipfile makes of arbitrary bytes; the reader of npz says it
-            return
-        if any(name.startswith("xl/") for name in names):
-            raise DataError(f"{self.name} is an Excel workbook: save it as CSV.")
-        if not any(name.endswith(".npy") for name in names):
-            raise DataError(f"{self.name} is a zip archive: unpack it.")
-
-    def _refuse_markup(self) -> None:
-        start = self.head.lstrip(b"\xef\xbb\xbf \t\r\n")
-        if not start.startswith((b"<", b"{", b"[")):
-            return
-        text = start.decode(errors="replace")
-        if _WEB_PAGE.match(text):
-            raise DataError(f"{self.name} is a web page, not a file of data.")
-        if text.startswith(("{", "[")) and (
-            _JSON.match(text) or _is_json(text) or _is_json(text.splitlines()[0])
-        ):
-            raise DataError(f"{self.name} is JSON, which is not read: save it as CSV or Parquet.")
+            start = self.head.lstrip(b"\xef\xbb\xbf \t\r\n")
+            if _WEB_PAGE.match(start):
+                what = "is a web page, not a file of data"
+            elif _JSON.match(start):
+                what = "is JSON, which is not read: save it as CSV or Parquet"
+        if what:
+            raise DataError(f"{self.name} {what}.")
 
 
 def parsed_ahead(
@@ -310,27 +288,18 @@ def parsed_ahead(
     cores = min(_MOST_THREADS, os.cpu_count() or 1)
     pending: deque[tuple[bytes, Future[Parsed]]] = deque()
     with ThreadPoolExecutor(cores) as pool:
-        for text in texts:
-            if text is not None:
+        for text in itertools.chain(texts, [b""]):
+            if text:
                 pending.append((text, pool.submit(parse, text)))
-            while pending and (text is None or len(pending) > cores or pending[0][1].done()):
+            while pending and (not text or len(pending) > cores or pending[0][1].done()):
                 first, future = pending.popleft()
                 yield first, future.result()
             if text is None:
                 yield None, None
-        while pending:
-            first, future = pending.popleft()
-            yield first, future.result()
 
 
 def shown(name: str) -> str:
-    r"""A file's name as it can be printed: bytes that are no UTF-8 are replaced.
-
-    Examples
-    --------
-    >>> ascii(shown("caf\udce9.csv"))
-    "'caf\\ufffd.csv'"
-    """
+    """A file's name as it can be printed: bytes that are no UTF-8 are replaced."""
     return _SURROGATE.sub("\ufffd", name)
 
 
@@ -342,10 +311,9 @@ def magic_format(head: bytes) -> str | None:
 def _format_of(name: str, head: bytes) -> str:
     path = PurePath(name.lower())
     suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
-    by_name = _BY_SUFFIX.get(suffix) or magic_format(head)
-    if by_name:
-        return by_name
-    return "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
+    by_name = next((format for format, known in _SUFFIXES.items() if suffix in known), None)
+    by_content = "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
+    return by_name or magic_format(head) or by_content
 
 
 def _opened(path: str, name: str) -> int:
@@ -357,11 +325,3 @@ def _opened(path: str, name: str) -> int:
         fd = os.open(path, os.O_RDONLY | (os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0))
         os.set_blocking(fd, True)
         return fd
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
