@@ -256,30 +256,16 @@ class PieceReader:
         """The pieces; None now and then while a pipe is silent."""
         for piece in self._reader.pieces():
             if piece is not None:
-                self.dropped = piece.end.dropped
-                self._match(piece)
+                self.n_rows, self.dropped = self.n_rows + len(piece), piece.end.dropped
+                self.written += int((piece.codes >= 0).sum())
+                if self._labels is not None:
+                    piece.read_labels(self._labels.value)
+                self.unlabelled += int((piece.codes < 0).sum())
             if piece is None or len(piece):
                 yield piece
         if not self.n_rows:
             what = "row without missing values" if self.dropped else "rows"
             raise DataError(f"{self.source} has no {what}.")
-
-    def _match(self, piece: Piece) -> None:
-        """Read the labels as labels of the model."""
-        self.n_rows += len(piece)
-        self.written += int((piece.codes >= 0).sum())
-        if self._labels is not None:
-            values = [self._possible(key) for key in piece.labels]
-            known = {value: k for k, value in enumerate(dict.fromkeys(values)) if value is not None}
-            codes = [known.get(value, -1) for value in values]
-            piece.codes, piece.labels = np.array([*codes, -1], np.int64)[piece.codes], list(known)
-        self.unlabelled += int((piece.codes < 0).sum())
-
-    def _possible(self, key: Hashable) -> Hashable | None:
-        try:
-            return None if self._labels is None else self._labels.value(key, self.source)
-        except DataError:
-            return None
 
 
 def join(

@@ -118,24 +118,16 @@ class RowStream:
         if self._labels is None:
             texts = any(isinstance(key, str) for key in piece.labels)
             self._labels = LabelReader("texts") if texts else LabelReader.settled(piece.labels)
-        values, wrong = {}, dict[int, DataError]()
-        for code, key in enumerate(piece.labels):
-            row = int(np.argmax(piece.codes == code))
-            try:
-                where = f"{self.source}, row {piece.rows[row]}"
-                values[code] = self._labels.value(key, where)
-            except DataError as error:
-                wrong[row] = error
-                values[code] = key
-        known = {value: k for k, value in enumerate(dict.fromkeys(values.values()))}
-        table = np.array([known[values[code]] for code in range(len(values))], np.int64)
-        piece.codes, piece.labels = table[piece.codes], list(known)
-        if wrong:
-            row = min(wrong)
-            if row:
-                yield piece.head(row)
-            raise wrong[row]
-        yield piece
+        keys, codes = piece.labels, piece.codes
+        piece.read_labels(self._labels.value)
+        wrong = np.flatnonzero(piece.codes < 0)
+        if not len(wrong):
+            yield piece
+            return
+        if wrong[0]:
+            yield piece.head(int(wrong[0]))
+        row = f"{self.source}, row {piece.rows[wrong[0]]}"
+        self._labels.refuse(keys[codes[wrong[0]]], row)
 
     def check(self, state: Mapping[str, object]) -> None:
         """Raise ChangedError unless the source is, up to the position, what was learned."""

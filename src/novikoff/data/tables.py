@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -56,7 +55,6 @@ _FEW_LEVELS: Final = 20
 _ROWS_NAMED: Final = 10
 _ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
 _BATCH_NUMBERS: Final = 1 << 22  # in a piece of a Parquet file
-_PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
 
 
 @cache
@@ -109,13 +107,7 @@ class TableRows:
         return text_labels([str(key) for key in keys]) if self.raw else typed_labels(keys)
 
     def from_columns(self, columns: Mapping[int, Any], n_rows: int, begin: Position) -> Piece:
-        """A piece from its columns, by their positions.
-
-        Raises
-        ------
-        DataError
-            If a feature is not a number, a value is missing or infinite, or a level is unknown.
-        """
+        """A piece from its columns, by their positions."""
         if n_rows == 0 and self.whole:
             raise DataError(f"{self.source} has no rows.")
         roles = self.roles
@@ -305,23 +297,16 @@ class TableRows:
         codes, found = encode(cells, raw=self.raw)
         known = self._levels[k]
         if known is None:
-            reason = None
+            if not found:
+                self._leave_out(name, "has no values at all")
             if len(found) > _MOST_LEVELS:
-                reason = f"{len(found):,} different values, too many for --one-hot (at most "
-                reason += f"{_MOST_LEVELS:,})"
-            elif not found:
-                reason = "no values at all"
-            if reason is not None:
-                raise DataError(
-                    f"{self.source}: column {quoted(name)} has {reason}; leave it out with "
-                    f"--drop {argument(name)}."
-                )
-            self._levels[k] = tuple(found)
+                many = f"has {len(found):,} different values, too many for --one-hot (at most "
+                self._leave_out(name, f"{many}{_MOST_LEVELS:,})")
+            self._levels[k] = known = tuple(found)
+            became = counted(len(found), "column")
             self._notes.append(
-                f"column {quoted(name)} became {counted(len(found), 'column')} of 0 and 1, one for "
-                "each value"
+                f"column {quoted(name)} became {became} of 0 and 1, one for each value"
             )
-            return codes, tuple(found)
         order = {level: code for code, level in enumerate(known)}
         for code, level in enumerate(found):
             if level not in order:
@@ -375,11 +360,7 @@ class TableRows:
             at = place(self.source, first_row + int(np.argmax(unlabelled)) + 1, self.label or "")
             raise DataError(f"{at}: the label is missing; --missing drop leaves out such rows.")
         if absent is not None and self.whole and not trained and absent.all(axis=0).any():
-            name = self._owner(int(np.argmax(absent.all(axis=0))))
-            raise DataError(
-                f"{self.source}: column {quoted(name)} has no values at all; leave it out with "
-                f"--drop {argument(name)}."
-            )
+            self._leave_out(self._owner(int(np.argmax(absent.all(axis=0)))), "has no values at all")
         if self.options.missing == "mean" and not trained and self._means is None:
             self._means = self._column_means(X)
         if absent is not None and self._means is not None:
@@ -450,26 +431,23 @@ class TableRows:
         if not is_text(cells.type):
             dated = arrow("pyarrow.types").is_temporal(cells.type)
             advice = "turn it into a number, such as days since a date, or " if dated else ""
-            raise DataError(
-                f"{self.source}: column {quoted(name)} is of type {cells.type}, not of numbers; "
-                f"{advice}leave it out with --drop {argument(name)}."
-            )
+            self._leave_out(name, f"is of type {cells.type}, not of numbers", advice)
         truths = self._truths.get(position) is True
+        what = "neither true nor false" if truths else "not a number"
         for row, value in enumerate(_values_of(cells), start=first_row + 1):
-            text = "" if value is None else str(value)
-            if value is None or (self.raw and is_missing(text)):
+            text = str(value)
+            good = is_truth(text) if truths else is_number(text, self.decimal)
+            if value is None or (self.raw and (good or is_missing(text))):
                 continue
-            if self.raw and (is_truth(text) if truths else is_number(text, self.decimal)):
-                continue
-            what = "neither true nor false" if truths else "not a number"
             raise DataError(
                 f"{place(self.source, row, name)} holds {quoted(text)}, which is {what}; "
                 f"{self._advice(name, cells, text)}."
             )
-        raise DataError(
-            f"{self.source}: column {quoted(name)} is text without values; leave it out with "
-            f"--drop {argument(name)}."
-        )
+        self._leave_out(name, "is text without values")
+
+    def _leave_out(self, name: str, what: str, advice: str = "") -> NoReturn:
+        column = f"{self.source}: column {quoted(name)} {what}"
+        raise DataError(f"{column}; {advice}leave it out with --drop {argument(name)}.")
 
     def _advice(self, name: str, cells: Any, text: str) -> str:
         """What to do about a column of text that holds a certain one."""
@@ -484,18 +462,12 @@ class TableRows:
             return "the model has learned numbers there"
         codes, levels = encode(cells, raw=self.raw)
         if len(levels) > max(_FEW_LEVELS, (codes >= 0).sum() / 2):
-            return (
-                f"as most of its values differ, say --id {column} if it names the rows, or "
-                f"--drop {column}"
-            )
+            named = f"as most of its values differ, say --id {column} if it names the rows"
+            return f"{named}, or --drop {column}"
         hint = f"use --one-hot {column} to make it columns of 0 and 1, or --drop {column}"
-        roles = self.roles
-        if roles.guessed and roles.label is not None and len(levels) <= _FEW_LEVELS:
-            last = quoted(self.names[roles.label])
-            hint = (
-                f"the label was taken to be the last column, {last}; if it is {quoted(name)}, say "
-                f"--label {column}, else {hint}"
-            )
+        if self.roles.guessed and len(levels) <= _FEW_LEVELS:
+            taken = f"the label was taken to be the last column, {quoted(self.label or '')}"
+            hint = f"{taken}; if it is {quoted(name)}, say --label {column}, else {hint}"
         return hint
 
 
@@ -506,8 +478,11 @@ class TypedTable(Reader):
         super().__init__(request)
         self._files: list[Source | str] = list(files) or [request.source]
         self._parquet = request.source.format == "parquet"
-        self._schema = self._schema_of(self._files[0])
-        self._names, roles = self._roles()
+        with _readable(self.source, self._parquet):
+            opened = self._opened(self._files[0])
+            self._schema = opened.schema_arrow if self._parquet else opened.schema
+            names = list(self._schema.names)  # names that are no UTF-8 fail here
+        self._names, roles = self._roles(names)
         self._used = roles.used
         self.rows = TableRows(self, self._names, roles)
 
@@ -529,9 +504,9 @@ class TypedTable(Reader):
             piece.end = begin = piece.end._replace(offset=row)
             yield piece
 
-    def _roles(self) -> tuple[list[str], ColumnRoles]:
+    def _roles(self, names: list[str]) -> tuple[list[str], ColumnRoles]:
         """The names of the columns, without those of a pandas frame's index, and their roles."""
-        names, (options, recipe, labelled) = list(self._schema.names), self.request[1:4]
+        options, recipe, labelled = self.request[1:4]
         if "" in names:
             raise DataError(f"{self.source} has no name for column {names.index('') + 1}.")
         check_unique(self.source, names)
@@ -539,10 +514,9 @@ class TypedTable(Reader):
             roles = match_columns(self.source, names, recipe, options, labelled=labelled)
         else:
             asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
-            said = _pandas_index(self._schema) - asked
-            index = [
-                n for n in names if n in said or (_PANDAS_INDEX.fullmatch(n) and n not in asked)
-            ]
+            said = _pandas_index(self._schema)
+            index = [n for n in names if n in said or n.startswith("__index_level_")]
+            index = [name for name in index if name not in asked]
             if index:
                 self.notes = [f"the index of a pandas frame, {listed(index)}, is not a feature"]
             names = [name for name in names if name not in index]
@@ -560,14 +534,7 @@ class TypedTable(Reader):
             schema = pa.schema([self._schema.field(name) for name in names])
             yield pa.Table.from_batches(list(batches), schema=schema)
 
-    def _schema_of(self, file: Source | str) -> Any:
-        with _readable(self.source, self._parquet):
-            opened = self._opened(file)
-            schema = opened.schema_arrow if self._parquet else opened.schema
-            list(schema.names)  # names that are no UTF-8 fail here
-            return schema
-
-    def _batches(self, file: Source | str, names: Sequence[str]) -> Iterator[Any]:
+    def _batches(self, file: Source | str, names: list[str]) -> Iterator[Any]:
         with _readable(self.source, self._parquet):
             opened = self._opened(file)
             if self._parquet:
@@ -575,24 +542,22 @@ class TypedTable(Reader):
                 if absent:
                     raise DataError(f"{file} has no column {listed(sorted(absent))}.")
                 rows = max(1, _BATCH_NUMBERS // max(1, len(names)))
-                yield from opened.iter_batches(batch_size=rows, columns=list(names))
+                yield from opened.iter_batches(batch_size=rows, columns=names)
                 return
             batches = opened
             if hasattr(opened, "get_batch"):
                 batches = (opened.get_batch(k) for k in range(opened.num_record_batches))
             for batch in batches:
                 batch.validate(full=True)  # offsets that lead astray would crash us later
-                yield batch.select(list(names))
+                yield batch.select(names)
 
     def _opened(self, file: Source | str) -> Any:
-        pa = arrow()
+        pa, ipc = arrow(), arrow("pyarrow.ipc")
         content = file if isinstance(file, str) else pa.BufferReader(pa.py_buffer(file.view()))
         if self._parquet:
             return arrow("pyarrow.parquet").ParquetFile(content)
-        is_file = isinstance(file, Source) and file.head.startswith(b"ARROW1")
-        return (arrow("pyarrow.ipc").open_file if is_file else arrow("pyarrow.ipc").open_stream)(
-            content
-        )
+        whole = self.request.source.head.startswith(b"ARROW1")
+        return ipc.open_file(content) if whole else ipc.open_stream(content)
 
 
 def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:

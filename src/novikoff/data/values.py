@@ -236,12 +236,8 @@ class LabelReader:
     Examples
     --------
     >>> reader = LabelReader.settled(["1", "-1"])
-    >>> reader.kind, reader.value("7", "-, row 12")
-    ('integers', 7)
-    >>> reader.value("seven", "-, row 13")
-    Traceback (most recent call last):
-        ...
-    novikoff.data.errors.DataError: -, row 13 has the label "seven", but labels were whole ...
+    >>> reader.kind, reader.value("7"), reader.value("seven")
+    ('integers', 7, None)
     """
 
     def __init__(self, kind: LabelKind, *, written: bool = False) -> None:
@@ -265,30 +261,29 @@ class LabelReader:
         found = {kinds.get(type(label), "texts") for label in classes}
         return cls(found.pop() if len(found) == 1 else "texts", written=True)
 
-    def value(self, key: Hashable, where: str) -> Hashable:
-        """The label that a key stands for; DataError if it is of another kind."""
+    def value(self, key: Hashable) -> Hashable | None:
+        """The label that a key stands for; None if it is of another kind."""
         if key not in self._known:
-            self._known[key] = self._read(str(key), where)
+            self._known[key] = self._read(str(key))
         return self._known[key]
 
-    def _read(self, text: str, where: str) -> Hashable:
+    def refuse(self, key: Hashable, where: str) -> NoReturn:
+        """Raise DataError on a label of another kind."""
+        said = {"integers": "whole numbers", "numbers": "all numbers", "truths": "true or false,"}
+        raise DataError(
+            f"{where} has the label {quoted(str(key))}, but labels were {said[self.kind]} so far; "
+            "--text-labels takes all of them as text."
+        )
+
+    def _read(self, text: str) -> Hashable | None:
         if self.kind == "texts":
             return text.strip(BLANKS)
         written = self._written and is_number(text)
         value = (written_labels([text]) if written else text_labels([text])).tolist()[0]
         if self.kind == "numbers" and type(value) is int and float(value) == value:
             value = float(value)
-        wanted, said = {
-            "integers": (int, "whole numbers"),
-            "numbers": (float, "all numbers"),
-            "truths": (bool, "true or false,"),
-        }[self.kind]
-        if type(value) is not wanted:
-            raise DataError(
-                f"{where} has the label {quoted(text)}, but labels were {said} so far; "
-                "--text-labels takes all of them as text."
-            )
-        return value
+        wanted = {"integers": int, "numbers": float, "truths": bool}[self.kind]
+        return value if type(value) is wanted else None
 
 
 def _decimal_labels(numbers: Sequence[Decimal], texts: Sequence[str]) -> Labels:
