@@ -80,13 +80,7 @@ class Layout:
 
     @classmethod
     def sniff(cls, request: Request) -> Layout:
-        """Find out delimiter, header and names from the first records.
-
-        Raises
-        ------
-        DataError
-            If there are no rows, or two columns have one name, or a column has none.
-        """
+        """Find out delimiter, header and names from the first records."""
         source, options, recipe = request[:3]
         start, text = _beginning(source)
         name, notes, decimal = source.name, list[str](), options.decimal

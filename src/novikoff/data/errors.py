@@ -13,13 +13,7 @@ _PLAIN_NAME = re.compile(r"[\w.+-]+")
 
 
 class DataError(ValueError):
-    """Data cannot be used as it is; the message is one sentence that says where and why.
-
-    Examples
-    --------
-    >>> str(DataError('data.csv, row 3, column "age" is empty.'))
-    'data.csv, row 3, column "age" is empty.'
-    """
+    """Data cannot be used as it is; the message is one sentence that says where and why."""
 
     def __init__(self, message: str) -> None:
         super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
@@ -30,24 +24,12 @@ class ChangedError(DataError):
 
 
 def quoted(value: str, limit: int = 40) -> str:
-    """A value as it stands in a message: in quotes, and cut if it is long.
-
-    Examples
-    --------
-    >>> print(quoted("red"), quoted("x" * 50, limit=5))
-    "red" "xxxxx…"
-    """
+    """A value as it stands in a message: in quotes, and cut if it is long."""
     return f'"{value[:limit]}…"' if len(value) > limit else f'"{value}"'
 
 
 def listed(values: Sequence[str], limit: int = 5) -> str:
-    """Several values in quotes, and how many more there are.
-
-    Examples
-    --------
-    >>> print(listed(["a", "b", "c"], limit=2))
-    "a", "b" and 1 more
-    """
+    """Several values in quotes, and how many more there are."""
     text = ", ".join(quoted(value) for value in values[:limit])
     return text if len(values) <= limit else f"{text} and {len(values) - limit} more"
 
@@ -58,13 +40,7 @@ def argument(name: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number and its noun, in the plural unless there is one.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(2000, "row")
-    ('1 row', '2,000 rows')
-    """
+    """A number and its noun, in the plural unless there is one."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 

@@ -241,15 +241,7 @@ def _parse_pairs(
 def parse_csv(
     text: bytes, delimiter: str, roles: ColumnRoles, n_columns: int
 ) -> tuple[Floats, Integers, list[str]] | None:
-    r"""The numbers of a text, the code of each row's label, and the labels; None if not plain.
-
-    Examples
-    --------
-    >>> roles = ColumnRoles(label=1, id=None, features=[0, 2])
-    >>> X, codes, labels = parse_csv(b"1,a,2.5\n-3e2,b,.1\n", ",", roles, 3)
-    >>> X.tolist(), codes.tolist(), labels
-    ([[1.0, 2.5], [-300.0, 0.1]], [0, 1], ['a', 'b'])
-    """
+    """The numbers of a text, the code of each row's label, and the labels; None if not plain."""
     places = np.full(n_columns, SKIPPED)
     places[roles.features] = np.arange(len(roles.features))
     if roles.label is not None:
@@ -262,14 +254,7 @@ def parse_csv(
 
 
 def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
-    r"""The rows of svmlight text; None if it is not plain.
-
-    Examples
-    --------
-    >>> found = parse_pairs(b"+1 3:0.5 # one\n\n-1 1:2 7:1e3", labelled=True)
-    >>> found.indptr.tolist(), found.indices.tolist(), found.values.tolist(), found.labels
-    ([0, 1, 3], [3, 1, 7], [0.5, 2.0, 1000.0], ['+1', '-1'])
-    """
+    """The rows of svmlight text; None if it is not plain."""
     if b"#" in text:
         text = _COMMENT.sub(b"", text)
     text, queries = _QUERY.subn(rb"\1", text) if labelled and b"qid:" in text else (text, 0)

@@ -39,10 +39,30 @@ class NumpyRows(Reader):
 
     def __init__(self, request: Request) -> None:
         super().__init__(request)
-        read = self._read_npz if request.source.format == "npz" else self._read_npy
-        self._X, self._y, label, roles = read(request)
-        recipe = request.recipe if request.source.format == "npy" else None
-        names = numbered(self._X.shape[1], recipe)
+        source, options, recipe, labelled = request[:4]
+        if source.format == "npz":
+            self._X, self._y, label, roles = self._arrays(request)
+            names = numbered(self._X.shape[1], None)
+        else:
+            self._X, self._y = _parse(source.view(), self.source), None
+            _check_matrix(self._X, self.source)
+            if options.one_hot:
+                raise DataError(
+                    f"{self.source} is a matrix of numbers: --one-hot has nothing to do."
+                )
+            names = numbered(self._X.shape[1], recipe)
+            if recipe is None:
+                roles = assign_columns(self.source, names, options, labelled=labelled)
+            elif any(column.levels is not None for column in recipe.columns):
+                raise DataError(
+                    f"{self.source} is a matrix of numbers, but the model has text columns."
+                )
+            else:
+                roles = match_columns(self.source, names, recipe, options, labelled=labelled)
+            label = None
+            if roles.label is not None:
+                self._y, label = self._X[:, roles.label], names[roles.label]
+        self.notes = roles.notes
         self.rows = TableRows(self, names, roles)
         self.rows.label = self.label = label
 
@@ -76,30 +96,11 @@ class NumpyRows(Reader):
         missing, width = self.rows.options.missing, self._X.shape[1]
         return Recipe("matrix", label=self.label, missing=missing, width=width)
 
-    def _read_npy(self, request: Request) -> tuple[Array, Array | None, str | None, ColumnRoles]:
-        source, options, recipe, labelled = request[:4]
-        array = _parse(source.view(), source.name)
-        _check_matrix(array, source.name)
-        if options.one_hot:
-            raise DataError(f"{source.name} is a matrix of numbers: --one-hot has nothing to do.")
-        names = numbered(array.shape[1], recipe)
-        if recipe is None:
-            roles = assign_columns(source.name, names, options, labelled=labelled)
-        elif any(column.levels is not None for column in recipe.columns):
-            raise DataError(
-                f"{source.name} is a matrix of numbers, but the model has text columns."
-            )
-        else:
-            roles = match_columns(source.name, names, recipe, options, labelled=labelled)
-        self.notes = roles.notes
-        if roles.label is None:
-            return array, None, None, roles
-        return array, array[:, roles.label], names[roles.label], roles
-
-    def _read_npz(self, request: Request) -> tuple[Array, Array | None, str | None, ColumnRoles]:
+    def _arrays(self, request: Request) -> tuple[Array, Array | None, str | None, ColumnRoles]:
+        """The matrix and the labels of an npz file."""
         source, options, recipe, labelled = request[:4]
         refuse_columns(source.name, options, "an npz file")
-        arrays = _arrays(source.view(), source.name)
+        arrays = _unpacked(source.view(), source.name)
         x_name, y_name = _pick(arrays, source.name, labelled=labelled)
         X, y = arrays[x_name], None if y_name is None else arrays[y_name]
         _check_matrix(X, f"{source.name}, array {quoted(x_name)},")
@@ -160,7 +161,7 @@ def _parse(view: memoryview, name: str) -> Array:
     return np.frombuffer(body, dtype, count).reshape(shape, order="F" if fortran else "C")
 
 
-def _arrays(view: memoryview, name: str) -> dict[str, Array]:
+def _unpacked(view: memoryview, name: str) -> dict[str, Array]:
     try:
         with zipfile.ZipFile(io.BytesIO(view)) as archive:
             contents = {info.filename: archive.read(info) for info in archive.infolist()}

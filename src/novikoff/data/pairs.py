@@ -137,13 +137,7 @@ def read_svmlight(path: str | os.PathLike[str] | BinaryIO) -> Svmlight:
 
 
 def feature_hash(name: bytes, bits: int) -> int:
-    """The column of a name: FNV-1a of 64 bits, folded to fewer.
-
-    Examples
-    --------
-    >>> feature_hash(b"price", 18), feature_hash(b"", 31)
-    (189384, 331815660)
-    """
+    """The column of a name: FNV-1a of 64 bits, folded to fewer."""
     h = _BASIS
     for byte in name:
         h = (h ^ byte) * _PRIME & _WORD
@@ -154,12 +148,6 @@ class FeatureColumns:
     """The column of each name: hashed to 2^bits, or one after the other from those ``known``.
 
     If they are ``fixed``, the column of an unknown name is −1, and it is counted.
-
-    Examples
-    --------
-    >>> features = FeatureColumns(known=["red"], fixed=True)
-    >>> features.column("red"), features.column("blue"), features.notes()
-    (0, -1, ['1 feature that the model does not know is left out: "blue"'])
     """
 
     def __init__(
@@ -320,13 +308,7 @@ class PairRows(TextReader):
         return found._replace(indices=indices).where(indices < width).matrix(width)
 
     def _scan(self, text: bytes, begin: Position) -> tuple[Pairs, Indices, int]:
-        """Read lines one by one: their pairs, the number of each row, and of all lines.
-
-        Raises
-        ------
-        DataError
-            At the first line that is not of the form.
-        """
+        """Read lines one by one: their pairs, the number of each row, and of all lines."""
         check_text(text, self.source, begin)
         labels: dict[str, int] = {}
         rows, codes, ends = list[int](), list[int](), [0]

@@ -42,6 +42,7 @@ _DEFAULT: Final = ReadOptions()
 # The memory that the program takes up, and that of data per byte of its file: as text, or packed.
 _PROGRAM_BYTES, _PER_TEXT_BYTE, _PER_PACKED_BYTE = 400_000_000, 4, 20
 _VERSION: Final = 1
+_ON_DISK: Final = ("X", "data", "indices")
 _MAPPED: Final = "c"  # writable in memory, so that kernels need no second version; never on disk
 
 
@@ -76,15 +77,6 @@ def read(
     cache : path, optional
         A folder where such arrays are kept for the next time. Without it they lie in a temporary
         folder until the process ends.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
-        If the data cannot be read, or is not what it should be.
 
     Examples
     --------
@@ -143,15 +135,6 @@ def read_pieces(
         How the rows were read that the model was learned from.
     classes : sequence, optional
         The labels of the model: those of the rows are read as labels of their kind.
-
-    Returns
-    -------
-    PieceReader
-
-    Raises
-    ------
-    DataError
-        If the rows cannot be read, are not of the form that was learned, or lack a column.
 
     Examples
     --------
@@ -214,16 +197,9 @@ def _reader(request: Request, files: Sequence[str]) -> Reader:
 class PieceReader:
     """The rows of a source for a model, some at a time.
 
-    It is iterable once, and a context manager that gives the file back.
-
-    Attributes
-    ----------
-    n_rows, dropped : int
-        The rows given so far, and those left out.
-    unlabelled : int
-        Those of them that have no label which the model could give.
-    written : int
-        Those of them that have a label of whatever kind.
+    It is iterable once, and a context manager that gives the file back. ``n_rows`` rows were given
+    so far, and ``dropped`` left out; ``unlabelled`` have no label which the model could give,
+    ``written`` have a label of whatever kind.
     """
 
     def __init__(self, reader: Reader, classes: Sequence[Hashable] | None) -> None:
@@ -272,27 +248,41 @@ def join(
     reader: Reader, folder: Path | None = None, progress: Callable[[str], None] | None = None
 ) -> Dataset:
     """The dataset of all pieces of a reader, in memory or in a folder."""
-    joined, told = Joined(folder), 0
+    arrays, told, n_read = dict[str, GrowingArray](), 0, 0
+    keys, ids = dict[Hashable, int](), list[str]()
     try:
         for piece in reader.pieces():
             if piece is None:
                 continue
-            joined.add(piece, reader.expected_rows(piece.end))
-            if progress is not None and joined.n_read >= 2 * told:
-                told = joined.n_read
+            n_read = piece.end.row
+            own = [keys.setdefault(key, len(keys)) for key in piece.labels]
+            codes = np.array([*own, -1], np.int64)[piece.codes]
+            X, parts = piece.X, dict[str, Array](codes=codes, rows=piece.rows)
+            if isinstance(X, np.ndarray):
+                parts["X"] = X
+            else:
+                parts.update(data=X.data, indices=X.indices, lengths=np.diff(X.indptr))
+            for name, part in parts.items() if len(piece) else ():
+                path = None if folder is None or name not in _ON_DISK else folder / f"{name}.npy"
+                arrays.setdefault(name, GrowingArray(path)).append(part)
+            ids += piece.ids or []
+            if progress is not None and n_read >= 2 * told:
+                told = n_read
                 progress(f"reading {reader.source}: {told:,} rows")
     finally:
         reader.request.source.close()
-    nothing = np.zeros(0, np.int64)
-    rows, codes = (np.concatenate([nothing, *parts]) for parts in (joined.rows, joined.codes))
-    if not len(rows):
-        what = "has no row without missing values" if joined.n_read else "is empty: it has no rows"
+    if not arrays:
+        what = "has no row without missing values" if n_read else "is empty: it has no rows"
         raise DataError(f"{reader.source} {what}.")
+    found = {name: array.finish() for name, array in arrays.items()}
+    codes, rows = (cast(Indices, found[name]) for name in ("codes", "rows"))
     recipe, label, y = reader.recipe(), reader.label, None
-    X = joined.matrix(len(rows), recipe.n_features, reader.shift())
+    matrix: Any = found.get("X")
+    if matrix is None:
+        matrix = _sparse(found, folder, recipe.n_features, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
     if label is not None and codes.min() >= 0:
-        y = reader.typed(list(joined.keys))[codes]
+        y = reader.typed(list(keys))[codes]
         if reader.request.recipe is None:
             advice = "; choose the label with --label" if recipe.family == "table" else ""
             check_classes(y, reader.source, label, advice)
@@ -300,106 +290,53 @@ def join(
         notes.append(f"labels are missing in column {quoted(label)}: it is not used")
     at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
     return Dataset(
-        X,
+        matrix,
         y,
         recipe.names,
         recipe,
         reader.source,
         label,
         notes,
-        joined.ids,
+        ids if reader.has_ids else None,
         rows,
         imputed=(at[0], at[1]) if at else None,
-        n_read=joined.n_read,
+        n_read=n_read,
         on_disk=folder is not None,
     )
 
 
-class Joined:
-    """The pieces of a source, joined in memory or in a folder."""
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder, self.n_read = folder, 0
-        self._arrays: dict[str, GrowingArray] = {}
-        self.keys: dict[Hashable, int] = {}
-        self.codes: list[Indices] = []
-        self.rows: list[Indices] = []
-        self.ids: list[str] | None = None
-
-    def add(self, piece: Piece, expected: int = 0) -> None:
-        """Add a piece; ``expected`` is how many rows there may be in the end."""
-        self.n_read = piece.end.row
-        if not len(piece):
-            return
-        own = [self.keys.setdefault(key, len(self.keys)) for key in piece.labels]
-        self.codes.append(np.array([*own, -1], np.int64)[piece.codes])
-        self.rows.append(piece.rows)
-        if piece.ids is not None:
-            self.ids = [*(self.ids or []), *piece.ids]
-        X = piece.X
-        if isinstance(X, np.ndarray):
-            self._append("X", X, expected)
-        else:
-            pairs = expected * X.nnz // max(1, len(piece))
-            self._append("data", X.data, pairs)
-            self._append("indices", X.indices, pairs)
-            self._append("lengths", np.diff(X.indptr), expected)
-
-    def _append(self, name: str, part: Array, expected: int) -> None:
-        self._arrays.setdefault(name, GrowingArray(self._folder, name)).append(part, expected)
-
-    def matrix(self, n_rows: int, width: int, shift: int) -> Any:
-        """X; ``shift`` is what the indices of a sparse one are too large by."""
-        arrays = {name: array.finish() for name, array in self._arrays.items()}
-        if "X" in arrays:
-            return arrays["X"]
-        indices = cast(npt.NDArray[np.int32], arrays["indices"])
-        indptr = np.zeros(n_rows + 1, np.int32 if len(indices) < 2**31 else np.int64)
-        np.cumsum(arrays.pop("lengths"), out=indptr[1:])
-        if self._folder is None:
-            indices -= np.int32(shift)
-            return _csr((arrays["data"], indices, indptr), n_rows, width)
-        on_disk = np.load(self._folder / "indices.npy", mmap_mode="r+")
-        on_disk -= np.int32(shift)
-        np.save(self._folder / "indptr.npy", indptr)
-        (self._folder / "lengths.npy").unlink()
-        return _mapped(self._folder, n_rows, width)
-
-
 class GrowingArray:
-    """An array that rows are added to, in memory or, in a folder, in an ``.npy`` file."""
+    """An array that parts are added to, in memory or in an ``.npy`` file."""
 
-    def __init__(self, folder: Path | None, name: str) -> None:
-        self._path = None if folder is None else folder / f"{name}.npy"
-        self._data: Array = np.zeros(0)
-        self._length = 0
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._parts, self._length = path, list[Array](), 0
 
-    def append(self, part: Array, expected: int = 0) -> None:
-        """Add rows; ``expected`` is how many there may be in the end."""
-        needed = self._length + len(part)
-        if self._path is not None:
-            with self._path.open("ab") as file:
-                file.write(b"" if file.tell() else _npy_header(part, 0))
-                file.write(np.ascontiguousarray(part).data)
-            self._data = part[:0]
-        elif not self._length:
-            self._data = part  # if it remains the only one, it is not copied
-        else:
-            if needed > len(self._data):  # memory that is not used yet takes up none
-                shape = (max(needed, expected, 2 * self._length), *part.shape[1:])
-                data = np.empty(shape, part.dtype)
-                data[: self._length] = self._data[: self._length]
-                self._data = data
-            self._data[self._length : needed] = part
-        self._length = needed
+    def append(self, part: Array) -> None:
+        """Add rows."""
+        self._length += len(part)
+        if self._path is None:
+            self._parts.append(part)
+            return
+        with self._path.open("ab") as file:
+            file.write(b"" if file.tell() else _npy_header(part, 0))
+            file.write(np.ascontiguousarray(part).data)
+        self._parts = [part[:0]]
 
     def finish(self) -> Array:
-        """The whole array."""
-        if self._path is None:
-            return self._data[: self._length]
-        with self._path.open("r+b") as file:
-            file.write(_npy_header(self._data, self._length))
-        return cast(Array, np.load(self._path, mmap_mode=_MAPPED))
+        """The whole array; each part is given back as soon as it is copied."""
+        like = self._parts[-1]
+        if self._path is not None:
+            with self._path.open("r+b") as file:
+                file.write(_npy_header(like, self._length))
+            return cast(Array, np.load(self._path, mmap_mode=_MAPPED))
+        if len(self._parts) == 1:
+            return like
+        whole, end = np.empty((self._length, *like.shape[1:]), like.dtype), self._length
+        while self._parts:
+            part = self._parts.pop()
+            whole[end - len(part) : end] = part
+            end -= len(part)
+        return whole
 
 
 class DiskFolder:
@@ -474,6 +411,20 @@ def _mapped(folder: Path, n_rows: int, width: int) -> Any:
         return np.load(folder / "X.npy", mmap_mode=_MAPPED)
     names = ("data", "indices", "indptr")
     return _csr([np.load(folder / f"{n}.npy", mmap_mode=_MAPPED) for n in names], n_rows, width)
+
+
+def _sparse(found: dict[str, Any], folder: Path | None, width: int, shift: int) -> Any:
+    """A CSR array; ``shift`` is what its indices are too large by."""
+    lengths, indices = found["lengths"], found["indices"]
+    indptr = np.zeros(len(lengths) + 1, np.int32 if len(indices) < 2**31 else np.int64)
+    np.cumsum(lengths, out=indptr[1:])
+    if folder is None:
+        indices -= np.int32(shift)
+        return _csr((found["data"], indices, indptr), len(lengths), width)
+    np.save(folder / "indptr.npy", indptr)
+    on_disk = np.load(folder / "indices.npy", mmap_mode="r+")
+    on_disk -= np.int32(shift)
+    return _mapped(folder, len(lengths), width)
 
 
 def _csr(parts: Sequence[Any], n_rows: int, width: int) -> Any:

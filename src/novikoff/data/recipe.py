@@ -10,7 +10,7 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -157,13 +157,9 @@ class Recipe:
     def from_json(cls, value: Mapping[str, object]) -> Recipe:
         """The recipe that `to_json` wrote; DataError if it is none."""
         streams = {"bits": None, "features": None}  # others need not have them
-        fields = _fields(value, "The recipe", set(cls.__dataclass_fields__), streams)
-        for name, (good, what) in _RULES.items():
-            if not good(fields[name]):
-                raise DataError(f"The recipe's {quoted(name)} is not {what}.")
-        fields["columns"] = tuple(map(_column, fields["columns"]))
-        fields["features"] = None if fields["features"] is None else tuple(fields["features"])
-        recipe = cls(**fields)
+        value = {**streams, **value} if isinstance(value, Mapping) else value
+        fields = _fields(value, "The recipe", cls.__dataclass_fields__)
+        recipe = cls(**fields | {"columns": tuple(map(_column, fields["columns"]))})
         _check_consistent(recipe)
         return recipe
 
@@ -202,13 +198,7 @@ def assign_columns(
     row_names: bool = False,
     hint: str = "",
 ) -> ColumnRoles:
-    """Assign the columns of a table by a user's options; ``hint`` is advice if no column remains.
-
-    Raises
-    ------
-    DataError
-        If a chosen column is not there, or a column is chosen for two things.
-    """
+    """Assign the columns of a table by a user's options; ``hint`` is advice if none remains."""
 
     def found(columns: Sequence[str | int | None], option: str) -> list[int]:
         return [find_column(source, names, c, option) for c in columns if c is not None]
@@ -262,13 +252,7 @@ def assign_columns(
 def match_columns(
     source: str, names: Sequence[str], recipe: Recipe, options: ReadOptions, *, labelled: bool
 ) -> ColumnRoles:
-    """Find the columns of a recipe in a table, by name, whatever their order.
-
-    Raises
-    ------
-    DataError
-        If some are not there.
-    """
+    """Find the columns of a recipe in a table, by name, whatever their order."""
     positions: dict[str | None, int] = {name: j for j, name in enumerate(names)}
     absent = [column.name for column in recipe.columns if column.name not in positions]
     if absent:
@@ -296,13 +280,7 @@ def match_columns(
 
 
 def find_column(source: str, names: Sequence[str], column: str | int, option: str) -> int:
-    """The position of a column given by name or by number, from 1 or from the end.
-
-    Examples
-    --------
-    >>> [find_column("data.csv", ["a", "b", "7"], column, "--drop") for column in ("b", -1, "7")]
-    [1, 2, 2]
-    """
+    """The position of a column given by name or by number, from 1 or from the end."""
     if isinstance(column, str):
         if column in names:
             return list(names).index(column)
@@ -360,78 +338,73 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
-def _is_text(value: object) -> bool:
-    return value is None or isinstance(value, str)
+def _is_finite(value: object) -> bool:
+    number = type(value) is float or (type(value) is int and abs(value) < 2**1023)
+    return number and math.isfinite(cast(float, value))
 
 
-# Which values of a field are good, and what they are called.
-_RULES: dict[str, tuple[Any, str]] = {
+# Which values of a field are good, if it is there, and what they are called.
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "family": (lambda v: v in ("table", "matrix", "named"), '"table", "matrix" or "named"'),
     "columns": (lambda v: isinstance(v, list), "a list"),
-    "label": (_is_text, "text"),
-    "id": (_is_text, "text"),
+    "label": (lambda v: isinstance(v, str), "text"),
+    "id": (lambda v: isinstance(v, str), "text"),
     "missing": (lambda v: v in ("refuse", "drop", "mean"), "one of refuse, drop and mean"),
     "width": (lambda v: _is_whole(_MOST_COLUMNS, v), f"an integer from 0 to {_MOST_COLUMNS}"),
     "first": (lambda v: _is_whole(1, v), "an integer from 0 to 1"),
-    "header": (lambda v: v is None or isinstance(v, bool), "true or false"),
-    "delimiter": (lambda v: _is_text(v) and len(v or " ") == 1, "one character"),
-    "decimal": (lambda v: v in (None, ".", ","), "a point or a comma"),
-    "bits": (lambda v: v is None or _is_whole(31, v), "an integer from 0 to 31"),
-    "features": (lambda v: v is None or _are_texts(v), "texts"),
+    "header": (lambda v: isinstance(v, bool), "true or false"),
+    "delimiter": (lambda v: isinstance(v, str) and len(v) == 1, "one character"),
+    "decimal": (lambda v: v in (".", ","), "a point or a comma"),
+    "bits": (lambda v: _is_whole(31, v), "an integer from 0 to 31"),
+    "features": (_are_texts, "texts"),
+    "name": (lambda v: isinstance(v, str), "text"),
+    "mean": (_is_finite, "a finite number"),
+    "levels": (
+        lambda v: _are_texts(v) and v and all(a < b for a, b in pairwise(v)),
+        "texts in their order",
+    ),
 }
+_NEEDED: Final = ("family", "columns", "missing", "width", "first", "name")
+
+
+def _fields(value: object, whose: str, names: Iterable[str]) -> dict[str, Any]:
+    """The fields of a JSON object: all of them, each of its type, and no others."""
+    if not isinstance(value, Mapping):
+        raise DataError(f"{whose} is not a JSON object.")
+    for name in sorted(map(str, set(value) ^ set(names))):
+        problem = "lacks the" if name in names else "has the unknown"
+        raise DataError(f"{whose} {problem} field {quoted(name)}.")
+    for name, found in value.items():
+        good, what = _RULES[name]
+        if not (good(found) if found is not None else name not in _NEEDED):
+            raise DataError(f"{whose} has a {quoted(name)} that is not {what}.")
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
+
+
+def _column(value: object) -> Column:
+    column = Column(**_fields(value, "A column of the recipe", ("name", "mean", "levels")))
+    if column.mean is not None and column.levels is not None:
+        raise DataError(f"The recipe's column {quoted(column.name)} has both a mean and levels.")
+    return column
 
 
 def _check_consistent(recipe: Recipe) -> None:
     names, features = [column.name for column in recipe.columns], recipe.features or ()
-    table, mark = recipe.family == "table", recipe.delimiter
+    table, mark = recipe.family == "table", recipe.delimiter or ";"
     hashed_or_named = (recipe.bits is not None) + (recipe.features is not None)
     flaws = {
-        "its delimiter cannot stand between fields": mark is not None
-        and (mark in '"\r\n\0' or mark > "~" or mark == (recipe.decimal or ".")),
-        "it names a feature twice": len(set(features)) < len(features),
-        "it names columns, but is not that of a table": not table and names,
-        "it is that of a matrix without columns": recipe.family == "matrix" and not recipe.width,
-        "features are either hashed or named, and in rows of names alone": (
-            hashed_or_named != (recipe.family == "named")
-        ),
-        "it has no columns": table and not names,
-        "it names a column twice": table
-        and (len(set(names)) < len(names) or len(set(recipe.names)) < len(recipe.names)),
+        "its delimiter cannot stand between fields": mark in '"\r\n\0'
+        or mark > "~"
+        or mark == (recipe.decimal or "."),
+        "it has columns or a width that its family does not have": table != bool(names)
+        or (recipe.family == "matrix" and not recipe.width),
+        "features are either hashed or named, and in rows of names alone": hashed_or_named
+        != (recipe.family == "named"),
+        "it names a column or a feature twice": len(set(features)) < len(features)
+        or (table and len({*names}) < len(names))
+        or (table and len({*recipe.names}) < len(recipe.names)),
         "it has its label or id among the features": {recipe.label, recipe.id} & set(names),
     }
     for flaw, found in flaws.items():
         if found:
             raise DataError(f"The recipe makes no sense: {flaw}.")
-
-
-def _column(value: object) -> Column:
-    fields = _fields(value, "A column of the recipe", {"name", "mean", "levels"}, {})
-    name, mean, levels = fields["name"], fields["mean"], fields["levels"]
-    if not isinstance(name, str):
-        raise DataError("A column of the recipe has a name that is not text.")
-    whose = f"of the recipe's column {quoted(name)}"
-    if mean is not None:
-        if isinstance(mean, bool) or not isinstance(mean, int | float):
-            raise DataError(f"The mean {whose} is not a number.")
-        mean = float(mean) if abs(mean) < 2**1024 else math.inf
-        if not math.isfinite(mean) or levels is not None:
-            raise DataError(f"The mean {whose} is not finite, or there are levels.")
-    if levels is None:
-        return Column(name, mean)
-    if not _are_texts(levels) or not levels or any(a >= b for a, b in pairwise(levels)):
-        raise DataError(f"The levels {whose} are not texts in their order.")
-    return Column(name, None, tuple(levels))
-
-
-def _fields(
-    value: object, whose: str, names: set[str], defaults: Mapping[str, object]
-) -> dict[str, Any]:
-    """The fields of a JSON object, all of which must be there, and no others."""
-    if not isinstance(value, Mapping):
-        raise DataError(f"{whose} is not a JSON object.")
-    found = {**defaults, **value}
-    if set(found) != names:
-        odd = sorted(str(name) for name in set(found) ^ names)[0]
-        problem = "lacks" if odd in names else "has the unknown"
-        raise DataError(f"{whose} {problem} field {quoted(odd)}.")
-    return found

@@ -278,13 +278,7 @@ class Source:
 def parsed_ahead(
     texts: Iterator[bytes | None], parse: Callable[[bytes], Parsed]
 ) -> Iterator[tuple[bytes | None, Parsed | None]]:
-    """Each text with what a kernel makes of it, on all cores; in order, and as soon as it is there.
-
-    Examples
-    --------
-    >>> list(parsed_ahead(iter([b"a", None, b"bc"]), len))
-    [(b'a', 1), (None, None), (b'bc', 2)]
-    """
+    """Each text, and what a kernel makes of it on all cores; in order, as soon as it is there."""
     cores = min(_MOST_THREADS, os.cpu_count() or 1)
     pending: deque[tuple[bytes, Future[Parsed]]] = deque()
     with ThreadPoolExecutor(cores) as pool:

@@ -31,18 +31,10 @@ _UNSAID: Final = "The model does not say how its stream was read."
 
 
 class RowStream:
-    """Labelled rows in pieces, as they come.
+    """Labelled rows in pieces, as they come; ``notes`` say what was decided.
 
-    Attributes
-    ----------
-    source : str
-        The name of the file or pipe.
-    notes : list of str
-        What was decided.
-    repeatable : bool
-        Whether rows can be read again: it is a plain file.
-    start, position : Position
-        Where the first row begins, and where the stream goes on.
+    The first row begins at ``start``; the stream goes on at ``position``. A plain file is
+    ``repeatable``: its rows can be read again.
     """
 
     def __init__(self, rows: Reader, labels: LabelReader | None, at: Position | None) -> None:
@@ -69,13 +61,7 @@ class RowStream:
         return None if rows.recipe().family == "matrix" else list(rows.recipe().names)
 
     def pieces(self, position: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on; None now and then while a pipe is silent.
-
-        Raises
-        ------
-        DataError
-            If a row cannot be read; those before it have been given.
-        """
+        """The rows from a position on, up to one that is wrong; None while a pipe is silent."""
         for piece in self._rows.pieces(position or self.position):
             if piece is None:
                 yield None
@@ -176,15 +162,10 @@ def open_stream(
     state : mapping, optional
         What `RowStream.state` said: the stream goes on from there. A pipe brings what is new.
 
-    Returns
-    -------
-    RowStream
-
     Raises
     ------
     DataError
-        If it cannot be read, or is not what it should be; ChangedError if it is not what was
-        learned.
+        If it is not what it should be; ChangedError if it is not what was learned.
 
     Examples
     --------

@@ -89,7 +89,7 @@ class TableRows:
         self.labelled, self.whole = reader.request[3:5]
         self.names, self.roles, self.raw, self.decimal = names, roles, raw, decimal
         self.label = reader.label = None if roles.label is None else names[roles.label]
-        self._imputed = reader.imputed
+        self._imputed, reader.has_ids = reader.imputed, roles.id is not None
         self._notes: list[str] = []
         self._levels: list[tuple[str, ...] | None] = [None] * len(roles.features)
         self._means: npt.NDArray[np.float64] | None = None

@@ -57,6 +57,7 @@ class Reader:
     """
 
     label: str | None = None
+    has_ids = False
     rows: TableRows
 
     def __init__(self, request: Request) -> None:
@@ -82,10 +83,6 @@ class Reader:
 
     def shift(self) -> int:
         """What the indices of a sparse X are too large by."""
-        return 0
-
-    def expected_rows(self, end: Position) -> int:
-        """How many rows there will be, by those up to a position; 0 if nobody knows."""
         return 0
 
 
@@ -136,10 +133,6 @@ class TextReader(Reader):
             return self.request.one_piece
         size = len(source.head) if source.ended else self._size or PIECE_BYTES + self.body.offset
         return size - self.body.offset < PIECE_BYTES
-
-    def expected_rows(self, end: Position) -> int:
-        """How many rows there will be, by those up to a position; 0 if nobody knows."""
-        return int(1.01 * end.row * self._size / end.offset) if end.offset else 0
 
     def finish(self, piece: Piece, text: bytes) -> Piece:
         """The piece, with its end in bytes and lines, and the means to find that of each row."""
@@ -231,20 +224,7 @@ class Record(NamedTuple):
 def records(
     text: bytes, start: int, delimiter: str, source: str, *, line: int = 1
 ) -> Iterator[Record]:
-    r"""Read records of fields as RFC 4180 has them, without blank lines.
-
-    Raises
-    ------
-    DataError
-        If a quote is not closed by the end.
-
-    Examples
-    --------
-    >>> for record in records(b'a,"b, c"\n\n1,2', 0, ",", "a.csv"):
-    ...     print(record)
-    Record(line=1, fields=[b'a', b'b, c'], end=9)
-    Record(line=3, fields=[b'1', b'2'], end=13)
-    """
+    """Read records of fields as RFC 4180 has them, without blank lines."""
     mark = delimiter.encode()
     other = rb"[^\r\n" + re.escape(mark) + rb"]*+"
     field = re.compile(
@@ -280,13 +260,7 @@ def records(
 
 
 def end_of_records(text: bytes, delimiter: str | None) -> int:
-    r"""Where the last whole record of a text ends that begins with one.
-
-    Examples
-    --------
-    >>> end_of_records(b'1,2\n3,"4\n5"\n6,"7\n', ","), end_of_records(b"1,2\r3", ",")
-    (12, 4)
-    """
+    """Where the last whole record of a text ends that begins with one."""
     if delimiter is None or b'"' not in text:
         return text.rfind(b"\n") + 1 or text.rfind(b"\r", 0, -1) + 1
     mark = re.escape(delimiter.encode())

@@ -57,13 +57,7 @@ def is_truth(text: str) -> bool:
 
 
 def number(text: str, decimal: str = ".") -> float | None:
-    """The number that a field is; None if it is none, as 1_000 and 0x10.
-
-    Examples
-    --------
-    >>> number(" 2.5"), number("1,5", decimal=","), number("red")
-    (2.5, 1.5, None)
-    """
+    """The number that a field is; None if it is none, as 1_000 and 0x10."""
     text = text.strip(BLANKS)
     if decimal != ".":
         if "." in text:
@@ -83,13 +77,7 @@ def has_decimal_comma(text: str) -> bool:
 
 
 def number_in_dress(text: str) -> str | None:
-    """What keeps a field from being a number that a reader would see in it.
-
-    Examples
-    --------
-    >>> number_in_dress("12%"), number_in_dress("$1,200.50"), number_in_dress("1 200 000")
-    ('a percent sign', 'a currency sign', 'thousands separators')
-    """
+    """What keeps a field from being a number that a reader would see in it."""
     text = text.strip(BLANKS)
     for signs, what in (("%", "a percent sign"), ("$€£¥₹", "a currency sign")):
         bare = text.strip(signs).strip()
@@ -99,13 +87,7 @@ def number_in_dress(text: str) -> str | None:
 
 
 def are_exact(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
-    """Which numbers float64 holds exactly; infinity and what becomes infinite count as held.
-
-    Examples
-    --------
-    >>> are_exact(np.array([2**53, 2**53 + 1, 2**62, -(2**63)])).tolist()
-    [True, False, True, True]
-    """
+    """Which numbers float64 holds exactly; infinity and what becomes infinite count as held."""
     exact: npt.NDArray[np.bool_] = np.ones(values.shape, np.bool_)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         sizes, one = np.abs(values.view(np.ndarray)).astype(np.uint64), np.uint64(1)
@@ -123,11 +105,6 @@ def is_exact_text(text: str) -> bool:
 
     Decimals are rounded to the nearest double, as everyone expects of them. Integers are often
     keys or times: if two of them became one, a verdict on the data would be wrong.
-
-    Examples
-    --------
-    >>> [is_exact_text(text) for text in ("9007199254740993", "9007199254740992", "9e15", "0.1")]
-    [False, True, True, True]
     """
     if len(text) < 16 or not _INTEGER.fullmatch(text):
         return True
@@ -149,11 +126,6 @@ def text_labels(texts: Sequence[str]) -> Labels:
     Integers if all are written as integers, floats if all are whole numbers that a float
     holds, truth values if all are true or false, else the texts. "01" is text, since as a
     number it would be "1"; fractions are text, since they are no classes as numbers.
-
-    Examples
-    --------
-    >>> text_labels(["-1", " 1"]), text_labels(["1.0", "2.0"]), text_labels(["01", "1"])
-    (array([-1,  1]), array([1., 2.]), array(['01', '1'], dtype='<U2'))
     """
     texts = [text.strip(BLANKS) for text in texts]
     if all(map(_INTEGER_LABEL.fullmatch, texts)):
@@ -167,13 +139,7 @@ def text_labels(texts: Sequence[str]) -> Labels:
 
 
 def written_labels(texts: Sequence[str]) -> Labels:
-    """The labels that numbers stand for, however they are written, unless two became one.
-
-    Examples
-    --------
-    >>> written_labels(["+1", "-1.0"]), written_labels(["0.5", "50e-2"])
-    (array([ 1, -1]), array(['0.5', '0.5'], dtype='<U3'))
-    """
+    """The labels that numbers stand for, however they are written, unless two became one."""
     try:
         numbers = [Decimal(text) for text in texts]
     except InvalidOperation:  # an exponent beyond all bounds
@@ -187,13 +153,7 @@ def written_labels(texts: Sequence[str]) -> Labels:
 
 
 def typed_labels(keys: Sequence[Hashable]) -> Labels:
-    """The labels that values of one type stand for, as a typed column holds them.
-
-    Examples
-    --------
-    >>> typed_labels([Decimal("1.50"), Decimal("2")]), typed_labels([2.0, 1.0])
-    (array(['1.5', '2'], dtype='<U3'), array([2., 1.]))
-    """
+    """The labels that values of one type stand for, as a typed column holds them."""
     if isinstance(keys[0], Decimal):
         numbers = [key for key in keys if isinstance(key, Decimal)]
         return _decimal_labels(numbers, [_plain(number) for number in numbers])
@@ -232,12 +192,6 @@ class LabelReader:
     """Keys as labels of one kind, settled by the first of them, or by a model's classes.
 
     With ``written``, numbers may be written in any way, as +1 or 1.0, as in svmlight files.
-
-    Examples
-    --------
-    >>> reader = LabelReader.settled(["1", "-1"])
-    >>> reader.kind, reader.value("7"), reader.value("seven")
-    ('integers', 7, None)
     """
 
     def __init__(self, kind: LabelKind, *, written: bool = False) -> None:
