@@ -40,176 +40,183 @@ def parquet(**columns: object) -> bytes:
     return stream.getvalue()
 
 
+def archive(*names: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        for name in names:
+            file.writestr(name, "content")
+    return stream.getvalue()
+
+
 LATE = b"a,b\n" + b"1,2\n" * 150_000
-
-
-def named(value: object) -> str | None:
-    """Tests are not named after bytes, of which some hold the time of day."""
-    return "bytes" if isinstance(value, bytes) else None
-
-
 ZIP = gzip.compress(b"a,b\n1,2\n", mtime=0)
-
-CSV: list[tuple[bytes, ReadOptions, list[str]]] = [
-    (b"", ReadOptions(), ["is empty"]),
-    (b"\n\n \n"[:2], ReadOptions(), ["is empty"]),
-    (b"a,b\n", ReadOptions(), ["header but no rows"]),
-    (b"a\n1\n", ReadOptions(), ["no column left for the features"]),
-    (b"a,b,c\n1,2,3\n4,5\n", ReadOptions(), ["line 3", "2 fields", "3 are expected"]),
-    (b"a,b,c\n1,2,3\n\n4,5,6,7\n", ReadOptions(), ["line 4", "4 fields", "3 are expected"]),
-    (b"a,b\n1,2,3\n", ReadOptions(), ["line 2", "3 fields", "2 are expected"]),
-    (b'a,b\n1,"x\ny"\n3\n', ReadOptions(), ["line 4", "1 field ", "2 are expected"]),
-    (b'a,b\n1,"x\n2,y\n', ReadOptions(), ["line 2", "quote"]),
-    (b"a,b\n" + b"1,2\n" * 200 + b'1,"x\n2,y\n', ReadOptions(), ["line 202", "quote"]),
-    (LATE + b"oops,2\n", ReadOptions(), ["row 150001", 'column "a"', '"oops"']),
-    (LATE + b"1\n", ReadOptions(), ["line 150002", "1 field "]),
-    (
-        b"a,b,c\n1,red,x\n",
-        ReadOptions(),
-        ["row 1", 'column "b"', '"red"', "--one-hot b", "--drop b"],
-    ),
-    (b"a,b,c\n1,2,x\n3,0x10,x\n", ReadOptions(), ["row 2", 'column "b"', '"0x10"']),
-    (b"a,b,c\n1,2,x\n3,1_000,x\n", ReadOptions(), ["row 2", 'column "b"', '"1_000"']),
-    (b"a,b,c\nTrue,2,x\n3,1,x\n", ReadOptions(), ["row 1", 'column "a"', '"True"']),
-    (b"a;b\n1,5;2\n", ReadOptions(), ["row 1", 'column "a"', "--decimal ,"]),
-    (b"a;b\n1.5;2\n", ReadOptions(decimal=","), ["row 1", 'column "a"', '"1.5"']),
-    (b"a,b\n1,2\ninf,2\n", ReadOptions(missing="drop"), ["row 2", 'column "a"', "infinite"]),
-    (b"a,b\n1,2\n-Infinity,2\n", ReadOptions(), ["row 2", 'column "a"', "infinite"]),
-    (b"a,b\n1,2\n1e999,2\n", ReadOptions(), ["row 2", 'column "a"', "infinite"]),
-    (b"a,b\n1,2\nNaN,2\n", ReadOptions(), ["row 2", 'column "a"', "missing"]),
-    (b"a,b\n1,2\n,2\n?,3\n", ReadOptions(), ["row 2", 'column "a"', "--missing drop", "2 rows"]),
-    (b"a,b\n1,2\n3,\n", ReadOptions(), ["row 2", 'column "b"', "label is missing"]),
-    (b"a,b\n1,\n3,NA\n", ReadOptions(missing="drop"), ["row 1", 'column "b"', "missing"]),
-    (b"a,b\n,1\n2,\n", ReadOptions(missing="drop"), ["no row without missing values"]),
-    (
-        b"a,b,c\n1,,2\n3,NA,4\n",
-        ReadOptions(missing="drop"),
-        ['column "b"', "no values", "--drop b"],
-    ),
-    (b"a,b,c\nx,1,0\n,1,0\n", ReadOptions(one_hot=("a",)), ["row 2", 'column "a"', "missing"]),
-    (
-        b"a,b,c\nx,1,0\n,1,0\n",
-        ReadOptions(one_hot=("a",), missing="mean"),
-        ["row 2", 'column "a"', "no mean"],
-    ),
-    (b"a,a\n1,2\n", ReadOptions(), ['"a"', "columns 1 and 2"]),
-    (b"a,,c\n1,2,3\n", ReadOptions(), ["no name", "column 2"]),
-    (b",a,c\n5,2,3\n7,2,4\n", ReadOptions(), ["no name", "column 1", "--drop 1"]),
-    (b"a,b\n1,\xe9\n", ReadOptions(), ["position 7", "line 2", "0xE9", "iconv"]),
-    (b"a,b\n1,\xc3", ReadOptions(), ["position 7", "line 2", "iconv"]),
-    ("a,b\n1,2\n".encode("utf-16"), ReadOptions(), ["UTF-16", "position 1", "iconv"]),
-    ("a,b\n1,2\n".encode("utf-32"), ReadOptions(), ["UTF-32", "position 1", "iconv"]),
-    (b"a,b\n1,2\0\n", ReadOptions(), ["NUL", "position 8", "line 2"]),
-    (parquet(a=[1], b=[2]), ReadOptions(), ["NUL", "--from parquet"]),
-    (ZIP[:-12], ReadOptions(), ["cut off"]),
-    (ZIP[:5], ReadOptions(), ["cut off"]),
-    (ZIP[:12] + b"\xff\xff\xff" + ZIP[15:], ReadOptions(), ["gzip"]),
-    (ZIP + b"garbage", ReadOptions(), ["gzip"]),
-    (b"age,b\n1,2\n", ReadOptions(label="agee"), ['"agee"', 'did you mean "age"']),
-    (b"a,b\n1,2\n", ReadOptions(label=3), ["column number 3", "--label"]),
-    (b"a,b\n1,2\n", ReadOptions(label="0"), ["column number 0"]),
-    (b"a,b\n1,2\n", ReadOptions(drop=("zzz",)), ['"zzz"', "--drop"]),
-    (b"a,b\n1,2\n", ReadOptions(features=("b",), label="b"), ['"b"', "--label", "--features"]),
-    (b"a,b\n1,2\n", ReadOptions(drop=("b",), label="b"), ['"b"', "--label", "--drop"]),
-    (b"a,b\n1,2\n", ReadOptions(id="b", label="b"), ['"b"', "--label", "--id"]),
-    (b"a,b\n1,2\n", ReadOptions(features=("a", "1")), ["--features", "twice"]),
-    (b"a,b\n1,2\n", ReadOptions(one_hot=("b",)), ["--one-hot b"]),
-    (b"a,b\n1,2\n", ReadOptions(drop=("a",)), ["no column left for the features"]),
-    (b"a,b\n1,2\n", ReadOptions(drop=("a", "b")), ["no column left for the label"]),
-    (
-        b"a=x,a,c\n1,x,0\n1,y,1\n",
-        ReadOptions(one_hot=("a",)),
-        ['"a=x"', "rename"],
-    ),
-    (b"a,b\n1," + b"x" * 20_000 + b"\n", ReadOptions(), ["row 1", 'column "b"', "characters"]),
-    (
-        b"a,b\n" + b"".join(b"v%d,0\n" % k for k in range(10_001)),
-        ReadOptions(one_hot=("a",)),
-        ['column "a"', "10,001", "--drop a"],
-    ),
-]
-
-SVMLIGHT: list[tuple[bytes, ReadOptions, list[str]]] = [
-    (b"# nothing\n\n", ReadOptions(), ["is empty"]),
-    (b"1\n0\n", ReadOptions(), ["no features"]),
-    (b"1 1:1\n0 3:1 2:1\n", ReadOptions(), ["line 2", "column 7", "index 2", "ascend"]),
-    (b"1 1:1\n\n0 3:1 3:1\n", ReadOptions(), ["line 3", "column 7", "index 3", "second time"]),
-    (b"1 1:1 x\n", ReadOptions(), ["line 1", "column 7", '"x"']),
-    (b"1 1:1 -2:1\n", ReadOptions(), ["line 1", "column 7", "index"]),
-    (b"1 1:1 2:1:3\n", ReadOptions(), ["line 1", "column 7", "number"]),
-    (b"1 1: 2\n", ReadOptions(), ["line 1", "column 3"]),
-    (b"1 1:0x1\n", ReadOptions(), ["line 1", "column 3", "number"]),
-    (b"1,2 1:1\n", ReadOptions(), ["line 1", "column 1", "several labels"]),
-    (b"1:1 2:1\n", ReadOptions(), ["line 1", "column 1", "no label"]),
-    (b" cat 1:1\n", ReadOptions(), ["line 1", "column 2", '"cat"']),
-    (b"1 4294967296:1\n", ReadOptions(), ["line 1", "column 3", "above 2147483647"]),
-    (b"1 99999999999:1\n", ReadOptions(), ["line 1", "column 3", "above 2147483647"]),
-    (
-        b"1 1:1\n1 2:inf\n",
-        ReadOptions(missing="drop"),
-        ["row 2", "line 2", 'column "2"', "infinite"],
-    ),
-    (b"1 1:1\n1 2:1e999\n", ReadOptions(), ["row 2", 'column "2"', "infinite"]),
-    (b"1 1:1\n1 2:nan\n", ReadOptions(), ["row 2", 'column "2"', "missing"]),
-    (b"1 1:1\nnan 2:1\n", ReadOptions(), ["line 2", "label"]),
-    (b"1 1:1\n", ReadOptions(drop=("1",)), ["svmlight", "--drop"]),
-    (b"1 1:\xff\n", ReadOptions(), ["position 5", "iconv"]),
-]
-
 MATRIX = [[1.0, 2.0], [3.0, 4.0]]
+NAMES = b"".join(b"%d,n%d,%d\n" % (k, k, k % 2) for k in range(50))
+COLOURS = b"".join(b"%d,n%d,%d\n" % (k, k % 25, k % 2) for k in range(50))
+WIDE = 2**53 + 1
 
-OTHERS: list[tuple[str, bytes, ReadOptions, list[str]]] = [
-    ("npy", npy(MATRIX)[:-4], ReadOptions(), ["cut off"]),
-    ("npy", npy(MATRIX)[:20], ReadOptions(), ["header"]),
-    ("npy", npy([1.0, 2.0]), ReadOptions(), ["shape (2,)"]),
-    ("npy", npy(np.zeros((0, 3))), ReadOptions(), ["empty"]),
-    ("npy", npy(np.array([[None, 1]])), ReadOptions(), ["object", "never loaded"]),
-    ("npy", npy([["a", "b"]]), ReadOptions(), ["not numbers"]),
-    ("npy", npy([[1.0, 2.0], [np.inf, 4.0]]), ReadOptions(), ["row 2", 'column "x1"', "infinite"]),
-    ("npy", npy([[1.0, 2.0], [3.0, np.nan]]), ReadOptions(), ["row 2", 'column "x2"', "label"]),
-    ("npy", npy([[1.0]]), ReadOptions(), ["no column left"]),
-    ("npy", npy(MATRIX), ReadOptions(one_hot=("1",)), ["--one-hot"]),
-    ("npz", npz(X=MATRIX), ReadOptions(), ["X and y"]),
-    ("npz", npz(X=MATRIX, y=[1, 2, 3]), ReadOptions(), ["2 rows", "(3,)"]),
-    ("npz", npz(a=MATRIX, b=MATRIX, c=[1, 2]), ReadOptions(), ["X and y", '"a"']),
-    ("npz", npz(X=MATRIX, y=np.array([None, 1])), ReadOptions(), ['"y"', "never loaded"]),
-    ("npz", npz(X=[[1.0], [np.nan]], y=[0, 1]), ReadOptions(), ["row 2", 'column "x1"', "missing"]),
-    ("npz", npz(X=MATRIX, y=[0, 1])[:-30], ReadOptions(), ["not a sound npz"]),
-    ("npz", b"PK", ReadOptions(), ["not a sound npz"]),
-    ("parquet", b"PAR1", ReadOptions(), ["not a sound Parquet"]),
-    ("parquet", parquet(a=[1], b=[2])[:-10], ReadOptions(), ["not a sound Parquet"]),
+# Suffix, content, the parts of the sentence (those after ! are not in it), and the options.
+BAD: list[tuple[str, bytes, str] | tuple[str, bytes, str, ReadOptions]] = [
+    ("csv", b"", "is empty"),
+    ("csv", b"\n\n \n"[:2], "is empty"),
+    ("csv", b"a,b\n", "header but no rows"),
+    ("csv", b"a\n1\n", "no column left for the features"),
+    ("csv", b"a,b,c\n1,2,3\n4,5\n", "line 3|2 fields|3 are expected"),
+    ("csv", b"a,b,c\n1,2,3\n\n4,5,6,7\n", "line 4|4 fields|3 are expected"),
+    ("csv", b"a,b\n1,2,3\n", "line 2|3 fields|2 are expected"),
+    ("csv", b'a,b\n1,"x\ny"\n3\n', "line 4|1 field |2 are expected"),
+    ("csv", b'a,b\n1,"x\n2,y\n', "line 2|quote"),
+    ("csv", b"a,b\n" + b"1,2\n" * 200 + b'1,"x\n2,y\n', "line 202|quote"),
+    ("csv", LATE + b"oops,2\n", 'row 150001|column "a"|"oops"'),
+    ("csv", LATE + b"1\n", "line 150002|1 field "),
+    ("csv", b"a,b,c\n1,red,x\n", 'row 1|column "b"|"red"|--one-hot b|--drop b'),
+    ("csv", b"a,b,c\n1,2,x\n3,0x10,x\n", 'row 2|column "b"|"0x10"'),
+    ("csv", b"a,b,c\n1,2,x\n3,1_000,x\n", 'row 2|column "b"|"1_000"'),
+    ("csv", b"a,b,c\nTrue,2,x\n3,1,x\n", 'row 1|column "a"|"True"'),
+    ("csv", b"a;b\n1,5;2\n", 'row 1|column "a"|--decimal ,'),
+    ("csv", b"a;b\n1.5;2\n", 'row 1|column "a"|"1.5"', ReadOptions(decimal=",")),
+    ("csv", b"a,b\n1,2\ninf,2\n", 'row 2|column "a"|infinite', ReadOptions(missing="drop")),
+    ("csv", b"a,b\n1,2\n-Infinity,2\n", 'row 2|column "a"|infinite'),
+    ("csv", b"a,b\n1,2\n1e999,2\n", 'row 2|column "a"|infinite'),
+    ("csv", b"a,b\n1,2\nNaN,2\n", 'row 2|column "a"|missing'),
+    ("csv", b"a,b\n1,2\n,2\n?,3\n", 'row 2|column "a"|--missing drop|2 rows'),
+    ("csv", b"a,b\n1,2\n3,\n", 'row 2|column "b"|label is missing'),
+    ("csv", b"a,b\n1,\n3,NA\n", 'row 1|column "b"|missing', ReadOptions(missing="drop")),
+    ("csv", b"a,b\n,1\n2,\n", "no row without missing values", ReadOptions(missing="drop")),
+    ("csv", b"a,b,c\n1,,2\n3,NA,4\n", 'column "b"|no values|--drop b', ReadOptions(missing="drop")),
+    ("csv", b"a,b,c\nx,1,0\n,1,0\n", 'row 2|column "a"|missing', ReadOptions(one_hot=("a",))),
+    (
+        "csv",
+        b"a,b,c\nx,1,0\n,1,0\n",
+        'row 2|column "a"|no mean',
+        ReadOptions(one_hot=("a",), missing="mean"),
+    ),
+    ("csv", b"a,a\n1,2\n", '"a"|columns 1 and 2'),
+    ("csv", b"a,,c\n1,2,3\n", "no name|column 2"),
+    ("csv", b",a,c\n5,2,3\n7,2,4\n", "no name|column 1|--drop 1"),
+    ("csv", b"a,b\n1,\xe9\n", "position 7|line 2|0xE9|iconv"),
+    ("csv", b"a,b\n1,\xc3", "position 7|line 2|iconv"),
+    ("csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16|position 1|iconv"),
+    ("csv", "a,b\n1,2\n".encode("utf-32"), "UTF-32|position 1|iconv"),
+    ("csv", b"a,b\n1,2\0\n", "NUL|position 8|line 2"),
+    ("csv", parquet(a=[1], b=[2]), "NUL|--from parquet"),
+    ("csv", ZIP[:-12], "cut off"),
+    ("csv", ZIP[:5], "cut off"),
+    ("csv", ZIP[:12] + b"\xff\xff\xff" + ZIP[15:], "gzip"),
+    ("csv", ZIP + b"garbage", "gzip"),
+    ("csv", b"age,b\n1,2\n", '"agee"|did you mean "age"', ReadOptions(label="agee")),
+    ("csv", b"a,b\n1,2\n", "column number 3|--label", ReadOptions(label=3)),
+    ("csv", b"a,b\n1,2\n", "column number 0", ReadOptions(label="0")),
+    ("csv", b"a,b\n1,2\n", '"zzz"|--drop', ReadOptions(drop=("zzz",))),
+    ("csv", b"a,b\n1,2\n", '"b"|--label|--features', ReadOptions(features=("b",), label="b")),
+    ("csv", b"a,b\n1,2\n", '"b"|--label|--drop', ReadOptions(drop=("b",), label="b")),
+    ("csv", b"a,b\n1,2\n", '"b"|--label|--id', ReadOptions(id="b", label="b")),
+    ("csv", b"a,b\n1,2\n", "--features|twice", ReadOptions(features=("a", "1"))),
+    ("csv", b"a,b\n1,2\n", "--one-hot b", ReadOptions(one_hot=("b",))),
+    ("csv", b"a,b\n1,2\n", "no column left for the features", ReadOptions(drop=("a",))),
+    ("csv", b"a,b\n1,2\n", "no column left for the label", ReadOptions(drop=("a", "b"))),
+    ("csv", b"a=x,a,c\n1,x,0\n1,y,1\n", '"a=x"|rename', ReadOptions(one_hot=("a",))),
+    ("csv", b"a,b\n1," + b"x" * 20_000 + b"\n", 'row 1|column "b"|characters'),
+    (
+        "csv",
+        b"a,b\n" + b"".join(b"v%d,0\n" % k for k in range(10_001)),
+        'column "a"|10,001|--drop a',
+        ReadOptions(one_hot=("a",)),
+    ),
+    ("svm", b"# nothing\n\n", "is empty"),
+    ("svm", b"1\n0\n", "no features"),
+    ("svm", b"1 1:1\n0 3:1 2:1\n", "line 2|column 7|index 2|ascend"),
+    ("svm", b"1 1:1\n\n0 3:1 3:1\n", "line 3|column 7|index 3|second time"),
+    ("svm", b"1 1:1 x\n", 'line 1|column 7|"x"'),
+    ("svm", b"1 1:1 -2:1\n", "line 1|column 7|index"),
+    ("svm", b"1 1:1 2:1:3\n", "line 1|column 7|number"),
+    ("svm", b"1 1: 2\n", "line 1|column 3"),
+    ("svm", b"1 1:0x1\n", "line 1|column 3|number"),
+    ("svm", b"1,2 1:1\n", "line 1|column 1|several labels"),
+    ("svm", b"1:1 2:1\n", "line 1|column 1|no label"),
+    ("svm", b" cat 1:1\n", 'line 1|column 2|"cat"'),
+    ("svm", b"1 4294967296:1\n", "line 1|column 3|above 2147483647"),
+    ("svm", b"1 99999999999:1\n", "line 1|column 3|above 2147483647"),
+    ("svm", b"1 1:1\n1 2:inf\n", 'row 2|line 2|column "2"|infinite', ReadOptions(missing="drop")),
+    ("svm", b"1 1:1\n1 2:1e999\n", 'row 2|column "2"|infinite'),
+    ("svm", b"1 1:1\n1 2:nan\n", 'row 2|column "2"|missing'),
+    ("svm", b"1 1:1\nnan 2:1\n", "line 2|label"),
+    ("svm", b"1 1:1\n", "svmlight|--drop", ReadOptions(drop=("1",))),
+    ("svm", b"1 1:\xff\n", "position 5|iconv"),
+    ("npy", npy(MATRIX)[:-4], "cut off"),
+    ("npy", npy(MATRIX)[:20], "header"),
+    ("npy", npy([1.0, 2.0]), "shape (2,)"),
+    ("npy", npy(np.zeros((0, 3))), "empty"),
+    ("npy", npy(np.array([[None, 1]])), "object|never loaded"),
+    ("npy", npy([["a", "b"]]), "not numbers"),
+    ("npy", npy([[1.0, 2.0], [np.inf, 4.0]]), 'row 2|column "x1"|infinite'),
+    ("npy", npy([[1.0, 2.0], [3.0, np.nan]]), 'row 2|column "x2"|label'),
+    ("npy", npy([[1.0]]), "no column left"),
+    ("npy", npy(MATRIX), "--one-hot", ReadOptions(one_hot=("1",))),
+    ("npz", npz(X=MATRIX), "X and y"),
+    ("npz", npz(X=MATRIX, y=[1, 2, 3]), "2 rows|(3,)"),
+    ("npz", npz(a=MATRIX, b=MATRIX, c=[1, 2]), 'X and y|"a"'),
+    ("npz", npz(X=MATRIX, y=np.array([None, 1])), '"y"|never loaded'),
+    ("npz", npz(X=[[1.0], [np.nan]], y=[0, 1]), 'row 2|column "x1"|missing'),
+    ("npz", npz(X=MATRIX, y=[0, 1])[:-30], "not a sound npz"),
+    ("npz", b"PK", "not a sound npz"),
+    ("parquet", b"PAR1", "not a sound Parquet"),
+    ("parquet", parquet(a=[1], b=[2])[:-10], "not a sound Parquet"),
+    ("parquet", parquet(a=["x"], b=[2]), 'row 1|column "a"|"x"|--one-hot a'),
+    ("parquet", parquet(a=["1"], b=[2]), 'row 1|column "a"|"1"'),
+    ("parquet", parquet(a=[1, None], b=[2, 3]), 'row 2|column "a"|missing'),
+    ("parquet", parquet(a=[1, 2], b=[2, None]), 'row 2|column "b"|label'),
+    ("parquet", parquet(a=[1.0, np.inf], b=[2, 3]), 'row 2|column "a"'),
+    ("parquet", parquet(a=[1.0, 2.0], b=[np.inf, 3]), 'row 1|column "b"'),
+    ("parquet", parquet(a=[date(2020, 1, 1)], b=[2]), 'column "a"|date|--drop a'),
+    ("parquet", parquet(a=[[1, 2]], b=[2]), 'column "a"|list|--drop a'),
+    ("parquet", parquet(a=[b"\xff"], b=[2]), 'column "a"|binary|--drop a'),
+    ("parquet", parquet(a=[1], b=[date(2020, 1, 1)]), 'column "b"|--label'),
+    ("parquet", parquet(a=pa.nulls(2), b=[2, 3]), 'column "a"|no values'),
+    ("parquet", parquet(a=pa.array([], pa.float64()), b=pa.nulls(0)), "no rows"),
+    ("arrow", b"ARROW1", "not a sound Arrow"),
+    ("arrow", b"\xff\xff\xff\xff\0\0", "not a sound Arrow"),
+    ("xlsx", archive("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook: save"),
+    ("csv", archive("xl/workbook.xml"), "is an Excel workbook: save it as CSV."),
+    ("docx", archive("word/document.xml"), "is a zip archive: unpack it."),
+    ("zip", archive("data.csv"), "is a zip archive: unpack it."),
+    ("xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "save it as CSV."),
+    ("pdf", b"%PDF-1.7\n...", "is a PDF, not a file of data."),
+    ("json", b'{"a": [1, 2], "b": [3, 4]}', "is JSON, which is not read"),
+    ("json", b'\xef\xbb\xbf [{"a": 1,\n "b": 2}]\n', "is JSON, which is not read"),
+    ("csv", b"[1, 2]\n[3, 4]\n", "is JSON, which is not read"),
+    ("jsonl", b'{"a": 1}\n{"a": 2}\n', "save it as CSV or Parquet."),
+    ("json", b'{"a": [' + b"1, " * 600_000 + b"1]}", "is JSON"),
+    ("json", b"[" * 100_000, "is JSON"),
+    ("csv", b"\n<!DOCTYPE html>\n<html><body>404</body></html>", "is a web page"),
+    ("csv", b"<HTML><body>404</body></html>", "is a web page"),
+    ("txt", b"a b c\n1 2 3\n4 5 6\n", "separated by blanks: --delimiter ' '."),
+    ("txt", b"a  b c\n1  2 3\n4  5 6\n", "tr -s ' ', then say --delimiter ' '."),
+    ("txt", b"a:b\n1:2\n4:5\n", "say --delimiter if fields are separated by something"),
+    (
+        "csv",
+        b"bmi,smokes?,age\n1,yes,3\n2,no,4\n",
+        'the label was taken to be the last column, "age"; if it is "smokes?", say --label "smokes?"|use --one-hot "smokes?"',
+    ),
+    ("csv", b"bmi,smokes,class\n1,yes,3\n2,no,4\n", "--one-hot smokes|!--label"),
+    ("csv", b"a,name,y\n" + NAMES, "--id name|--drop name|!--one-hot"),
+    ("csv", b"a,name,b\n" + COLOURS, "--one-hot name|!--label"),
+    ("csv", b'a,b,y\n1,"1,200,300",0\n', "thousands separators|!--one-hot"),
+    ("csv", b'a,b,y\n1,"1,200",0\n', "--decimal ,|if it separates thousands|!--one-hot"),
+    ("csv", b"a,b,y\n1,$5,0\n", "a currency sign|!--one-hot"),
+    ("csv", b"a,b,y\n1,5.5 %,0\n", "a percent sign|!--one-hot"),
+    ("parquet", parquet(a=[1, WIDE], b=[0, 1]), 'row 2|column "a"|float64 cannot hold exactly'),
+    ("parquet", parquet(a=[1, -WIDE], b=[0, 1]), 'row 2|column "a"|float64 cannot hold exactly'),
     (
         "parquet",
-        parquet(a=["x"], b=[2]),
-        ReadOptions(),
-        ["row 1", 'column "a"', '"x"', "--one-hot a"],
+        parquet(a=pa.array([2**64 - 1, None], pa.uint64()), b=[0, 1]),
+        'row 1|column "a"|float64 cannot hold exactly',
     ),
-    ("parquet", parquet(a=["1"], b=[2]), ReadOptions(), ["row 1", 'column "a"', '"1"']),
-    ("parquet", parquet(a=[1, None], b=[2, 3]), ReadOptions(), ["row 2", 'column "a"', "missing"]),
-    ("parquet", parquet(a=[1, 2], b=[2, None]), ReadOptions(), ["row 2", 'column "b"', "label"]),
-    ("parquet", parquet(a=[1.0, np.inf], b=[2, 3]), ReadOptions(), ["row 2", 'column "a"']),
-    ("parquet", parquet(a=[1.0, 2.0], b=[np.inf, 3]), ReadOptions(), ["row 1", 'column "b"']),
-    (
-        "parquet",
-        parquet(a=[date(2020, 1, 1)], b=[2]),
-        ReadOptions(),
-        ['column "a"', "date", "--drop a"],
-    ),
-    ("parquet", parquet(a=[[1, 2]], b=[2]), ReadOptions(), ['column "a"', "list", "--drop a"]),
-    ("parquet", parquet(a=[b"\xff"], b=[2]), ReadOptions(), ['column "a"', "binary", "--drop a"]),
-    ("parquet", parquet(a=[1], b=[date(2020, 1, 1)]), ReadOptions(), ['column "b"', "--label"]),
-    ("parquet", parquet(a=pa.nulls(2), b=[2, 3]), ReadOptions(), ['column "a"', "no values"]),
-    ("parquet", parquet(a=pa.array([], pa.float64()), b=pa.nulls(0)), ReadOptions(), ["no rows"]),
-    ("arrow", b"ARROW1", ReadOptions(), ["not a sound Arrow"]),
-    ("arrow", b"\xff\xff\xff\xff\0\0", ReadOptions(), ["not a sound Arrow"]),
+    ("csv", f"a,b\n1,0\n{WIDE},1\n".encode(), 'row 2|column "a"|float64 cannot hold exactly'),
+    ("csv", f"a,b\n1,0\n -{WIDE} ,1\n".encode(), 'row 2|column "a"|float64 cannot hold exactly'),
+    ("npy", npy([[1, 0], [WIDE, 1]]), 'row 2|column "x1"|float64 cannot hold exactly'),
+    ("npz", npz(X=[[1, 0], [3, WIDE]], y=[0, 1]), 'row 2|column "x2"|float64 cannot hold exactly'),
 ]
-
-ALL = [
-    *(("csv", *case) for case in CSV),
-    *(("svm", *case) for case in SVMLIGHT),
-    *OTHERS,
-]
-
 
 DEFAULT = ReadOptions()
 
@@ -226,19 +233,16 @@ def refused(path: Path | str, options: ReadOptions = DEFAULT, recipe: Recipe | N
     return message
 
 
-@pytest.mark.parametrize(("suffix", "content", "options", "parts"), ALL, ids=named)
+@pytest.mark.parametrize("case", BAD, ids=lambda case: case[0])
 def test_bad_file(
-    suffix: str, content: bytes, options: ReadOptions, parts: list[str], tmp_path: Path
+    case: tuple[str, bytes, str] | tuple[str, bytes, str, ReadOptions], tmp_path: Path
 ) -> None:
+    suffix, content, parts = case[:3]
     path = tmp_path / f"data.{suffix}"
     path.write_bytes(content)
-    message = refused(path, options)
-    for part in [str(path), *parts]:
-        assert part in message
-
-
-def test_there_are_enough_bad_files() -> None:
-    assert len(ALL) >= 40
+    message = refused(path, *case[3:])
+    for part in [str(path), *parts.split("|")]:
+        assert (part.lstrip("!") in message) != part.startswith("!")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -247,14 +251,6 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert "cannot be read" in refused(tmp_path / ("x" * 300))
     assert "name" in refused("a\0b.csv")
     assert "does not exist" in refused("a\nb.csv")
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
-def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "data.csv"
-    path.write_bytes(b"a,b\n1,2\n")
-    path.chmod(0)
-    assert "permission denied" in refused(path)
 
 
 def test_text_streams_are_refused() -> None:
@@ -267,50 +263,6 @@ def test_an_array_that_claims_too_much(tmp_path: Path) -> None:
     head = str({"descr": "<f8", "fortran_order": False, "shape": (10**12, 10)}).ljust(117) + "\n"
     path.write_bytes(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
     assert "cut off" in refused(path)
-
-
-def test_an_encrypted_or_foreign_zip(tmp_path: Path) -> None:
-    path = tmp_path / "data.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("readme.txt", "hello")
-    assert "is a zip archive: unpack it." in refused(path)
-
-
-def archive(*names: str) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as file:
-        for name in names:
-            file.writestr(name, "content")
-    return stream.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("x.xlsx", archive("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook: save"),
-        ("x.csv", archive("xl/workbook.xml"), "is an Excel workbook: save it as CSV."),
-        ("x.docx", archive("word/document.xml"), "is a zip archive: unpack it."),
-        ("x.zip", archive("data.csv"), "is a zip archive: unpack it."),
-        ("x.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "save it as CSV."),
-        ("x.pdf", b"%PDF-1.7\n...", "is a PDF, not a file of data."),
-        ("x.json", b'{"a": [1, 2], "b": [3, 4]}', "is JSON, which is not read"),
-        ("x.json", b'\xef\xbb\xbf [{"a": 1,\n "b": 2}]\n', "is JSON, which is not read"),
-        ("x.csv", b"[1, 2]\n[3, 4]\n", "is JSON, which is not read"),
-        ("x.jsonl", b'{"a": 1}\n{"a": 2}\n', "save it as CSV or Parquet."),
-        ("x.json", b'{"a": [' + b"1, " * 600_000 + b"1]}", "is JSON"),
-        ("x.json", b"[" * 100_000, "is JSON"),
-        ("x.csv", b"\n<!DOCTYPE html>\n<html><body>404</body></html>", "is a web page"),
-        ("x.csv", b"<HTML><body>404</body></html>", "is a web page"),
-        ("x.txt", b"a b c\n1 2 3\n4 5 6\n", "separated by blanks: --delimiter ' '."),
-        ("x.txt", b"a  b c\n1  2 3\n4  5 6\n", "tr -s ' ', then say --delimiter ' '."),
-        ("x.txt", b"a:b\n1:2\n4:5\n", "say --delimiter if fields are separated by something"),
-    ],
-    ids=named,
-)
-def test_a_file_of_another_kind(name: str, content: bytes, message: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
-    assert message in refused(path)
 
 
 def test_brackets_are_not_yet_json() -> None:
@@ -335,42 +287,6 @@ def test_a_label_of_many_values_is_hardly_a_class(tmp_path: Path) -> None:
     assert refused(path).endswith("21 rows: it is hardly a class.")
 
 
-NAMES = b"".join(b"%d,n%d,%d\n" % (k, k, k % 2) for k in range(50))
-COLOURS = b"".join(b"%d,n%d,%d\n" % (k, k % 25, k % 2) for k in range(50))
-
-
-@pytest.mark.parametrize(
-    ("content", "parts", "absent"),
-    [
-        (
-            b"bmi,smokes?,age\n1,yes,3\n2,no,4\n",
-            [
-                'the label was taken to be the last column, "age"; if it is "smokes?", '
-                'say --label "smokes?"',
-                'use --one-hot "smokes?"',
-            ],
-            [],
-        ),
-        (b"bmi,smokes,class\n1,yes,3\n2,no,4\n", ["--one-hot smokes"], ["--label"]),
-        (b"a,name,y\n" + NAMES, ["--id name", "--drop name"], ["--one-hot"]),
-        (b"a,name,b\n" + COLOURS, ["--one-hot name"], ["--label"]),
-        (b'a,b,y\n1,"1,200,300",0\n', ["thousands separators"], ["--one-hot"]),
-        (b'a,b,y\n1,"1,200",0\n', ["--decimal ,", "if it separates thousands"], ["--one-hot"]),
-        (b"a,b,y\n1,$5,0\n", ["a currency sign"], ["--one-hot"]),
-        (b"a,b,y\n1,5.5 %,0\n", ["a percent sign"], ["--one-hot"]),
-    ],
-    ids=named,
-)
-def test_advice_for_text(
-    content: bytes, parts: list[str], absent: list[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "data.csv"
-    path.write_bytes(content)
-    message = refused(path)
-    assert all(part in message for part in parts)
-    assert not any(part in message for part in absent)
-
-
 def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"caf\xe9.csv")
     assert "caf\ufffd.csv does not exist" in refused(path)
@@ -380,40 +296,10 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     assert "caf\ufffd.csv is empty" in refused(str(path))
 
 
-WIDE = 2**53 + 1
-
-
-@pytest.mark.parametrize(
-    ("suffix", "content", "parts"),
-    [
-        ("parquet", parquet(a=[1, WIDE], b=[0, 1]), ["row 2", 'column "a"', str(WIDE)]),
-        ("parquet", parquet(a=[1, -WIDE], b=[0, 1]), ["row 2", 'column "a"', f"-{WIDE}"]),
-        (
-            "parquet",
-            parquet(a=pa.array([2**64 - 1, None], pa.uint64()), b=[0, 1]),
-            ["row 1", 'column "a"', str(2**64 - 1)],
-        ),
-        ("csv", f"a,b\n1,0\n{WIDE},1\n".encode(), ["row 2", 'column "a"', str(WIDE)]),
-        ("csv", f"a,b\n1,0\n -{WIDE} ,1\n".encode(), ["row 2", 'column "a"', f"-{WIDE}"]),
-        ("npy", npy([[1, 0], [WIDE, 1]]), ["row 2", 'column "x1"', str(WIDE)]),
-        ("npz", npz(X=[[1, 0], [3, WIDE]], y=[0, 1]), ["row 2", 'column "x2"', str(WIDE)]),
-        (
-            "npz",
-            npz(X=np.array([[1], [2]], np.longdouble) / 3, y=[0, 1]),
-            ["row 1", 'column "x1"'],
-        ),
-    ],
-    ids=named,
-)
-def test_numbers_that_no_float_holds(
-    suffix: str, content: bytes, parts: list[str], tmp_path: Path
-) -> None:
-    if "npz" in suffix and np.finfo(np.longdouble).nmant == 52:
-        pytest.skip("a long double is a double here")
-    path = tmp_path / f"data.{suffix}"
-    path.write_bytes(content)
-    message = refused(path)
-    assert all(part in message for part in [*parts, "float64 cannot hold exactly"])
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant == 52, reason="a long double is a double here")
+def test_long_doubles_that_no_float_holds(tmp_path: Path) -> None:
+    np.savez(tmp_path / "data.npz", X=np.array([[1], [2]], np.longdouble) / 3, y=[0, 1])
+    assert 'row 1, column "x1" holds' in refused(tmp_path / "data.npz")
 
 
 @pytest.mark.parametrize(
