@@ -106,19 +106,6 @@ def test_an_integer_is_held_exactly_or_refused(value: int, before: int) -> None:
     assert int(data.X[-1, 0]) == value
 
 
-@given(st.lists(st.dictionaries(st.integers(1, 50), FINITE, max_size=6), min_size=1, max_size=6))
-def test_svmlight_comes_back(rows: list[dict[int, float]]) -> None:
-    lines = [
-        " ".join(["1", *(f"{j}:{v!r}" for j, v in sorted(row.items()))])
-        for row in [{1: 1.0}, *rows]
-    ]
-    data = read(io.BytesIO("\n".join(lines).encode()), ReadOptions(format="svmlight"))
-    assert not isinstance(data.X, np.ndarray)
-    for i, row in enumerate(rows, start=1):
-        found = data.X[[i]].tocoo()
-        assert {int(j) + 1: v for j, v in zip(found.coords[1], found.data, strict=True)} == row
-
-
 def sample(form: str) -> bytes:
     stream = io.BytesIO()
     numbers = [1.5, 2.0, math.pi]

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,70 +19,11 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 
-def sparse(data: Dataset) -> list[list[float]]:
-    assert not isinstance(data.X, np.ndarray)
-    assert data.X.indices.dtype == np.int32
-    rows: list[list[float]] = data.X.toarray().tolist()
-    return rows
-
-
 def dense(data: Dataset) -> npt.NDArray[np.floating]:
     assert isinstance(data.X, np.ndarray)
     assert data.X.flags.c_contiguous
     assert data.X.flags.aligned
     return data.X
-
-
-def svm(text: str, missing: Literal["refuse", "drop", "mean"] = "refuse") -> Dataset:
-    data = io.BytesIO(text.encode())
-    return read(data, ReadOptions(format="svmlight", missing=missing))
-
-
-class TestSvmlight:
-    def test_comments_blank_lines_and_crlf(self) -> None:
-        data = svm("# a comment\r\n+1 1:0.5 3:-2e1 # more\r\n\r\n-1\r\n1  2:3\t3:4")
-        assert sparse(data) == [[0.5, 0, -20], [0, 0, 0], [0, 3, 4]]
-        assert data.y is not None
-        assert data.y.dtype == np.int64
-        assert data.y.tolist() == [1, -1, 1]
-        assert data.names == ["x1", "x2", "x3"]
-        assert data.rows.tolist() == [1, 2, 3]
-
-    def test_a_zero_anywhere_means_zero_based(self) -> None:
-        data = svm("1 1:5\n0 0:7\n")
-        assert sparse(data) == [[0, 5], [7, 0]]
-        assert data.names == ["x0", "x1"]
-        assert data.notes == ["indices count from 0"]
-
-    def test_real_labels_and_queries(self) -> None:
-        data = svm("1.5 qid:1 1:5\n2 qid:1 1:6\n")
-        assert data.y is not None
-        assert data.y.tolist() == ["1.5", "2.0"]
-        assert "query ids (qid) are ignored" in data.notes
-        assert sparse(data) == [[5], [6]]
-
-    @pytest.mark.parametrize(
-        ("labels", "expected"),
-        [
-            (["+1", "1.0", "-1"], [1, 1, -1]),
-            (["9007199254740993", "9007199254740992"], [9007199254740993, 9007199254740992]),
-            (["9223372036854775808", "1"], ["9223372036854775808", "1"]),
-            (["0.1", "1e-1", "2"], ["0.1", "0.1", "2.0"]),
-            (["0.1", "0.10000000000000000001"], ["0.1", "0.10000000000000000001"]),
-            (["1e-99999999999999999999", "2"], ["1e-99999999999999999999", "2"]),
-        ],
-    )
-    def test_labels_never_merge(self, labels: list[str], expected: list[object]) -> None:
-        assert svm("".join(f"{label} 1:1\n" for label in labels)).labels.tolist() == expected
-
-    def test_found_by_its_first_line(self) -> None:
-        data = read(io.BytesIO(gzip.compress(b"# what\n1 1:2\n")))
-        assert sparse(data) == [[2]]
-
-    def test_a_model_that_counts_from_zero(self) -> None:
-        recipe = svm("1 0:5 1:1\n").recipe
-        data = read(io.BytesIO(b"1 1:2\n"), ReadOptions(format="svmlight"), recipe=recipe)
-        assert sparse(data) == [[0, 2]]
 
 
 def saved(write: Callable[[io.BytesIO], object]) -> io.BytesIO:

@@ -254,7 +254,7 @@ def test_a_pipe_that_pauses_within_a_quote_is_waited_for() -> None:
         (b"a,y\n1,1\n2,0\n,1\n", 'row 3, column "a" is missing; --missing drop', 2),
         (b"a,y\n1,1\n2,0\n3,\xff\n", "not UTF-8 text.*line 4", 0),
         (b"a,y\n1,1\n2,0\n1e999,1\n", 'row 3, column "a" is infinite', 2),
-        (b",a,y\n1,2,3\n2,3,4\n", "no name for column 1", 0),
+        (b",a,y\n5,2,3\n2,3,4\n", "no name for column 1", 0),
     ],
 )
 def test_rows_before_a_bad_one_are_given(content: bytes, sentence: str, n_rows: int) -> None:

@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, cast
 
@@ -136,6 +137,7 @@ def read_svmlight(path: str | os.PathLike[str] | BinaryIO) -> Svmlight:
     return Svmlight(cast("sp.csr_array", data.X), data.labels, found)
 
 
+@lru_cache(_MOST_REMEMBERED)
 def feature_hash(name: bytes, bits: int) -> int:
     """The column of a name: FNV-1a of 64 bits, folded to fewer."""
     h = _BASIS
@@ -173,17 +175,12 @@ class FeatureColumns:
         if column is not None:
             return column
         if self.bits is not None:
-            if len(self._columns) > _MOST_REMEMBERED:
-                self._columns.clear()
-            column = feature_hash(name.encode(), self.bits)
-        elif self._fixed:
+            return feature_hash(name.encode(), self.bits)
+        if self._fixed:
             if len(self._unknown) < _MOST_REMEMBERED:
                 self._unknown[name] = None
             return -1
-        else:
-            column = len(self._columns)
-        self._columns[name] = column
-        return column
+        return self._columns.setdefault(name, len(self._columns))
 
     def notes(self) -> list[str]:
         """How many names were left out."""

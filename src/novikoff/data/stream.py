@@ -226,15 +226,9 @@ def _begun(request: Request, options: StreamOptions) -> RowStream:
             f"{source.name} is a table: in a stream, --hash and --one-hot have nothing to do; "
             "write text as features, in rows such as label colour=red:1 size:2.5."
         )
-    layout = Layout.sniff(request)
-    if layout.row_names and "1" not in reading.drop:
-        raise DataError(
-            f"{source.name} has no name for column 1 in its header; give it one, or leave it out "
-            "with --drop 1."
-        )
-    table = CsvTable(request, layout)
+    table = CsvTable(request)
     at = table.roles.label or 0
-    keys = [row[at] for row in layout.sample if at < len(row) and not is_missing(row[at])]
+    keys = [row[at] for row in table.layout.sample if at < len(row) and not is_missing(row[at])]
     labels = LabelReader("texts") if options.text_labels else LabelReader.settled(keys)
     return RowStream(table, labels, None)
 
