@@ -40,10 +40,8 @@ class ReadOptions:
         The column of the labels: its name, or its number, counted from 1, or from the end if
         negative. Text of digits is a name if there is such a column, else a number. By default
         the column named label, target, y or class, else the last one.
-    features : tuple of str
-        Only these columns, by name or number, in this order.
-    drop : tuple of str
-        Columns to leave out.
+    features, drop : tuple of str
+        Only these columns, by name or number, in this order; columns to leave out.
     id : str, optional
         A column that names the rows; never a feature.
     one_hot : tuple of str
@@ -51,10 +49,9 @@ class ReadOptions:
         for all columns of text. Every value gets its column: none is left out as a reference.
     missing : {"refuse", "drop", "mean"}
         What becomes of missing values: an error, the row is left out, or the column's mean.
-    header : bool, optional
-        Whether the first line names the columns; found out by default.
-    delimiter : str, optional
-        What stands between fields; by default found out among comma, semicolon, tab and bar.
+    header, delimiter : bool, and str, optional
+        Whether the first line names the columns, and what stands between fields: comma, semicolon,
+        tab or bar. Both are found out by default.
     decimal : {".", ","}
         The decimal point.
 
