@@ -233,7 +233,7 @@ long = st.builds(
 @example(["00000000000000000000000001.5", "8.5e-22", "1e23", "1e18446744073709551617"])
 @example(["0.00012345678901234567", "1e0000000000000000000000003", "-0.0000000000000000000000"])
 def test_kernels_read_numbers_as_python_does(texts: list[str]) -> None:
-    texts = [text for text in texts if is_exact_text(text)]
+    texts = [text for text in texts if is_exact_text(text) and abs(float(text)) < np.inf]
     expected = struct.pack(f"{len(texts)}d", *map(float, texts))
     body = "".join(f"{text},x\n" for text in texts).encode()
     found = parse_csv(body, ",", ColumnRoles(1, None, [0]), 2)

@@ -393,6 +393,8 @@ WIDE = 2**53 + 1
             parquet(a=pa.array([2**64 - 1, None], pa.uint64()), b=[0, 1]),
             ["row 1", 'column "a"', str(2**64 - 1)],
         ),
+        ("csv", f"a,b\n1,0\n{WIDE},1\n".encode(), ["row 2", 'column "a"', str(WIDE)]),
+        ("csv", f"a,b\n1,0\n -{WIDE} ,1\n".encode(), ["row 2", 'column "a"', f"-{WIDE}"]),
         ("npy", npy([[1, 0], [WIDE, 1]]), ["row 2", 'column "x1"', str(WIDE)]),
         ("npz", npz(X=[[1, 0], [3, WIDE]], y=[0, 1]), ["row 2", 'column "x2"', str(WIDE)]),
         (

@@ -20,22 +20,9 @@ _NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 class ColumnRoles:
     """The positions of the columns that matter.
 
-    Attributes
-    ----------
-    label, id : int or None
-        Their columns.
-    features : list of int
-        The columns of the features, in their order.
-    one_hot : frozenset of int
-        Those of them that become one column for each value.
-    every_text : bool
-        Whether all columns of text do so too.
-    row_names : int or None
-        A column without a name, which must be no more than the names of the rows.
-    guessed : bool
-        Whether the label is the last column for want of a better one.
-    notes : list of str
-        What was decided.
+    ``one_hot`` are the features that become one column for each value, and with ``every_text`` so
+    do all columns of text. ``row_names`` is a column without a name, which must be no more than the
+    names of the rows. The label is ``guessed`` if it is the last column for want of a better one.
     """
 
     label: int | None
@@ -153,12 +140,11 @@ def match_columns(
     extra = [name for j, name in enumerate(names) if j not in known_positions]
     notes = []
     if extra:
-        noun = (
-            "column that the model does not know is"
-            if len(extra) == 1
-            else ("columns that the model does not know are")
+        plural = "s" if len(extra) > 1 else ""
+        notes.append(
+            f"{len(extra):,} column{plural} that the model does not know "
+            f"{'are' if plural else 'is'} ignored: {listed(extra)}"
         )
-        notes.append(f"{len(extra):,} {noun} ignored: {listed(extra)}")
     one_hot = frozenset(
         position
         for position, column in zip(features, recipe.columns, strict=True)

@@ -56,24 +56,9 @@ _PARTS_OF_NUMBERS: Final = "0123456789+-.eE \t"  # the kernel does not take them
 class Layout:
     """What the beginning of a file tells.
 
-    Attributes
-    ----------
-    delimiter, decimal : str
-        As given or found out.
-    names : list of str
-        The columns' names; x1, x2, … without a header.
-    header : bytes
-        The line that names the columns; empty if there is none.
-    body : Position
-        Where the rows begin.
-    longest : int
-        The length of the longest record seen, in bytes.
-    sample : list of list of str
-        The first rows.
-    row_names : bool
-        Whether the first column has no name, as when R or pandas write row names.
-    notes : list of str
-        What was decided.
+    ``header`` is the line that names the columns, empty if there is none; ``body`` is where the
+    rows begin, ``longest`` the length of the longest record seen, ``sample`` the first rows. With
+    ``row_names`` the first column has no name, as when R or pandas write row names.
     """
 
     delimiter: str

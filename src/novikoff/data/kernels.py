@@ -9,6 +9,7 @@ what ``float`` says. A text that is not plain is left to the caller as a whole.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -29,6 +30,8 @@ _TAB, _LF, _CR, _BLANK, _QUOTE, _HASH, _PLUS, _MINUS, _POINT, _ZERO, _NINE, _COL
     ord(c) for c in '\t\n\r "#+-.09:q'
 )
 _POWERS = 10.0 ** np.arange(23)
+# Places in a text are unsigned: a negative one would count from its end, which takes time to see.
+_ONE, _TWO, _THREE, _TEN = map(np.uint64, (1, 2, 3, 10))
 _MOST_INDEX: Final = 2**31 - 1
 
 
@@ -37,33 +40,33 @@ def parse_number(text: Bytes, i: int) -> tuple[int, float, int]:
     """Where a number that begins at i ends, its value, and whether it has one here."""
     begin = i
     if text[i] == _MINUS or text[i] == _PLUS:
-        i += 1
+        i += _ONE
     first, m = i, 0
     while _ZERO <= text[i] <= _NINE:
         m = 10 * m + (text[i] - _ZERO)
-        i += 1
-    n, q = i - first, 0
+        i += _ONE
+    n, q = np.int64(i - first), 0
     whole = text[i] != _POINT
     if not whole:
-        i += 1
+        i += _ONE
         after = i
         while _ZERO <= text[i] <= _NINE:
             m = 10 * m + (text[i] - _ZERO)
-            i += 1
-        q = after - i
+            i += _ONE
+        q = -np.int64(i - after)
         n -= q
     if n == 0:
         return i, 0.0, _NO_NUMBER
     if text[i] | 32 == 101:  # e
         whole = False
-        i += 1
+        i += _ONE
         falls = text[i] == _MINUS
         if falls or text[i] == _PLUS:
-            i += 1
+            i += _ONE
         start, power = i, 0
         while _ZERO <= text[i] <= _NINE:
             power = min(10 * power + (text[i] - _ZERO), 9999)
-            i += 1
+            i += _ONE
         if i == start:
             return i, 0.0, _NO_NUMBER
         q += -power if falls else power
@@ -71,7 +74,7 @@ def parse_number(text: Bytes, i: int) -> tuple[int, float, int]:
         k = first
         while text[k] == _ZERO or text[k] == _POINT:  # zeros in front do not count
             n -= text[k] == _ZERO
-            k += 1
+            k += _ONE
         if n > 18:
             return i, 0.0, _FALLBACK
     if m <= 1 << 53 and -22 <= q <= 22:
@@ -138,15 +141,13 @@ def _label_code(
 
 
 @njit(cache=True, nogil=True)
-def _value(text: Bytes, i: int, at: int, fallback: Integers, counts: Integers) -> tuple[int, float]:
-    """Where a number ends, and its value; −1 if it is none, and a note if `float` must read it."""
-    end, value, status = parse_number(text, i)
-    if status == _NO_NUMBER or (status == _FALLBACK and counts[2] == len(fallback)):
-        return -1, 0.0
-    if status == _FALLBACK:
-        fallback[counts[2], 0], fallback[counts[2], 1], fallback[counts[2], 2] = at, i, end
-        counts[2] += 1
-    return end, value
+def _note(status: int, at: int, i: int, end: int, fallback: Integers, counts: Integers) -> bool:
+    """Leave a number to `float`; False if it is none, or there are too many."""
+    if status == _NO_NUMBER or counts[2] == len(fallback):
+        return False
+    fallback[counts[2], 0], fallback[counts[2], 1], fallback[counts[2], 2] = at, i, end
+    counts[2] += 1
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -162,35 +163,38 @@ def _parse_rows(
     counts: Integers,
 ) -> bool:
     """Rows of numbers and a label, as plain as can be; counts are rows, labels and fallbacks."""
-    i, row, last = 0, 0, len(places) - 1
-    while i < len(text):
+    i, size, row, last = np.uint64(0), np.uint64(len(text)), 0, len(places) - 1
+    while i < size:
         if text[i] == _LF:
-            i += 1
+            i += _ONE
             continue
         for field in range(last + 1):
             place = places[field]
             if place >= 0:
-                i, X[row, place] = _value(text, i, row * X.shape[1] + place, fallback, counts)
-                if i < 0:
+                begin, at = i, row * X.shape[1] + place
+                i, X[row, place], status = parse_number(text, i)
+                if status != _NUMBER and not _note(status, at, begin, i, fallback, counts):
                     return False
             else:
                 quoted = place == LABEL and text[i] == _QUOTE
-                i += quoted
+                if quoted:
+                    i += _ONE
                 begin, stop = i, _QUOTE if quoted else delimiter
                 while text[i] != stop and text[i] != _LF and text[i] != _CR:
                     if text[i] == _QUOTE or text[i] == 0 or text[i] > 127:
                         return False
-                    i += 1
+                    i += _ONE
                 if quoted and text[i] != _QUOTE:
                     return False
                 if place == LABEL:
                     codes[row] = _label_code(text, begin, i, spans, slots, counts)
-                i += quoted
+                if quoted:
+                    i += _ONE
             if field == last and text[i] == _CR:
-                i += 1
+                i += _ONE
             if text[i] != (_LF if field == last else delimiter):
                 return False
-            i += 1
+            i += _ONE
         row += 1
     counts[0] = row
     return True
@@ -210,47 +214,49 @@ def _parse_pairs(
     counts: Integers,
 ) -> bool:
     """Rows of pairs, as plain as can be; counts are rows, labels, fallbacks, pairs and qids."""
-    i, row, pair = 0, 0, 0
-    while i < len(text):
+    i, size, row, pair = np.uint64(0), np.uint64(len(text)), 0, 0
+    while i < size:
         while text[i] == _BLANK or text[i] == _TAB:
-            i += 1
+            i += _ONE
         if text[i] == _LF or text[i] == _CR:
-            i += 1
+            i += _ONE
             continue
         before, begin, filled, first = -1, i, text[i] != _HASH, True
         if labelled and filled:
             while text[i] > _BLANK and text[i] != _COLON and text[i] != _HASH:
-                i += 1
+                i += _ONE
             if text[i] == _COLON or i == begin:
                 return False
             codes[row] = _label_code(text, begin, i, spans, slots, counts)
         while True:
             while text[i] == _BLANK or text[i] == _TAB:
-                i += 1
+                i += _ONE
             if text[i] == _HASH:
                 while text[i] != _LF and text[i] != _CR:
                     if text[i] == 0 or text[i] > 127:
                         return False
-                    i += 1
+                    i += _ONE
             if text[i] == _LF or text[i] == _CR:
                 break
-            query = first and text[i] == _Q and text[i + 1] == 105 and text[i + 2] == 100
-            begin = i = i + 3 if query else i
+            query = first and text[i] == _Q and text[i + _ONE] == 105 and text[i + _TWO] == 100
+            begin = i = i + _THREE if query else i
             index = 0
             while _ZERO <= text[i] <= _NINE:
                 index = 10 * index + (text[i] - _ZERO)
-                i += 1
-            if text[i] != _COLON or (i == begin) != query or i > begin + 10:
+                i += _ONE
+            if text[i] != _COLON or (i == begin) != query or i > begin + _TEN:
                 return False
-            begin = i = i + 1
+            begin = i = i + _ONE
             first = False
             if query:
                 while _ZERO <= text[i] <= _NINE:
-                    i += 1
+                    i += _ONE
                 counts[4] += 1
             else:
-                i, values[pair] = _value(text, i, pair, fallback, counts)
-                if i < 0 or index <= before or index > _MOST_INDEX:
+                i, values[pair], status = parse_number(text, i)
+                if status != _NUMBER and not _note(status, pair, begin, i, fallback, counts):
+                    return False
+                if index <= before or index > _MOST_INDEX:
                     return False
                 before = indices[pair] = index
                 pair += 1
@@ -332,7 +338,7 @@ def _fall_back(text: bytes, values: npt.NDArray[np.float64], spans: Integers) ->
     """Read by `float` what a kernel has left; False if float64 does not hold it."""
     for at, begin, end in spans.tolist():
         written = text[begin:end].decode()
-        if not is_exact_text(written):
+        values[at] = value = float(written)
+        if not is_exact_text(written) or not isfinite(value):
             return False
-        values[at] = float(written)
     return True

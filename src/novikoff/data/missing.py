@@ -20,27 +20,9 @@ _ROWS_NAMED: Final = 10
 class MissingValues:
     """The policy on missing values, applied to the pieces of a source one after the other.
 
-    Parameters
-    ----------
-    source, label : str
-        The name of the file and of the label's column, for messages.
-    policy : {"refuse", "drop", "mean"}
-        What becomes of missing values. Means need the whole source in one piece.
-    owners : sequence of str
-        The column of the file that each column of X comes from.
-    textual : array of bool
-        Whether it was text there.
-    means : array, optional
-        Means of an earlier fit; they are used whatever the policy.
-    trained : bool
-        Whether the file is read for a model that exists.
-    whole : bool
-        Whether there is one piece only.
-
-    Attributes
-    ----------
-    dropped : int
-        The rows left out so far.
+    ``owners`` are the columns of the file that the columns of X come from, ``textual`` those that
+    were text there. ``means`` of an earlier fit are used whatever the policy; ``trained`` says that
+    a model exists, ``whole`` that there is one piece only, without which there are no means.
     """
 
     source: str
@@ -59,23 +41,10 @@ class MissingValues:
     def apply(
         self, X: Floats, first_row: int, unlabelled: npt.NDArray[np.bool_] | None = None
     ) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
-        """Treat the NaN of X, which may be changed; infinity is always refused.
+        """The rows of X that are left, and which those are (None if all); X may be changed.
 
-        Parameters
-        ----------
-        X : array
-            The features of a piece.
-        first_row : int
-            The rows of the source that came before it.
-        unlabelled : array of bool, optional
-            Rows without a label: dropped if the policy says so, else refused.
-
-        Returns
-        -------
-        X : array
-            The rows that are left.
-        keep : array of bool or None
-            Which rows those are; None if all.
+        ``first_row`` rows came before. Infinity is always refused; rows without a label are
+        dropped if the policy says so, else refused.
         """
         gaps, empty = self._survey(X, first_row)
         if unlabelled is not None and not unlabelled.any():

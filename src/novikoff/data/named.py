@@ -7,21 +7,20 @@ out and counted. Rows are sparse.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.data.fields import is_exact_text, is_missing, is_number, number
+from novikoff.data.errors import DataError, counted, listed
+from novikoff.data.fields import is_number
 from novikoff.data.labels import svmlight_labels
 from novikoff.data.options import Indices, Labels, Piece, Position
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
-from novikoff.data.svmlight import refuse_columns
-from novikoff.data.text import Request, TextReader, check_encoding, check_text, lines_of
+from novikoff.data.svmlight import PairRows
+from novikoff.data.text import Request, lines_of
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -143,19 +142,14 @@ class FeatureColumns:
         return X
 
 
-class NamedRows(TextReader):
+class NamedRows(PairRows):
     """The pieces of lines ``label name:value name:value …``."""
 
-    label = "label"
+    numbered = False
 
     def __init__(self, request: Request, features: FeatureColumns) -> None:
-        super().__init__(request, None, Position(check_encoding(request.source)))
-        refuse_columns(self.source, request.options, "a file of feature:value pairs")
-        self.features, self._dropped = features, 0
-        self._missing, self._labelled = request.options.missing, request.labelled
-
-    def imputed(self) -> None:
-        """No means."""
+        super().__init__(request, words=True)
+        self.features = features
 
     def typed(self, keys: Sequence[Hashable]) -> Labels:
         """What the keys of labels stand for."""
@@ -164,94 +158,31 @@ class NamedRows(TextReader):
 
     def recipe(self) -> Recipe:
         """How to read other rows in the same way."""
-        names = self.features.names
+        names, drop = self.features.names, self.request.options.missing == "drop"
         return Recipe(
             "named",
             label=self.label,
-            missing="drop" if self._missing == "drop" else "refuse",
+            missing="drop" if drop else "refuse",
             bits=self.features.bits,
             features=None if names is None else tuple(names),
         )
 
     def final_notes(self) -> list[str]:
         """What was left out."""
-        notes = self.features.notes()
-        if self._dropped:
-            notes.append(f"{counted(self._dropped, 'row')} with missing values dropped")
-        return notes
+        return [*super().final_notes(), *self.features.notes()]
 
     def parse(self, text: bytes, begin: Position, found: object = None) -> Piece:
         """The rows of a text that begins at a position."""
-        check_text(text, self.source, begin)
-        keys: dict[Hashable, int] = {}
-        codes, numbers = list[int](), list[int]()
-        names, values, lengths = list[str](), list[float](), list[int]()
-        read = 0
-        for line, content, _ in lines_of(text, begin.line):
-            read += 1
-            where = f"{self.source}, line {line}"
-            label, entries = self._row(where, content)
-            if entries is None:
-                continue
-            codes.append(-1 if label is None else keys.setdefault(label, len(keys)))
-            numbers.append(begin.row + read)
-            names += [name for name, _ in entries]
-            values += [value for _, value in entries]
-            lengths.append(len(entries))
+        scan = self.scan(text, begin)
         # Only now do names get their columns: a text that is refused leaves none behind.
-        X = self.features.matrix([self.features.column(name) for name in names], values, lengths)
+        columns = [self.features.column(key) for key in scan.keys]
+        X = self.features.matrix(columns, scan.values, scan.lengths)
         if not np.isfinite(X.data).all():
             raise DataError(
                 f"{self.source}, after line {begin.line}: the values of a feature add up beyond "
                 "the range of float64."
             )
-        dropped = read - len(codes)
-        self._dropped += dropped
-        end = Position(0, 0, begin.row + read, begin.dropped + dropped)
-        rows, coded = np.array(numbers, np.int64), np.array(codes, np.int64)
-        return self.finish(Piece(X, coded, list(keys), rows, None, begin, end), text)
-
-    def _row(self, where: str, content: bytes) -> tuple[str | None, list[tuple[str, float]] | None]:
-        """The label and the entries of a line; no entries if the row is left out."""
-        parts = content.decode().split()
-        label: str | None = None
-        if ":" not in parts[0]:
-            label = parts.pop(0)
-        elif self._labelled:
-            raise DataError(f"{where} has no label: it begins with {quoted(parts[0])}.")
-        if label is not None and self._labelled:
-            if is_missing(label):
-                return None, self._gap(f"{where}: the label, {quoted(label)},")
-            if number(label) in (math.inf, -math.inf):
-                raise DataError(f"{where}: the label, {quoted(label)}, is infinite.")
-        elif label is not None and is_missing(label):
-            label = None
-        if parts and _QUERY.fullmatch(parts[0].encode()):
-            parts.pop(0)
-        entries = []
-        for part in parts:
-            name, colon, text = part.rpartition(":")
-            value = number(text)
-            if not colon or not name or value is None:
-                raise DataError(f"{where}: {quoted(part)} is not of the form feature:value.")
-            if math.isnan(value):
-                return None, self._gap(f"{where}: {quoted(part)}")
-            if math.isinf(value):
-                raise DataError(
-                    f"{where}: {quoted(part)} is infinite or beyond the range of float64."
-                )
-            if not is_exact_text(text):
-                raise DataError(
-                    f"{where}: the feature {quoted(name)} holds {text[:40]}, which float64 cannot "
-                    "hold exactly; subtract a constant from it."
-                )
-            entries.append((name, value))
-        return label, entries
-
-    def _gap(self, what: str) -> None:
-        """Raise DataError, unless rows where something is missing are left out."""
-        if self._missing != "drop":
-            raise DataError(f"{what} is missing; --missing drop leaves out such rows.")
+        return self.piece(X, scan, text, begin)
 
 
 def may_be_named(source: Source) -> bool:

@@ -86,8 +86,13 @@ class ReadOptions:
             )
         if self.decimal not in (".", ","):
             raise DataError(f"The decimal point can be . or , but not {quoted(self.decimal)}.")
-        if self.delimiter is not None:
-            _check_delimiter(self.delimiter, self.decimal)
+        mark = self.delimiter
+        if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0'):
+            raise DataError(
+                f"The delimiter must be one ASCII character and no quote, not {quoted(mark)}."
+            )
+        if mark == self.decimal:
+            raise DataError(f"The delimiter and the decimal point are both {quoted(mark)}.")
 
 
 @dataclass(frozen=True)
@@ -255,12 +260,3 @@ def parse_size(size: int | str) -> int:
         raise DataError(f"{quoted(str(size))} is not a size such as 500MB or 2GB.")
     power = " kmgt".index(match[2].lower() or " ")
     return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
-
-
-def _check_delimiter(delimiter: str, decimal: str) -> None:
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
-        raise DataError(
-            f"The delimiter must be one ASCII character and no quote, not {quoted(delimiter)}."
-        )
-    if delimiter == decimal:
-        raise DataError(f"The delimiter and the decimal point are both {quoted(decimal)}.")

@@ -87,7 +87,8 @@ def read(
             f"{name}: {option} needs all rows in memory at once: do without --max-memory and "
             "--cache, or prepare the columns with another tool."
         )
-    folder = DiskFolder(cache, _key(path, options, recipe, labelled)) if on_disk else None
+    key = _key(path, options, recipe, labelled) if on_disk else {}
+    folder = DiskFolder(cache, key) if on_disk else None
     try:
         found = None if folder is None else folder.load()
         if found is not None:
@@ -96,7 +97,10 @@ def read(
         reader = open_reader(path, options, recipe, labelled=labelled, one_piece=one_piece)
         if folder is None:
             return join(reader, progress=tell)
-        return folder.keep(join(reader, folder.begin(), tell))
+        data = join(reader, folder.begin(), tell)
+        if key != _key(path, options, recipe, labelled):
+            raise DataError(f"{name} has changed while it was read.")
+        return folder.keep(data)
     except BaseException as error:
         if folder is not None:
             folder.discard()

@@ -7,6 +7,7 @@ reads it waits where he could not be told to stop.
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import mmap
 import os
@@ -22,7 +23,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import PurePath
-from typing import BinaryIO, Final, TypeAlias, TypeVar
+from typing import BinaryIO, Final, TypeAlias, TypeVar, cast
 
 from novikoff.data.errors import DataError, readable_errors
 
@@ -44,27 +45,22 @@ _BY_SUFFIX = {
     ".tab": "tsv",
     ".parquet": "parquet",
     ".pq": "parquet",
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-    ".ipc": "arrow",
-    ".feather": "arrow",
+    **dict.fromkeys((".arrow", ".arrows", ".ipc", ".feather"), "arrow"),
+    **dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight"),
     ".npy": "npy",
     ".npz": "npz",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
 }
-_BY_MAGIC = (
-    (b"PAR1", "parquet"),
-    (b"ARROW1", "arrow"),
-    (b"\xff\xff\xff\xff", "arrow"),
-    (b"\x93NUMPY", "npy"),
-    (b"PK\x03\x04", "npz"),
-)
-_FOREIGN = (
-    (b"%PDF", "is a PDF, not a file of data"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an old Office document: save it as CSV"),
-)
+_BY_MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+    b"\x93NUMPY": "npy",
+    b"PK\x03\x04": "npz",
+}
+_FOREIGN = {
+    b"%PDF": "is a PDF, not a file of data",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an old Office document: save it as CSV",
+}
 _SVMLIGHT_LINE = re.compile(
     rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*"  # blank lines and comments
     rb"[ \t]*[-+.0-9eE]+(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:[-+.0-9eE]+)+[ \t]*"
@@ -107,7 +103,7 @@ class Source:
         If it cannot be opened, is empty, or is known for something else than rows of numbers.
     """
 
-    def __init__(  # a folder has no bytes, only a name
+    def __init__(
         self,
         path: PathOrFile,
         format: str | None = None,
@@ -116,23 +112,23 @@ class Source:
         may_be_empty: bool = False,
     ) -> None:
         self._file: BinaryIO | None = None
-        self._fd: int | None = None
-        self._taken: bytes | None = None  # of a pipe, to look at it
         self._flow: Iterator[bytes] | None = None
+        self._taken = b""  # of a pipe, to look at it
         self.origin = 0  # of the bytes that a pipe brings next
-        self.path: str | None = None
-        if not isinstance(path, str | os.PathLike):
-            name = getattr(path, "name", None)
-            self.name, self._file = shown(name) if isinstance(name, str) else "the stream", path
-        elif os.fspath(path) == "-":
+        self.path = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+        if self.path == "-":
             if sys.stdin is None:
                 raise DataError("- cannot be read: the standard input is closed.")
-            self.name, self._file = "-", sys.stdin.buffer
-        else:
-            self.path = os.fspath(path)
+            path, self.path = sys.stdin.buffer, None
+        if self.path is not None:
             self.name = shown(self.path)
-            self._fd = _opened(self.path, self.name)
-        if self._file is not None:
+            self._fd: int | None = _opened(self.path, self.name)
+        else:
+            self._file = cast(BinaryIO, path)
+            name = (
+                "-" if path is getattr(sys.stdin, "buffer", None) else getattr(path, "name", None)
+            )
+            self.name, self._fd = shown(name) if isinstance(name, str) else "the stream", None
             with suppress(OSError, AttributeError, ValueError):
                 self._fd = self._file.fileno()
         mode = 0 if self._fd is None else os.fstat(self._fd).st_mode
@@ -185,11 +181,11 @@ class Source:
         if self.regular:
             packed = self.packed
             raw = self._plain(0 if packed else start, size)
-            return _skipped(self._gunzipped(raw, size), start) if packed else raw
+            return self._after_taken(self._gunzipped(raw, size), start) if packed else raw
         if self._flow is None:
             self._flow = self._unpacked(size)
         start, self.origin = max(0, start - self.origin), max(start, self.origin)
-        return _skipped(self._with_taken(self._flow), start)
+        return self._after_taken(self._flow, start)
 
     def close(self) -> None:
         """Give the file back."""
@@ -197,12 +193,11 @@ class Source:
             os.close(self._fd)
         self._fd = None
 
-    def _with_taken(self, flow: Iterator[bytes]) -> Iterator[bytes]:
-        if self._taken:
-            taken, self._taken = self._taken, None
-            yield taken
-        for piece in flow:  # noqa: UP028 (the flow must go on when this generator is closed)
-            yield piece
+    def _after_taken(self, flow: Iterator[bytes], start: int) -> Iterator[bytes]:
+        taken, self._taken = self._taken, b""
+        for piece in itertools.chain([taken] if taken else [], flow):
+            yield piece[start:]
+            start = max(0, start - len(piece))
 
     def _plain(self, offset: int, size: int) -> Iterator[bytes]:
         with readable_errors(self.name):
@@ -231,18 +226,14 @@ class Source:
                 yield piece
 
     def _unpacked(self, size: int) -> Iterator[bytes]:
-        raw = self._raw(size)
-        start = b""
+        raw, start = self._raw(size), b""
         for piece in raw:
             start += piece
             if len(start) > 1:
                 break
             yield b""
-        if start[:2] != _GZIP:
-            yield start
-            yield from raw
-            return
-        yield from self._gunzipped(_chained(start, raw), size)
+        whole = itertools.chain([start], raw)
+        yield from self._gunzipped(whole, size) if start[:2] == _GZIP else whole
 
     def _gunzipped(self, raw: Iterator[bytes], size: int) -> Iterator[bytes]:
         unpacker, piece = zlib.decompressobj(31), next(raw, b"")
@@ -283,7 +274,7 @@ class Source:
 
     def _refuse_foreign(self) -> None:
         """Raise DataError if a file is known for something else than rows of numbers."""
-        for start, what in _FOREIGN:
+        for start, what in _FOREIGN.items():
             if self.head.startswith(start):
                 raise DataError(f"{self.name} {what}.")
         if self.head.startswith(b"PK\x03\x04"):
@@ -356,7 +347,7 @@ def shown(name: str) -> str:
 
 def magic_format(head: bytes) -> str | None:
     """The binary format that the first bytes announce, if any."""
-    return next((name for magic, name in _BY_MAGIC if head.startswith(magic)), None)
+    return next((name for magic, name in _BY_MAGIC.items() if head.startswith(magic)), None)
 
 
 def _format_of(name: str, head: bytes) -> str:
@@ -377,18 +368,6 @@ def _opened(path: str, name: str) -> int:
         fd = os.open(path, os.O_RDONLY | (os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0))
         os.set_blocking(fd, True)
         return fd
-
-
-def _chained(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from others
-
-
-def _skipped(pieces: Iterator[bytes], start: int) -> Iterator[bytes]:
-    """The pieces without their first bytes."""
-    for piece in pieces:
-        yield piece[start:]
-        start = max(0, start - len(piece))
 
 
 def _is_json(text: str) -> bool:

@@ -256,8 +256,8 @@ def _begun(request: Request, options: StreamOptions) -> RowStream:
         return RowStream(rows, labels, None)
     if bits is not None or reading.one_hot:
         raise DataError(
-            f"{source.name} is a table: in a stream, --hash and --one-hot have nothing to do; write "
-            "text as features, in rows such as label colour=red:1 size:2.5."
+            f"{source.name} is a table: in a stream, --hash and --one-hot have nothing to do; "
+            "write text as features, in rows such as label colour=red:1 size:2.5."
         )
     layout = Layout.sniff(request)
     if layout.row_names and "1" not in reading.drop:

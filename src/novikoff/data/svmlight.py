@@ -7,18 +7,19 @@ the kernel does not take for plain goes back to Python, which explains what is w
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from operator import lt
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, NoReturn, cast
+from itertools import islice
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.data.errors import DataError, quoted
-from novikoff.data.fields import is_exact_text
+from novikoff.data.fields import is_exact_text, is_missing
 from novikoff.data.labels import svmlight_labels
 from novikoff.data.options import Indices, Labels, Piece, Position, ReadOptions
 from novikoff.data.recipe import Recipe
@@ -32,14 +33,8 @@ if TYPE_CHECKING:
 KERNEL_BYTES: Final = 1 << 22
 
 _MOST_INDEX: Final = 2**31 - 1
-_NUMBER = rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf|[nN]a[nN])"
-_QUERY = rb"qid:[0-9]+(?![^ \t])"
-_PIECE = re.compile(rb"[^ \t]+")
-_IS_NUMBER = re.compile(_NUMBER)
-_IS_QUERY = re.compile(rb"qid:[0-9]+")
-_PAIRS = rb"(?:[ \t]+[0-9]{1,10}:" + _NUMBER + rb")*+[ \t]*"
-_LABELLED = re.compile(rb"[ \t]*[^ \t:]++(?:[ \t]+" + _QUERY + rb")?+" + _PAIRS)
-_BARE = re.compile(rb"(?:[ \t]*" + _QUERY + rb")?+[ \t]*[0-9]{1,10}:" + _NUMBER + _PAIRS)
+_NUMBER = re.compile(rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf|[nN]a[nN])")
+_PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -125,39 +120,157 @@ def read_svmlight(path: str | os.PathLike[str] | BinaryIO) -> Svmlight:
     return Svmlight(cast("sp.csr_array", data.X), data.labels, found)
 
 
-class SvmlightRows(TextReader):
-    """The pieces of svmlight text; without a recipe X has the indices as they are written.
+class Scan(NamedTuple):
+    """Lines as they were read one by one; ``read`` counts the rows that were left out, too."""
+
+    read: int
+    numbers: list[int]
+    codes: list[int]
+    labels: list[str]
+    keys: list[str]
+    values: list[float]
+    lengths: list[int]
+
+
+class PairRows(TextReader):
+    """Lines of a label and pairs, of which the keys are indices or, if not ``numbered``, names.
 
     With ``words`` labels may be any text, not numbers alone.
-
-    Attributes
-    ----------
-    queries : int
-        How many rows had a query id so far.
-    lowest, highest : int
-        The least and the largest index so far; −1 if there is none.
     """
 
-    def __init__(self, request: Request, *, words: bool = False) -> None:
-        source, options, self._known, labelled = request[:4]
-        super().__init__(request, None, Position(check_encoding(source)), KERNEL_BYTES)
-        refuse_columns(source.name, options, "an svmlight file")
-        if options.missing == "mean":
-            raise DataError(
-                f"{source.name}: --missing mean is for tables, not for an svmlight file."
-            )
-        self._drop, self._words = options.missing == "drop", words
-        self.labelled = labelled or not _begins_bare(source.head[self.body.offset :])
-        self.label = "label" if self.labelled else None
-        self.queries = self._dropped = 0
-        self.lowest = self.highest = -1
+    label: str | None = "label"
+    numbered = True
+
+    def __init__(self, request: Request, *, words: bool, kernel_bytes: int = 1 << 62) -> None:
+        body = Position(check_encoding(request.source))
+        super().__init__(request, None, body, kernel_bytes)
+        what = "an svmlight file" if self.numbered else "a file of feature:value pairs"
+        refuse_columns(self.source, request.options, what)
+        if request.options.missing == "mean":
+            raise DataError(f"{self.source}: --missing mean is for tables, not for {what}.")
+        self.words, self.queries, self.dropped = words, 0, 0
 
     def imputed(self) -> None:
         """No means."""
 
+    def final_notes(self) -> list[str]:
+        """What was decided on the way."""
+        notes = ["query ids (qid) are ignored"] if self.queries else []
+        if self.dropped:
+            notes.append(f"{self.dropped:,} rows with missing values dropped")
+        return notes
+
+    def scan(self, text: bytes, begin: Position) -> Scan:
+        """Read lines one by one; DataError at the first that is not of the form."""
+        check_text(text, self.source, begin)
+        labels: dict[str, int] = {}
+        found = Scan(0, [], [], [], [], [], [])
+        read = 0
+        for line, content, _ in lines_of(text, begin.line):
+            read += 1
+            label, pairs = self._row(f"{self.source}, line {line}", content, begin.row + read)
+            if pairs is None:
+                continue
+            found.numbers.append(begin.row + read)
+            found.codes.append(-1 if label is None else labels.setdefault(label, len(labels)))
+            found.keys.extend([key for key, _ in pairs])
+            found.values.extend([value for _, value in pairs])
+            found.lengths.append(len(pairs))
+        self.dropped += read - len(found.codes)
+        return found._replace(read=read, labels=list(labels))
+
+    def piece(self, X: sp.csr_array, scan: Scan, text: bytes, begin: Position) -> Piece:
+        """Rows that were scanned, with their features."""
+        dropped = begin.dropped + scan.read - len(scan.codes)
+        end = Position(0, 0, begin.row + scan.read, dropped)
+        rows, codes = np.array(scan.numbers, np.int64), np.array(scan.codes, np.int64)
+        return self.finish(Piece(X, codes, scan.labels, rows, None, begin, end), text)
+
+    def is_label(self, label: bytes) -> bool:
+        """Whether a label may be one."""
+        return self.words or _NUMBER.fullmatch(label) is not None
+
+    def _row(
+        self, where: str, content: bytes, row: int
+    ) -> tuple[str | None, list[tuple[str, float]] | None]:
+        """The label and the pairs of a line; no pairs if the row is left out."""
+        parts = list(_PART.finditer(content))
+        drop, label = self.request.options.missing == "drop", None
+        left_out = False
+        if b":" not in parts[0][0]:
+            label = self._label(f"{where}, column {parts[0].start() + 1}", parts.pop(0)[0])
+            odd = label.lstrip("+-").lower()
+            if odd in ("inf", "infinity") or (is_missing(label) and self.request.labelled):
+                if not drop or not is_missing(label):
+                    raise DataError(f"{where} has the label {label}.")
+                left_out = True
+            label = None if is_missing(label) else label
+        elif self.request.labelled:
+            at = f"{where}, column {parts[0].start() + 1}"
+            raise DataError(f"{at} has no label: the line begins with {_shown(parts[0][0])}.")
+        if parts and _QUERY.fullmatch(parts[0][0]):
+            self.queries += 1
+            parts.pop(0)
+        before, pairs = -1, list[tuple[str, float]]()
+        for part in parts:
+            at = f"{where}, column {part.start() + 1}"
+            key, value = self._pair(at, part[0])
+            if self.numbered:
+                before = _ascending(at, int(key), before)
+            if math.isnan(value) and drop:
+                left_out = True
+            elif not math.isfinite(value):
+                what = "missing" if math.isnan(value) else "infinite or beyond the range of float64"
+                at = f"{self.source}, row {row} ({where.rpartition(', ')[2]})"
+                raise DataError(f"{at}, column {quoted(key)} is {what}.")
+            pairs.append((key, value))
+        return label, None if left_out else pairs
+
+    def _label(self, at: str, label: bytes) -> str:
+        if not self.is_label(label):
+            if b"," in label:
+                raise DataError(f"{at} has several labels, {_shown(label)}; one is expected.")
+            raise DataError(f"{at} has the label {_shown(label)}, which is not a number.")
+        return label.decode()
+
+    def _pair(self, at: str, part: bytes) -> tuple[str, float]:
+        """The key and the value of a pair."""
+        cut = part.partition if self.numbered else part.rpartition
+        key, colon, value = cut(b":")
+        at = f"{at}: {_shown(part)}"
+        if not colon or not key:
+            form = "index:value" if self.numbered and not colon else "feature:value"
+            raise DataError(f"{at} is not of the form {form}.")
+        if self.numbered and not key.isdigit():
+            raise DataError(f"{at} has an index that is not a whole number from 0.")
+        if self.numbered and len(key) > 10:
+            raise DataError(f"{at} has an index above {_MOST_INDEX}.")
+        if not _NUMBER.fullmatch(value):
+            raise DataError(f"{at} has a value that is not a number.")
+        if len(value) > 15 and not is_exact_text(value.decode()):
+            raise DataError(
+                f"{at} holds {value.decode()[:40]}, which float64 cannot hold exactly; subtract a "
+                "constant from the column."
+            )
+        return key.decode(), float(value)
+
+
+class SvmlightRows(PairRows):
+    """The pieces of svmlight text; without a recipe X has the indices as they are written.
+
+    ``lowest`` and ``highest`` are the least and the largest index so far, −1 if there is none.
+    """
+
+    def __init__(self, request: Request, *, words: bool = False) -> None:
+        super().__init__(request, words=words, kernel_bytes=KERNEL_BYTES)
+        first = next(lines_of(request.source.head[self.body.offset :]), (0, b"", 0))[1]
+        self._bare = not request.labelled and b":" in first.split(maxsplit=1)[0] if first else False
+        self.label = None if self._bare else "label"
+        self.lowest = self.highest = -1
+
     def shift(self) -> int:
         """What the indices of X are too large by."""
-        return self.recipe().first if self._known is None else 0
+        return self.recipe().first if self.request.recipe is None else 0
 
     def typed(self, keys: Sequence[Hashable]) -> Labels:
         """What the keys of labels stand for."""
@@ -165,202 +278,82 @@ class SvmlightRows(TextReader):
 
     def recipe(self) -> Recipe:
         """How to read other files in the same way."""
-        if self._known is not None:
-            return self._known
+        if self.request.recipe is not None:
+            return self.request.recipe
         first = 0 if self.lowest == 0 else 1
-        width = self.highest + 1 - first
+        width, missing = self.highest + 1 - first, self.request.options.missing
         if width < 1:
             raise DataError(f"{self.source} has no features: all of its rows are empty.")
-        return Recipe(
-            "matrix",
-            label=self.label,
-            missing=self.request.options.missing,
-            width=width,
-            first=first,
-        )
+        return Recipe("matrix", label=self.label, missing=missing, width=width, first=first)
 
     def final_notes(self) -> list[str]:
         """What was decided on the way."""
-        notes = ["query ids (qid) are ignored"] if self.queries else []
-        if self._known is None:
-            notes.append(f"indices count from {0 if self.lowest == 0 else 1}")
-        if self._dropped:
-            notes.append(f"{self._dropped:,} rows with missing values dropped")
-        return notes
+        first, *notes = [*super().final_notes(), ""]
+        if self.request.recipe is None:
+            notes.insert(0, f"indices count from {0 if self.lowest == 0 else 1}")
+        return [note for note in (first, *notes) if note]
 
     def parse(self, text: bytes, begin: Position, found: Pairs | None = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""
-        import scipy.sparse as sp
-
-        if found is None:
-            check_text(text, self.source, begin)
-        pairs = found or self._scan(text, begin)
-        n_rows = len(pairs.codes)
-        keep = self._check_finite(pairs, text, begin)
-        first, width = 0, int(pairs.indices.max(initial=-1)) + 1
-        if self._known is not None:
-            first, width = self._known.first, self._known.width
-            pairs = self._within(pairs, text, begin, first, width)
-        elif len(pairs.indices):
-            lowest = int(pairs.indices.min())
-            self.lowest = lowest if self.lowest < 0 else min(self.lowest, lowest)
-            self.highest = max(self.highest, width - 1)
-        self.queries += pairs.queries
-        X = sp.csr_array(
-            (pairs.values, pairs.indices, pairs.indptr.astype(np.int32)), shape=(n_rows, width)
-        )
-        X.has_canonical_format = True  # indices ascend: nobody need look again
-        codes, rows = pairs.codes, np.arange(begin.row + 1, begin.row + n_rows + 1)
-        if not keep.all():
-            X, codes, rows = X[keep], codes[keep], rows[keep]
-        self._dropped += n_rows - len(rows)
-        end = Position(0, 0, begin.row + n_rows, begin.dropped + n_rows - len(rows))
-        labels = [label.decode() for label in pairs.labels]
-        return self.finish(Piece(X, codes, labels, rows, None, begin, end), text)
+        if found is not None:
+            n, labels = len(found.codes), [label.decode() for label in found.labels]
+            numbers = np.arange(begin.row + 1, begin.row + n + 1)
+            indptr, indices, values, codes, _, queries = found
+            self.queries += queries
+            end = Position(0, 0, begin.row + n, begin.dropped)
+            X = self._matrix(indptr, indices, values, text, begin)
+            return self.finish(Piece(X, codes, labels, numbers, None, begin, end), text)
+        scan = self.scan(text, begin)
+        indptr = np.cumsum([0, *scan.lengths])
+        indices = np.array([int(key) for key in scan.keys], np.int32)
+        X = self._matrix(indptr, indices, np.array(scan.values), text, begin)
+        return self.piece(X, scan, text, begin)
 
     def look(self, text: bytes) -> Pairs | None:
         """What the kernel finds in long text, in any thread; else None."""
         from novikoff.data.kernels import parse_pairs
 
-        found = parse_pairs(text, labelled=self.labelled)
-        if found is None or not all(self._is_label(label) for label in found.labels):
-            return None
-        return found
-
-    def _is_label(self, label: bytes) -> bool:
-        return label.isascii() if self._words else _IS_NUMBER.fullmatch(label) is not None
-
-    def _scan(self, text: bytes, begin: Position) -> Pairs:
-        """Read rows line by line."""
-        known: dict[bytes, int] = {}
-        codes, ends, indices, values = list[int](), [0], list[int](), list[float]()
-        queries = 0
-        form = _LABELLED if self.labelled else _BARE
-        for line, content, _ in lines_of(text, begin.line):
-            where = f"{self.source}, line {line}"
-            label, rest = b"0", content.replace(b"\t", b" ").lstrip(b" ")
-            if self.labelled:
-                label, _, rest = rest.partition(b" ")
-            if not form.fullmatch(content) or (self.labelled and not self._is_line_label(label)):
-                self._refuse(where, content)
-            first, _, others = rest.lstrip(b" ").partition(b" ")
-            if _IS_QUERY.fullmatch(first):
-                queries, rest = queries + 1, others
-            fields = rest.replace(b":", b" ").split()
-            row = list(map(int, fields[::2]))
-            if not all(map(lt, row, row[1:])) or max(row, default=0) > _MOST_INDEX:
-                self._refuse_indices(where, content, row)
-            for index, written in zip(row, fields[1::2], strict=True):
-                if len(written) > 15 and not is_exact_text(written.decode()):
-                    raise DataError(
-                        f"{where}: the feature {index} holds {written.decode()[:40]}, which "
-                        "float64 cannot hold exactly; subtract a constant from the column."
-                    )
-            indices += row
-            values += map(float, fields[1::2])
-            ends.append(len(indices))
-            codes.append(known.setdefault(label, len(known)))
-        return Pairs(
-            np.array(ends, np.int64),
-            np.array(indices, np.int32),
-            np.array(values, np.float64),
-            np.array(codes, np.int64) if self.labelled else np.full(len(codes), -1),
-            list(known) if self.labelled else [],
-            queries,
+        found = parse_pairs(text, labelled=not self._bare)
+        plain = found is not None and all(
+            self.is_label(label) and label.isascii() and not is_missing(label.decode())
+            for label in found.labels
         )
+        return found if plain else None
 
-    def _is_line_label(self, label: bytes) -> bool:
-        return self._words or _IS_NUMBER.fullmatch(label) is not None
+    def _matrix(
+        self,
+        indptr: Indices,
+        indices: npt.NDArray[np.int32],
+        values: npt.NDArray[np.float64],
+        text: bytes,
+        begin: Position,
+    ) -> sp.csr_array:
+        """Pairs in the columns as they are written, or in those of a model; others must be zero."""
+        import scipy.sparse as sp
 
-    def _check_finite(self, pairs: Pairs, text: bytes, begin: Position) -> npt.NDArray[np.bool_]:
-        """Which rows stay; infinity is refused, and NaN unless such rows are dropped."""
-        keep = np.ones(len(pairs.codes), np.bool_)
-        for code, label in enumerate(pairs.labels):
-            if label.lstrip(b"+-").lower() not in (b"nan", b"inf") or self._words:
-                continue
-            row = int(np.argmax(pairs.codes == code))
-            if label.lstrip(b"+-").lower() == b"inf" or not self._drop:
-                line = _line_of(text, begin, row)
-                raise DataError(f"{self.source}, line {line} has the label {label.decode()}.")
-            keep[pairs.codes == code] = False
-        with np.errstate(over="ignore", invalid="ignore"):
-            finite = np.isfinite(pairs.values.sum())  # no NaN and no infinity makes a finite sum
-        odd = [] if finite else np.flatnonzero(~np.isfinite(pairs.values)).tolist()
-        for at in odd:
-            row = int(np.searchsorted(pairs.indptr, at, side="right")) - 1
-            infinite = np.isinf(pairs.values[at])
-            if infinite or not self._drop:
-                line = _line_of(text, begin, row)
-                what = "infinite or beyond the range of float64" if infinite else "missing"
-                raise DataError(
-                    f"{self.source}, row {begin.row + row + 1} (line {line}), column "
-                    f'"{pairs.indices[at]}" is {what}.'
-                )
-            keep[row] = False
-        return keep
-
-    def _within(self, pairs: Pairs, text: bytes, begin: Position, first: int, width: int) -> Pairs:
-        """The pairs in the columns of a model; those beyond must be zero."""
-        indices = pairs.indices - np.int32(first)
-        wrong = (indices < 0) | ((indices >= width) & (pairs.values != 0.0))
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            row = int(np.searchsorted(pairs.indptr, at, side="right")) - 1
-            where = f"{self.source}, line {_line_of(text, begin, row)}"
-            if indices[at] < 0:
-                raise DataError(f"{where} has the index 0, but the model counts indices from 1.")
-            raise DataError(f"{where} has more features than the model's {width:,}.")
-        beyond = indices >= width
-        if not beyond.any():
-            return pairs._replace(indices=indices)
-        kept = np.concatenate([[0], np.cumsum(~beyond)])
-        return pairs._replace(
-            indices=indices[~beyond], values=pairs.values[~beyond], indptr=kept[pairs.indptr]
-        )
-
-    def _refuse(self, where: str, content: bytes) -> NoReturn:
-        """Say which part of a line is not as it should be."""
-        parts = list(_PIECE.finditer(content))
-        if self.labelled:
-            label = parts.pop(0)
-            at, text = f"{where}, column {label.start() + 1}", _shown(label[0])
-            if b"," in label[0] and not self._words:
-                raise DataError(f"{at} has several labels, {text}; one is expected.")
-            if b":" in label[0]:
-                raise DataError(f"{at} has no label: the line begins with {text}.")
-            if not self._is_line_label(label[0]):
-                raise DataError(f"{at} has the label {text}, which is not a number.")
-        for position, part in enumerate(parts):
-            if position == 0 and _IS_QUERY.fullmatch(part[0]):
-                continue
-            index, colon, value = part[0].partition(b":")
-            at = f"{where}, column {part.start() + 1}: {_shown(part[0])}"
-            if not colon:
-                raise DataError(f"{at} is not of the form index:value.")
-            if not index.isdigit():
-                raise DataError(f"{at} has an index that is not a whole number from 0.")
-            if len(index) > 10:
-                raise DataError(f"{at} has an index above {_MOST_INDEX}.")
-            if not _IS_NUMBER.fullmatch(value):
-                raise DataError(f"{at} has a value that is not a number.")
-        raise DataError(f"{where} is not of the form label index:value index:value ….")
-
-    def _refuse_indices(self, where: str, content: bytes, indices: Sequence[int]) -> NoReturn:
-        """Say which index does not ascend, or is too large."""
-        parts = [part for part in _PIECE.finditer(content) if b":" in part[0]]
-        parts = [part for part in parts if not _IS_QUERY.fullmatch(part[0])]
-        before = -1
-        for part, index in zip(parts, indices, strict=True):
-            reason = f"after {before}; indices must ascend"
-            if index > _MOST_INDEX:
-                reason = f"above {_MOST_INDEX}"
-            elif index == before:
-                reason = "a second time"
-            elif index > before:
-                before = index
-                continue
-            raise DataError(f"{where}, column {part.start() + 1} has the index {index} {reason}.")
-        raise AssertionError("some index was wrong")
+        recipe, width = self.request.recipe, int(indices.max(initial=-1)) + 1
+        if recipe is None and width:
+            lowest = int(indices.min())
+            self.lowest = lowest if self.lowest < 0 else min(self.lowest, lowest)
+            self.highest = max(self.highest, width - 1)
+        elif recipe is not None:
+            indices, width = indices - np.int32(recipe.first), recipe.width
+            wrong = (indices < 0) | ((indices >= width) & (values != 0.0))
+            if wrong.any():
+                at = int(np.argmax(wrong))
+                row = int(np.searchsorted(indptr, at, side="right")) - 1
+                line = next(islice(lines_of(text, begin.line), row, None))[0]
+                what = "the index 0, but the model counts indices from 1"
+                what = what if indices[at] < 0 else f"more features than the model's {width:,}"
+                raise DataError(f"{self.source}, line {line} has {what}.")
+            within = indices < width
+            if not within.all():
+                indptr = np.concatenate([[0], np.cumsum(within)])[indptr]
+                indices, values = indices[within], values[within]
+        shape = (len(indptr) - 1, width)
+        X = sp.csr_array((values, indices, indptr.astype(np.int32)), shape=shape)
+        X.has_canonical_format = True  # indices ascend: nobody need look again
+        return X
 
 
 def refuse_columns(source: str, options: ReadOptions, what: str) -> None:
@@ -386,25 +379,20 @@ def numbered_features(text: bytes) -> bool:
     (True, False)
     """
     pairs = (part for _, content, _ in lines_of(text) for part in content.split()[1:])
-    keys = (part.partition(b":")[0] for part in pairs if not _IS_QUERY.fullmatch(part))
+    keys = (part.partition(b":")[0] for part in pairs if not _QUERY.fullmatch(part))
     return all(key.isdigit() and len(key) <= 10 for key in keys)
 
 
-def _line_of(text: bytes, begin: Position, row: int) -> int:
-    """The line on which a row of a text stands."""
-    return next(line for k, (line, _, _) in enumerate(lines_of(text, begin.line)) if k == row)
-
-
-def _begins_bare(text: bytes) -> bool:
-    r"""Whether the first row has features alone, and no label.
-
-    Examples
-    --------
-    >>> _begins_bare(b"# no labels\n1:5 2:3\n"), _begins_bare(b"1 1:5\n")
-    (True, False)
-    """
-    first = next(lines_of(text), None)
-    return first is not None and _BARE.fullmatch(first[1]) is not None
+def _ascending(at: str, index: int, before: int) -> int:
+    """The index, if it comes after the one before."""
+    if before < index <= _MOST_INDEX:
+        return index
+    reason = f"after {before}; indices must ascend"
+    if index > _MOST_INDEX:
+        reason = f"above {_MOST_INDEX}"
+    elif index == before:
+        reason = "a second time"
+    raise DataError(f"{at} has the index {index} {reason}.")
 
 
 def _shown(piece: bytes) -> str:

@@ -65,18 +65,8 @@ def arrow(module: str = "pyarrow") -> Any:
 class TableRows:
     """Turns the columns of a table into rows, one piece after the other, on behalf of a reader.
 
-    Parameters
-    ----------
-    reader : Reader
-        Whose columns they are.
-    names : sequence of str
-        Those of all its columns.
-    roles : ColumnRoles
-        Which of them are what.
-    raw : bool
-        Whether columns are the fields of a text file: there "1" is a number and "NA" is missing.
-    decimal : str
-        The decimal point of raw columns.
+    ``names`` are those of all columns, ``roles`` say which of them are what. Columns are ``raw`` if
+    they are the fields of a text file: there "1" is a number and "NA" is missing.
     """
 
     def __init__(
@@ -157,14 +147,12 @@ class TableRows:
         """How to read other files in the same way."""
         if self._known is not None:
             return self._known
-        columns = [
-            Column(self.names[position], None, levels)
-            for position, levels in zip(self.roles.features, self._levels, strict=True)
-        ]
-        if self.missing is not None and self.missing.means is not None:
-            means = iter(self.missing.means.tolist())
-            found = [(column, [next(means) for _ in column.names]) for column in columns]
-            columns = [c if c.levels is not None else Column(c.name, m[0]) for c, m in found]
+        columns, at = list[Column](), 0
+        means = None if self.missing is None else self.missing.means
+        for position, levels in zip(self.roles.features, self._levels, strict=True):
+            mean = None if means is None or levels is not None else float(means[at])
+            columns.append(Column(self.names[position], mean, levels))
+            at += len(columns[-1].names)
         options = self.options
         recipe = Recipe(
             family="table",
@@ -331,7 +319,8 @@ class TableRows:
         single = not any(isinstance(f, tuple) or not _is_single(f.type) for f in features)
         width = sum(widths)
         try:
-            X: Floats = np.empty((n_rows, width), np.float32 if single else np.float64)
+            kind = np.dtype(np.float32 if single else np.float64)
+            X = cast(Floats, np.empty((n_rows, width), kind))
         except (MemoryError, ValueError):
             size = n_rows * width * 8 / 2**30
             raise DataError(

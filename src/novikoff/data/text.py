@@ -68,14 +68,8 @@ class Request(NamedTuple):
 class Reader:
     """A source whose beginning has been looked at; it gives pieces, and then their recipe.
 
-    Attributes
-    ----------
-    source, label : str
-        The names of the source and of its labels; None if it has no labels.
-    notes : list of str
-        What was decided at the beginning.
-    rows : TableRows
-        Makes rows of columns, if it is a table; then it also answers for the reader.
+    ``label`` is the name of its labels, if it has any, ``notes`` what was decided at the beginning.
+    For a table, ``rows`` turns columns into rows, and answers for the reader.
     """
 
     label: str | None = None
@@ -119,16 +113,10 @@ class Reader:
 
 
 class TextReader(Reader):
-    """Reads text that is cut after whole records.
+    """Reads text that is cut after whole records, from ``body`` on.
 
-    Parameters
-    ----------
-    delimiter : str or None
-        Between the fields of records, which may be quoted; None if each line is a record.
-    body : Position
-        Where the first row begins.
-    kernel_bytes : int
-        From how many bytes on a kernel looks at the text first.
+    Without a delimiter each line is a record, with it fields may be quoted. Once there are
+    ``kernel_bytes``, a kernel looks at each text first.
     """
 
     def __init__(
@@ -177,15 +165,16 @@ class TextReader(Reader):
         flow = source.flow(offset, PIECE_BYTES)
         filled = _filled(flow, 1 << 62 if self.request.one_piece else PIECE_BYTES)
         for chunk, last in ((chunk, False) for chunk in flow) if come else filled:
-            text = rest + chunk
-            end = len(text) if last else end_of_records(text, self.delimiter)
-            rest = text[end:]
+            quoted = self.delimiter is not None and (b'"' in chunk or b'"' in rest)
+            text, before = (rest + chunk, b"") if quoted else (chunk, rest)
+            end = 0 if last else end_of_records(text, self.delimiter)
+            rest = text[end:] if end else before + text
             self._seen += len(chunk)
             if end:
-                yield text[:end]
+                yield b"".join((before, memoryview(text)[:end]))
             elif come and not chunk:
                 yield None
-            elif len(rest) > _LARGEST_ROW_BYTES:
+            elif len(rest) > _LARGEST_ROW_BYTES and not last:
                 raise DataError(
                     f"{source.name} has a row of more than {_LARGEST_ROW_BYTES:,} bytes; perhaps a "
                     "quote is never closed."
