@@ -458,7 +458,7 @@ def stream(
     options : ReadOptions, optional
         How a file is read.
     hash_bits : int, optional
-        Hash the names of features, and text cells, of a file to 2^bits columns.
+        Hash the names of features of a file to 2^bits columns.
 
     Raises
     ------
