@@ -58,6 +58,20 @@ def test_importing_the_room_is_cheap() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_reading_imports_no_pandas(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"a": [1, None], "b": [True, False], "y": [0.0, 1.0]}), tmp_path / "p")
+    code = (
+        "import sys, io; from novikoff.data import read, ReadOptions; "
+        "read(io.BytesIO(b'c,t,a,y\\nred,True,1,p\\nblue,false,?,q\\n,True,+2,p\\nred,True,2,q'), "
+        "ReadOptions(one_hot=('*',), missing='drop')); "
+        f"read({str(tmp_path / 'p')!r}, ReadOptions(missing='drop')); "
+        "print([m for m in ('numba', 'pandas', 'sklearn') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[]"
+
+
 class TestKnownFiles:
     @pytest.mark.parametrize(
         ("name", "shape"), [("sonar.csv", (208, 60)), ("spam.csv.gz", (4601, 57))]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from itertools import chain, islice
 from typing import Any, Final, NoReturn, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from novikoff.data.columns import ColumnRoles, assign_columns, check_unique, match_columns
 from novikoff.data.errors import DataError, argument, counted, listed, place, quoted
@@ -230,21 +232,22 @@ class TableRows:
                 f"{self.source}: column {quoted(name)} of type {cells.type} cannot be the label; "
                 "choose another with --label."
             )
-        pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
-        if types.is_float16(cells.type):
-            cells = pc.cast(cells, pa.float32())
-        if types.is_floating(cells.type):
-            infinite = pc.is_inf(pc.fill_null(cells, 0.0))
-            if pc.any(infinite).as_py():
-                row = first_row + pc.index(infinite, True).as_py() + 1
+        if arrow("pyarrow.types").is_decimal(cells.type):
+            coded = cells.combine_chunks().dictionary_encode()
+            codes, missing = numbers_of(coded.indices)
+            return np.where(missing, -1, codes).astype(np.int64), coded.dictionary.to_pylist()
+        values, missing = numbers_of(cells)
+        if values.dtype.kind == "f":
+            values = values.astype(np.float32) if values.dtype.itemsize < 4 else values
+            if np.isinf(values[~missing]).any():
+                row = first_row + int(np.argmax(np.isinf(values) & ~missing)) + 1
                 raise DataError(f"{place(self.source, row, name)}: the label is infinite.")
-            cells = pc.if_else(pc.is_nan(cells), None, cells)
-        coded = cells.combine_chunks().dictionary_encode()
-        indices = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)
-        values = coded.dictionary
-        single = types.is_float32(values.type)
-        keys = [np.float32(v) for v in values.to_pylist()] if single else values.to_pylist()
-        return indices.astype(np.int64), keys
+            missing |= np.isnan(values)
+        codes = np.full(len(values), -1)
+        keys, codes[~missing] = np.unique(values[~missing], return_inverse=True)
+        if arrow("pyarrow.types").is_boolean(cells.type):
+            keys = keys.astype(np.bool_)
+        return codes, list(keys) if keys.dtype == np.float32 else keys.tolist()
 
     def _feature(self, k: int, cells: Any, first_row: int) -> Any:
         """A column of numbers, or for a column of text the code of each row's level."""
@@ -348,10 +351,10 @@ class TableRows:
 
     def _check_exact(self, numbers: Any, cells: Any, position: int, first_row: int) -> None:
         """Raise DataError if a column has an integer that float64 cannot hold."""
-        pa, pc = arrow(), arrow("pyarrow.compute")
-        wrong, name = [], self.names[position]
+        pa, wrong, name = arrow(), [], self.names[position]
         if numbers.type in (pa.int64(), pa.uint64()):
-            held = are_exact(pc.fill_null(numbers, 0).to_numpy())
+            values, missing = numbers_of(numbers)
+            held = are_exact(values) | missing
             wrong = [] if held.all() else [int(np.argmin(held))]
         elif self.raw:
             sizes = np.abs(to_floats(numbers, single=False))
@@ -517,11 +520,31 @@ def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
     # In one chunk: each would have a dictionary of its own.
     coded = pc.cast(cells, pa.large_string()).combine_chunks().dictionary_encode()
     values: list[str] = coded.dictionary.to_pylist()
-    codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes, missing = numbers_of(coded.indices)
     kept = sorted(value for value in values if not (raw and is_missing(value)))
     order = {value: code for code, value in enumerate(kept)}
     table = np.array([*(order.get(value, -1) for value in values), -1], np.int64)
-    return table[codes], kept
+    return table[np.where(missing, -1, codes)], kept
+
+
+def numbers_of(cells: Any) -> tuple[Any, npt.NDArray[np.bool_]]:
+    """The numbers of a column, and which are missing; truth values become 0 and 1.
+
+    ``to_numpy`` would import pandas, for which there is no need.
+    """
+    pa, pc = arrow(), arrow("pyarrow.compute")
+    chunks = [cells] if isinstance(cells, pa.Array) else cells.chunks
+    values, missing = list[Any](), [np.zeros(0, np.bool_)]
+    for chunk in chunks:
+        if arrow("pyarrow.types").is_boolean(chunk.type):
+            chunk = pc.cast(chunk, pa.uint8())
+        buffers = [None, chunk.buffers()[1] or pa.py_buffer(b"")]
+        plain = pa.Array.from_buffers(chunk.type, len(chunk), buffers, offset=chunk.offset)
+        values.append(np.from_dlpack(plain) if len(chunk) else np.zeros(0, np.uint8))
+        gaps = pc.cast(pc.is_null(chunk), pa.uint8())
+        missing.append(np.from_dlpack(gaps).astype(np.bool_) if len(chunk) else missing[0])
+    found = values[0] if len(values) == 1 else np.concatenate(values or [np.zeros(0)])
+    return found, np.concatenate(missing)
 
 
 def parse_numbers(cells: Any, decimal: str) -> Any:
@@ -535,19 +558,22 @@ def parse_numbers(cells: Any, decimal: str) -> Any:
     try:
         return pc.cast(texts, pa.float64())
     except pa.ArrowInvalid:  # one by one: there may be a number that Arrow does not know as such
-        values = [None if text is None else number(str(text)) for text in _values_of(texts)]
-        if any(v is None and t is not None for v, t in zip(values, _values_of(texts), strict=True)):
+        values = [math.nan if text is None else number(str(text)) for text in _values_of(texts)]
+        if None in values:
             return None
-        return pa.chunked_array([pa.array(values, pa.float64())])
+        buffer = pa.py_buffer(np.array(values, np.float64))
+        return pa.chunked_array([pa.Array.from_buffers(pa.float64(), len(values), [None, buffer])])
 
 
 def parse_truths(cells: Any) -> Any:
     """A column of raw text as 0 and 1; None if some value is neither true nor false."""
     pa, pc = arrow(), arrow("pyarrow.compute")
     small = pc.utf8_lower(_without_missing(cells))
-    if not pc.all(pc.is_in(small, value_set=pa.array(["true", "false", None], small.type))).as_py():
+    truths = pc.is_in(small, value_set=_strings(["true"]))
+    known = pc.or_(truths, pc.is_in(small, value_set=_strings(["false"])))
+    if not pc.all(pc.or_(known, pc.is_null(small))).as_py():
         return None
-    return pc.cast(pc.equal(small, "true"), pa.float64())
+    return pc.if_else(pc.is_null(small), _nulls(small, pa.float64()), pc.cast(truths, pa.float64()))
 
 
 def is_text(kind: Any) -> bool:
@@ -571,11 +597,9 @@ def is_numeric(kind: Any) -> bool:
 
 def to_floats(cells: Any, *, single: bool) -> Floats:
     """A column of numbers or truth values as floats, with NaN where they are missing."""
-    pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
-    if types.is_boolean(cells.type):
-        cells = pc.cast(cells, pa.uint8())
-    kind = pa.float32() if single else pa.float64()
-    return cast(Floats, pc.cast(cells, kind, safe=False).to_numpy())
+    values, missing = numbers_of(cells)
+    floats = values.astype(np.float32 if single else np.float64, copy=False)
+    return cast(Floats, np.where(missing, floats.dtype.type(np.nan), floats))
 
 
 def _schema_roles(request: Request, schema: Any) -> tuple[ColumnRoles, list[str]]:
@@ -628,9 +652,23 @@ def _readable(source: str, parquet: bool) -> Iterator[None]:
 
 
 def _without_missing(cells: Any) -> Any:
-    pa, pc = arrow(), arrow("pyarrow.compute")
+    pc = arrow("pyarrow.compute")
     texts = pc.utf8_trim(cells, characters=" \t")
-    return pc.if_else(pc.is_in(texts, value_set=pa.array(MISSING, texts.type)), None, texts)
+    missing = pc.is_in(texts, value_set=_strings(MISSING))
+    return pc.if_else(missing, _nulls(texts, texts.type), texts)
+
+
+def _strings(texts: Sequence[str]) -> Any:
+    """An array of texts; pa.array would import pandas."""
+    pa, parts = arrow(), [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(parts))]
+    return pa.Array.from_buffers(pa.string(), len(parts), buffers)
+
+
+def _nulls(like: Any, kind: Any) -> Any:
+    """As many missing values as there are in a column."""
+    return arrow().chunked_array([arrow().nulls(len(like), kind)])
 
 
 def _values_of(cells: Any) -> Iterator[object]:
