@@ -165,7 +165,7 @@ BAD_PAIRS = {
     "# nothing\n": "new.txt has no rows.",
     "spam a:1\nham b\n": '"b" is not of the form feature:value.',
     "spam a:1\nham b:x\n": '"b:x" has a value that is not a number.',
-    "spam a:1\nham b:1e999\n": "(line 2), column \"b\" is infinite",
+    "spam a:1\nham b:1e999\n": '(line 2), column "b" is infinite',
     "spam a:1\nham a:1e308 b:-1.7e308\n": "new.txt, row 2: the score is beyond the range",
     "spam a:1\n:1 b:1\n": '":1" is not of the form feature:value.',
     "spam a:1\nh\xffam b:1\n": "new.txt is not UTF-8 text: byte 0xFF at position",

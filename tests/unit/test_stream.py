@@ -17,12 +17,12 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from novikoff.report.estimators import stream
 
 import novikoff as nv
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.schemes import OneVsOne
 from novikoff.data import DataError
+from novikoff.report.estimators import stream
 from novikoff.report.stream import RECENT_ROWS, StreamRun
 
 Matrix = npt.NDArray[np.float64]

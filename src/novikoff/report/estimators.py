@@ -25,7 +25,7 @@ from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.fewest_mistakes import rounded_down
 from novikoff.geometry.separability import Verdict
-from novikoff.learners.inputs import Example, Rule, check_parameters
+from novikoff.learners.inputs import Example, check_parameters
 from novikoff.learners.max_margin import MaxMargin
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
@@ -195,10 +195,9 @@ def record_of(
 def estimator_of(record: ModelRecord) -> Model:
     """The estimator of a record; InvalidJsonError says what is wrong with it."""
     model = _CLASSES[record.estimator]()
-    rules = cast("Mapping[str, Rule]", model._rules)
     try:
         model.set_params(**_read_parameters(record.parameters))
-        check_parameters(model, rules)
+        check_parameters(model, model._rules)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
     texts = record.names is not None and set(map(type, record.names)) <= {str}
