@@ -90,7 +90,7 @@ def test_merging_in_any_order_gives_the_same_bits(
     X[rng.integers(n)] = X[rng.integers(n)]
     signs = rng.choice([-1, 1], size=n).astype(np.int8)
     passes = Passes(pose(csr(X) if sparse else X, signs, fit_intercept))
-    w = rng.integers(-2, 3, size=passes.p) + 0.5
+    w: Vector = np.asarray(rng.integers(-2, 3, size=passes.p) + 0.5, dtype=np.float64)
     question = VISITS[name](passes, w, rng)
     edges = np.unique(np.concatenate([[0, n], rng.integers(0, n, size=4)])).tolist()
 

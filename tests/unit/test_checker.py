@@ -263,7 +263,6 @@ def test_data_far_from_the_origin_has_a_tight_gap(offset: float, n: int) -> None
     assert verdict.geometric_margin.relative_width <= 1e-6
     assert verdict.coef is not None
     assert not verdict.exact_only
-    assert np.all((X @ verdict.coef + verdict.intercept > 0.0) == (y == "low")) or offset
     assert verdict.certificate is not None
     verdict.certificate.verify(X, y)
 

@@ -239,37 +239,6 @@ def test_singular_matrices_are_refused() -> None:
     assert exact.enclose(np.empty((0, 0)), []) is None
 
 
-@pytest.mark.parametrize("entries", [1, 7, 12])
-def test_pieces_make_no_difference(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
-    rng = np.random.default_rng(entries)
-    A = np.ldexp(rng.normal(size=(9, 4)), rng.integers(-30, 90, size=(9, 1)))
-    A[rng.random(A.shape) < 0.5] = 0.0
-    A[4] = 0.0
-    w = exact.numbers([Fraction(int(value), 7) for value in rng.integers(-9, 9, 4)])
-    c = exact.numbers([Fraction(int(value), 3) for value in rng.integers(-9, 9, 9)])
-    monkeypatch.setattr(exact, "_MOST_ENTRIES", entries)
-    whole, unit = exact.products(A, w)
-    weights = [value * w.unit for value in w.whole]
-    assert [value * unit for value in whole] == [inner(row, weights) for row in fractions(A)]
-    whole, unit = exact.combine(A, c)
-    columns = zip(*fractions(A), strict=True)
-    multipliers = [value * c.unit for value in c.whole]
-    assert [value * unit for value in whole] == [inner(multipliers, column) for column in columns]
-
-
-@pytest.mark.parametrize("stripe", [1, 3])
-def test_stripes_make_no_difference(monkeypatch: pytest.MonkeyPatch, stripe: int) -> None:
-    monkeypatch.setattr(exact, "_STRIPE", stripe)
-    rng = np.random.default_rng(stripe)
-    for _ in range(20):
-        assert check_enclosure(rng.normal(size=(7, 7)), [Fraction(1)] * 7)
-    C = np.eye(7)
-    C[5, 2] = 0.25
-    assert exact._defect(C, np.eye(7), 0.0) >= 0.25
-    C[0, 0] = np.nan  # what is not a number bounds nothing
-    assert np.isnan(exact._defect(C, np.eye(7), 0.0))
-
-
 @given(rationals.map(abs))
 @example(Fraction(0))
 @example(Fraction(2))

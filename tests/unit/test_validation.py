@@ -73,7 +73,8 @@ def test_double_entries_are_added_up_exactly(values: Any, total: float, form: st
         X = sp.csr_array((values, zeros, np.array([0, 2, 2])), shape=(2, 1))
     elif form == "csc":
         X = sp.csc_array((values, zeros, np.array([0, 2])), shape=(2, 1))
-    assert check_matrix(X).toarray().tolist() == [[total], [0.0]]
+    checked: Any = check_matrix(X)
+    assert checked.toarray().tolist() == [[total], [0.0]]
     verdict = nv.separate(X, [1, 0])
     assert verdict.certificate is not None
     verdict.certificate.verify(X, [1, 0])
@@ -129,7 +130,7 @@ def test_floats_are_not_copied(tmp_path: Any) -> None:
     [
         (lambda: np.array([1 + 2j, 0]), "complex"),
         (lambda: None, "y is missing"),
-        (lambda: np.ma.masked_array([0, 1], mask=[0, 1]), "masked"),
+        (lambda: np.ma.masked_array([0, 1], mask=[False, True]), "masked"),
         (lambda: [0, None], "no label in row 1"),
         (lambda: np.array(["2020-01-01", "NaT"], dtype="M8[D]"), "no label in row 1"),
         (lambda: np.array([0, 2**60]), "row 1: integers beyond"),

@@ -65,9 +65,9 @@ def check_matrix(X: object) -> Floats | sp.csr_array:
     dense = _plain_array(X)
     if dense.ndim != 2:
         raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
-    ordered: Any = np.ascontiguousarray(_as_floats(dense))
-    floats: Floats = ordered
-    return floats
+    floats: Any = np.ascontiguousarray(_as_floats(dense))
+    checked: Floats = floats
+    return checked
 
 
 def check_labels(y: object) -> Labels:
@@ -326,12 +326,16 @@ def _from_sparse(matrix: Any) -> sp.csr_array:
         rows, columns = (major, indices) if form == "csr" else (indices, major)
     else:
         entries = matrix if form == "coo" else matrix.tocoo()
-        rows, columns = _coordinates(entries)
-        data = np.asarray(entries.data)
-        _check_indices(rows, n, "row")
-        _check_indices(columns, d, "column")
-        if not len(rows) == len(columns) == len(data):
-            raise ValueError("X is a malformed sparse matrix: its arrays differ in length.")
+        rows, columns, data = (np.asarray(part) for part in (*entries.coords, entries.data))
+        for indices, most, what in ((rows, n, "row"), (columns, d, "column")):
+            if indices.ndim != 1 or indices.dtype.kind not in "iu" or len(indices) != len(data):
+                raise ValueError("X is a malformed sparse matrix: its indices are no integers.")
+            outside = (indices < 0) | (indices >= most)
+            if outside.any():
+                wrong = indices[np.argmax(outside)]
+                raise ValueError(
+                    f"X is a malformed sparse matrix: {what} {wrong} is not below {most}."
+                )
     numbers = _as_floats(data[:, None], lambda k, _: (int(rows[k]), int(columns[k])))[:, 0]
     order = np.lexsort((columns, rows))
     rows, columns, numbers = _without_duplicates(rows[order], columns[order], numbers[order])
@@ -379,22 +383,6 @@ def check_compressed(indptr: object, indices: object, data: object, shape: tuple
             f"{shape[1]}."
         )
     return stored
-
-
-def _coordinates(entries: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    rows, columns = np.asarray(entries.row), np.asarray(entries.col)
-    if rows.ndim != 1 or columns.ndim != 1 or {rows.dtype.kind, columns.dtype.kind} - {"i", "u"}:
-        raise ValueError("X is a malformed sparse matrix: its indices are not integers.")
-    return rows, columns
-
-
-def _check_indices(indices: npt.NDArray[Any], most: int, what: str) -> None:
-    outside = (indices < 0) | (indices >= most)
-    if outside.any():
-        raise ValueError(
-            f"X is a malformed sparse matrix: {what} {indices[np.argmax(outside)]} is not below "
-            f"{most}."
-        )
 
 
 def _is_canonical(indptr: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:

@@ -40,6 +40,8 @@ _INDEPENDENT: Final = 1e-13
 _FAST_BYTES, _SHORT = 1 << 20, 64
 # Products of more entries are shared by BLAS among cores, which may be busy.
 _ONE_CORE: Final = 1 << 15
+# Members for which there is room at once.
+_FEW_MEMBERS: Final = 32
 # After so many leaves for each member that there may be, the factors are made anew.
 _LEAVES_PER_MEMBER: Final = 4
 # Pivots between two looks at the clock.
@@ -100,7 +102,7 @@ class Corral:
         self.second: list[int] = []
         self.u = np.empty(0)
         self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
-        self._R = np.zeros((self.most, self.most), order="F")
+        self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
         self.residual = b.copy()
         self._left = 0  # how many have left
 
@@ -118,6 +120,7 @@ class Corral:
             return
         members = list(zip(self.first, self.second, strict=True))
         self.first, self.second, self.u, self._left = [], [], np.empty(0), 0
+        self._R = np.eye(len(self._R), order="F")
         for i, j in members:
             self._join(working.vector(i, j), i, j)
         while self.size > 0:
@@ -162,6 +165,10 @@ class Corral:
         before, after = math.sqrt(float(g @ g)), math.sqrt(float(v @ v))
         if not after > _INDEPENDENT * before:
             return False
+        if k == len(self._R):
+            larger = np.eye(min(2 * k, self.most), order="F")
+            larger[:k, :k] = self._R
+            self._R = larger
         self._Q[:, k] = v / after
         self._R[:k, k], self._R[k, k] = c, after
         self.first.append(i)
@@ -174,8 +181,15 @@ class Corral:
         k = self.size
         self._left += 1
         if k > 1:
-            Q, R = qr_delete(self._Q[:, :k], self._R[:k, :k], out, which="col", check_finite=False)
-            self._Q[:, : k - 1], self._R[: k - 1, : k - 1] = Q[:, : k - 1], R[: k - 1]
+            triangle = np.asfortranarray(self._R[:k, :k])
+            Q, R = qr_delete(
+                self._Q[:, :k], triangle, out, which="col", overwrite_qr=True, check_finite=False
+            )
+            if not np.may_share_memory(Q, self._Q):  # else it is in its place
+                self._Q[:, : k - 1] = Q[:, : k - 1]
+            self._R[: k - 1, : k - 1] = R[: k - 1, : k - 1]
+        self._R[:k, k - 1] = 0.0
+        self._R[k - 1, k - 1] = 1.0
         del self.first[out], self.second[out]
         self.u = np.delete(self.u, out)
 
@@ -186,9 +200,10 @@ class Corral:
 
     def _unconstrained(self) -> Vector:
         """The u that minimises ‖b − Σ u_j g_j‖, whatever its signs."""
-        R = self._R[: self.size, : self.size]
-        solution, failed = dtrtrs(R, products(self._basis, self.b))
-        return np.asarray(solution) if failed == 0 else np.full(self.size, -1.0)
+        right = np.zeros(len(self._R))
+        right[: self.size] = products(self._basis, self.b)
+        solution, failed = dtrtrs(self._R, right)
+        return np.asarray(solution)[: self.size] if failed == 0 else np.full(self.size, -1.0)
 
     def _refresh(self) -> None:
         """R = b − QQᵀb, cleaned once more of what is left along Q."""

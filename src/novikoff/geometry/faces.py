@@ -51,7 +51,8 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
     if len(rows) == 0:
         return None
     firm = weights > _FIRM * weights.max()
-    used = np.flatnonzero(passes.at(rows[firm]).any(axis=0))
+    block = passes.block(rows[firm])
+    used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0), passes.p))
     claim = simplex_proof(passes, rows[firm], weights[firm], used)
     if claim is None:
         claim = _in_balance(passes, rows[firm], weights[firm], limits)

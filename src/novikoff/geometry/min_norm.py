@@ -174,7 +174,11 @@ def _radius(sizes: Sizes) -> float:
 
 def _sample(passes: Passes) -> Block:
     """Rows at even distances."""
-    return passes.block(np.arange(0, passes.n, max(1, passes.n // _SAMPLE)))
+    return passes.block(np.arange(0, passes.n, max(1, passes.n // _sample_size(passes))))
+
+
+def _sample_size(passes: Passes) -> int:
+    return max(_LEAST_ROWS, min(_SAMPLE, _MOST_WORKING // (2 * passes.p)))
 
 
 def _centre(passes: Passes, sample: Block) -> Vector | None:
@@ -268,7 +272,7 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     """Rows to begin with: of a sample, those least along its mean."""
     passes = view.passes
     rows = np.arange(passes.n) if within is None else np.flatnonzero(within)
-    rows = rows[:: max(1, len(rows) // _SAMPLE)]
+    rows = rows[:: max(1, len(rows) // _sample_size(passes))]
     G = view.gather(rows)
     mean = np.asarray(G.mean(axis=0)).ravel()
     order = np.lexsort((rows, products(G, mean)))[: batch_of(passes)]

@@ -43,11 +43,14 @@ from novikoff.geometry.checker import (
     mistake_bound,
 )
 from novikoff.geometry.margin import Interval
+from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import Passes, prove_signs
 from novikoff.geometry.verdict_search import Finding, Progress, find, spread
 
 Goal: TypeAlias = Literal["margin", "kind"]
 
+_STUCK = "its numbers differ too much in size to prove more"
+_TOO_WIDE = "it has too many columns to prove that no hyperplane separates the classes"
 # From this many bytes on, a thread that hashes them meanwhile is worth its start.
 MIN_BYTES_FOR_THREADS = 1 << 20
 
@@ -309,7 +312,10 @@ def decide(
             wide = np.zeros(problem.p - 1 + 1)
             wide[columns], wide[-1] = found.gap.w[:-1], found.gap.w[-1]
             found.gap = replace(found.gap, w=wide)
-    return _report(problem, digest, found, sides), found
+    verdict = _report(problem, digest, found, sides)
+    if verdict.kind == "undecided" and limits.reached() is None:
+        verdict = replace(verdict, obstacle=_STUCK if affordable(passes) else _TOO_WIDE)
+    return verdict, found
 
 
 def _used_columns(problem: Problem) -> tuple[Problem, Indices | None]:

@@ -196,8 +196,8 @@ class _Search:
                 weights = np.array([float(value) for value in gap.weights])
                 self._note_upper(weigh(passes, gap.rows, weights, self.tol))
                 self._note_lower(gap.w, gap.proof)
-            found.geometric_margin = gap.margin
-            found.gap = gap
+            lo = min(max(gap.margin.lo, found.geometric_margin.lo), gap.margin.hi)
+            found.geometric_margin, found.gap = Interval(lo, gap.margin.hi), gap
 
     def _refute(self, view: View, answer: Answer) -> None:
         """Not separable, it seems: prove it, and find out which rows can be separated."""
