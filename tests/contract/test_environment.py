@@ -1,11 +1,11 @@
-"""The estimator among its neighbours: frames, pipelines, searches, routing, callbacks."""
+"""The estimator among its neighbours: frames, pipelines, searches, routing, Ctrl-C."""
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import signal
-import threading
-import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +16,13 @@ import pytest
 import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.callback import CallbackContext, ProgressBar
 from sklearn.datasets import load_iris, load_wine
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
+from novikoff.core.rows import Indices
 
 Matrix = npt.NDArray[np.float64]
 
@@ -78,50 +77,6 @@ def test_routes_metadata(wine: tuple[Matrix, npt.NDArray[np.int64]]) -> None:
     assert not np.array_equal(alone.coef_, nv.Perceptron(random_state=0).fit(X, y).coef_)
 
 
-class Watch:
-    """A callback that keeps what it is told and stops after so many epochs."""
-
-    def __init__(self, patience: int) -> None:
-        self.patience = patience
-        self.scores: list[float] = []
-
-    def setup(self, estimator: nv.Perceptron, context: CallbackContext) -> None: ...
-
-    def teardown(self, estimator: nv.Perceptron, context: CallbackContext) -> None: ...
-
-    def on_fit_task_begin(self, estimator: nv.Perceptron, context: CallbackContext) -> None: ...
-
-    def on_fit_task_end(
-        self,
-        estimator: nv.Perceptron,
-        context: CallbackContext,
-        *,
-        X: Matrix | None = None,
-        y: npt.NDArray[np.int64] | None = None,
-        fitted_estimator: nv.Perceptron | None = None,
-    ) -> bool:
-        if context.task_name == "epoch":
-            assert fitted_estimator is not None
-            self.scores.append(fitted_estimator.score(X, y))
-        return len(self.scores) >= self.patience
-
-
-def test_callbacks_see_every_epoch_and_can_stop_the_fit() -> None:
-    X, y = load_iris(return_X_y=True)
-    watch = Watch(patience=4)
-    clf = nv.Perceptron(random_state=0).set_callbacks(watch)
-    with pytest.warns(ConvergenceWarning, match="callback"):
-        clf.fit(X, y)
-    assert clf.n_iter_ == len(watch.scores) == 4
-    assert watch.scores[-1] == clf.score(X, y)
-
-
-def test_progress_bar(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = load_iris(return_X_y=True)
-    nv.Perceptron(random_state=0).set_callbacks(ProgressBar()).fit(X, y == 0)
-    assert "Perceptron" in capsys.readouterr().out
-
-
 def test_verbose_prints_epochs(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = load_iris(return_X_y=True)
     clf = nv.Perceptron(order="cyclic", verbose=1).fit(X, y == 0)
@@ -157,26 +112,60 @@ def test_does_not_copy_or_change_the_data(wine: tuple[Matrix, npt.NDArray[np.int
     assert messy.indices.tolist() == [1, 0, 0]
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"order": "max_residual"}, {"multi_class": "ovo"}], ids=str
-)
-def test_an_interrupted_fit_is_usable(options: dict[str, str]) -> None:
+class CtrlC:
+    """Rows in turn without end; after three epochs of one run the user presses Ctrl-C."""
+
+    covers = True
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+    def epochs(self, deck: nv.orders.Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        for epoch in itertools.count():
+            if epoch == 3 and not self.pressed:
+                self.pressed = True
+                signal.raise_signal(signal.SIGINT)
+            yield deck.rows
+
+
+@pytest.mark.parametrize("options", [{}, {"multi_class": "ovo", "n_jobs": 2}], ids=str)
+def test_an_interrupted_fit_is_usable(options: dict[str, object]) -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 5))
-    y = rng.integers(0, 3 if "multi_class" in options else 2, size=2000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        nv.Perceptron(max_epochs=2).set_params(**options).fit(X, y)  # compile before the clock runs
-    clf = nv.Perceptron(max_epochs=None, max_seconds=60.0).set_params(**options)
+    X, y = rng.normal(size=(200, 5)), rng.integers(0, 3, size=200)
+    clf = nv.Perceptron(max_epochs=None, order=CtrlC()).set_params(**options)
     # A shell may have started us with SIGINT ignored.
     inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
-    me = threading.get_ident()
-    timer = threading.Timer(0.3, signal.pthread_kill, [me, signal.SIGINT])
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        clf.fit(X, y)
-    timer.join()
-    signal.signal(signal.SIGINT, inherited)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            clf.fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, inherited)
     assert not clf.converged_
-    assert clf.n_updates_ == clf.update_counts_.sum() > 0
+    assert clf.n_updates_ == clf.update_counts_.sum()
     assert clf.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("name", ["Perceptron", "MaxMargin", "Pocket", "separate"])
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.array([[2**53 + 1, 0], [0, 1]]), "row 0, column 0, which float64 cannot hold"),
+        (sp.csr_array(np.array([[0, 1], [0, 2**60 + 1]])), "row 1, column 1, which float64"),
+        ([[1, 2], [3, 2**70 + 1]], "row 1, column 1, which float64 cannot hold"),
+        (pd.DataFrame({"a": [1, 2**53 + 1], "b": [0.5, 1.0]}), "row 1, column 0, which float64"),
+        (np.array([["2020-01-01"], ["2021-01-01"]], dtype="datetime64[D]"), "dates .*encode"),
+        (np.array([[1], [2]], dtype="timedelta64[s]"), "durations .*encode"),
+    ],
+    ids=str,
+)
+def test_numbers_that_would_be_rounded_are_refused_as_by_separate(
+    name: str, X: npt.NDArray[np.generic], message: str
+) -> None:
+    call = nv.separate if name == "separate" else getattr(nv, name)().fit
+    with pytest.raises(ValueError, match=message):
+        call(X, [0, 1])
+
+
+def test_labels_that_are_not_told_apart_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"beyond 2\*\*53"):
+        nv.Perceptron().fit([[1.0], [2.0]], [2**60, 2**60 + 1])

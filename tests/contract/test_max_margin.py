@@ -37,9 +37,23 @@ def test_estimator(estimator: BaseEstimator, check: Callable[[BaseEstimator], No
         raise
 
 
-@pytest.mark.parametrize("estimator", CONFIGURATIONS, ids=str)
-def test_parameters(estimator: BaseEstimator) -> None:
-    estimator_checks.check_param_validation("MaxMargin", estimator)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("bias", "sideways"),
+        ("fit_intercept", "yes"),
+        ("tol", 0.0),
+        ("tol", 1),
+        ("tol", "small"),
+        ("multi_class", None),
+        ("max_seconds", -1.0),
+        ("n_jobs", 0),
+    ],
+)
+def test_parameters_are_checked(name: str, value: object) -> None:
+    model = nv.MaxMargin().set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of MaxMargin must be .*, not"):
+        model.fit([[0.0], [1.0]], [0, 1])
 
 
 def test_it_works_in_a_pipeline_and_a_search() -> None:

@@ -11,13 +11,13 @@ from typing import Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 import pytest
-from sklearn.callback import CallbackContext
 from sklearn.exceptions import NotFittedError
 
 import novikoff as nv
+from novikoff.core import linear_model
 from novikoff.core.orders import Deck
 from novikoff.core.rows import Indices
-from novikoff.learners import perceptron, streaming
+from novikoff.learners import perceptron
 from novikoff.learners.inputs import Example
 
 Matrix = npt.NDArray[np.float64]
@@ -26,16 +26,6 @@ Call = Callable[[nv.Perceptron], object]
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > 0.0).astype(np.int64)
 HOLE = np.where(np.arange(180).reshape(60, 3) == 100, np.nan, X)
-
-
-class Parts:
-    """Blocks of which the last may have a hole."""
-
-    def __init__(self, *parts: Matrix) -> None:
-        self.parts, self.n_rows = parts, None
-
-    def __iter__(self) -> Iterator[tuple[Matrix, npt.NDArray[np.int64]]]:
-        return iter([(part, Y) for part in self.parts])
 
 
 class StopsAt:
@@ -51,24 +41,6 @@ class StopsAt:
         for _ in range(self.epoch):
             yield deck.rows
         raise KeyboardInterrupt
-
-
-class Spoiler:
-    """A callback that fails when all is done."""
-
-    def setup(self, estimator: nv.Perceptron, context: CallbackContext) -> None:
-        """Nothing."""
-
-    def on_fit_task_begin(self, estimator: nv.Perceptron, context: CallbackContext) -> None:
-        """Nothing."""
-
-    def on_fit_task_end(self, estimator: nv.Perceptron, context: CallbackContext) -> bool:
-        if context.task_name == "fit":
-            raise RuntimeError("spoiled")
-        return False
-
-    def teardown(self, estimator: nv.Perceptron, context: CallbackContext) -> None:
-        """Nothing."""
 
 
 def interrupt(*_: object, **__: object) -> NoReturn:
@@ -88,8 +60,6 @@ def state(clf: nv.Perceptron) -> bytes:
         lambda clf: clf.partial_fit(HOLE, Y, classes=[0, 1]),
         lambda clf: clf.partial_fit(X, Y, classes=[0, 1], sample_weight=-np.ones(60)),
         lambda clf: clf.set_params(class_weight="balanced").partial_fit(X, Y, classes=[0, 1]),
-        lambda clf: clf.partial_fit(Parts(X, HOLE)),
-        lambda clf: clf.fit(Parts(X, HOLE)),
         lambda clf: clf.fit(HOLE, Y),
         lambda clf: clf.learn_one({"a": np.nan}, "spam"),
         lambda clf: clf.set_params(class_weight={"spam": -1.0}).learn_one({"a": 1.0}, "spam"),
@@ -114,7 +84,6 @@ def test_a_failed_later_call_changes_nothing(average: Literal[False, "averaged"]
     clf.predict_one({0: 1.0})  # from now on the columns are known by their numbers
     calls: list[Call] = [
         lambda clf: clf.partial_fit(HOLE, Y),
-        lambda clf: clf.partial_fit(Parts(X + 1.0, HOLE)),
         lambda clf: clf.fit(np.ones((60, 7)) * np.inf, Y),
         lambda clf: clf.learn_one({"a": 1.0, 0: np.inf}, 1),
         lambda clf: clf.learn_one({"a": 1e308, 0: 1e308}, 1),
@@ -150,8 +119,8 @@ def test_a_refused_example_brings_neither_class_nor_feature() -> None:
 
 def test_ctrl_c_before_the_training_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     clf = nv.Perceptron().fit(X, Y)
-    monkeypatch.setattr(perceptron, "pose_unsigned", interrupt)
-    monkeypatch.setattr(streaming, "pose_unsigned", interrupt)
+    monkeypatch.setattr(perceptron, "train", interrupt)
+    monkeypatch.setattr(linear_model, "pose", interrupt)
     calls: list[Call] = [
         lambda clf: clf.fit(np.ones((60, 7)), Y),
         lambda clf: clf.partial_fit(X, Y, classes=[0, 1]),
@@ -165,16 +134,6 @@ def test_ctrl_c_before_the_training_changes_nothing(monkeypatch: pytest.MonkeyPa
         with pytest.raises(KeyboardInterrupt):
             call(fresh)
         assert set(vars(fresh)) == set(fresh.get_params())
-
-
-def test_a_callback_that_fails_at_the_end_undoes_the_fit() -> None:
-    clf = nv.Perceptron().fit(X, Y)
-    before = clf.coef_
-    clf.set_callbacks(Spoiler())
-    with pytest.raises(RuntimeError, match="spoiled"):
-        clf.fit(X[:, :2], Y ^ 1)
-    assert clf.n_features_in_ == 3
-    np.testing.assert_array_equal(clf.coef_, before)
 
 
 def test_ctrl_c_in_training_leaves_what_was_learned() -> None:

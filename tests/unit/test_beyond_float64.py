@@ -29,7 +29,7 @@ Average = Literal[False, "averaged"]
         (lambda clf: clf.learn_one([0, HUGE], 1), "x contains a number"),
         (lambda clf: clf.learn_one([0.0, 1.0], 1).learn_one([0, HUGE], 1), "x contains a number"),
         (lambda clf: clf.fit(ROWS, [0, 1, 1], coef_init=[HUGE, 0]), "coef_init contains"),
-        (lambda clf: clf.fit(ROWS, [0, 1, 1], sample_weight=[1, 1, HUGE]), "sample_weight contains"),
+        (lambda clf: clf.fit(ROWS, [0, 1, 1], sample_weight=[1, 1, HUGE]), "sample_weight cont"),
         (lambda clf: clf.set_params(class_weight={0: HUGE}).fit(ROWS, [0, 1, 1]), "Weights must"),
         (lambda clf: clf.set_params(trace=[HUGE, 1]).fit(ROWS, [0, 1, 1]), "The reference"),
         (lambda clf: clf.set_params(step=HUGE).fit(ROWS, [0, 1, 1]), "'step' parameter"),

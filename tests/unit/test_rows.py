@@ -35,14 +35,13 @@ def test_verbs_on_integers_are_exact(storage: str, fit_intercept: bool, tmp_path
     w = np.arange(12.0) - 5.0
     W = np.column_stack([w, 2.0 * w, w[::-1]])
     for i in range(12):
-        moved, in_python, in_numpy = w.copy(), w.copy(), w.copy()
+        moved, in_python = w.copy(), w.copy()
         m, sq = _compiled(rows, i, w, moved)
         assert m == verbs.dot(rows, i, w) == A[i] @ w
         assert sq == verbs.sqnorm(rows, i) == A[i] @ A[i]
         verbs.axpy(0.5, rows, i, in_python)
-        _rows.add_row(0.5, rows, i, in_numpy)
         expected = (w + 0.5 * A[i]).tolist()
-        assert moved.tolist() == in_python.tolist() == in_numpy.tolist() == expected
+        assert moved.tolist() == in_python.tolist() == expected
         out, out_too = np.empty(3), np.empty(3)
         _compiled_dots(rows, i, W, out)
         verbs.dots(rows, i, W, out_too)

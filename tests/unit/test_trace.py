@@ -123,17 +123,3 @@ def test_greedy_runs_are_traced_too() -> None:
     assert len(ran.trace) == ran.updates > 0
     assert ran.trace.step.tolist() == list(range(len(ran.trace)))
     assert ran.trace.squared_norm[-1] == pytest.approx(float(ran.w @ ran.w), rel=1e-12)
-
-
-def test_a_trace_of_many_tapes_is_whole() -> None:
-    recorder = Recorder()
-    for k in range(50):
-        for j in range(k):
-            record(recorder.tape, 100 * k + j, j, -float(k), 1.0, np.array([3.0, 4.0]))
-        recorder.take()
-    trace = recorder.trace()
-    wanted = [100 * k + j for k in range(50) for j in range(k)]
-    assert trace.step.tolist() == wanted
-    assert trace.index.tolist() == [step % 100 for step in wanted]
-    assert trace.margin.tolist() == [-(step // 100) for step in wanted]
-    assert set(trace.squared_norm.tolist()) == {25.0}

@@ -220,7 +220,7 @@ class LinearModel:
         rules = self.W, self.weighted, self.totals
         if weight == 0.0:  # a class of weight 0 takes no part
             return 0
-        return int(learn_example(columns, values, sides, *rules, update, weight, bias))
+        return int(learn_example(columns, values, sides, *rules, np.array(update), weight, bias))
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example, as a row."""

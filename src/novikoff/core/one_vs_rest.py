@@ -67,13 +67,15 @@ def sweep_classes(
 @njit(cache=True, nogil=True)
 def learn_example(
     columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
-    update: Update, weight: float, bias: float,
+    numbers: Vector, weight: float, bias: float,
 ) -> int:  # fmt: skip
     """One step of every rule on an example: how many were updated.
 
     −1, and nothing is done, if a number would leave float64. ``sides`` says on which side of each
-    rule the example's class stands, 0 where it takes no part.
+    rule the example's class stands, 0 where it takes no part; ``numbers`` are those of an `Update`,
+    an array as a record takes longer to hand over than the step takes.
     """
+    update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
     last, n_rules, updates = len(W) - 1, W.shape[1], 0
     margins, steps = np.empty(n_rules), np.zeros(n_rules)
     squared = bias

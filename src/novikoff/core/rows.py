@@ -60,10 +60,8 @@ def view(X: Floats | SparseMatrix, signs: Signs, fit_intercept: bool) -> Rows:
     Examples
     --------
     >>> rows = view(np.array([[1.0, 2.0]]), np.array([-1], dtype=np.int8), True)
-    >>> w = np.zeros(3)
-    >>> add_row(2.0, rows, 0, w)
-    >>> w.tolist()
-    [-2.0, -4.0, -2.0]
+    >>> matrix(rows).tolist(), rows.signs.tolist(), rows.bias
+    ([[1.0, 2.0]], [-1], 1.0)
     """
     bias = 1.0 if fit_intercept else 0.0
     if isinstance(X, np.ndarray):
@@ -102,17 +100,6 @@ def count(rows: Rows) -> int:
 def width(rows: Rows) -> int:
     """The length of a weight vector, p = d + 1."""
     return (rows.X.shape[1] if isinstance(rows, Dense) else rows.d) + 1
-
-
-def add_row(c: float, rows: Rows, i: int, w: Vector) -> None:
-    """W ← w + c·a_i, in NumPy."""
-    signed = c * float(rows.signs[i])
-    if isinstance(rows, Dense):
-        w[:-1] += signed * rows.X[i].astype(np.float64, copy=False)
-    else:
-        entries = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
-        w[rows.indices[entries]] += signed * rows.data[entries].astype(np.float64, copy=False)
-    w[-1] += signed * rows.bias
 
 
 def frozen(array: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from novikoff.core.counts import Recorder, Run, Trace, blank_counts, blank_tape
+from novikoff.core.greedy import climb
 from novikoff.core.one_vs_rest import ClassesRun, run_classes, sweep_classes
 from novikoff.core.orders import Chaotic, Greedy, Order
 from novikoff.core.problem import Problem
@@ -130,7 +131,11 @@ def train(
 def load_kernels(problem: Problem, scheme: Scheme, order: Order | None = None) -> None:
     """Compile or load the kernels that `train` will need, so that clocks can start afterwards."""
     none, update = np.empty(0, dtype=np.int64), perceptron()
-    if isinstance(scheme, OneVsRest) and not isinstance(order, Greedy):
+    if isinstance(order, Greedy):
+        w = np.zeros(1)
+        counts = blank_counts(0, w.shape, False)
+        climb(problem.rows, none, w, 0, update, np.empty(0), w, counts, blank_tape())
+    elif isinstance(scheme, OneVsRest):
         W = np.zeros((1, scheme.n_classes))
         active = np.ones(scheme.n_classes, dtype=np.bool_)
         counts = blank_counts(0, W.shape, False)
@@ -143,20 +148,18 @@ def load_kernels(problem: Problem, scheme: Scheme, order: Order | None = None) -
 
 def _in_parallel(job: Callable[[int], Training], rules: range, plan: Plan) -> Training:
     """Join the trainings of all rules, which the threads of the plan take on."""
+    begun: dict[int, Future[Training]] = {}
     with ThreadPoolExecutor(min(plan.threads, len(rules))) as pool:
-        pending = [pool.submit(job, rule) for rule in rules]
         try:
+            for rule in rules:
+                begun[rule] = pool.submit(job, rule)
             # Look up now and then: some libraries make Ctrl-C restart a plain wait.
-            while wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
-                if any(future.done() and future.exception() for future in pending):
-                    break
-            return _joined([future.result() for future in pending])
+            while wait(begun.values(), timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
+                if any(future.done() and future.exception() for future in begun.values()):
+                    plan.limits.interrupted = True  # it will be raised: the rest need not go on
         except KeyboardInterrupt:
-            plan.limits.interrupted = True
-            return _joined([future.result() for future in pending])
-        except BaseException:
-            plan.limits.interrupted = True  # it will be raised: the other rules need not go on
-            raise
+            plan.limits.interrupted = True  # rules that have not begun end at once
+        return _joined([begun[rule].result() if rule in begun else job(rule) for rule in rules])
 
 
 def _joined(parts: list[Training]) -> Training:

@@ -157,16 +157,30 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         label
             None while no class is known.
         """
-        try:  # the common case: a float64 vector and two classes; all else is sorted out below
+        try:  # the common case: nothing about it is new; all else is sorted out below
             model = self._held
-            single = model.sides.size == 2 and not model.averages and not model.votes
-            if single and isinstance(x, ndarray) and x.dtype is FLOAT64:
-                score = x.dot(model.W[:-1, 0]) + model.W[-1, 0]
+            columns, values = self._find(x)
+            if model.sides.size == 2 and not model.averages and not model.votes:
+                w = model.W[:, 0]
+                score = values.dot(w[:-1] if values is x else w[columns]) + w[-1]
                 if -LARGEST <= score <= LARGEST:
                     return self._labels[1 if score > 0.0 else 0]
-        except (AttributeError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             pass
         return self._predict_carefully(x)
+
+    def _find(self, x: Example) -> tuple[Indices, Vector]:
+        """The columns and values of a float64 vector, or of a dict, that has nothing new.
+
+        Some exception, where it has: the careful ways have the sentences.
+        """
+        if isinstance(x, ndarray):
+            if x.dtype is FLOAT64 and x.shape == self._columns.shape:
+                return self._columns, x
+        elif isinstance(x, dict) and self._vocabulary is not None:
+            columns = np.fromiter(map(self._vocabulary.__getitem__, x), np.int64, len(x))
+            return columns, np.fromiter(x.values(), np.float64, len(x))
+        raise TypeError
 
     def _predict_carefully(self, x: Example) -> Hashable:
         if "_held" not in self.__dict__:

@@ -232,9 +232,10 @@ def _free(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
     if gap is None:
         raise TimeoutError("max_seconds was over before the margin was known.")
     order = np.argsort(gap.rows)
-    rows = gap.rows[order]
+    rows, one_side = gap.rows[order], sum(gap.weights) / 2
+    weights = np.array([float(weight / one_side) for weight in gap.weights])[order]
     with np.errstate(all="ignore"):
-        dual = signs[rows] * gap.weights[order] * 0.5 / gap.margin.hi / gap.margin.hi  # ‖z‖ = 2·hi
+        dual = signs[rows] * weights * 0.5 / gap.margin.hi / gap.margin.hi  # ‖z‖ = 2·hi
         w = gap.w / _norm(gap.w[:-1]) / gap.margin.hi
     return _Rule(w, gap.margin, rows, dual, verdict)
 

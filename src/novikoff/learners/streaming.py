@@ -8,14 +8,13 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from numpy import ndarray
 from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.one_vs_rest import learn_example
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.updates import Update, perceptron
-from novikoff.learners.base import FLOAT64, LinearLearner
+from novikoff.learners.base import LinearLearner
 from novikoff.learners.inputs import (
     ClassWeight,
     Example,
@@ -55,7 +54,7 @@ class StreamLearner(LinearLearner):
     converged_: bool
     _rules: ClassVar[Mapping[str, Rule]]
     _open: bool  # whether new classes are taken in
-    _rule: Update  # the update of the last single step, whose parameters were checked
+    _checked: tuple[float, float, Vector]  # margin and step of the last single step, its rule
 
     @property
     def n_updates_(self) -> int:
@@ -157,24 +156,18 @@ class StreamLearner(LinearLearner):
         >>> clf.learn_one({"legs": 4}, "cat").predict_one({"legs": 4})
         'cat'
         """
-        try:  # the common case: a float64 vector that fits; all else is sorted out below
-            model, rule = self._held, self._rule
-            if (
-                isinstance(x, ndarray)
-                and x.dtype is FLOAT64
-                and x.shape == self._columns.shape
-                and self.class_weight is None
-                and rule.threshold == self.margin
-                and rule.step == self.step
-            ):
-                side, bias = model.sides[self._codes[y]], float(model.fit_intercept)
+        try:  # the common case: nothing about it is new; all else is sorted out below
+            model, (margin, step, rule) = self._held, self._checked
+            if margin == self.margin and step == self.step and self.class_weight is None:
+                columns, values = self._find(x)
+                sides, bias = model.sides[self._codes[y]], float(model.fit_intercept)
                 rules = model.W, model.weighted, model.totals
-                updates = learn_example(self._columns, x, side, *rules, rule, 1.0, bias)
+                updates = learn_example(columns, values, sides, *rules, rule, 1.0, bias)
                 if updates >= 0:
                     if self.converged_ and (updates > 0 or model.averages):
                         self._streamed()
                     return self
-        except (AttributeError, KeyError, TypeError):
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             pass
         self._learn_carefully(x, y)
         return self
@@ -230,7 +223,7 @@ class StreamLearner(LinearLearner):
             vocabulary = self._vocabulary
             self._hold(model)
             self._vocabulary = vocabulary
-        self._held, self._rule = model, rule
+        self._held, self._checked = model, (rule.threshold, rule.step, np.array(rule))
         if new:
             self._features().update(new)
             self.n_features_in_ = len(self._features())
