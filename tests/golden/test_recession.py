@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 import novikoff as nv
+from novikoff.core.problem import pose
 from novikoff.geometry.recession import recession
 
 
@@ -35,7 +36,7 @@ def test_it_agrees_with_linear_programs_on_small_integers(seed: int) -> None:
     y[:2] = 1, -1
     verdict = nv.separate(X, y)
     A = np.column_stack([X, np.ones(n)]) * y[:, None].astype(np.float64)
-    fate = recession(X, y, True, verdict.separated_rows)
+    fate = recession(pose(X, y, True), verdict.separated_rows)
     assert fate is not None
     full = np.linalg.matrix_rank(A) == d + 1
     assert full == (not fate.undetermined.any())
@@ -50,7 +51,7 @@ def test_dependent_columns_are_not_called_infinite() -> None:
     y = np.array([-1, 1, 1, -1, 1], dtype=np.int8)
     verdict = nv.separate(X, y)
     assert verdict.kind == "quasi-separable"
-    fate = recession(X, y, True, verdict.separated_rows)
+    fate = recession(pose(X, y, True), verdict.separated_rows)
     assert fate is not None
     assert fate.undetermined.tolist() == [True, True, False, False]
     assert fate.infinite.tolist() == [False, False, True, False]
@@ -60,12 +61,9 @@ def test_floats_of_any_size_are_exact() -> None:
     """A third column that is the sum of two up to rounding is not in their span."""
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal(40) * 1e-200, rng.standard_normal(40) * 1e150
-    exact = recession(
-        np.column_stack([a, 2.0 * a, b]), np.ones(40, dtype=np.int8), True, np.arange(0)
-    )
-    rounded = recession(
-        np.column_stack([a, 3.0 * a, b]), np.ones(40, dtype=np.int8), True, np.arange(0)
-    )
+    ones = np.ones(40, dtype=np.int8)
+    exact = recession(pose(np.column_stack([a, 2.0 * a, b]), ones, True), np.arange(0))
+    rounded = recession(pose(np.column_stack([a, 3.0 * a, b]), ones, True), np.arange(0))
     assert exact is not None
     assert rounded is not None
     assert exact.undetermined.tolist() == [True, True, False, False]
@@ -75,4 +73,4 @@ def test_floats_of_any_size_are_exact() -> None:
 def test_too_many_weights_are_left_open() -> None:
     X = np.eye(1600)
     signs = np.ones(1600, dtype=np.int8)
-    assert recession(X, signs, True, np.arange(0)) is None
+    assert recession(pose(X, signs, True), np.arange(0)) is None

@@ -65,7 +65,8 @@ def check_matrix(X: object) -> Floats | sp.csr_array:
     dense = _plain_array(X)
     if dense.ndim != 2:
         raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
-    floats: Floats = np.ascontiguousarray(_as_floats(dense))
+    ordered: Any = np.ascontiguousarray(_as_floats(dense))
+    floats: Floats = ordered
     return floats
 
 

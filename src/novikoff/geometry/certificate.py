@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias, get_
 
 import numpy.typing as npt
 
-from novikoff.geometry import exact
 from novikoff.geometry.checker import (
     CertificateError,
     Dependence,
@@ -224,41 +223,14 @@ def describe(sentence: str, proof: Certificate | ErrorBound) -> str:
     return f"{text}, in {rows} of {columns}."
 
 
-def indented(value: object, level: int = 0, *, allow_nan: bool = True) -> str:
-    """As ``json.dumps(value, indent=1)``, but what holds plain values only is written in C.
-
-    Examples
-    --------
-    >>> print(indented({"rows": [1, 2], "none": []}))
-    {
-     "rows": [
-      1,
-      2
-     ],
-     "none": []
-    }
-    """
-    if not isinstance(value, dict | list | tuple) or not value:
-        return json.dumps(value, allow_nan=allow_nan)
-    gap, end = "\n" + " " * (level + 1), "\n" + " " * level
-    parts = value.values() if isinstance(value, dict) else value
-    if not any(isinstance(part, dict | list | tuple) for part in parts):
-        text = json.dumps(value, separators=("," + gap, ": "), allow_nan=allow_nan)
-        return text[0] + gap + text[1:-1] + end + text[-1]
-    texts = [indented(part, level + 1, allow_nan=allow_nan) for part in parts]
-    if not isinstance(value, dict):
-        return "[" + gap + ("," + gap).join(texts) + end + "]"
-    named = [f"{json.dumps(key)}: {text}" for key, text in zip(value, texts, strict=True)]
-    return "{" + gap + ("," + gap).join(named) + end + "}"
-
-
 def with_checksum(body: dict[str, object]) -> str:
     """The text of a certificate, with its format version and a checksum.
 
     The checksum makes every change to the text known, even one that would leave a proof.
     """
     versioned = {"schema_version": SCHEMA_VERSION, **body}
-    return indented({**versioned, "checksum": _checksum(versioned)}, allow_nan=False) + "\n"
+    body = {**versioned, "checksum": _checksum(versioned)}
+    return json.dumps(body, indent=1, allow_nan=False) + "\n"
 
 
 def read_checked(text: str) -> Record:
@@ -281,7 +253,7 @@ def read_checked(text: str) -> Record:
     checksum = body.pop("checksum", None)
     try:
         intact = checksum == _checksum(body)
-    except RecursionError:
+    except (ValueError, RecursionError):
         intact = False
     if not intact:
         raise CertificateError("The certificate was altered: its checksum does not match.")
@@ -361,8 +333,7 @@ class Record:
         """A label, or None."""
         value = self.get(name)
         if value is None or isinstance(value, str | int | float | bool):
-            if not isinstance(value, float) or math.isfinite(value):
-                return value
+            return value
         return self._refuse(name, "a label")
 
     def rows(self, name: str, n: int) -> tuple[int, ...]:
@@ -393,16 +364,6 @@ class Record:
             return tuple(Fraction(_float(text)) for text in value)
         except (ValueError, OverflowError):
             return self._refuse(name, wanted)
-
-    def exact(self, name: str) -> Fraction:
-        """An exact number."""
-        text = self.text(name)
-        try:
-            if len(text) > _MOST_DIGITS:
-                self._refuse(name, "an exact number")
-            return exact.parse(text)
-        except ValueError:
-            return self._refuse(name, "an exact number")
 
     def number(self, name: str) -> float:
         """A hexadecimal float, perhaps infinite."""
@@ -436,12 +397,18 @@ def _integer(text: object) -> int:
 
 def write_numbers(values: Sequence[Fraction]) -> object:
     """Exact numbers in terms of JSON: hexadecimal floats, or whole numbers over one denominator."""
-    texts = [exact.write(value) for value in values]
-    if all("p" in text for text in texts):
-        return texts
+    if all(map(_is_float, values)):
+        return [float(value).hex() for value in values]
     denominator = math.lcm(*(value.denominator for value in values))
     tops = (value.numerator * (denominator // value.denominator) for value in values)
     return {"denominator": f"{denominator:#x}", "numerators": [f"{top:#x}" for top in tops]}
+
+
+def _is_float(value: Fraction) -> bool:
+    try:
+        return float(value) == value
+    except OverflowError:
+        return False
 
 
 def write_dependence(claim: Dependence | None) -> dict[str, object] | None:
@@ -462,9 +429,7 @@ def read_dependence(record: Record | None, n: int) -> Dependence | None:
         return None
     among = None if record.get("among") is None else record.rows("among", n)
     rows = record.rows("rows", n)
-    claim = Dependence(
-        rows, record.numbers("multipliers", len(rows)), record.flag("exact"), among
-    )
+    claim = Dependence(rows, record.numbers("multipliers", len(rows)), record.flag("exact"), among)
     record.finish()
     return claim
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -104,46 +103,39 @@ def rows_per_leaf(d: int) -> int:
     return max(_ROWS_PER_LEAF, _NUMBERS_PER_LEAF // max(1, d))
 
 
-def leaf_digest(rows: Vector) -> bytes:
-    """SHA-256 of a dense range of rows, which are hashed by their entries if half are zero."""
+def dense_leaf(rows: npt.NDArray[Any]) -> bytes:
+    """SHA-256 of a range of rows as float64, or of their entries if more than half are zero."""
     if 2 * np.count_nonzero(rows) < rows.size:
         at, columns = np.nonzero(rows)
         counts = np.bincount(at, minlength=len(rows))
-        return _entries_digest(counts, columns, rows[at, columns])
-    hashed = hashlib.sha256(b"dense\n")
-    plain = rows if rows.dtype == np.float64 and not _has_negative_zeros(rows) else None
-    hashed.update(np.ascontiguousarray(rows + 0.0 if plain is None else plain, dtype="<f8").data)
-    return hashed.digest()
+        return _hashed(b"sparse\n", (counts, "<i8"), (columns, "<i8"), (rows[at, columns], "<f8"))
+    bits = rows.view(np.int64) if rows.dtype == np.float64 and rows.flags.c_contiguous else None
+    if bits is None or (bits == np.iinfo(np.int64).min).any():
+        rows = np.add(rows, 0.0, dtype=np.float64)  # no negative zeros
+    return _hashed(b"dense\n", (rows, "<f8"))
 
 
-def sparse_leaf_digest(
+def sparse_leaf(
     counts: npt.NDArray[Any], columns: npt.NDArray[Any], values: npt.NDArray[Any], d: int
 ) -> bytes:
-    """The same of a range of rows by their entries in order, of d columns."""
+    """The same of a range of rows given by their entries in order, of d columns."""
     used = values != 0.0
     if 2 * np.count_nonzero(used) >= len(counts) * d:
         block = np.zeros((len(counts), d))
         block[np.repeat(np.arange(len(counts)), counts), columns] = values
-        return leaf_digest(block)
+        return dense_leaf(block)
     if not used.all():
         at = np.repeat(np.arange(len(counts)), counts)[used]
         counts, columns = np.bincount(at, minlength=len(counts)), columns[used]
         values = values[used]
-    return _entries_digest(counts, columns, values)
+    return _hashed(b"sparse\n", (counts, "<i8"), (columns, "<i8"), (values, "<f8"))
 
 
-def _entries_digest(
-    counts: npt.NDArray[Any], columns: npt.NDArray[Any], values: npt.NDArray[Any]
-) -> bytes:
-    hashed = hashlib.sha256(b"sparse\n")
-    for part, kind in ((counts, "<i8"), (columns, "<i8"), (values, "<f8")):
-        hashed.update(np.ascontiguousarray(part, dtype=kind).data)
+def _hashed(head: bytes, *parts: tuple[npt.NDArray[Any], str]) -> bytes:
+    hashed = hashlib.sha256(head)
+    for array, kind in parts:
+        hashed.update(np.ascontiguousarray(array, dtype=kind).data)
     return hashed.digest()
-
-
-def _has_negative_zeros(rows: Vector) -> bool:
-    bits = np.ascontiguousarray(rows).view(np.int64)
-    return bool((bits == np.iinfo(np.int64).min).any())
 
 
 @dataclass(frozen=True)
@@ -173,10 +165,10 @@ class MatrixDigest:
         def leaf(first: int) -> bytes:
             last = min(first + stride, n)
             if isinstance(X, np.ndarray):
-                return leaf_digest(np.asarray(X[first:last]))
+                return dense_leaf(np.asarray(X[first:last]))
             counts = np.diff(X.indptr[first : last + 1])
             stretch = slice(int(X.indptr[first]), int(X.indptr[last]))
-            return sparse_leaf_digest(counts, X.indices[stretch], X.data[stretch], d)
+            return sparse_leaf(counts, X.indices[stretch], X.data[stretch], d)
 
         starts = range(0, n, stride)
         workers = min(len(starts), threads or os.cpu_count() or 1)
@@ -216,7 +208,7 @@ class Reading:
         self.proof = proof
         try:
             self.signs = _read_signs(y, proof.positive, proof.negative)
-            self._read, self.n, self.d = _source(X)
+            self._read, self.n, self.d = _source(X, proof.fit_intercept)
         except (ValueError, TypeError, OverflowError) as error:
             raise CertificateError(f"The certificate is for other data: {error}") from None
         if (self.n, self.d) != (proof.n, proof.d) or len(self.signs) != proof.n:
@@ -242,10 +234,9 @@ class Reading:
         for first in range(0, self.n, rows_per_leaf(self.d)):
             last = min(first + rows_per_leaf(self.d), self.n)
             try:
-                rows = self._read(first, last)
-            except ValueError as error:
+                leaf, block = self._read(first, last, self.signs[first:last])
+            except (ValueError, TypeError, OverflowError) as error:
                 raise CertificateError(f"The certificate is for other data: {error}") from None
-            leaf, block = rows.signed(self.signs[first:last], self.proof.fit_intercept, first)
             leaves.append(leaf)
             self._keep(first, last, block)
             yield first, block
@@ -289,57 +280,39 @@ def check_all(reading: Reading, look: Callable[[int, Block], None]) -> None:
         raise failed
 
 
-class _DenseRows:
-    def __init__(self, X: Vector) -> None:
-        self.X = X
-
-    def signed(self, signs: Signs, padded: bool, first: int) -> tuple[bytes, Block]:
-        if not np.isfinite(self.X).all():
-            i, j = np.argwhere(~np.isfinite(self.X))[0].tolist()
-            raise _not_finite(float(self.X[i, j]), first + i, j)
-        return leaf_digest(self.X), exact.dense_block(self.X, signs, padded)
+# What reads a range of rows once, as a copy: its leaf of the digest, and the signed rows.
+_Read: TypeAlias = Callable[[int, int, Signs], tuple[bytes, Block]]
 
 
-class _SparseRows:
-    def __init__(self, counts: Indices, columns: Indices, values: Vector, d: int) -> None:
-        self.counts, self.columns, self.values, self.d = counts, columns, values, d
-
-    def signed(self, signs: Signs, padded: bool, first: int) -> tuple[bytes, Block]:
-        if not np.isfinite(self.values).all():
-            k = int(np.argmin(np.isfinite(self.values)))
-            row = first + int(np.searchsorted(np.cumsum(self.counts), k, side="right"))
-            raise _not_finite(float(self.values[k]), row, int(self.columns[k]))
-        parts = self.counts, self.columns, self.values, self.d
-        return sparse_leaf_digest(*parts), exact.sparse_block(*parts, signs, padded)
-
-
-def _not_finite(value: float, row: int, column: int) -> CertificateError:
-    what = "NaN" if math.isnan(value) else "infinity"
-    return CertificateError(
-        f"The data contains {what} in row {row}, column {column}: no certificate is about such data."
-    )
-
-
-_Rows: TypeAlias = _DenseRows | _SparseRows
-
-
-def _source(X: Any) -> tuple[Callable[[int, int], _Rows], int, int]:
-    """What reads a range of rows once, as a copy; and the shape."""
+def _source(X: Any, padded: bool) -> tuple[_Read, int, int]:
+    """How to read X, and its shape."""
     if np.ma.is_masked(X):
         raise ValueError("it is masked in places.")
     if hasattr(X, "tocsr"):
-        return _sparse_source(X)
+        return _sparse_source(X, padded)
     table: Any = X if isinstance(X, np.ndarray) else _table_of(X)
     if table.ndim != 2:
         raise ValueError(f"it has {table.ndim} dimension(s), but a table has two.")
+    n, d = int(table.shape[0]), int(table.shape[1])
 
-    def read(first: int, last: int) -> _Rows:
+    def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
         copy = np.array(table[first:last], copy=True, subok=False)
-        if copy.shape != (last - first, table.shape[1]):
+        if copy.shape != (last - first, d):
             raise ValueError("its shape changed while it was read.")
-        return _DenseRows(_as_floats(copy, first))
+        rows = _as_floats(copy, first)
+        if not np.isfinite(rows).all():
+            i, j = np.argwhere(~np.isfinite(rows))[0].tolist()
+            raise _not_finite(rows[i, j], first + i, j)
+        return dense_leaf(rows), exact.dense_block(rows, signs, padded)
 
-    return read, int(table.shape[0]), int(table.shape[1])
+    return read, n, d
+
+
+def _not_finite(value: float, row: int, column: int) -> ValueError:
+    what = "NaN" if math.isnan(value) else "infinity"
+    return ValueError(
+        f"it has {what} in row {row}, column {column}, and no certificate is of that."
+    )
 
 
 def _table_of(X: Any) -> npt.NDArray[Any]:
@@ -361,36 +334,20 @@ def _table_of(X: Any) -> npt.NDArray[Any]:
 
 def _as_floats(values: npt.NDArray[Any], first: int) -> Vector:
     """Numbers as float64, none of them rounded."""
-    kind = values.dtype.kind
-    if kind == "O":
-        return np.array([[_as_float(value) for value in row] for row in values.tolist()]).reshape(
-            values.shape
-        )
-    if kind not in "biuf":
+    if values.dtype.kind not in "biufO":
         raise ValueError(f"it contains {values.dtype}, not real numbers.")
     wide = values.astype(np.float64, copy=False)
-    if kind in "iu" and values.dtype.itemsize == 8:
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         rounded = (values > _MOST_EXACT) | (values < -_MOST_EXACT)
-    else:
+    else:  # text among objects is not equal to a number either
         rounded = (wide != values) & (values == values)
-    if rounded.any():
-        i = int(np.argwhere(rounded)[0][0])
-        raise ValueError(f"row {first + i} has a number that float64 cannot hold.")
+    if np.any(rounded):
+        row = first + int(np.argwhere(rounded)[0][0])
+        raise ValueError(f"row {row} has something else than a number that float64 can hold.")
     return wide
 
 
-def _as_float(value: object) -> float:
-    if value is None:
-        return math.nan
-    if not isinstance(value, Real | np.bool_):
-        raise ValueError(f"{value!r} is not a number.")
-    rounded = float(value)
-    if rounded != value and value == value:
-        raise ValueError(f"{value!r} is not a float64.")
-    return rounded
-
-
-def _sparse_source(X: Any) -> tuple[Callable[[int, int], _Rows], int, int]:
+def _sparse_source(X: Any, padded: bool) -> tuple[_Read, int, int]:
     if len(X.shape) != 2:
         raise ValueError(f"it has {len(X.shape)} dimension(s), but a table has two.")
     n, d = int(X.shape[0]), int(X.shape[1])
@@ -399,7 +356,9 @@ def _sparse_source(X: Any) -> tuple[Callable[[int, int], _Rows], int, int]:
         indptr, indices, data = np.array(X.indptr), X.indices, X.data
     else:
         entries = X if form == "coo" else X.tocoo()
-        rows, indices, data = (np.asarray(part) for part in (entries.row, entries.col, entries.data))
+        rows, indices, data = (
+            np.asarray(part) for part in (entries.row, entries.col, entries.data)
+        )
         if not len(rows) == len(indices) == len(data) or rows.dtype.kind not in "iu":
             raise ValueError("it is a malformed sparse matrix.")
         if len(rows) > 0 and not 0 <= int(rows.min()) <= int(rows.max()) < n:
@@ -414,7 +373,7 @@ def _sparse_source(X: Any) -> tuple[Callable[[int, int], _Rows], int, int]:
     if int(indptr[-1]) > min(len(indices), len(data)) or indices.dtype.kind not in "iu":
         raise ValueError("it is a malformed sparse matrix: indptr ends beyond its entries.")
 
-    def read(first: int, last: int) -> _Rows:
+    def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
         stretch = slice(int(indptr[first]), int(indptr[last]))
         counts = np.diff(indptr[first : last + 1]).astype(np.int64)
         columns = np.array(indices[stretch]).astype(np.int64)
@@ -423,14 +382,17 @@ def _sparse_source(X: Any) -> tuple[Callable[[int, int], _Rows], int, int]:
             raise ValueError("its shape changed while it was read.")
         if len(columns) > 0 and not 0 <= int(columns.min()) <= int(columns.max()) < d:
             raise ValueError("it is a malformed sparse matrix: a column is out of range.")
-        return _SparseRows(*_in_order(counts, columns, values), d)
+        if not np.isfinite(values).all():
+            k = int(np.argmin(np.isfinite(values)))
+            row = first + int(np.searchsorted(np.cumsum(counts), k, side="right"))
+            raise _not_finite(values[k], row, int(columns[k]))
+        parts = (*_in_order(counts, columns, values), d)
+        return sparse_leaf(*parts), exact.sparse_block(*parts, signs, padded)
 
     return read, n, d
 
 
-def _in_order(
-    counts: Indices, columns: Indices, values: Vector
-) -> tuple[Indices, Indices, Vector]:
+def _in_order(counts: Indices, columns: Indices, values: Vector) -> tuple[Indices, Indices, Vector]:
     """Entries of rows by column, those of one place added up exactly."""
     row = np.repeat(np.arange(len(counts)), counts)
     fresh = (np.diff(columns) > 0) | (np.diff(row) > 0)
@@ -626,7 +588,9 @@ def _check_dependence(
             column = next(j for j, value in enumerate(total) if value)
             raise CertificateError(f"Σ λ_i a_i is not zero in column {column}.")
         return
-    every = rows.at(among.tolist())  # without columns of zeros, which ask for nothing
+    if claim.among is None:
+        raise CertificateError("A solve shows λ on rows that are named only.")
+    every = rows.at(claim.among)  # without columns of zeros, which ask for nothing
     columns = np.arange(rows.p) if every.columns is None else every.columns
     right = [-total[j] for j in columns.tolist()]
     square = np.zeros((len(claim.rows), len(columns)))

@@ -8,7 +8,7 @@ origin: this is Wolfe's algorithm for it. With g_j = (0, a_j) and b = (0, −Σ 
 whether −Σ a_i lies in the cone of the rows (Stiemke).
 
 The vectors in use, the *corral*, are linearly independent and kept as Q·R with orthonormal Q,
-which SciPy updates as they join and leave; b is projected on them without ever squaring their
+which rotations update as they join and leave; b is projected on them without ever squaring their
 condition number.
 
 References: P. Wolfe, Finding the nearest point in a polytope, Math. Programming 11 (1976);
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import LinAlgError, qr_delete, qr_insert
+from scipy.linalg import qr_delete
 from scipy.linalg.lapack import dtrtrs
 
 from novikoff.core.rows import Indices, Vector
@@ -40,6 +40,10 @@ _INDEPENDENT: Final = 1e-13
 _FAST_BYTES, _SHORT = 1 << 20, 64
 # Products of more entries are shared by BLAS among cores, which may be busy.
 _ONE_CORE: Final = 1 << 15
+# Members for which there is room at once.
+_FEW_MEMBERS: Final = 32
+# After so many leaves for each member that there may be, the factors are made anew.
+_LEAVES_PER_MEMBER: Final = 4
 # Pivots between two looks at the clock.
 _PIVOTS_PER_LOOK: Final = 16
 
@@ -55,7 +59,7 @@ class Ending(Enum):
 
 
 class WorkingSet:
-    """Vectors to choose from: the rows of G, dense or sparse; of both signs where asked for pairs."""
+    """Vectors to choose from: the rows of G, dense or sparse, and their signs."""
 
     def __init__(self, G: Vector | sp.csr_array, sides: npt.NDArray[np.int8]) -> None:
         self.G = G
@@ -97,12 +101,10 @@ class Corral:
         self.first: list[int] = []
         self.second: list[int] = []
         self.u = np.empty(0)
-        self._empty()
-
-    def _empty(self) -> None:
-        self._Q = np.empty((len(self.b), 0), order="F")
-        self._R = np.empty((0, 0), order="F")
-        self.residual = self.b.copy()
+        self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
+        self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
+        self.residual = b.copy()
+        self._left = 0  # how many have left
 
     @property
     def size(self) -> int:
@@ -110,13 +112,17 @@ class Corral:
         return len(self.first)
 
     def begin(self, working: WorkingSet) -> None:
-        """Factor the members anew; those that depend on earlier ones, or get u ≤ 0, leave."""
-        members = list(zip(self.first, self.second, self.u.tolist(), strict=True))
-        self.first, self.second, self.u = [], [], np.empty(0)
-        self._empty()
-        for i, j, value in members:
-            if self._join(working.vector(i, j), i, j):
-                self.u[-1] = value
+        """Factor the members anew if many have left since, as rounding builds up.
+
+        Those that depend on earlier ones, or get u ≤ 0, leave.
+        """
+        if self._left <= _LEAVES_PER_MEMBER * self.most:
+            return
+        members = list(zip(self.first, self.second, strict=True))
+        self.first, self.second, self.u, self._left = [], [], np.empty(0), 0
+        self._R = np.eye(len(self._R), order="F")
+        for i, j in members:
+            self._join(working.vector(i, j), i, j)
         while self.size > 0:
             trial = self._unconstrained()
             worst = int(np.argmin(trial))
@@ -152,22 +158,19 @@ class Corral:
         k = self.size
         if k >= self.most:
             return False
-        if k == 0:
-            size = math.sqrt(float(g @ g))
-            if not size > 0.0:
-                return False
-            self._Q = np.asfortranarray(g[:, None] / size)
-            self._R = np.full((1, 1), size, order="F")
-        else:
-            try:
-                Q, R = qr_insert(
-                    self._Q, self._R, g, k, which="col", rcond=_INDEPENDENT, check_finite=False
-                )
-            except (LinAlgError, ValueError):
-                return False
-            if not abs(R[k, k]) > _INDEPENDENT * math.sqrt(float(g @ g)):
-                return False
-            self._Q, self._R = Q, R
+        v, c = g, np.zeros(k)
+        for _ in range(2):  # twice is enough for orthogonality to the last bits
+            more = products(self._basis, v)
+            v, c = v - _combination(more, self._basis), c + more
+        before, after = math.sqrt(float(g @ g)), math.sqrt(float(v @ v))
+        if not after > _INDEPENDENT * before:
+            return False
+        if k == len(self._R):
+            larger = np.eye(min(2 * k, self.most), order="F")
+            larger[:k, :k] = self._R
+            self._R = larger
+        self._Q[:, k] = v / after
+        self._R[:k, k], self._R[k, k] = c, after
         self.first.append(i)
         self.second.append(j)
         self.u = np.append(self.u, 0.0)
@@ -175,24 +178,37 @@ class Corral:
 
     def _leave(self, out: int) -> None:
         """Take a member out."""
-        k = self.size - 1
-        if k == 0:
-            self._empty()
-        else:
-            Q, R = qr_delete(self._Q, self._R, out, which="col", check_finite=False)
-            self._Q, self._R = np.asfortranarray(Q[:, :k]), np.asfortranarray(R[:k, :k])
+        k = self.size
+        self._left += 1
+        if k > 1:
+            triangle = np.asfortranarray(self._R[:k, :k])
+            Q, R = qr_delete(
+                self._Q[:, :k], triangle, out, which="col", overwrite_qr=True, check_finite=False
+            )
+            if not np.may_share_memory(Q, self._Q):  # else it is in its place
+                self._Q[:, : k - 1] = Q[:, : k - 1]
+            self._R[: k - 1, : k - 1] = R[: k - 1, : k - 1]
+        self._R[:k, k - 1] = 0.0
+        self._R[k - 1, k - 1] = 1.0
         del self.first[out], self.second[out]
         self.u = np.delete(self.u, out)
 
+    @property
+    def _basis(self) -> Vector:
+        """The orthonormal vectors, one to a row."""
+        return self._Q[:, : self.size].T
+
     def _unconstrained(self) -> Vector:
         """The u that minimises ‖b − Σ u_j g_j‖, whatever its signs."""
-        solution, failed = dtrtrs(self._R, products(self._Q.T, self.b))
-        return np.asarray(solution) if failed == 0 else np.full(self.size, -1.0)
+        right = np.zeros(len(self._R))
+        right[: self.size] = products(self._basis, self.b)
+        solution, failed = dtrtrs(self._R, right)
+        return np.asarray(solution)[: self.size] if failed == 0 else np.full(self.size, -1.0)
 
     def _refresh(self) -> None:
         """R = b − QQᵀb, cleaned once more of what is left along Q."""
-        r = self.b - _combination(products(self._Q.T, self.b), self._Q.T)
-        self.residual = r - _combination(products(self._Q.T, r), self._Q.T)
+        r = self.b - _combination(products(self._basis, self.b), self._basis)
+        self.residual = r - _combination(products(self._basis, r), self._basis)
 
 
 def products(G: Vector | sp.csr_array, r: Vector) -> Vector:
@@ -218,7 +234,7 @@ def pivot(working: WorkingSet, corral: Corral, tol: float, pairs: bool, limits: 
     corral.begin(working)
     zero = _ZERO * math.sqrt(float(corral.b @ corral.b))
     best, barred = math.inf, np.zeros(working.n, dtype=np.bool_)
-    short, rows = working, np.arange(0)  # a short list, and where its rows are
+    short, rows = working, np.arange(working.n)  # the rows that are priced, and where they are
     for turn in range(1 << 62):
         r = corral.residual
         square = float(r @ r)
@@ -229,22 +245,18 @@ def pivot(working: WorkingSet, corral: Corral, tol: float, pairs: bool, limits: 
         if square < best:
             best = square
             barred[:] = False
-        i, j, price = _most_acute(short, r, pairs, barred if len(rows) == 0 else barred[rows])
-        if len(rows) > 0 and not price > tol * square:  # the short list is used up
-            short, rows = working, rows[:0]
-            i, j, price = _most_acute(working, r, pairs, barred)
-            if working.large and price > tol * square:
-                rows = _short_list(working, r, pairs, barred)
-        elif len(rows) == 0 and working.large and price > tol * square:
-            rows = _short_list(working, r, pairs, barred)
-        else:
-            i, j = (i, j) if len(rows) == 0 else (int(rows[i]), int(rows[j]) if j >= 0 else -1)
-        if len(rows) > 0 and short is working:
-            short = working.some(rows)
+        i, j, price = _most_acute(short, r, pairs, barred[rows])
+        if not price > tol * square and short is not working:  # the short list is used up
+            short, rows = working, np.arange(working.n)
+            i, j, price = _most_acute(short, r, pairs, barred)
         if i < 0 or not price > tol * square:
             return Ending.STALLED if barred.any() else Ending.OPTIMAL
         if corral.size >= corral.most:  # it is full: nobody can join
             return Ending.STALLED
+        i, j = int(rows[i]), int(rows[j]) if j >= 0 else -1
+        if short is working and working.large:
+            rows = _short_list(working, r, pairs, barred)
+            short = working.some(rows)
         if not (corral.admit(working.vector(i, j), i, j) and _is_less(corral, best)):
             barred[i] = True
             if j >= 0:

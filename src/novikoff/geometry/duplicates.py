@@ -16,7 +16,7 @@ from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.geometry.exact import Signs
-from novikoff.geometry.passes import Part, Passes, in_turn
+from novikoff.geometry.passes import Part, Passes, Visit, in_turn
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -76,7 +76,7 @@ def conflicting_duplicates(
 
 
 @dataclass
-class RowHashes:
+class RowHashes(Visit):
     """A hash of every row x_i, the same for the same numbers however they are stored.
 
     Rows a_i and −a_i, where ``turn``, have one hash; ``signs`` tell them apart. They are those of
@@ -84,17 +84,13 @@ class RowHashes:
     """
 
     turn: bool = True
-    hashes: dict[int, Hashes] = field(default_factory=dict)
-    signs: dict[int, Signs] = field(default_factory=dict)
-
-    def blank(self) -> RowHashes:
-        """The same question."""
-        return RowHashes(self.turn)
+    hashes: dict[int, Hashes] = field(init=False, default_factory=dict)
+    signs: dict[int, Signs] = field(init=False, default_factory=dict)
 
     def look_at(self, part: Part) -> None:
         """Hash these rows: Σ_j mix(x_ij)·odd_j modulo 2⁶⁴."""
         random = np.random.default_rng(0).integers(1 << 63, size=part.X.shape[1], dtype=np.uint64)
-        odd = random * np.uint64(2) + np.uint64(1)
+        odd: Hashes = np.asarray(random * np.uint64(2) + np.uint64(1))
         turn = self.turn and not part.fit_intercept
         lead = np.ones(part.n)
         if isinstance(part.X, np.ndarray):

@@ -13,13 +13,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.geometry import exact
 from novikoff.geometry.certificate import (
     describe,
     read_checked,
     read_dependence,
     with_checksum,
     write_dependence,
+    write_numbers,
 )
 from novikoff.geometry.checker import (
     CertificateError,
@@ -54,9 +54,7 @@ class ErrorBound:
     negative: Label
     sha256: str
 
-    def verify(
-        self, X: object, y: object, sample_weight: npt.ArrayLike | None = None
-    ) -> None:
+    def verify(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> None:
         """Check every claim against the data, in exact arithmetic; the data is read once.
 
         Raises
@@ -96,8 +94,9 @@ class ErrorBound:
 columns.'
         """
         cost = _short(self.bound)
-        return describe(f"Every hyperplane {{where}} makes mistakes of {cost} or more between "
-                        "{sides}", self)
+        return describe(
+            f"Every hyperplane {{where}} makes mistakes of {cost} or more between {{sides}}", self
+        )
 
     def to_json(self) -> str:
         """The proof as text, numbers exact."""
@@ -107,7 +106,7 @@ columns.'
     def _text(self) -> str:
         body: dict[str, object] = {
             "kind": "lower bound",
-            "bound": exact.write(self.bound),
+            "bound": write_numbers([self.bound]),
             "n": self.n,
             "d": self.d,
             "fit_intercept": self.fit_intercept,
@@ -125,9 +124,12 @@ columns.'
         if record.get("kind") != "lower bound":
             raise CertificateError(f"The certificate's kind is {str(record.get('kind'))[:40]!r}.")
         n = record.count("n", 1 << 53)
+        bound = record.numbers("bound", 1)
+        if len(bound) != 1:
+            raise CertificateError("The certificate's field 'bound' is not one number.")
         claims = [read_dependence(part, n) for part in record.parts("contradictions")]
         proof = cls(
-            bound=record.exact("bound"),
+            bound=bound[0],
             contradictions=tuple(claim for claim in claims if claim is not None),
             n=n,
             d=record.count("d", 1 << 53),

@@ -63,8 +63,8 @@ def dense_block(X: npt.NDArray[Any], signs: Signs, padded: bool) -> Block:
 
 
 def sparse_block(
-    counts: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int64],
+    counts: npt.NDArray[Any],
+    columns: npt.NDArray[Any],
     values: npt.NDArray[Any],
     d: int,
     signs: Signs,
@@ -84,7 +84,7 @@ def sparse_block(
     A[:, len(used) :] = 1.0
     A[np.repeat(np.arange(len(counts)), counts), place] = values
     A *= signs.astype(np.float64)[:, None]
-    return Block(A, np.append(used, d) if padded else used)
+    return Block(A, np.append(used, d).astype(np.int64) if padded else used.astype(np.int64))
 
 
 class Numbers(NamedTuple):
@@ -328,8 +328,7 @@ def least_product(A: Vector, w: Numbers) -> Fraction:
     True
     """
     if A.size <= _FEW_ENTRIES:
-        whole, unit = products(A, w)
-        return min(whole) * unit
+        return _least(A, w)
     with np.errstate(all="ignore"):
         found, bound = product_bounds(A, w.near)
         low = float(np.min(found - bound, initial=np.inf))
@@ -338,9 +337,13 @@ def least_product(A: Vector, w: Numbers) -> Fraction:
             found, bound = careful_bounds(near, w)
             low = float(np.min(found - bound))
             if not low > 0.0 or float(bound.max()) > 2.0**-45 * low:
-                whole, unit = products(near, w)
-                return min(whole) * unit
+                return _least(near, w)
     return Fraction(low) * w.scale * (1 - Fraction(1, 1 << 52))
+
+
+def _least(A: Vector, w: Numbers) -> Fraction:
+    whole, unit = products(A, w)
+    return Fraction(min(map(int, whole))) * unit
 
 
 def products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
@@ -425,43 +428,6 @@ def square_root_down(value: Fraction) -> float:
     """The largest float that is not above √value."""
     up = square_root_up(value)
     return up if math.isfinite(up) and Fraction(up) ** 2 == value else math.nextafter(up, 0.0)
-
-
-def parse(text: str) -> Fraction:
-    """An exact number from its text: a hexadecimal float, an integer or p/q.
-
-    Examples
-    --------
-    >>> parse("0x1.8p+1"), parse("-1/3"), parse("7")
-    (Fraction(3, 1), Fraction(-1, 3), Fraction(7, 1))
-    """
-    if not isinstance(text, str) or not text.isascii():
-        raise ValueError(f"{text!r} is not an exact number.")
-    try:
-        if "p" in text:
-            return Fraction(float.fromhex(text))
-        top, _, bottom = text.partition("/")
-        return Fraction(int(top, 0), int(bottom, 0) if bottom else 1)
-    except (ValueError, OverflowError, ZeroDivisionError):
-        raise ValueError(f"{text[:40]!r} is not an exact number.") from None
-
-
-def write(value: Fraction | float) -> str:
-    """The text of an exact number: a hexadecimal float where it is one, else p/q in hex.
-
-    Examples
-    --------
-    >>> write(0.1), write(Fraction(1, 3))
-    ('0x1.999999999999ap-4', '0x1/0x3')
-    """
-    top, bottom = value.as_integer_ratio()
-    try:
-        near = top / bottom
-        if near.as_integer_ratio() == (top, bottom):
-            return near.hex()
-    except OverflowError:
-        pass
-    return f"{top:#x}/{bottom:#x}"
 
 
 def _quotient(top: int, shift: int, bottom: int = 1) -> float:

@@ -51,8 +51,9 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
     if len(rows) == 0:
         return None
     firm = weights > _FIRM * weights.max()
-    used = np.flatnonzero(passes.at(rows[firm]).any(axis=0))
-    claim = _in_simplex(passes, rows[firm], weights[firm], used)
+    block = passes.block(rows[firm])
+    used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0), passes.p))
+    claim = simplex_proof(passes, rows[firm], weights[firm], used)
     if claim is None:
         claim = _in_balance(passes, rows[firm], weights[firm], limits)
     if claim is not None:
@@ -69,16 +70,11 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
 def simplex_proof(
     passes: Passes, rows: Indices, weights: Vector, used: Indices
 ) -> Dependence | None:
-    """Prove by a verified solve that p + 1 rows have the origin inside their simplex.
+    """Prove by a verified solve that the origin is inside the simplex of p + 1 rows.
 
     λ is scaled to 1 on the row of the largest weight; the others are a basis, and λ = 1 + μ
-    on them. Columns of zeros do not count: ``used`` are the others.
+    on them. Columns of zeros do not count: ``used`` are the p others.
     """
-    return _in_simplex(passes, rows, weights, used)
-
-
-def _in_simplex(passes: Passes, rows: Indices, weights: Vector, used: Indices) -> Dependence | None:
-    """Prove that the origin is inside the simplex of rows, one more than columns that count."""
     if len(rows) != len(used) + 1:
         return None
     A = passes.at(rows)
@@ -86,8 +82,7 @@ def _in_simplex(passes: Passes, rows: Indices, weights: Vector, used: Indices) -
     last = int(np.argmax(weights))
     basis = np.delete(rows, last)
     sums = exact.as_fractions([-total for total in exact.column_sums(A)])
-    A = np.delete(A, last, axis=0)
-    found = exact.enclose(A.T, sums)
+    found = exact.enclose(np.delete(A, last, axis=0).T, sums)
     if found is None:
         return None
     mu, radius = found
@@ -158,7 +153,6 @@ def _guess(
     view: View, left: Mask, targets: Indices, limits: Limits, start: Indices | None = None
 ) -> Indices:
     """The rows that floats would use to write −Σ a_i over the targets, or come nearest to it."""
-    passes = view.passes
     if not left.any():
         return np.empty(0, dtype=np.int64)
     total = view.seen_sum(targets)
@@ -216,9 +210,9 @@ def _shortened(
             for value in exact.numbers([stretch * int(value) for value in near.whole]).near
         ]
         short = exact.numbers(floats)
-        if any(floats) and _is_positive_on(passes, separated, short, limits):
-            if not left.any() or not _signs(passes, left, short, limits)[left].any():
-                return floats
+        signs = _signs(passes, separated | left, short, limits)
+        if any(floats) and (signs[separated] > 0).all() and not signs[left].any():
+            return floats
         if left.any():  # on a face no rounding is left to chance
             break
     return w

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Corral, Ending, WorkingSet, pivot, products
 from novikoff.geometry.exact import Block
-from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes, entries_at
+from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -33,6 +33,8 @@ _LEAST_ROWS = 64
 _BALANCED = 6
 # Columns whose mean is this power of two times their deviation are far from the origin.
 _FAR = 7
+# Newton steps where a corral is too large, conjugate gradients in each, and the weight of ‖w‖².
+_NEWTON_STEPS, _GRADIENT_STEPS, _RIDGE = 60, 60, 1e-9
 # Rows that are looked at to find out.
 _SAMPLE = 4096
 
@@ -80,26 +82,17 @@ class View:
                 A[:, :-1] = (A[:, :-1] * signs - self.centre) * signs
             A *= self.columns
             return A if self.lengths is None else np.asarray(A / self.lengths[rows, None])
-        return self._gather_entries(rows)
-
-    def _gather_entries(self, rows: Indices) -> sp.csr_array:
         import scipy.sparse as sp
 
-        passes = self.passes
-        part = passes.part(0, passes.n)
-        if isinstance(part.X, np.ndarray):
-            raise TypeError("Dense rows have no entries.")
-        columns, values, counts = entries_at(part.X, rows)
         signs = passes.signs[rows].astype(np.float64)
-        data = values * self.columns[columns] * np.repeat(signs, counts)
-        ends = np.append(0, np.cumsum(counts))
+        G: Any = passes.X[rows].astype(np.float64)
         if passes.fit_intercept:
-            data = np.insert(data, ends[1:], signs * self.columns[-1])
-            columns = np.insert(columns, ends[1:], passes.d)
-            ends = ends + np.arange(len(ends))
-        if self.lengths is not None:
-            data /= np.repeat(self.lengths[rows], np.diff(ends))
-        return sp.csr_array((data, columns, ends), shape=(len(rows), passes.p))
+            ones: Any = np.ones((len(rows), 1))
+            G = sp.csr_array(sp.hstack([G, ones], format="csr"))
+        factors = signs if self.lengths is None else signs / self.lengths[rows]
+        G.data *= self.columns[G.indices] * np.repeat(factors, np.diff(G.indptr))
+        found: sp.csr_array = G
+        return found
 
     def seen_sum(self, rows: Indices) -> Vector:
         """Σ a_i over the rows of the numbers given as seen, whatever their lengths."""
@@ -181,7 +174,11 @@ def _radius(sizes: Sizes) -> float:
 
 def _sample(passes: Passes) -> Block:
     """Rows at even distances."""
-    return passes.block(np.arange(0, passes.n, max(1, passes.n // _SAMPLE)))
+    return passes.block(np.arange(0, passes.n, max(1, passes.n // _sample_size(passes))))
+
+
+def _sample_size(passes: Passes) -> int:
+    return max(_LEAST_ROWS, min(_SAMPLE, _MOST_WORKING // (2 * passes.p)))
 
 
 def _centre(passes: Passes, sample: Block) -> Vector | None:
@@ -275,11 +272,61 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     """Rows to begin with: of a sample, those least along its mean."""
     passes = view.passes
     rows = np.arange(passes.n) if within is None else np.flatnonzero(within)
-    rows = rows[:: max(1, len(rows) // _SAMPLE)]
+    rows = rows[:: max(1, len(rows) // _sample_size(passes))]
     G = view.gather(rows)
     mean = np.asarray(G.mean(axis=0)).ravel()
     order = np.lexsort((rows, products(G, mean)))[: batch_of(passes)]
     return np.sort(rows[order])
+
+
+def descend(passes: Passes, limits: Limits) -> Vector | None:
+    """Weights that seem to separate, where a corral would be too large; None if none are found.
+
+    It minimises c‖w‖² + Σ max(0, 1 − ⟨a_i, w⟩)² by Newton steps, each by conjugate gradients
+    (Keerthi and DeCoste 2005), until all products are positive.
+    """
+    X, signs = passes.X, passes.signs / passes.problem.unit
+    d = passes.d
+    padding = 1.0 if passes.fit_intercept else 0.0
+
+    def times(w: Vector) -> Vector:
+        return np.asarray((X @ w[:d] + padding * w[d]) * signs)
+
+    def back(v: Vector) -> Vector:
+        return np.append(X.T @ (v * signs), padding * float((v * signs).sum()))
+
+    w, m = np.zeros(d + 1), np.zeros(passes.n)
+    for _ in range(_NEWTON_STEPS):
+        active = m < 1.0
+        downhill = back(np.where(active, 1.0 - m, 0.0)) - _RIDGE * w
+        step, along = np.zeros(d + 1), np.zeros(passes.n)
+        residual, direction = downhill, downhill
+        square = float(residual @ residual)
+        for _ in range(_GRADIENT_STEPS):
+            if limits.reached() is not None:
+                raise OutOfTimeError
+            seen = times(direction)
+            curved = back(np.where(active, seen, 0.0)) + _RIDGE * direction
+            scale = square / float(direction @ curved)
+            step, along = step + scale * direction, along + scale * seen
+            residual = residual - scale * curved
+            before, square = square, float(residual @ residual)
+            if not square > 1e-4 * float(downhill @ downhill):
+                break
+            direction = residual + square / before * direction
+        length = 1.0
+        while _hinge(m + length * along) > _hinge(m) and length > 1e-6:
+            length /= 2.0
+        w, m = w + length * step, m + length * along
+        if float(m.min()) > 0.0:
+            return np.asarray(w[: passes.p])
+        if not (length > 1e-6 and math.isfinite(square)):
+            return None
+    return None
+
+
+def _hinge(m: Vector) -> float:
+    return float(np.square(np.maximum(1.0 - m, 0.0)).sum())
 
 
 def search(

@@ -18,7 +18,14 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.duplicates import all_opposite_duplicates
 from novikoff.geometry.faces import contradiction
-from novikoff.geometry.min_norm import Answer, View, balanced_view, nearest_point, search, start_rows
+from novikoff.geometry.min_norm import (
+    Answer,
+    View,
+    balanced_view,
+    nearest_point,
+    search,
+    start_rows,
+)
 from novikoff.geometry.passes import OutOfTimeError, Passes
 
 

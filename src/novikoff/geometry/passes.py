@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Protocol, Self, TypeVar, cast
+from typing import Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Dense, Floats, Indices, Vector
+from novikoff.core.rows import Dense, Floats, Indices, SparseMatrix, Vector, view
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Block, Numbers, Signs
@@ -39,36 +39,27 @@ class OutOfTimeError(Exception):
     """A limit was reached before the answer was known."""
 
 
-class Visit(Protocol):
+@dataclass
+class Visit:
     """A question to all rows, answered range by range.
 
-    ``look_at`` takes a range into account, ``merge`` the answer of another visit to other ranges;
-    ``blank`` is the same question without an answer.
+    Its fields say what is asked; fields of what is seen are not given but begin empty.
     """
 
     def blank(self) -> Self:
         """The same question, nothing seen yet."""
+        return replace(self)
 
     def look_at(self, part: Part) -> None:
         """Take a range of rows into account."""
+        raise NotImplementedError
 
     def merge(self, other: Self) -> None:
-        """Take into account what another visit has seen."""
+        """Take into account what another visit has seen, of other rows."""
+        raise NotImplementedError
 
 
 V = TypeVar("V", bound=Visit)
-
-
-class Entries(Protocol):
-    """Rows of a CSR matrix."""
-
-    indptr: npt.NDArray[np.signedinteger]
-    indices: npt.NDArray[np.signedinteger]
-    data: Floats
-    shape: tuple[int, int]
-
-    def __matmul__(self, w: Vector) -> Vector:
-        """The products of all rows with w."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +67,7 @@ class Part:
     """The rows first, first + 1, … of a problem: x_i as stored, and their signs."""
 
     first: int
-    X: Floats | Entries
+    X: Floats | SparseMatrix
     signs: Signs
     fit_intercept: bool
 
@@ -88,11 +79,11 @@ class Part:
     @property
     def p(self) -> int:
         """The number of weights, the bias among them where there is one."""
-        return self.X.shape[1] + int(self.fit_intercept)
+        return int(self.X.shape[1]) + int(self.fit_intercept)
 
-    def of(self, mask: Mask | None) -> Mask | None:
+    def of(self, mask: Mask) -> Mask:
         """What a mask of all rows says of these."""
-        return None if mask is None else mask[self.first : self.first + self.n]
+        return mask[self.first : self.first + self.n]
 
     def products(self, w: Vector, centre: Vector | None = None) -> Vector:
         """⟨a_i, w⟩ for every row, in floats; of x_i − centre where one is given."""
@@ -104,17 +95,16 @@ class Part:
             found = self.X @ w[:d]
         if self.fit_intercept:
             found = found + w[d]
-        return cast(Vector, found * self.signs)
+        return np.asarray(found * self.signs)
 
     def block(self, at: Indices | slice = slice(None)) -> Block:
         """Rows by their place in this part, signed, in float64."""
         signs = self.signs[at]
         if isinstance(self.X, np.ndarray):
             return exact.dense_block(self.X[at], signs, self.fit_intercept)
-        columns, values, counts = entries_at(self.X, np.arange(self.n)[at])
-        return exact.sparse_block(
-            counts, columns, values, self.X.shape[1], signs, self.fit_intercept
-        )
+        X = self.X[at]
+        entries = np.diff(X.indptr), X.indices, X.data
+        return exact.sparse_block(*entries, X.shape[1], signs, self.fit_intercept)
 
     def blocks(self, at: Indices) -> Iterator[tuple[Indices, Block]]:
         """The same, some at a time: few where rows are sparse, as blocks are not."""
@@ -124,16 +114,6 @@ class Part:
             stride = SPARSE_ROWS_PER_BLOCK
         for k in range(0, len(at), stride):
             yield at[k : k + stride], self.block(at[k : k + stride])
-
-
-def entries_at(
-    X: Entries, at: Indices
-) -> tuple[npt.NDArray[np.int64], Floats, npt.NDArray[np.int64]]:
-    """Columns and values of rows of a CSR matrix, and how many there are in each."""
-    starts = X.indptr[at].astype(np.int64)
-    counts = X.indptr[at + 1].astype(np.int64) - starts
-    entry = np.arange(int(counts.sum())) + np.repeat(starts - np.cumsum(counts) + counts, counts)
-    return X.indices[entry].astype(np.int64), X.data[entry], counts
 
 
 class Passes:
@@ -152,9 +132,9 @@ class Passes:
         rows = problem.rows
         self.fit_intercept = problem.fit_intercept
         self.signs: Signs = problem.signs
-        self.n = len(self.signs)
+        self.n, self.X = len(self.signs), problem.X
         if isinstance(rows, Dense):
-            self.d, self.entries = rows.X.shape[1], rows.X.size
+            self.d, self.entries = int(rows.X.shape[1]), int(rows.X.size)
         else:
             self.d, self.entries = rows.d, len(rows.data)
         self.p = self.d + int(self.fit_intercept)
@@ -179,7 +159,7 @@ class Passes:
         starts = (ends - ends[0]).astype(kind)
         entries = rows.data[stretch], rows.indices[stretch].view(kind), starts
         X = sp.csr_array(entries, shape=(last - first, self.d), copy=False)
-        return Part(first, cast(Entries, X), signs, self.fit_intercept)
+        return Part(first, X, signs, self.fit_intercept)
 
     def over(self, visit: V, limits: Limits) -> V:
         """Let a visit look at all rows, on every core.
@@ -221,11 +201,8 @@ class Passes:
 
     def block(self, rows: Indices) -> Block:
         """The rows a_i of the numbers given, without columns in which all are zero."""
-        whole = self.part(0, self.n) if self.sparse else None
-        if whole is not None:
-            return whole.block(np.asarray(rows, dtype=np.int64))
-        X = cast(Dense, self.problem.rows).X[rows]
-        return exact.dense_block(X, self.signs[rows], self.fit_intercept)
+        at = np.asarray(rows, dtype=np.int64)
+        return Part(0, self.X, self.signs, self.fit_intercept).block(at)
 
     def blocks(self, rows: Indices) -> Iterator[tuple[slice, Block]]:
         """The same some at a time, and which of them these are."""
@@ -238,15 +215,7 @@ class Passes:
 
     def subset(self, rows: Indices) -> Passes:
         """A few rows as a problem of their own, copied."""
-        old, signs = self.problem.rows, self.signs[rows]
-        if isinstance(old, Dense):
-            return Passes(replace(self.problem, rows=Dense(old.X[rows], signs, old.bias)))
-        part = self.part(0, self.n)
-        columns, values, counts = entries_at(cast(Entries, part.X), rows)
-        ends = np.append(0, np.cumsum(counts)).astype(np.uint64)
-        few = old._replace(
-            data=values, indices=columns.astype(np.uint64), indptr=ends, signs=signs
-        )
+        few = view(self.X[rows], self.signs[rows], self.fit_intercept)
         return Passes(replace(self.problem, rows=few))
 
     def mask(self, rows: Indices) -> Mask:
@@ -289,7 +258,7 @@ def prove_signs(problem: Problem, w: Vector, limits: Limits | None = None) -> bo
 
 
 @dataclass
-class Least:
+class Least(Visit):
     """The least ⟨a_i, w⟩ among the positive rows and among the negative, proved.
 
     ``least`` holds, for either sign, not more than the least product, and almost as much if that
@@ -300,11 +269,9 @@ class Least:
     w: Numbers
     doubt: float = math.inf
     near: Vector | None = None
-    least: dict[int, Fraction | None] = field(default_factory=lambda: {1: None, -1: None})
-
-    def blank(self) -> Least:
-        """The same question."""
-        return Least(self.w, self.doubt, self.near)
+    least: dict[int, Fraction | None] = field(
+        init=False, default_factory=lambda: {1: None, -1: None}
+    )
 
     def look_at(self, part: Part) -> None:
         """Take the rows into account that may have the least product."""
@@ -345,7 +312,7 @@ class Least:
 
 
 @dataclass
-class MostViolated:
+class MostViolated(Visit):
     """The rows of the least ⟨a_i, w⟩, and what w proves if all are positive.
 
     Scores are products divided by the rows' ``lengths`` where given. The ``most`` least below the
@@ -362,39 +329,25 @@ class MostViolated:
     lengths: Vector | None = None
     within: Mask | None = None
     by_side: bool = False
-    prove: bool = True
-    rows: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    scores: Vector = field(default_factory=lambda: np.empty(0))
-    sides: Signs = field(default_factory=lambda: np.empty(0, dtype=np.int8))
-    low: dict[int, float] = field(default_factory=lambda: {1: math.inf, -1: math.inf})
-    proof: Least | None = None
+    exactly: Numbers | None = None
+    rows: Indices = field(init=False, default_factory=lambda: np.empty(0, dtype=np.int64))
+    scores: Vector = field(init=False, default_factory=lambda: np.empty(0))
+    sides: Signs = field(init=False, default_factory=lambda: np.empty(0, dtype=np.int8))
+    low: dict[int, float] = field(init=False, default_factory=lambda: {1: math.inf, -1: math.inf})
+    proof: Least | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        if self.proof is None and self.prove and np.isfinite(self.w).all():
-            self.proof = Least(exact.floats(self.w))
-
-    def blank(self) -> MostViolated:
-        """The same question."""
-        return MostViolated(
-            self.aim,
-            self.w,
-            self.doubt,
-            self.most,
-            self.levels,
-            self.centre,
-            self.lengths,
-            self.within,
-            self.by_side,
-            self.prove,
-            proof=None if self.proof is None else self.proof.blank(),
-        )
+        if self.exactly is None and np.isfinite(self.w).all():
+            self.exactly = exact.floats(self.w)
+        self.proof = None if self.exactly is None else Least(self.exactly)
 
     def look_at(self, part: Part) -> None:
         """Keep the worst of these rows."""
         m = part.products(self.aim, self.centre)
-        mask, positive = part.of(self.within), part.signs > 0
-        for side, here in ((1, positive), (-1, ~positive)):
-            own = m[here if mask is None else here & mask]
+        mask = None if self.within is None else part.of(self.within)
+        positive = part.signs > 0
+        for side, of_side in ((1, positive), (-1, ~positive)):
+            own = m[of_side if mask is None else of_side & mask]
             if len(own) > 0:
                 low = float(own.min())
                 self.low[side] = min(self.low[side], low) if low == low else low
@@ -437,17 +390,13 @@ class MostViolated:
 
 
 @dataclass
-class Sizes:
+class Sizes(Visit):
     """max_i |a_ij| for every column, and ‖a_i‖ for every row, columns multiplied by ``columns``."""
 
     columns: Vector
     centre: Vector | None = None
-    peaks: Vector = field(default_factory=lambda: np.empty(0))
-    lengths: dict[int, Vector] = field(default_factory=dict)
-
-    def blank(self) -> Sizes:
-        """The same question."""
-        return Sizes(self.columns, self.centre)
+    peaks: Vector = field(init=False, default_factory=lambda: np.empty(0))
+    lengths: dict[int, Vector] = field(init=False, default_factory=dict)
 
     def look_at(self, part: Part) -> None:
         """Measure these rows."""
@@ -481,7 +430,7 @@ class Sizes:
 
 
 @dataclass
-class ExactSigns:
+class ExactSigns(Visit):
     """The signs of ⟨a_i, w⟩ for an exact w, and the row that is most on the wrong side.
 
     Rows that are not ``within`` have the sign 0. The most negative ⟨a_i, w⟩/max|a_ij| counts, of
@@ -491,23 +440,19 @@ class ExactSigns:
     w: Numbers
     doubt: float
     within: Mask | None = None
-    signs: dict[int, Signs] = field(default_factory=dict)
-    worst: int = -1
-    least: float = math.inf
-
-    def blank(self) -> ExactSigns:
-        """The same question."""
-        return ExactSigns(self.w, self.doubt, self.within)
+    signs: dict[int, Signs] = field(init=False, default_factory=dict)
+    worst: int = field(init=False, default=-1)
+    least: float = field(init=False, default=math.inf)
 
     def look_at(self, part: Part) -> None:
         """Find the signs of these rows."""
         m = part.products(self.w.near)
-        mask = part.of(self.within)
-        signs = np.where(np.abs(m) > self.doubt, np.sign(m), 0.0).astype(np.int8)
-        if mask is not None:
-            signs[~mask] = 0
         doubtful = ~(np.abs(m) > self.doubt)
-        for rows, block in part.blocks(np.flatnonzero(doubtful if mask is None else doubtful & mask)):
+        signs = np.where(doubtful, 0.0, np.sign(m)).astype(np.int8)
+        if self.within is not None:
+            signs[~part.of(self.within)] = 0
+            doubtful &= part.of(self.within)
+        for rows, block in part.blocks(np.flatnonzero(doubtful)):
             signs[rows] = exact.product_signs(block.A, block.of(self.w))
         self.signs[part.first] = signs
         for rows, block in part.blocks(np.flatnonzero(signs < 0)):
@@ -532,21 +477,16 @@ class ExactSigns:
 
 
 @dataclass
-class ColumnSums:
+class ColumnSums(Visit):
     """Σ a_i over the rows ``within``, exactly, in units of `exact.column_sums`."""
 
     within: Mask
-    sums: list[int] = field(default_factory=list)
-
-    def blank(self) -> ColumnSums:
-        """The same question."""
-        return ColumnSums(self.within)
+    sums: list[int] = field(init=False, default_factory=list)
 
     def look_at(self, part: Part) -> None:
         """Add these rows."""
-        mask = part.of(self.within)
         self._add([0] * part.p)
-        for _, block in part.blocks(np.flatnonzero(mask if mask is not None else [])):
+        for _, block in part.blocks(np.flatnonzero(part.of(self.within))):
             more = np.array(exact.column_sums(block.A), dtype=object)
             self._add(block.spread(more, part.p).tolist())
 

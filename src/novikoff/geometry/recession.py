@@ -21,7 +21,7 @@ import numpy.typing as npt
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import Mask, Part, Passes
+from novikoff.geometry.passes import Mask, Part, Passes, Visit
 
 # Primes so small that products of 1024 pairs of residues add up without rounding in float64.
 _BITS, _PRIMES, _SPARE = 21, 8, 8
@@ -79,7 +79,7 @@ def recession(
 
 
 @dataclass
-class RowSpaces:
+class RowSpaces(Visit):
     """Random mixtures of the rows marked, and of all rows, modulo primes.
 
     p + 8 mixtures span the same row space, but for bad luck. The factors of a row depend on its
@@ -88,11 +88,7 @@ class RowSpaces:
 
     marked: Mask
     primes: tuple[int, ...]
-    mixtures: list[list[npt.NDArray[np.int64]]] = field(default_factory=list)
-
-    def blank(self) -> RowSpaces:
-        """The same question."""
-        return RowSpaces(self.marked, self.primes)
+    mixtures: list[list[npt.NDArray[np.int64]]] = field(init=False, default_factory=list)
 
     def look_at(self, part: Part) -> None:
         """Add these rows, each times its random factors."""
@@ -102,11 +98,8 @@ class RowSpaces:
         for rows, block in part.blocks(np.arange(part.n)):
             for start in range(0, len(rows), _TERMS):
                 some = slice(start, start + _TERMS)
-                self._mix(own, block.A[some], block.columns, part.first + rows[some], (
-                    np.ones(len(rows[some]), dtype=np.bool_)
-                    if marked is None
-                    else marked[rows[some]]
-                ))
+                numbers = part.first + rows[some]
+                self._mix(own, block.A[some], block.columns, numbers, marked[rows[some]])
         self.mixtures = own
 
     def merge(self, other: RowSpaces) -> None:

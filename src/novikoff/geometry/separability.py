@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -26,12 +26,12 @@ from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Csr, Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import (
+    Labels,
     check_labels,
     check_matrix,
     distinct_labels,
     plain_label,
     signs_of,
-    Labels,
 )
 from novikoff.geometry import exact
 from novikoff.geometry.certificate import Certificate
@@ -43,11 +43,14 @@ from novikoff.geometry.checker import (
     mistake_bound,
 )
 from novikoff.geometry.margin import Interval
+from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import Passes, prove_signs
 from novikoff.geometry.verdict_search import Finding, Progress, find, spread
 
 Goal: TypeAlias = Literal["margin", "kind"]
 
+_STUCK = "its numbers differ too much in size to prove more"
+_TOO_WIDE = "it has too many columns to prove that no hyperplane separates the classes"
 # From this many bytes on, a thread that hashes them meanwhile is worth its start.
 MIN_BYTES_FOR_THREADS = 1 << 20
 
@@ -147,7 +150,7 @@ class Verdict:
         >>> verdict = nv.separate([[0.0], [1.0]], [0, 1])
         >>> again = Verdict.from_certificate(verdict.certificate)
         >>> again.kind, again.margin == verdict.margin, again.mistake_bound
-        ('separable', True, 8)
+        ('separable', True, 10)
         """
         separable = proof.kind == "separable"
         none = Interval(0.0, math.inf) if separable else Interval(0.0, 0.0)
@@ -309,7 +312,10 @@ def decide(
             wide = np.zeros(problem.p - 1 + 1)
             wide[columns], wide[-1] = found.gap.w[:-1], found.gap.w[-1]
             found.gap = replace(found.gap, w=wide)
-    return _report(problem, digest, found, sides), found
+    verdict = _report(problem, digest, found, sides)
+    if verdict.kind == "undecided" and limits.reached() is None:
+        verdict = replace(verdict, obstacle=_STUCK if affordable(passes) else _TOO_WIDE)
+    return verdict, found
 
 
 def _used_columns(problem: Problem) -> tuple[Problem, Indices | None]:
@@ -320,7 +326,8 @@ def _used_columns(problem: Problem) -> tuple[Problem, Indices | None]:
     used, place = np.unique(rows.indices, return_inverse=True)
     if len(used) == 0:
         used = np.zeros(1, dtype=np.int64)
-    small = rows._replace(indices=place.astype(rows.indices.dtype), d=len(used))
+    places: Any = place.astype(rows.indices.dtype)
+    small = rows._replace(indices=places, d=len(used))
     return replace(problem, rows=small), used.astype(np.int64)
 
 
@@ -380,9 +387,8 @@ def _report(
             mistake_bound=bound,
         )
     coef, intercept, exact_only = (None, None, False) if proof is None else _floats(proof)
-    if exact_only and coef is not None and found.kind == "separable":
-        w = np.append(coef, intercept) if fit_intercept else coef
-        exact_only = not prove_signs(problem, w)
+    if exact_only and coef is not None and intercept is not None and found.kind == "separable":
+        exact_only = not prove_signs(problem, np.append(coef, intercept))
     return Verdict(
         kind="undecided" if found.kind is None or found.kind == "not separable" else found.kind,
         coef=coef,

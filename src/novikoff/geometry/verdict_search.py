@@ -25,6 +25,7 @@ from novikoff.geometry.min_norm import (
     View,
     affordable,
     balanced_view,
+    descend,
     gap_view,
     nearest_point,
     plain_view,
@@ -96,6 +97,10 @@ class _Search:
             return
         passes = self.passes
         self._solve_few_rows()
+        if self.found.kind is None and not affordable(passes):
+            w = descend(passes, self.limits)
+            if w is not None:
+                self._try(w)
         if self._finished():
             return
         plain, view = plain_view(passes), balanced_view(passes, self.limits)
@@ -135,10 +140,13 @@ class _Search:
             w = A.T @ np.linalg.solve(A @ A.T, np.ones(passes.n))
         except np.linalg.LinAlgError:
             return
+        self._try(w)
+
+    def _try(self, w: Vector) -> None:
+        """Whether some weights separate all rows."""
         if np.isfinite(w).all():
-            numbers = exact.floats(w)
-            proof = passes.over(Least(numbers, passes.doubt(w), w), self.limits)
-            self._note_lower(w, proof)
+            least = Least(exact.floats(w), self.passes.doubt(w), w)
+            self._note_lower(w, self.passes.over(least, self.limits))
 
     def _watch(self, answer: Answer) -> bool:
         """Take what the search has found into account; True if it may stop."""
@@ -188,8 +196,8 @@ class _Search:
                 weights = np.array([float(value) for value in gap.weights])
                 self._note_upper(weigh(passes, gap.rows, weights, self.tol))
                 self._note_lower(gap.w, gap.proof)
-            found.geometric_margin = gap.margin
-            found.gap = gap
+            lo = min(max(gap.margin.lo, found.geometric_margin.lo), gap.margin.hi)
+            found.geometric_margin, found.gap = Interval(lo, gap.margin.hi), gap
 
     def _refute(self, view: View, answer: Answer) -> None:
         """Not separable, it seems: prove it, and find out which rows can be separated."""

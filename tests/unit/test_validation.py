@@ -1,0 +1,142 @@
+"""The one way in: nothing is guessed, rounded or wrapped, and malformed data goes no further."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+import novikoff as nv
+from novikoff.core.validation import check_labels, check_matrix
+
+
+def malformed(**arrays: Any) -> sp.csr_array:
+    """A CSR matrix of three rows and columns whose arrays were put in by force."""
+    X = sp.csr_array(np.eye(3))
+    for name, array in arrays.items():
+        setattr(X, name, np.array(array))
+    return X
+
+
+MALFORMED = {
+    "indptr falls": (malformed(indptr=[0, 5, 1, 3]), "does not rise"),
+    "indptr begins late": (malformed(indptr=[1, 2, 2, 3]), "does not rise"),
+    "indptr ends beyond": (malformed(indptr=[0, 1, 2, 9]), "beyond its entries"),
+    "indptr short": (malformed(indptr=[0, 3]), "2 entries for 3 rows|n \\+ 1 integers"),
+    "indptr of floats": (malformed(indptr=[0.0, 1.0, 2.0, 3.0]), "integers"),
+    "index too large": (malformed(indices=[0, 1, 7]), "not below 3|out of range"),
+    "index negative": (malformed(indices=[0, -1, 2]), "not below 3|out of range"),
+    "data short": (malformed(data=[1.0]), "beyond its entries"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_sparse_matrices_are_refused_by_both_doors(name: str) -> None:
+    X, message = MALFORMED[name]
+    with pytest.raises(ValueError, match=message):
+        check_matrix(X)
+    proof = nv.separate(np.eye(3), [0, 1, 1]).certificate
+    assert proof is not None
+    with pytest.raises(nv.CertificateError, match=message):
+        proof.verify(X, [0, 1, 1])
+
+
+def test_a_malformed_coo_matrix_is_refused() -> None:
+    X = sp.coo_array(np.eye(3))
+    X.coords = (np.array([0, 1, 9]), np.array([0, 1, 2]))
+    with pytest.raises(ValueError, match="row 9 is not below 3"):
+        check_matrix(X)
+
+
+@pytest.mark.parametrize(
+    ("values", "total"),
+    [
+        (np.array([True, True]), 2.0),
+        (np.array([100, 100], dtype=np.int8), 200.0),
+        (np.array([200, 200], dtype=np.uint8), 400.0),
+        (np.array([2**30, 2**30], dtype=np.int32), 2.0**31),
+        (np.array([0.1, 0.2], dtype=np.float32), float(np.float32(0.1)) + float(np.float32(0.2))),
+    ],
+)
+@pytest.mark.parametrize("form", ["coo", "csr", "csc"])
+def test_double_entries_are_added_up_exactly(values: Any, total: float, form: str) -> None:
+    zeros = np.zeros(2, dtype=np.int64)
+    coo = sp.coo_array((values, (zeros, zeros)), shape=(2, 1))
+    X: Any = coo
+    if form == "csr":
+        X = sp.csr_array((values, zeros, np.array([0, 2, 2])), shape=(2, 1))
+    elif form == "csc":
+        X = sp.csc_array((values, zeros, np.array([0, 2])), shape=(2, 1))
+    checked: Any = check_matrix(X)
+    assert checked.toarray().tolist() == [[total], [0.0]]
+    verdict = nv.separate(X, [1, 0])
+    assert verdict.certificate is not None
+    verdict.certificate.verify(X, [1, 0])
+    verdict.certificate.verify([[total], [0.0]], [1, 0])
+
+
+@pytest.mark.parametrize("kind", [np.bool_, np.int8, np.uint8, np.int16, np.uint64])
+def test_small_types_never_wrap(kind: type[np.generic]) -> None:
+    X = np.array([[1, 0], [0, 1]]).astype(kind)
+    for given in (X, sp.csr_array(X), sp.csc_array(X)):
+        assert check_matrix(given).dtype == np.float64
+        assert nv.separate(given, [1, 1], fit_intercept=False).kind == "separable"
+
+
+def test_large_integers_are_refused_with_their_place() -> None:
+    X = np.zeros((3, 2), dtype=np.int64)
+    X[2, 1] = -(2**53) - 1
+    for given in (X, sp.csr_array(X), sp.csc_array(X), X.tolist(), pd.DataFrame(X)):
+        with pytest.raises(ValueError, match="row 2, column 1"):
+            check_matrix(given)
+    X[2, 1] = 2**53
+    assert check_matrix(X)[2, 1] == 2.0**53
+    with pytest.raises(ValueError, match="row 1, column 0"):
+        check_matrix([[0.5], [2**53 + 1]])  # NumPy would round it
+    with pytest.raises(ValueError, match="row 1, column 0"):
+        check_matrix(pd.DataFrame({"a": [0, 2**53 + 1], "b": [0.5, 1.5]}))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [1, 2], "b": [True, False], "c": [0.5, None]}),
+        pl.DataFrame({"a": [1, 2], "b": [True, False], "c": [0.5, None]}),
+    ],
+)
+def test_frames_are_read_column_by_column(frame: Any) -> None:
+    X = check_matrix(frame)
+    np.testing.assert_array_equal(X, [[1.0, 1.0, 0.5], [2.0, 0.0, math.nan]])
+
+
+def test_floats_are_not_copied(tmp_path: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    assert np.shares_memory(check_matrix(X), X)
+    np.save(tmp_path / "X.npy", X.astype(np.float32))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert np.shares_memory(check_matrix(mapped), mapped)
+    sparse = sp.csr_array(X)
+    assert np.shares_memory(check_matrix(sparse).data, sparse.data)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: np.array([1 + 2j, 0]), "complex"),
+        (lambda: None, "y is missing"),
+        (lambda: np.ma.masked_array([0, 1], mask=[False, True]), "masked"),
+        (lambda: [0, None], "no label in row 1"),
+        (lambda: np.array(["2020-01-01", "NaT"], dtype="M8[D]"), "no label in row 1"),
+        (lambda: np.array([0, 2**60]), "row 1: integers beyond"),
+        (lambda: np.array([0, 2**64 - 1], dtype=np.uint64), "row 1: integers beyond"),
+    ],
+)
+def test_bad_labels_are_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_labels(make())
