@@ -117,15 +117,14 @@ def pose(
     longest = matrix.shape[1] if isinstance(rows, _rows.Dense) else _longest(rows.indptr)
     largest_sq = largest = 0.0
     for begin, end in stretches(matrix):
-        part = matrix[begin:end]
-        squares = _squared_norms(part) + rows.bias
+        squares = _squared_norms(rows, begin, end) + rows.bias
         largest_sq = max(largest_sq, float(squares.max()))
         # Squares that overflow, or vanish, say nothing: look at the entries themselves.
-        unclear = np.flatnonzero(~((squares > 1e-280) & (squares < 1e300)))
+        unclear = begin + np.flatnonzero(~((squares > 1e-280) & (squares < 1e300)))
         if len(unclear) > 0:
-            entries = np.abs(_entries(part[unclear]))
+            entries = np.abs(_entries(matrix[unclear]))
             if not np.isfinite(entries).all():
-                raise ValueError(_complaint(part, unclear, names, first + begin))
+                raise ValueError(_complaint(matrix, unclear, names, first))
             largest = max(largest, float(entries.max(initial=0.0)))
     radius = math.sqrt(largest_sq)
     if not 1e-280 < largest_sq < 1e300:
@@ -158,14 +157,15 @@ def scores(X: Floats | SparseMatrix, W: Vector) -> Vector:
     """
     if len(W) != X.shape[1] + 1:
         raise ValueError(f"The weights have {len(W)} entries, the rows need {X.shape[1] + 1}.")
-    out = np.empty((X.shape[0], W.shape[1]))
     weights = W[:-1, 0] if W.shape[1] == 1 else np.ascontiguousarray(W[:-1])
     with np.errstate(over="ignore", invalid="ignore"):
+        if not isinstance(X, np.ndarray) and X.dtype == np.float64:
+            return np.asarray((X @ weights).reshape(-1, W.shape[1]) + W[-1])  # nothing is copied
+        out: Vector = np.empty((X.shape[0], W.shape[1]))
         for begin, end in stretches(X):
             part = X[begin:end].astype(np.float64, copy=False) @ weights
-            out[begin:end] = part.reshape(-1, W.shape[1])
-        out += W[-1]
-    return out
+            out[begin:end] = part.reshape(-1, W.shape[1]) + W[-1]
+        return out
 
 
 def norms(problem: Problem) -> Vector:
@@ -178,9 +178,9 @@ def norms(problem: Problem) -> Vector:
     >>> shares[1] / shares[0]
     np.float64(2.0)
     """
-    X, out = problem.X, np.empty(problem.n)
-    for begin, end in stretches(X):
-        out[begin:end] = _squared_norms(X[begin:end] * (1.0 / problem.unit))
+    out = np.empty(problem.n)
+    for begin, end in stretches(problem.X):
+        out[begin:end] = _squared_norms(problem.rows, begin, end, 1.0 / problem.unit)
     return np.sqrt(out + (problem.rows.bias / problem.unit) ** 2)
 
 
@@ -201,19 +201,20 @@ def stretches(X: Floats | SparseMatrix) -> Iterator[tuple[int, int]]:
         yield begin, min(n, begin + max(1, size))
 
 
-def _squared_norms(part: Floats | SparseMatrix) -> Vector:
-    """‖x_i‖² of a stretch of rows, in float64."""
-    if isinstance(part, np.ndarray):
-        part = part.astype(np.float64, copy=False)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+def _squared_norms(rows: Rows, begin: int, end: int, factor: float = 1.0) -> Vector:
+    """‖factor·x_i‖² of a stretch of rows, in float64."""
+    with np.errstate(all="ignore"):
+        if isinstance(rows, _rows.Dense):
+            part = rows.X[begin:end].astype(np.float64, copy=False)
+            part = part if factor == 1.0 else part * factor
             return np.asarray(np.einsum("ij,ij->i", part, part))
-    out = np.zeros(part.shape[0])
-    filled = np.flatnonzero(np.diff(part.indptr))
-    if len(filled) > 0:
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            squares = np.square(part.data, dtype=np.float64)
-            out[filled] = np.add.reduceat(squares, part.indptr[filled])
-    return out
+        starts = rows.indptr[begin : end + 1].astype(np.int64)
+        squares = np.multiply(rows.data[starts[0] : starts[-1]], factor, dtype=np.float64)
+        np.square(squares, out=squares)
+        out, filled = np.zeros(end - begin), np.flatnonzero(np.diff(starts))
+        if len(filled) > 0:
+            out[filled] = np.add.reduceat(squares, starts[filled] - starts[0])
+        return out
 
 
 def _longest(indptr: _rows.Unsigned) -> int:
@@ -225,10 +226,10 @@ def _entries(part: Floats | SparseMatrix) -> Floats:
 
 
 def _complaint(
-    part: Floats | SparseMatrix, unclear: _rows.Indices, names: Sequence[str] | None, first: int
+    X: Floats | SparseMatrix, unclear: _rows.Indices, names: Sequence[str] | None, first: int
 ) -> str:
     for i in unclear.tolist():
-        row = part[[i]]
+        row = X[[i]]
         bad = np.flatnonzero(~np.isfinite(_entries(row).ravel()))
         if len(bad) > 0:
             break

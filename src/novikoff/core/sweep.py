@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from novikoff.core.counts import Counts, Recorder, Run, Tape, blank_counts, record, tape_for
+from novikoff.core.greedy import run_greedy
 from novikoff.core.orders import Cyclic, Greedy, Order, deal
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Rows, Vector
@@ -96,9 +97,8 @@ def run(
         If the weights, or a margin, leave the range of float64.
     """
     if isinstance(order, Greedy):
-        from novikoff.core.greedy import climb  # here, as it acts by `sweep`
-
-        return climb(problem, update, order, limits, start, weights, average, recorder, after_epoch)
+        options = start, weights, average, recorder, after_epoch
+        return run_greedy(problem, update, order, limits, *options)
     w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
     rows, counts = problem.rows, blank_counts(problem.n, w.shape, average)
     result = Run(w, counts)
