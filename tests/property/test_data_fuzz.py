@@ -106,23 +106,6 @@ def test_an_integer_is_held_exactly_or_refused(value: int, before: int) -> None:
     assert int(data.X[-1, 0]) == value
 
 
-@given(tables())
-@settings(max_examples=60)
-def test_the_careful_road_is_the_fast_one(table: tuple[list[list[str]], list[str]]) -> None:
-    rows, labels = table
-    blank = [" NA"] + ["1"] * (len(rows[0]) - 1)  # Arrow takes it for text, we for missing
-    more = [*rows, blank]
-    fast = read(io.BytesIO(written(rows, labels, delimiter="\t")), ReadOptions(delimiter="\t"))
-    slow = read(
-        io.BytesIO(written(more, [*labels, "§"], delimiter="\t")),
-        ReadOptions(delimiter="\t", missing="drop"),
-    )
-    assert isinstance(fast.X, np.ndarray)
-    assert isinstance(slow.X, np.ndarray)
-    assert fast.X.tobytes() == slow.X.tobytes()
-    assert slow.rows.tolist() == list(range(1, len(rows) + 1))
-
-
 @given(st.lists(st.dictionaries(st.integers(1, 50), FINITE, max_size=6), min_size=1, max_size=6))
 def test_svmlight_comes_back(rows: list[dict[int, float]]) -> None:
     lines = [

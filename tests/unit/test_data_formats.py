@@ -75,38 +75,14 @@ class TestSvmlight:
     def test_labels_never_merge(self, labels: list[str], expected: list[object]) -> None:
         assert svm("".join(f"{label} 1:1\n" for label in labels)).labels.tolist() == expected
 
-    def test_missing_rows_are_dropped(self) -> None:
-        data = svm("1 1:5\n2 1:nan\nnan 1:1\n3 1:6\n", missing="drop")
-        assert sparse(data) == [[5], [6]]
-        assert data.rows.tolist() == [1, 4]
-
     def test_found_by_its_first_line(self) -> None:
         data = read(io.BytesIO(gzip.compress(b"# what\n1 1:2\n")))
         assert sparse(data) == [[2]]
-
-    def test_widths_of_a_model(self) -> None:
-        recipe = svm("1 1:5 3:1\n0 2:1\n").recipe
-        narrow = read(io.BytesIO(b"1 1:2\n"), ReadOptions(format="svmlight"), recipe=recipe)
-        assert sparse(narrow) == [[2, 0, 0]]
-        empty = read(io.BytesIO(b"1 1:2 9:0\n1 2:1"), ReadOptions(format="svmlight"), recipe=recipe)
-        assert sparse(empty) == [[2, 0, 0], [0, 1, 0]]
-        with pytest.raises(DataError, match="line 2 has more features than the model's 3"):
-            read(io.BytesIO(b"1 1:2\n1 4:1\n"), ReadOptions(format="svmlight"), recipe=recipe)
-        with pytest.raises(DataError, match="line 1 has the index 0"):
-            read(io.BytesIO(b"1 0:2\n"), ReadOptions(format="svmlight"), recipe=recipe)
 
     def test_a_model_that_counts_from_zero(self) -> None:
         recipe = svm("1 0:5 1:1\n").recipe
         data = read(io.BytesIO(b"1 1:2\n"), ReadOptions(format="svmlight"), recipe=recipe)
         assert sparse(data) == [[0, 2]]
-
-    def test_without_labels(self) -> None:
-        recipe = svm("1 1:5 2:1\n").recipe
-        data = read(
-            io.BytesIO(b"1:3\n2:4\n"), ReadOptions(format="svmlight"), recipe=recipe, labelled=False
-        )
-        assert data.y is None
-        assert sparse(data) == [[3, 0], [0, 4]]
 
 
 def saved(write: Callable[[io.BytesIO], object]) -> io.BytesIO:

@@ -326,6 +326,10 @@ class TestMissing:
         assert data.rows.tolist() == [1, 5]
         assert data.notes[-1] == "3 rows with missing values dropped (rows 2, 3, 4)"
 
+    def test_labels_of_dropped_rows_are_no_labels(self) -> None:
+        data = parse("a,c\n1,0\n,x\n3,1\n", ReadOptions(missing="drop"))
+        assert data.labels.tolist() == [0, 1]
+
     def test_mean(self) -> None:
         data = parse("a,b,c\n1,2,x\n,4,y\n5,NaN,x\n", ReadOptions(missing="mean"))
         assert dense(data).tolist() == [[1, 2], [3, 4], [5, 3]]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from novikoff.data import (
     ChangedError,
@@ -108,9 +109,16 @@ def test_a_stream_goes_on_exactly_where_it_stopped(
         with open_stream(path, options, state=state) as stream:
             assert before + rows_of(stream.pieces()) == expected
             assert stream.names == names
-        at = Position(*state["position"])  # type: ignore[misc]
+        at = Position(*state["position"])
         with open_stream(Drops(content[at.offset :], 9), options, state=state) as pipe:
             assert before + rows_of(pipe.pieces()) == expected
+
+
+def test_labels_of_rows_that_are_not_given_are_not_given() -> None:
+    with open_stream(io.BytesIO(b"a,y\n1,p\n,z\n3,q\n"), DROP) as stream:
+        (piece,) = stream.pieces()
+    assert piece is not None
+    assert (piece.labels, piece.head(1).labels) == (["p", "q"], ["p"])
 
 
 def test_a_pipe_may_repeat_the_header(tmp_path: Path) -> None:
@@ -315,7 +323,11 @@ class TestPrediction:
         reader = read_pieces(io.BytesIO(content), recipe=recipe, classes=["ham", "spam"])
         (piece,) = reader
         assert piece is not None
-        assert piece.X.toarray().tolist() == [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]
+        assert sp.csr_array(piece.X).toarray().tolist() == [
+            [2, 0, 0, 0],
+            [0, 1, 0, 0],
+            [0, 0, 0, 1],
+        ]
         assert [piece.labels[c] if c >= 0 else None for c in piece.codes] == [None, "spam", "eggs"]
         assert reader.notes == ['1 feature that the model does not know is left out: "money"']
         assert (reader.n_rows, reader.unlabelled) == (3, 1)
@@ -335,7 +347,7 @@ class TestPrediction:
         recipe = self.learned(b"1 0:1 3:1\n-1 2:1\n").recipe(4)
         (piece,) = read_pieces(io.BytesIO(b"1 3:5\n-1 0:1 9:0\n"), recipe=recipe, classes=[-1, 1])
         assert piece is not None
-        assert piece.X.toarray().tolist() == [[0, 0, 0, 5], [1, 0, 0, 0]]
+        assert sp.csr_array(piece.X).toarray().tolist() == [[0, 0, 0, 5], [1, 0, 0, 0]]
         with pytest.raises(DataError, match="line 1 has more features than the model's 4"):
             list(read_pieces(io.BytesIO(b"1 4:5\n"), recipe=recipe))
 

@@ -46,7 +46,7 @@ def written(path: Path, form: str) -> Path:
 
 
 def dense(X: object) -> np.ndarray:
-    return X.toarray() if sp.issparse(X) else np.asarray(X)  # type: ignore[attr-defined,no-any-return]
+    return X.toarray() if sp.issparse(X) else np.asarray(X)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("form", ["csv", "csv.gz", "svmlight", "npy", "npz", "parquet"])

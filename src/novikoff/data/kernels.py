@@ -22,6 +22,7 @@ from novikoff.data.svmlight import Pairs
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Integers: TypeAlias = npt.NDArray[np.int64]
+Place: TypeAlias = np.uint64  # in a text
 
 SKIPPED: Final = -1  # a field that is not read, and the field of the label
 LABEL: Final = -2
@@ -36,7 +37,7 @@ _MOST_INDEX: Final = 2**31 - 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def parse_number(text: Bytes, i: int) -> tuple[int, float, int]:
+def parse_number(text: Bytes, i: Place) -> tuple[Place, float, int]:
     """Where a number that begins at i ends, its value, and whether it has one here."""
     begin = i
     if text[i] == _MINUS or text[i] == _PLUS:
@@ -45,7 +46,7 @@ def parse_number(text: Bytes, i: int) -> tuple[int, float, int]:
     while _ZERO <= text[i] <= _NINE:
         m = 10 * m + (text[i] - _ZERO)
         i += _ONE
-    n, q = np.int64(i - first), 0
+    n, q = np.int64(i - first), np.int64(0)
     whole = text[i] != _POINT
     if not whole:
         i += _ONE
@@ -116,7 +117,7 @@ def _divide(m: int, p: float) -> tuple[float, bool]:
 
 @njit(cache=True, nogil=True)
 def _label_code(
-    text: Bytes, begin: int, end: int, spans: Integers, slots: Integers, counts: Integers
+    text: Bytes, begin: Place, end: Place, spans: Integers, slots: Integers, counts: Integers
 ) -> int:
     """The code of a label, by a table of hashes; spans and counts[1] grow with a new one."""
     h = 0
@@ -141,7 +142,7 @@ def _label_code(
 
 
 @njit(cache=True, nogil=True)
-def _note(status: int, at: int, i: int, end: int, fallback: Integers, counts: Integers) -> bool:
+def _note(status: int, at: int, i: Place, end: Place, fallback: Integers, counts: Integers) -> bool:
     """Leave a number to `float`; False if it is none, or there are too many."""
     if status == _NO_NUMBER or counts[2] == len(fallback):
         return False
@@ -163,7 +164,8 @@ def _parse_rows(
     counts: Integers,
 ) -> bool:
     """Rows of numbers and a label, as plain as can be; counts are rows, labels and fallbacks."""
-    i, size, row, last = np.uint64(0), np.uint64(len(text)), 0, len(places) - 1
+    i: Place = np.uint64(0)
+    size, row, last = np.uint64(len(text)), 0, len(places) - 1
     while i < size:
         if text[i] == _LF:
             i += _ONE
@@ -214,7 +216,8 @@ def _parse_pairs(
     counts: Integers,
 ) -> bool:
     """Rows of pairs, as plain as can be; counts are rows, labels, fallbacks, pairs and qids."""
-    i, size, row, pair = np.uint64(0), np.uint64(len(text)), 0, 0
+    i: Place = np.uint64(0)
+    size, row, pair = np.uint64(len(text)), 0, 0
     while i < size:
         while text[i] == _BLANK or text[i] == _TAB:
             i += _ONE

@@ -180,7 +180,8 @@ class Piece:
     def head(self, k: int) -> Piece:
         """The first k rows."""
         ids = None if self.ids is None else self.ids[:k]
-        parts = self.X[:k], self.codes[:k], self.labels, self.rows[:k], ids
+        codes, labels = used_labels(self.codes[:k], self.labels)
+        parts = self.X[:k], codes, labels, self.rows[:k], ids
         return Piece(*parts, self.begin, self.position(k), self.locate)
 
 
@@ -245,6 +246,20 @@ class Dataset:
         if self.y is None:
             raise DataError(f"{self.source} has no label column.")
         return self.y
+
+
+def used_labels(codes: Indices, labels: Sequence[Hashable]) -> tuple[Indices, list[Hashable]]:
+    """Codes and labels without the labels that no row has.
+
+    Examples
+    --------
+    >>> used_labels(np.array([2, -1, 0]), ["a", "b", "c"])
+    (array([ 1, -1,  0]), ['a', 'c'])
+    """
+    used = np.unique(codes[codes >= 0])
+    table = np.full(len(labels) + 1, -1)
+    table[used] = np.arange(len(used))
+    return table[codes], [labels[code] for code in used.tolist()]
 
 
 def parse_size(size: int | str) -> int:

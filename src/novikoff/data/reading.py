@@ -13,12 +13,17 @@ from typing import Final
 
 import numpy as np
 
+from novikoff.data.csv import CsvTable
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.labels import LabelReader, check_classes
+from novikoff.data.named import FeatureColumns, NamedRows, may_be_named
+from novikoff.data.numpy_files import NumpyRows
 from novikoff.data.on_disk import DiskFolder, Joined, options_key
 from novikoff.data.options import Dataset, Piece, ReadOptions, parse_size
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, Source, shown
+from novikoff.data.svmlight import SvmlightRows
+from novikoff.data.tables import TypedTable
 from novikoff.data.text import Reader, Request
 
 _DEFAULT: Final = ReadOptions()
@@ -181,30 +186,27 @@ def open_reader(
 def _reader(request: Request, files: Sequence[str]) -> Reader:
     source, recipe = request.source, request.recipe
     if recipe is not None and recipe.family == "named":
-        from novikoff.data.named import FeatureColumns, NamedRows, may_be_named
-
         if not may_be_named(source):
             raise DataError(
                 f"{source.name} is not of the form label feature:value …, as the rows were from "
                 "which the model was learned."
             )
         return NamedRows(request, FeatureColumns(recipe.bits, recipe.features or (), fixed=True))
-    _check_family(source, recipe)
-    if source.format == "svmlight":
-        from novikoff.data.svmlight import SvmlightRows
-
-        return SvmlightRows(request)
-    if source.format in ("npy", "npz"):
-        from novikoff.data.numpy_files import NumpyRows
-
-        return NumpyRows(request)
+    family = "matrix" if source.format in ("svmlight", "npz") else "table"
+    if recipe is not None and family != recipe.family:
+        known = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
+        raise DataError(
+            f"{source.name} is {known[family]}, but the model was trained on "
+            f"{known[recipe.family]}."
+        )
     if source.format in ("parquet", "arrow"):
-        from novikoff.data.tables import TypedTable
-
         return TypedTable(request, files)
-    from novikoff.data.csv import CsvTable
-
-    return CsvTable(request)
+    readers: dict[str, Callable[[Request], Reader]] = {
+        "svmlight": SvmlightRows,
+        "npy": NumpyRows,
+        "npz": NumpyRows,
+    }
+    return readers.get(source.format, CsvTable)(request)
 
 
 class PieceReader:
@@ -327,18 +329,6 @@ def _parquet_files(path: PathOrFile) -> list[str]:
     if not files:
         raise DataError(f"{shown(os.fspath(path))} is a directory, without Parquet files in it.")
     return files
-
-
-def _check_family(source: Source, recipe: Recipe | None) -> None:
-    if recipe is None:
-        return
-    family = "matrix" if source.format in ("svmlight", "npz") else "table"
-    if family != recipe.family:
-        known = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
-        raise DataError(
-            f"{source.name} is {known[family]}, but the model was trained on "
-            f"{known[recipe.family]}."
-        )
 
 
 def _fits(path: PathOrFile, max_memory: int | str | None) -> bool:

@@ -72,30 +72,19 @@ _SURROGATE = re.compile("[\ud800-\udfff]")  # Python's sign for bytes that are n
 
 
 class Source:
-    """A source of bytes, unpacked if they are gzip.
+    """A source of bytes, unpacked if they are gzip; "-" is the standard input.
 
-    Parameters
-    ----------
-    path : path, "-" or binary file
-        "-" is the standard input.
-    format : str, optional
-        By default that of the name (a ``.gz`` at its end does not count), then that of the
-        first bytes.
-    hasty : bool
-        Whether a pipe that pauses is judged by what has come.
-    may_be_empty : bool
-        Whether there need be nothing: a stream goes on.
+    Its format is that of its name (a ``.gz`` at the end does not count), then that of its first
+    bytes, unless it is given. If ``hasty``, a pipe that pauses is judged by what has come.
 
     Attributes
     ----------
-    name : str
-        For messages.
+    name, path : str
+        For messages, and of the file, if it is one.
     regular : bool
         Whether it is a plain file, which can be read again.
-    head : bytes
-        The beginning, as far as it is needed to find out what it is.
-    ended : bool
-        Whether that is all there is.
+    head, ended : bytes, bool
+        The beginning, as far as it is needed to find out what it is, and whether that is all.
 
     Raises
     ------

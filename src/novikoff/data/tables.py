@@ -35,7 +35,7 @@ from novikoff.data.fields import (
 )
 from novikoff.data.labels import MOST_LABEL_CHARACTERS, label_values, typed_labels
 from novikoff.data.missing import MissingValues
-from novikoff.data.options import Floats, Imputed, Indices, Labels, Piece, Position
+from novikoff.data.options import Floats, Imputed, Indices, Labels, Piece, Position, used_labels
 from novikoff.data.recipe import Column, Recipe
 from novikoff.data.source import Source
 from novikoff.data.text import Reader, Request
@@ -139,7 +139,7 @@ class TableRows:
         X, keep = self.missing.apply(X, begin.row, unlabelled)
         rows = np.arange(begin.row + 1, begin.row + n_rows + 1)
         if keep is not None:
-            codes, rows = codes[keep], rows[keep]
+            (codes, keys), rows = used_labels(codes[keep], keys), rows[keep]
             ids = None if ids is None else [ids[k] for k in np.flatnonzero(keep).tolist()]
         dropped = begin.dropped + self.missing.dropped - dropped
         end = begin._replace(row=begin.row + n_rows, dropped=dropped)
