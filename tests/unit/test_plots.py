@@ -80,8 +80,8 @@ def texts_of(figure: Figure) -> list[str]:
 # The boundary
 
 
-@pytest.mark.parametrize("d", [2, 3, 5, 40])
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("d", [2, 5, 40])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_distances_mistakes_and_the_line(d: int, storage: Callable[[Vector], Vector]) -> None:
     clf, X, y = noisy(d=d)
     w, b = clf.coef_[0], clf.intercept_[0]
@@ -95,7 +95,6 @@ def test_distances_mistakes_and_the_line(d: int, storage: Callable[[Vector], Vec
     view = display.view
     assert np.allclose(view.points @ view.normal + view.offset, distances)
     assert np.allclose(view.points, X) if d == 2 else np.allclose(view.points[:, 0], distances)
-    assert ("boundary f(x) = 0" in texts_of(display.figure_)) is True
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e4])
@@ -111,6 +110,27 @@ def test_the_other_axis_is_the_widest_direction_orthogonal_to_w(shift: float) ->
         assert np.linalg.norm(found) == pytest.approx(1.0)
         assert found[np.argmax(np.abs(found))] > 0
         assert np.linalg.norm(flat @ found) >= 0.999 * np.linalg.norm(flat, ord=2)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_directions_of_constant_and_of_very_large_data(scale: float) -> None:
+    constant = np.full((4, 3), 0.1) * scale
+    assert not principal_direction(constant, np.array([1.0, 0.0, 0.0])).any()
+    found = principal_direction(np.diag([1.0, 2.0, 3.0]) * scale, np.array([0.0, 0.0, 1.0]))
+    assert np.isfinite(found).all()
+    assert found[2] == 0.0
+
+
+def test_planes_by_name() -> None:
+    import pandas as pd
+
+    clf, X, y = noisy(d=3)
+    frame = pd.DataFrame(X, columns=["a_1", "$b$", "c"])
+    display = BoundaryDisplay.from_estimator(clf, frame, y, plane=("c", "$b$"), ax=ax())
+    assert np.allclose(display.view.points, X[:, [2, 1]])
+    assert {"c", "$b$"} <= set(texts_of(display.figure_))
+    with pytest.raises(ValueError, match="'d' is not known: it is none of the names"):
+        BoundaryDisplay.from_estimator(clf, frame, y, plane=("c", "d"), ax=ax())
 
 
 def test_a_plane_of_two_features_is_a_section_at_the_means_of_the_others() -> None:
@@ -211,8 +231,7 @@ def test_a_boundary_nearby_is_brought_into_the_picture_and_a_far_one_is_not() ->
     assert "does not cross this plane" in " ".join(texts_of(beside.figure_))
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("value", [0.0, 7.0, -1e-12, 1e12])
+@pytest.mark.parametrize(("d", "value"), [(1, 0.0), (2, -1e-12), (3, 1e12)])
 def test_constant_rows(d: int, value: float) -> None:
     X, clf = np.full((4, d), value), line(np.ones(d), 0.5)
     figure_to_svg(BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax()).figure_)
@@ -226,7 +245,6 @@ def test_constant_rows(d: int, value: float) -> None:
     [
         (AND_X, [0, 0, 1], "X has 4 rows, but y has 3 labels"),
         (AND_X, [0, 0, 1, 7], "The label 7 in row 3 is not one of the classes"),
-        (AND_X, [[0], [0], [0], [1]], "one label per row"),
         (AND_X[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
         (AND_X[0], [0], "X has 1 dimension"),
         (AND_X[:0], AND_Y[:0], "no rows to draw"),
@@ -327,6 +345,17 @@ def test_the_proof_with_other_steps(options: dict[str, Any]) -> None:
     display = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
     assert not display.plain
     assert proof_holds(display)
+
+
+def test_with_a_margin_updates_are_not_all_mistakes() -> None:
+    clf, X, y, _ = traced(margin=0.8, step=0.5)
+    proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
+    display = MistakesDisplay.from_estimator(clf, margin=proof.margin, radius=proof.radius, ax=ax())
+    assert display.mistakes[-1] == clf.n_mistakes_ < clf.n_updates_ == display.updates[-1]
+    assert display.bound is not None
+    assert display.bound == pytest.approx((proof.radius**2 + 2 * 0.8 / 0.5) / proof.margin**2)
+    assert display.updates[-1] <= display.bound
+    assert any("(R² + 2δ/μ)/γ²" in text for text in texts_of(display.figure_))
 
 
 def test_the_proof_on_sparse_rows_and_without_a_bias() -> None:
@@ -449,6 +478,17 @@ def test_pictures_of_plain_records_need_no_scikit_learn() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_without_axes_a_figure_of_pyplot() -> None:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("Agg")
+    for name in ("boundary", "margins", "mistakes", "proof"):
+        made = display(name, None)
+        assert made.figure_ is plt.gcf()
+        plt.close(made.figure_)
+
+
 def test_without_matplotlib_there_is_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=re.escape("pip install 'novikoff[plots]'")):
@@ -490,7 +530,8 @@ def test_names_are_drawn_as_they_are(name: str) -> None:
     texts = [element.text for element in root.iter(f"{SVG}text")]
     assert clean_name(name) in texts
     assert 0 < len(clean_name(name)) <= 24
-    assert render_figure(made.figure_, ".png").startswith(b"\x89PNG")
+    if name == NAMES[0]:
+        assert render_figure(made.figure_, ".png").startswith(b"\x89PNG")
 
 
 @DISPLAYS

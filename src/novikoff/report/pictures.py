@@ -41,22 +41,12 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """All that pictures are drawn from.
+    """All that pictures are drawn from: rows, labels, the model, and of two classes the run.
 
-    Attributes
-    ----------
-    X, y : rows and labels, as given to the model
-    model : LinearModel
-    names : sequence of str, optional
-        The features.
-    hardest : label, or pair of labels for one-vs-one
-        The rule to draw, of several; see `hardest_rule`.
-    problem : Problem, optional
-        Of two classes: the rows that the perceptron ran on, standardised if they were.
-    reference, margin : array and float, optional
-        If ``problem`` is separable: w* with ⟨a_i, w*⟩ ≥ margin·‖w*‖ > 0 for all its rows.
-    order, seed : str and int
-        Of the perceptron: its run is repeated with a trace.
+    ``hardest`` is the rule to draw, of several (`hardest_rule`). ``problem`` holds the rows that
+    the perceptron ran on, standardised if they were. If it is separable, ``reference`` is a w*
+    with ⟨a_i, w*⟩ ≥ margin·‖w*‖ > 0 for all its rows. ``order`` and ``seed`` are those of the
+    perceptron: its run is repeated with a trace.
     """
 
     X: Floats | SparseMatrix

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from novikoff.core.rows import Indices, SparseMatrix, Vector
+    from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 
 _POWER_ITERATIONS = 100
 _EQUALLY_NEAR = 1.0 + 1e-6  # a ratio of distances
@@ -247,12 +247,12 @@ def _column_number(rule: Rule, feature: Hashable) -> int:
     raise ValueError(f"The feature {feature!r} is not known: {known}.")
 
 
-def _column(X: Vector | sp.csr_array, j: int) -> Vector:
+def _column(X: Floats | sp.csr_array, j: int) -> Vector:
     chosen = X[:, [j]]
     return np.asarray(chosen if isinstance(chosen, np.ndarray) else chosen.toarray()).ravel()
 
 
-def principal_direction(X: Vector | sp.csr_array, beside: Vector) -> Vector:
+def principal_direction(X: Floats | sp.csr_array, beside: Vector) -> Vector:
     """The unit vector orthogonal to ``beside`` along which the rows vary most, nearly.
 
     Power iteration: X, dense or sparse, is only multiplied with vectors. The direction is zero

@@ -79,9 +79,9 @@ def _render(figure: Figure, form: str, salt: str) -> bytes:
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "savefig.bbox": None}
     with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
-        for _ in range(2):  # the layout is settled the second time
-            buffer = BytesIO()
-            figure.savefig(buffer, format=form, dpi=PNG_DOTS_PER_INCH, metadata=undated)
+        figure.draw_without_rendering()  # the layout is settled the second time
+        buffer = BytesIO()
+        figure.savefig(buffer, format=form, dpi=PNG_DOTS_PER_INCH, metadata=undated)
     return buffer.getvalue()
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.validation import check_labels, check_matrix
 from novikoff.report.plots import style
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from novikoff.core.rows import Indices, SparseMatrix, Vector
+    from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 
 Side: TypeAlias = Hashable | tuple[Hashable, Hashable]
 LinearClassifier: TypeAlias = Any  # it has coef_ (n_rules, n_features), intercept_ and classes_
@@ -31,7 +32,7 @@ class Rule:
     should be, ``names`` those of the features, if they have any.
     """
 
-    X: Vector | sp.csr_array
+    X: Floats | sp.csr_array
     rows: Indices
     signs: npt.NDArray[np.int8]
     w: Vector
@@ -75,9 +76,9 @@ def rule_of(
     """One rule of a classifier, with the rows of its sides."""
     index, positive, negative = find_rule(classifier, side)
     classes = classifier.classes_.tolist()
-    matrix, codes = _matrix(X), _codes(np.asarray(y), classifier.classes_)
-    if matrix.shape[0] != len(codes):
-        raise ValueError(f"X has {matrix.shape[0]} rows, but y has {len(codes)} labels.")
+    matrix, labels = check_matrix(X), check_labels(y)
+    if matrix.shape[0] != len(labels):
+        raise ValueError(f"X has {matrix.shape[0]} rows, but y has {len(labels)} labels.")
     # The weights speak for the later class of a pair, and for a class against the rest.
     flip = -1 if negative is not None and classes.index(positive) < classes.index(negative) else 1
     w = flip * np.atleast_2d(np.asarray(classifier.coef_, dtype=np.float64))[index]
@@ -86,9 +87,16 @@ def rule_of(
         raise ValueError(f"X has {matrix.shape[1]} columns, but the rule has {len(w)} weights.")
     if not w.any():
         raise ValueError("All weights are zero: there is no hyperplane to draw.")
-    signs = np.where(codes == classes.index(positive), 1, -1).astype(np.int8)
-    if negative is not None:
-        signs[(signs < 0) & (codes != classes.index(negative))] = 0
+    sides = [1 if c == positive else -1 if negative in (None, c) else 0 for c in classes]
+    signs, unknown = np.zeros(len(labels), dtype=np.int8), np.ones(len(labels), dtype=np.bool_)
+    for label, sign in zip(classifier.classes_, sides, strict=True):
+        there = labels == label
+        signs[there], unknown[there] = sign, False
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise ValueError(
+            f"The label {labels.tolist()[row]!r} in row {row} is not one of the classes {classes}."
+        )
     rows = np.flatnonzero(signs)
     if len(rows) == 0:
         raise ValueError("There are no rows to draw: none is of a class of this rule.")
@@ -125,32 +133,6 @@ def find_rule(
         )
     index = 0 if side is None else classes.index(side)
     return index, classes[index], None
-
-
-def _codes(y: npt.NDArray[np.generic], classes: npt.NDArray[np.generic]) -> Indices:
-    if y.ndim != 1:
-        raise ValueError(f"y has {y.ndim} dimensions, but one label per row is needed.")
-    codes = np.full(len(y), -1, dtype=np.int64)
-    for code, label in enumerate(classes):
-        codes[y == label] = code
-    for row in np.flatnonzero(codes < 0)[:1].tolist():
-        raise ValueError(
-            f"The label {y.tolist()[row]!r} in row {row} is not one of the classes "
-            f"{classes.tolist()}."
-        )
-    return codes
-
-
-def _matrix(X: npt.ArrayLike | SparseMatrix) -> Vector | sp.csr_array:
-    if hasattr(X, "tocsr"):
-        import scipy.sparse as sp
-
-        return sp.csr_array(cast("SparseMatrix", X))
-    dense = np.asarray(X)
-    dense = dense if dense.dtype == np.float32 else np.asarray(dense, dtype=np.float64)
-    if dense.ndim != 2:
-        raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
-    return dense
 
 
 @dataclass(eq=False)
