@@ -41,8 +41,9 @@ from novikoff.data.text import (
     records,
 )
 
-# A file of this size is parsed by pyarrow in the time that it takes to load a kernel.
-KERNEL_BYTES: Final = 1 << 25
+# A file of this size is parsed by pyarrow in the time that it takes to load a kernel; in a stream
+# the learner's own kernels are loaded anyway.
+KERNEL_BYTES: Final = 1 << 24
 
 _ROW_NAME: Final = "row name"
 _LARGEST_BLOCK: Final = 2**31 - 1
@@ -146,7 +147,8 @@ class CsvTable(TextReader):
 
     def __init__(self, request: Request, layout: Layout | None = None) -> None:
         self.layout = layout = layout or Layout.sniff(request)
-        super().__init__(request, layout.delimiter, layout.body, KERNEL_BYTES)
+        kernel_bytes = KERNEL_BYTES // 4 if request.as_they_come else KERNEL_BYTES
+        super().__init__(request, layout.delimiter, layout.body, kernel_bytes)
         self.roles = _roles(request, layout)
         self.notes = [*layout.notes, *self.roles.notes]
         self.rows = TableRows(self, layout.names, self.roles, raw=True, decimal=layout.decimal)

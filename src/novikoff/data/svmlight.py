@@ -29,7 +29,8 @@ from novikoff.data.text import Request, TextReader, check_encoding, check_text, 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-# A file of this size is read line by line in the time that it takes to load a kernel.
+# A file of this size is read line by line in the time that it takes to load a kernel; in a stream
+# the learner's own kernels are loaded anyway.
 KERNEL_BYTES: Final = 1 << 22
 
 _MOST_INDEX: Final = 2**31 - 1
@@ -262,7 +263,8 @@ class SvmlightRows(PairRows):
     """
 
     def __init__(self, request: Request, *, words: bool = False) -> None:
-        super().__init__(request, words=words, kernel_bytes=KERNEL_BYTES)
+        kernel_bytes = KERNEL_BYTES // 4 if request.as_they_come else KERNEL_BYTES
+        super().__init__(request, words=words, kernel_bytes=kernel_bytes)
         first = next(lines_of(request.source.head[self.body.offset :]), (0, b"", 0))[1]
         self._bare = not request.labelled and b":" in first.split(maxsplit=1)[0] if first else False
         self.label = None if self._bare else "label"
