@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from novikoff.core import problem as problem_module
 from novikoff.core.problem import norms, pose, products, scores
 from novikoff.core.rows import Vector

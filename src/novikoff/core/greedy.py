@@ -14,7 +14,16 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-from novikoff.core.counts import Counts, Recorder, Run, Tape, blank_counts, record, tape_for
+from novikoff.core.counts import (
+    Counts,
+    Recorder,
+    Run,
+    Tape,
+    blank_counts,
+    check_range,
+    record,
+    tape_for,
+)
 from novikoff.core.orders import Greedy, MaxDistance
 from novikoff.core.problem import Problem, norms
 from novikoff.core.rows import Indices, Rows, Vector
@@ -40,6 +49,7 @@ def climb(
         i, m, least = -1, 0.0, np.inf
         for k in deck:
             margin = dot(rows, k, w)
+            counts.beyond[0] += margin - margin
             if not margin > update.threshold:
                 violation = (margin - shift) / lengths[k] if lengths[k] > 0.0 else np.inf
                 if i < 0 or violation < least:
@@ -96,7 +106,7 @@ def run_greedy(
             wrong = climb(
                 problem.rows, deck, lengths, steps, update, factors, w, counts, tape
             )  # fmt: skip
-            problem.check_range(w)
+            check_range(w, counts)
             if recorder is not None:
                 recorder.take()
             result.epochs = max(1, -(-result.updates // n))
