@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from novikoff.report.estimators import load, record_of
 
+from novikoff.report.estimators import load, record_of
 from novikoff.report.model_file import ModelFileError
 from novikoff.report.model_file import dump as dump_record
 from tests.model_cases import FITTED, Model, Parts, join, parts_of

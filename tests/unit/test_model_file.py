@@ -15,13 +15,13 @@ from typing import cast
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from novikoff.report.estimators import load, record_of, save
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.report import model_file
+from novikoff.report.estimators import load, record_of, save
 from novikoff.report.files import OutputError
 from novikoff.report.model_file import ModelFileError, dump, read
 from tests.model_cases import (
@@ -415,6 +415,7 @@ def test_what_a_model_says_of_its_proofs_follows_from_them(tmp_path: Path) -> No
     verdict = margin.verdict_
     assert isinstance(verdict, nv.Verdict)
     assert verdict.certificate is not None
+    assert verdict.certificate.margin is not None
     assert verdict.margin.lo == verdict.certificate.margin.lo
 
 

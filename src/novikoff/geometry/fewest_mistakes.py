@@ -173,7 +173,7 @@ class _Search:
         frame = self._smooth_rules() if refine else None
         packing.take_duplicates(self._part(_SEPARATE))
         self._add(packing.contradictions, packing.bound)
-        if not self.claims:
+        if not self.claims and (self.errors > 0.0 or self.limits.seconds is None):
             packing.seek(self._part(_SEPARATE))
         if packing.w is not None:
             self.errors = math.inf  # this rule is proved right, and its margin is large
@@ -182,6 +182,7 @@ class _Search:
             self._fill_pocket(strategy, self._part(_POCKET if refine or lower_bound else 1.0))
             if frame is not None:
                 self._descend(frame, self._part(_DESCENT if lower_bound else 1.0))
+        if packing.w is None:
             self._leave_hyperplane()
         if lower_bound:
             self._prove(packing)
