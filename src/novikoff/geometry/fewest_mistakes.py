@@ -165,12 +165,13 @@ class _Search:
 
     def run(self, strategy: str, refine: bool, lower_bound: bool) -> None:
         """Cheap rules, one without mistakes if there is one, the pocket, the descent, the proof."""
-        problem, packing = self.problem, Packing(Passes(self.problem), self.costs)
+        problem = self.problem
         for sign in (1.0, -1.0) if problem.fit_intercept else ():
             self._consider(np.append(np.zeros(problem.p - 1), sign))
         if self.start is not None:
             self._consider(self.start)
         frame = self._smooth_rules() if refine else None
+        packing = Packing(Passes(problem), self.costs)
         packing.take_duplicates(self._part(_SEPARATE))
         self._add(packing.contradictions, packing.bound)
         if not self.claims and (self.errors > 0.0 or self.limits.seconds is None):
