@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.conftest import COMMAND, Files, Result, environment, inside, script
+from tests.cli.conftest import COMMAND, COMPILING, Files, Result, environment, inside, script
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +231,7 @@ def into(handle: int, *words: str | Path) -> tuple[int, str]:
         check=False,
     )
     os.close(handle)
-    return done.returncode, done.stderr.decode()
+    return done.returncode, done.stderr.decode().replace(COMPILING, "")
 
 
 def closed_pipe() -> int:

@@ -56,7 +56,7 @@ def test_what_cannot_be_done_is_said(
 
 
 def test_a_page_has_no_pictures_but_everything_else(files: Files, tmp_path: Path) -> None:
-    words = ["--format", "html", "--out", tmp_path, "--cache", tmp_path / "cache"]
+    words = ["--format", "html", "--out", str(tmp_path), "--cache", str(tmp_path / "cache")]
     done = inside("fit", files.cancer, *words)
     assert (done.code, done.err) == (0, "")
     assert "<svg" not in done.out

@@ -124,19 +124,6 @@ def test_named_features_are_kept_or_hashed_and_go_on(words: list[str], tmp_path:
     assert (told.code, told.err) == (0, "novikoff: 0 of 100 labels differ.\n")
 
 
-def test_text_cells_go_on_too(tmp_path: Path) -> None:
-    data, model, whole = tmp_path / "t.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
-    body = [f"{k % 7},{'red' if k % 2 else f'blue{k % 5}'},{k % 2}" for k in range(60)]
-    data.write_text("\n".join(["n,colour,y", *body]) + "\n", encoding="utf-8")
-    stream(data, "--save", whole, "--one-hot", "*")
-    for limit in ("11", "40", "60"):
-        stream(data, "--save", model, "--resume", "--one-hot", "*", "--limit", limit)
-    assert learned(model) == learned(whole)
-    refused = inside("stream", data)
-    assert refused.code == 2
-    assert "--one-hot colour" in refused.err
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_it_goes_on_exactly_where_it_stopped(rows: Path, tmp_path: Path, packed: bool) -> None:
     data = tmp_path / "rows.csv"

@@ -125,11 +125,8 @@ def test_no_color(files: Files, tmp_path: Path) -> None:
 
 def test_a_first_run_says_that_it_compiles(files: Files, tmp_path: Path) -> None:
     """Once, piped or not; the times in the report do not contain it."""
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    first, second = (
-        script("fit", files.line, "--out", tmp_path, "--force", "--format", "json", **cache)
-        for _ in range(2)
-    )
+    words = ("fit", files.line, "--out", tmp_path, "--force", "--format", "json")
+    first, second = (script(*words, NUMBA_CACHE_DIR=str(tmp_path / "cache")) for _ in range(2))
     assert (first.code, second.code) == (0, 0)
     assert (first.said, second.said) == (COMPILING, "")
     run = first.json["perceptron"]

@@ -138,3 +138,16 @@ def test_scores_beyond_float64_are_refused() -> None:
     model.W[:2, 0] = 1e10, -1e10
     with pytest.raises(ValueError, match="row 1 is beyond the range of float64"):
         model.predict(np.array([[1.0, 1.0], [1e300, 1e300]]))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_is_refused_only_where_a_number_leaves_float64(n_classes: int) -> None:
+    """The square of its length is beyond float64; its first margin and its update are not."""
+    model = LinearModel.blank(range(n_classes), 2)
+    long = np.array([[3e200, 4e200]])
+    model.learn(long, np.array([1]), perceptron())
+    assert model.W[:2, -1 if n_classes == 2 else 1].tolist() == [3e200, 4e200]
+    before = state(model)
+    with pytest.raises(ValueError, match="range of float64"):
+        model.learn(long, np.array([1]), perceptron())  # m = ∞, which is no margin
+    assert state(model) == before

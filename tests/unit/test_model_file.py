@@ -415,6 +415,7 @@ def test_what_a_model_says_of_its_proofs_follows_from_them(tmp_path: Path) -> No
     verdict = margin.verdict_
     assert isinstance(verdict, nv.Verdict)
     assert verdict.certificate is not None
+    assert verdict.certificate.margin is not None
     assert verdict.margin.lo == verdict.certificate.margin.lo
 
 

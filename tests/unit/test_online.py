@@ -276,6 +276,11 @@ def test_a_row_of_a_frame_is_taken_by_its_names() -> None:
     clf = nv.Perceptron().fit(frame, (frame["a"] > 0).to_numpy())
     for _, row in frame.iterrows():
         assert clf.predict_one(row[["c", "a", "b"]]) == clf.predict_one(row.to_numpy())
+    twin = copy.deepcopy(clf)
+    for _, row in frame.iterrows():
+        clf.learn_one(row[["c", "a", "b"]], False).learn_one(row.to_numpy(), True)
+        twin.learn_one(row.to_numpy(), False).learn_one(row.to_numpy(), True)
+    np.testing.assert_array_equal(clf.coef_, twin.coef_)
 
 
 def test_a_label_that_cannot_be_one_is_refused() -> None:

@@ -89,6 +89,7 @@ def test_one_vs_one_trains_every_pair_alone() -> None:
         members = (y == first) | (y == second)
         alone = nv.Perceptron(order="cyclic").fit(X[members], y[members])
         np.testing.assert_array_equal(clf.coef_[rule], alone.coef_[0])
+        assert isinstance(clf.update_counts_, sp.csr_array)
         counts = clf.update_counts_.toarray()[rule]
         np.testing.assert_array_equal(counts[members], alone.update_counts_)
         assert not counts[~members].any()

@@ -22,6 +22,7 @@ import novikoff as nv
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.schemes import OneVsOne
 from novikoff.data import DataError
+from novikoff.learners.inputs import Example
 from novikoff.report.estimators import stream
 from novikoff.report.stream import RECENT_ROWS, StreamRun
 
@@ -83,7 +84,7 @@ def test_a_stream_is_learn_one_row_by_row(
     mistakes = 0
     examples: list[tuple[object, int]] = []
     for row, label in zip(X, y.tolist(), strict=True):
-        x: object = {f"f{j}": float(row[j]) for j in range(d)} if named else row
+        x: Example = {f"f{j}": float(row[j]) for j in range(d)} if named else row
         mistakes += judged(getattr(one, "_model", None), row, label)
         one.learn_one(x, label)
         examples.append((x, label))

@@ -262,17 +262,18 @@ def _contents(request: Request, data: Dataset, found: Study) -> dict[Path, bytes
         "rest": REST if positive else None,
     }
     certificate: dict[str, object] | None = None
-    contents: dict[Path, bytes] = {}
+    text = ""
     if found.proofs:
         from novikoff.report import certificate_file
 
         certificate = {"proofs": certificate_file.as_json(found.proofs)}
         text = certificate_file.dump(found.proofs, origin, recipe)
-        contents[targets.certificate] = text.encode()
-    record = record_of(found, _names(data))
-    contents[targets.model] = model_file.dump(
-        replace(record, preprocessing=recipe, data=origin, certificate=certificate)
+    record = replace(
+        record_of(found, _names(data)), preprocessing=recipe, data=origin, certificate=certificate
     )
+    contents = {targets.model: model_file.dump(record)}
+    if text:
+        contents[targets.certificate] = text.encode()
     if targets.plot is not None:
         from novikoff.report import pictures
 

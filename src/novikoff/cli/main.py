@@ -82,6 +82,7 @@ def run() -> None:
         sys.stdout.reconfigure(encoding="utf-8")  # tables and JSON: no label may become another
     try:
         code = novikoff.main(prog_name="novikoff", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
@@ -99,6 +100,10 @@ def run() -> None:
     except (ValueError, OSError) as error:
         _say(_sentence(error))
         code = WRONG
+    try:
+        sys.stdout.flush()
+    except OSError:  # text that nobody takes is not written again at the interpreter's end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -35,8 +35,8 @@ _OPTION_NAMES = {"id_": "id", "source_format": "from"}
 
 _OPTIONS = adding([
     click.option("--hash", type=click.IntRange(1, 28), metavar="BITS", help="Hash the names of "
-                 "features, and cells of text, to 2^BITS columns. Without it names are kept, and "
-                 "each new one gets the next column."),
+                 "features to 2^BITS columns. Without it names are kept, and each new one gets the "
+                 "next column."),
     click.option("--names", is_flag=True, help="In label feature:value …, take features for names "
                  "even if they look like numbers."),
     click.option("--text-labels", is_flag=True, help="Take labels for text, whatever they look "

@@ -29,6 +29,7 @@ class Counts(NamedTuple):
     per_row: npt.NDArray[np.int32]  # (n,) or (n, K): updates on each row, the dual variables (A8)
     weighted: Vector  # (p,) or (p, K): Σ t·τ·a_i, from which the mean of all w follows (A9)
     wrong: npt.NDArray[np.uint8]  # (n,): rows that were not predicted right before their update
+    beyond: Vector  # (1,): 0, or NaN once a margin has left float64
 
 
 def blank_counts(n: int, shape: tuple[int, ...], average: bool, *, stream: bool = False) -> Counts:
@@ -41,7 +42,17 @@ def blank_counts(n: int, shape: tuple[int, ...], average: bool, *, stream: bool 
         np.zeros((0 if stream else n, *shape[1:]), dtype=np.int32),
         np.zeros((shape[0] if average else 0, *shape[1:])),
         np.zeros(n if stream else 0, dtype=np.uint8),
+        np.zeros(1),
     )
+
+
+def check_range(w: Vector, counts: Counts) -> None:
+    """Raise ValueError if a weight, or a margin on the way, has left float64."""
+    if counts.beyond[0] != 0.0 or not np.isfinite(w).all():
+        raise ValueError(
+            "The weights grew beyond the range of float64: scale the data down "
+            "(for instance to unit variance) or reduce the step."
+        )
 
 
 def averaged(w: Vector, weighted: Vector, visited: npt.ArrayLike) -> Vector:

@@ -197,8 +197,9 @@ class LinearModel:
         before = [part[columns].copy() for part in (self.W, self.weighted) if len(part) > 0]
         totals = self.totals.copy()
         try:
-            wrong = self._sweep(problem, codes.astype(np.int64, copy=False), update, weights)
-            problem.check_range(self.W[columns])
+            wrong = self._sweep(
+                problem, codes.astype(np.int64, copy=False), update, weights, columns
+            )
         except BaseException:
             self.totals[:] = totals
             for part, kept in zip((self.W, self.weighted), before, strict=False):
@@ -279,19 +280,29 @@ class LinearModel:
         return type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
 
     def _sweep(
-        self, problem: Problem, codes: Indices, update: Update, weights: Vector | None
+        self,
+        problem: Problem,
+        codes: Indices,
+        update: Update,
+        weights: Vector | None,
+        touched: Indices | slice,
     ) -> npt.NDArray[np.bool_]:
-        from novikoff.core.counts import Counts, blank_tape  # here, for those who only predict
+        from novikoff.core.counts import (
+            Counts,
+            blank_tape,
+            check_range,
+        )  # here, for those who only predict
         from novikoff.core.one_vs_rest import sweep_classes
         from novikoff.core.sweep import ENTRIES_PER_CALL, sweep
 
         epoch = np.arange(problem.n) if weights is None else np.flatnonzero(weights)
         factors = np.empty(0) if weights is None else weights
         wrong, unlimited = np.zeros(problem.n, dtype=np.uint8), np.iinfo(np.int64).max
+        beyond = np.zeros(1)
         stride = problem.rows_within(ENTRIES_PER_CALL // self.n_rules)
         if isinstance(self.scheme, OneVsRest):
             per_row = np.empty((0, self.n_rules), dtype=np.int32)
-            counts = Counts(self.totals, per_row, self.weighted, wrong)
+            counts = Counts(self.totals, per_row, self.weighted, wrong, beyond)
             active = np.ones(self.n_rules, dtype=np.bool_)
             for first in range(0, len(epoch), stride):
                 last = min(first + stride, len(epoch))
@@ -299,6 +310,7 @@ class LinearModel:
                     problem.rows, codes, epoch, first, last, update, factors, self.W, counts,
                     active, unlimited,
                 )  # fmt: skip
+            check_range(self.W[touched], counts)
             return wrong.view(np.bool_)
         for rule in range(self.n_rules):
             signs = signs_of(codes, self.sides, rule)
@@ -306,7 +318,7 @@ class LinearModel:
             totals = np.ascontiguousarray(self.totals[:, rule])
             weighted = np.ascontiguousarray(self.weighted[:, rule])
             w = np.ascontiguousarray(self.W[:, rule])
-            counts = Counts(totals, np.empty(0, dtype=np.int32), weighted, wrong)
+            counts = Counts(totals, np.empty(0, dtype=np.int32), weighted, wrong, beyond)
             for first in range(0, len(visits), stride):
                 last = min(first + stride, len(visits))
                 sweep(
@@ -315,6 +327,7 @@ class LinearModel:
             if self.n_rules > 1:  # a single column is no copy
                 self.totals[:, rule], self.weighted[:, rule] = totals, weighted
                 self.W[:, rule] = w
+            check_range(self.W[touched, rule], counts)
         return wrong.view(np.bool_)[: 0 if isinstance(self.scheme, OneVsOne) else None]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from novikoff.core.counts import Counts, averaged, blank_counts
+from novikoff.core.counts import Counts, averaged, blank_counts, check_range
 from novikoff.core.orders import Cyclic, Sequence, deal
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Rows, Signs, Vector
@@ -48,6 +48,7 @@ def sweep_classes(
                 continue
             sign = 1.0 if codes[i] == c else -1.0
             m = sign * products[c]
+            counts.beyond[0] += m - m
             if not m > update.threshold:
                 squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
                 step = tau(update, m, squared)
@@ -196,7 +197,7 @@ def run_classes(
                     problem.rows, codes, epoch, first, last, update, factors, W, counts, active,
                     most,
                 )  # fmt: skip
-                problem.check_range(W)
+                check_range(W, counts)
                 result.end(counts.totals[1] >= most, Stop.UPDATES)
                 if not active.any() or limits.reached() is not None:
                     break

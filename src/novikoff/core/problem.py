@@ -79,17 +79,6 @@ class Problem:
         size = self.rows.X.size if isinstance(self.rows, _rows.Dense) else self.rows.data.size
         return max(1, entries * self.n // (size + self.n + 1))
 
-    def check_range(self, W: Vector) -> None:
-        """Raise ValueError if weights, or a margin under them, may have left float64."""
-        largest = float(np.abs(W).max(initial=0.0))
-        if largest > 0.0 or largest != largest:
-            bound = largest * math.sqrt(self.p) * max(self.radius, 1.0)
-            if not bound < math.inf:
-                raise ValueError(
-                    "The weights grew beyond the range of float64: scale the data down "
-                    "(for instance to unit variance) or reduce the step."
-                )
-
 
 def pose(
     X: Floats | SparseMatrix,

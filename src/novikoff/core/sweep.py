@@ -16,7 +16,17 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-from novikoff.core.counts import Counts, Recorder, Run, Tape, blank_counts, record, tape_for
+from novikoff.core.counts import (
+    Counts,
+    Recorder,
+    Run,
+    Tape,
+    blank_counts,
+    check_range,
+    record,
+    tape_for,
+)
+from novikoff.core.greedy import run_greedy
 from novikoff.core.orders import Cyclic, Greedy, Order, deal
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Rows, Vector
@@ -35,9 +45,11 @@ def sweep(
 ) -> None:  # fmt: skip
     """Visit rows epoch[first:last] in turn, until there have been ``most`` updates."""
     visited, updates, mistakes = counts.totals
+    beyond = 0.0
     for k in range(first, last):
         i = epoch[k]
         m = dot(rows, i, w)  # ⟨a_i, w⟩
+        beyond += m - m  # 0, or NaN once m is not finite
         if not m > update.threshold:  # a mistake, or too close to one
             squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
             step = tau(update, m, squared)
@@ -57,9 +69,8 @@ def sweep(
             if updates >= most:
                 last = k + 1
                 break
-    counts.totals[0] = visited + last - first
-    counts.totals[1] = updates
-    counts.totals[2] = mistakes
+    counts.totals[:] = visited + last - first, updates, mistakes
+    counts.beyond[0] += beyond
 
 
 def run(
@@ -96,9 +107,8 @@ def run(
         If the weights, or a margin, leave the range of float64.
     """
     if isinstance(order, Greedy):
-        from novikoff.core.greedy import climb  # here, as it acts by `sweep`
-
-        return climb(problem, update, order, limits, start, weights, average, recorder, after_epoch)
+        options = start, weights, average, recorder, after_epoch
+        return run_greedy(problem, update, order, limits, *options)
     w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
     rows, counts = problem.rows, blank_counts(problem.n, w.shape, average)
     result = Run(w, counts)
@@ -115,7 +125,7 @@ def run(
             for first in range(0, len(epoch), stride):
                 last = min(first + stride, len(epoch))
                 sweep(rows, epoch, first, last, update, factors, w, counts, tape, most)
-                problem.check_range(w)
+                check_range(w, counts)
                 if recorder is not None:
                     recorder.take()
                 result.stop = Stop.UPDATES if result.updates >= most else limits.reached()

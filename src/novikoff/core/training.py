@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from novikoff.core.counts import Recorder, Run, Trace, blank_counts, blank_tape
+from novikoff.core.greedy import climb
 from novikoff.core.one_vs_rest import ClassesRun, run_classes, sweep_classes
 from novikoff.core.orders import Chaotic, Greedy, Order
 from novikoff.core.problem import Problem
@@ -130,7 +131,11 @@ def train(
 def load_kernels(problem: Problem, scheme: Scheme, order: Order | None = None) -> None:
     """Compile or load the kernels that `train` will need, so that clocks can start afterwards."""
     none, update = np.empty(0, dtype=np.int64), perceptron()
-    if isinstance(scheme, OneVsRest) and not isinstance(order, Greedy):
+    if isinstance(order, Greedy):
+        w = np.zeros(1)
+        counts = blank_counts(0, w.shape, False)
+        climb(problem.rows, none, w, 0, update, np.empty(0), w, counts, blank_tape())
+    elif isinstance(scheme, OneVsRest):
         W = np.zeros((1, scheme.n_classes))
         active = np.ones(scheme.n_classes, dtype=np.bool_)
         counts = blank_counts(0, W.shape, False)

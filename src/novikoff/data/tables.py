@@ -93,7 +93,7 @@ class TableRows:
         self._notes: list[str] = []
         self._levels: list[tuple[str, ...] | None] = [None] * len(roles.features)
         self._means: npt.NDArray[np.float64] | None = None
-        if self._known is not None:
+        if self._known is not None and self._known.columns:  # a matrix names none
             self._levels = [column.levels for column in self._known.columns]
             means = [column.mean for column in self._known.columns]
             if any(mean is not None for mean in means):

@@ -66,7 +66,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
 
     def _hold(self, model: LinearModel) -> None:
         self._held, self._vocabulary = model, None
-        self.__dict__.pop("_columns", None)
+        self._columns = np.arange(model.n_features)
         self._labels = model.classes.tolist()
         self._codes = {label: code for code, label in enumerate(self._labels)}
 

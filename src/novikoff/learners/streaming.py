@@ -199,8 +199,9 @@ class StreamLearner(LinearLearner):
         if not begun:
             self._become(learner)
         self._take_in(model, new, rule)
-        if not isinstance(x, Mapping):
-            self._columns = columns
+        if len(self._columns) != self.n_features_in_:  # only a vector needs them
+            size = 0 if isinstance(x, Mapping) else self.n_features_in_
+            self._columns = np.arange(size)
         if updates > 0 or model.averages:
             self._streamed()
 
@@ -219,11 +220,11 @@ class StreamLearner(LinearLearner):
 
     def _take_in(self, model: LinearModel, new: dict[Hashable, int], rule: Update) -> None:
         """Hold what a single example has changed."""
+        vocabulary = self._vocabulary
         if len(model.classes) != len(self._labels):
-            vocabulary = self._vocabulary
             self._hold(model)
-            self._vocabulary = vocabulary
-        self._held, self._checked = model, (rule.threshold, rule.step, np.array(rule))
+        self._held, self._vocabulary = model, vocabulary
+        self._checked = rule.threshold, rule.step, np.array(rule)
         if new:
             self._features().update(new)
             self.n_features_in_ = len(self._features())

@@ -25,7 +25,7 @@ from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.fewest_mistakes import rounded_down
 from novikoff.geometry.separability import Verdict
-from novikoff.learners.inputs import Example, Rule, check_parameters
+from novikoff.learners.inputs import Example, check_parameters
 from novikoff.learners.max_margin import MaxMargin
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
@@ -120,14 +120,8 @@ def save(
     >>> again.predict([[1, 1], [0, 1]]).tolist(), again.n_mistakes_ == clf.n_mistakes_
     (['yes', 'no'], True)
     """
-    extras = cast(
-        "list[dict[str, object] | None]",
-        [
-            dict(value) if isinstance(value, Mapping) else value
-            for value in (preprocessing, data, certificate)
-        ],
-    )
-    write_file(path, model_file.dump(record_of(model, *extras)), force=force)
+    record = record_of(model, preprocessing, data, certificate)
+    write_file(path, model_file.dump(record), force=force)
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -160,9 +154,9 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 def record_of(
     model: Model,
-    preprocessing: dict[str, object] | None = None,
-    data: dict[str, object] | None = None,
-    certificate: dict[str, object] | None = None,
+    preprocessing: Mapping[str, object] | None = None,
+    data: Mapping[str, object] | None = None,
+    certificate: Mapping[str, object] | None = None,
 ) -> ModelRecord:
     """A fitted estimator in plain values."""
     name = type(model).__name__
@@ -177,8 +171,12 @@ def record_of(
         parameters = _write_parameters(model)
     except InvalidJsonError as error:
         raise ModelFileError(f"The {name} cannot be saved: {error}.") from None
-    write = {Perceptron: _write_run, Pocket: _write_pocket, MaxMargin: _write_margins}[type(model)]
-    fitted, arrays = cast("_Writer", write)(model)
+    if isinstance(model, Perceptron):
+        fitted, arrays = _write_run(model)
+    else:
+        fitted, arrays = (
+            _write_pocket(model) if isinstance(model, Pocket) else _write_margins(model)
+        )
     return ModelRecord(
         estimator=name,
         model=model._model,
@@ -195,10 +193,9 @@ def record_of(
 def estimator_of(record: ModelRecord) -> Model:
     """The estimator of a record; InvalidJsonError says what is wrong with it."""
     model = _CLASSES[record.estimator]()
-    rules = cast("Mapping[str, Rule]", model._rules)
     try:
         model.set_params(**_read_parameters(record.parameters))
-        check_parameters(model, rules)
+        check_parameters(model, model._rules)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
     texts = record.names is not None and set(map(type, record.names)) <= {str}
@@ -217,9 +214,6 @@ def estimator_of(record: ModelRecord) -> Model:
     fitted.end()
     tensors.end()
     return model
-
-
-_Writer: TypeAlias = Callable[[Model], tuple[model_file.Body, dict[str, model_file.Array]]]
 
 
 def _names_of(model: Model) -> list[object] | None:
@@ -458,7 +452,7 @@ def stream(
     options : ReadOptions, optional
         How a file is read.
     hash_bits : int, optional
-        Hash the names of features, and text cells, of a file to 2^bits columns.
+        Hash the names of features of a file to 2^bits columns.
 
     Raises
     ------

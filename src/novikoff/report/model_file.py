@@ -87,9 +87,9 @@ class ModelRecord:
     parameters: Body = field(default_factory=dict)
     fitted: Body = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)
-    preprocessing: Body | None = None
-    data: Body | None = None
-    certificate: Body | None = None
+    preprocessing: Mapping[str, object] | None = None
+    data: Mapping[str, object] | None = None
+    certificate: Mapping[str, object] | None = None
     program: str = ""
 
     @property

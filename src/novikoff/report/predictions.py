@@ -97,9 +97,9 @@ class Predictions:
         known = set(self.record.model.classes.tolist())
         given = [label if rest is None or label in known else rest for label in piece.labels]
         for label, code in zip(labels, piece.codes.tolist(), strict=True):
-            if code >= 0 or (rest is not None and self.reader.has_labels):
+            if code >= 0:
                 self.labelled += 1
-                self.differing += label != (given[code] if code >= 0 else rest)
+                self.differing += label != given[code]
 
     def _blame(self, piece: Piece) -> None:
         """Name the first row whose score is beyond float64."""
