@@ -98,6 +98,9 @@ class TestNumpy:
         assert data.y is not None
         assert data.y.tolist() == ["a", "b"]
         assert data.names == ["x1", "x2", "x3"]
+        gap = np.where(self.A == 4.0, np.nan, self.A)
+        with pytest.raises(DataError, match='row 2, column "x2" is missing'):
+            read(saved(lambda file: np.savez(file, X=gap, y=[1, 2])), recipe=data.recipe)
         with pytest.raises(DataError, match="has 2 features; the model has 3"):
             read(saved(lambda file: np.savez(file, X=self.A[:, :2], y=[1, 2])), recipe=data.recipe)
 
