@@ -251,11 +251,10 @@ class Reading:
 
     def _keep(self, first: int, last: int, block: Block) -> None:
         low, high = np.searchsorted(self._named, [first, last])
-        columns = np.arange(self.p) if block.columns is None else block.columns
         for row in self._named[low:high].tolist():
             values = block.A[row - first]
             used = np.flatnonzero(values)
-            self._kept[row] = columns[used], values[used]
+            self._kept[row] = block.columns[used], values[used]
 
     def at(self, rows: Sequence[int]) -> Block:
         """Rows that were asked for by number."""
@@ -495,16 +494,16 @@ class _Seen:
     def look_at(self, first: int, block: Block) -> None:
         """Take a range of rows into account."""
         A, proof = block.A, self.proof
-        columns = range(A.shape[1]) if block.columns is None else block.columns.tolist()
         w = None if self.w is None else block.of(self.w)
         sides = np.zeros(len(A), dtype=np.int8) if w is None else exact.product_signs(A, w)
         if (sides < 0).any():
             row = first + int(np.argmax(sides < 0))
             raise CertificateError(f"Row {row} is on the wrong side: ⟨a, w⟩ < 0.")
         self.left.append(first + np.flatnonzero(sides == 0))
-        self.used[columns] |= A.any(axis=0)
+        self.used[block.columns] |= A.any(axis=0)
         if self.whole is not None:
-            for j, part in zip(columns, exact.column_sums(A[sides == 0]), strict=True):
+            sums = exact.column_sums(A[sides == 0])
+            for j, part in zip(block.columns.tolist(), sums, strict=True):
                 self.sums[j] += part
         if proof.margin is not None and w is not None and self.w is not None:
             _check_lower(first, A, w, self.w, proof.margin.lo)
@@ -534,7 +533,7 @@ def check_contradiction(claim: Dependence, rows: Reading) -> None:
     block = rows.at(claim.among)
     sums = np.array(exact.column_sums(block.A), dtype=object)
     among = np.array(claim.among, dtype=np.int64)
-    _check_dependence(claim, among, block.spread(sums, rows.p).tolist(), rows)
+    _check_dependence(claim, among, block.spread(sums).tolist(), rows)
 
 
 def _check_kind(proof: Certificate, left: Indices, p: int) -> None:
@@ -582,7 +581,7 @@ def _check_dependence(
             raise CertificateError(f"The weight λ of row {low[0]} is not positive.")
         if len(claim.rows) > 0:
             whole, unit = exact.combine(B.A, exact.numbers(claim.multipliers))
-            for j, value in enumerate(B.spread(whole, rows.p).tolist()):
+            for j, value in enumerate(B.spread(whole).tolist()):
                 total[j] += value * unit
         if any(total):
             column = next(j for j, value in enumerate(total) if value)
@@ -591,11 +590,8 @@ def _check_dependence(
     if claim.among is None:
         raise CertificateError("A solve shows λ on rows that are named only.")
     every = rows.at(claim.among)  # without columns of zeros, which ask for nothing
-    columns = np.arange(rows.p) if every.columns is None else every.columns
-    right = [-total[j] for j in columns.tolist()]
-    square = np.zeros((len(claim.rows), len(columns)))
-    own = np.arange(rows.p) if B.columns is None else B.columns
-    square[:, np.searchsorted(columns, own)] = B.A
+    right = [-total[j] for j in every.columns.tolist()]
+    square = B.spread(B.A)[:, every.columns]
     found = exact.enclose(square.T, right) if len(square) == len(right) else None
     if found is None:
         raise CertificateError("The system for λ is not square, or not shown to be regular.")
@@ -690,5 +686,4 @@ def _square_of_sum(
         raise CertificateError("The weights of the upper bound are not a λ ≥ 0.")
     block = rows.at(named)
     whole, unit = exact.combine(block.A, exact.numbers(weights))
-    total = block.spread(whole, rows.p)[:columns]
-    return Fraction(sum(int(value) ** 2 for value in total)) * unit**2
+    return exact.sum_of_squares(block.spread(whole)[:columns], unit)

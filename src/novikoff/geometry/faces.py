@@ -52,7 +52,7 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
         return None
     firm = weights > _FIRM * weights.max()
     block = passes.block(rows[firm])
-    used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0), passes.p))
+    used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0)))
     claim = simplex_proof(passes, rows[firm], weights[firm], used)
     if claim is None:
         claim = _in_balance(passes, rows[firm], weights[firm], limits)

@@ -98,7 +98,7 @@ class View:
         """Σ a_i over the rows of the numbers given as seen, whatever their lengths."""
         total = np.zeros(self.passes.p)
         for _, block in self.passes.blocks(rows):
-            total += block.spread(block.A.sum(axis=0), self.passes.p)
+            total += block.spread(block.A.sum(axis=0))
         return total * self.columns - float(self.passes.signs[rows].sum()) * self._shift
 
     def weights(self, v: Vector) -> Vector:

@@ -193,11 +193,7 @@ class Passes:
     def at(self, rows: Indices) -> Vector:
         """The rows a_i of the numbers given, as a dense array of p columns."""
         block = self.block(rows)
-        if block.columns is None:
-            return block.A
-        A = np.zeros((len(rows), self.p))
-        A[:, block.columns] = block.A
-        return A
+        return block.A if len(block.columns) == self.p else block.spread(block.A)
 
     def block(self, rows: Indices) -> Block:
         """The rows a_i of the numbers given, without columns in which all are zero."""
@@ -488,7 +484,7 @@ class ColumnSums(Visit):
         self._add([0] * part.p)
         for _, block in part.blocks(np.flatnonzero(part.of(self.within))):
             more = np.array(exact.column_sums(block.A), dtype=object)
-            self._add(block.spread(more, part.p).tolist())
+            self._add(block.spread(more).tolist())
 
     def merge(self, other: ColumnSums) -> None:
         """Add what the other has seen."""

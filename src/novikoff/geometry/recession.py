@@ -116,11 +116,10 @@ class RowSpaces(Visit):
         self,
         own: list[list[npt.NDArray[np.int64]]],
         A: Vector,
-        columns: npt.NDArray[np.int64] | None,
+        at: Indices,
         numbers: Indices,
         marked: Mask,
     ) -> None:
-        at = slice(None) if columns is None else columns
         mantissas, exponents = np.frexp(A)
         whole = (mantissas * 2.0**53).astype(np.int64)
         for k, prime in enumerate(self.primes):
