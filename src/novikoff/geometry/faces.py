@@ -24,7 +24,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.min_norm import Question, View, search, start_rows
-from novikoff.geometry.passes import ExactSigns, Mask, OutOfTimeError, Passes
+from novikoff.geometry.passes import ExactSigns, Mask, OutOfTimeError, Passes, in_turn
 from novikoff.geometry.rational import balance, project
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
@@ -223,7 +223,7 @@ def _is_positive_on(passes: Passes, rows: Mask, w: exact.Numbers, limits: Limits
 
 
 def _signs(passes: Passes, rows: Mask, w: exact.Numbers, limits: Limits) -> exact.Signs:
-    return passes.over(ExactSigns(w, passes.doubt(w.near), rows), limits).all_signs()
+    return in_turn(passes.over(ExactSigns(w, passes.doubt(w.near), rows), limits).signs)
 
 
 def _joined(parts: list[Indices]) -> Indices:

@@ -69,9 +69,7 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
     w[-1] = _moved_bias(w, float(found.seen.aim[-1]) + (negative - positive) / 2.0, view.centre)
     proof, lo = None, 0.0
     if np.isfinite(w).all() and w[:-1].any():
-        with np.errstate(all="ignore"):
-            visit = Least(exact.floats(w), passes.doubt(w), w)
-        proof = passes.over(visit, limits)
+        proof = passes.least(exact.floats(w), limits)
         lo = half_gap(proof)
     return Gap(w, Interval(min(lo, hi), hi), found.rows, weights, found.working, proof)
 

@@ -17,9 +17,10 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry import exact
 from novikoff.geometry.corral import Corral, Ending, WorkingSet, pivot, products
 from novikoff.geometry.exact import Block
-from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes
+from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes, in_turn
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -158,7 +159,7 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
         columns = np.array([_power(-int(e)) for e in exponents])
     elif centre is not None:
         columns = np.full(passes.p, _power(-math.frexp(float(peaks.max()))[1]))
-    lengths = passes.over(Sizes(columns, centre), limits).all_lengths()
+    lengths = in_turn(passes.over(Sizes(columns, centre), limits).lengths)
     lengths[lengths == 0.0] = 1.0
     radius = None if centre is None else _radius(sizes)
     return View(passes, columns, centre, None if _alike(lengths) else lengths, radius)
@@ -166,7 +167,7 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
 
 def _radius(sizes: Sizes) -> float:
     """max‖a_i‖, rounded up, for sizes that were measured without factors."""
-    longest, p = float(sizes.all_lengths().max()), len(sizes.peaks)
+    longest, p = float(in_turn(sizes.lengths).max()), len(sizes.peaks)
     if not 2.0**-400 < longest < 2.0**400:  # its square may not be a float
         longest = math.sqrt(p) * float(sizes.peaks.max())
     return longest * (1.0 + (p + 8) * 2.0**-51)
@@ -400,10 +401,10 @@ def _answer(
     used = np.flatnonzero(weights)
     lengths = 1.0 if view.lengths is None else view.lengths[working[used]]
     v = -corral.residual[1:]
-    aim = view.aim(v)
+    aim, w = view.aim(v), view.weights(v)
     visit = MostViolated(
         aim,
-        view.weights(v),
+        exact.floats(w) if np.isfinite(w).all() else None,
         view.doubt(aim),
         batch,
         _levels(question, corral, working, tol),
@@ -415,7 +416,7 @@ def _answer(
     return Answer(
         rows=working[used],
         weights=weights[used] / lengths,
-        w=visit.w,
+        w=w,
         seen=passes.over(visit, limits),
         ending=None,
         working=working,

@@ -18,7 +18,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers
-from novikoff.geometry.passes import ColumnSums, ExactSigns, Mask, OutOfTimeError, Passes
+from novikoff.geometry.passes import ColumnSums, ExactSigns, Mask, OutOfTimeError, Passes, in_turn
 
 # Columns are chosen where that takes no more multiplications than these.
 _MOST_CHOSEN_FROM = 1 << 26
@@ -65,7 +65,7 @@ def project(
         seen = passes.over(ExactSigns(normal, passes.doubt(normal.near), among), limits)
         if seen.worst < 0:
             exactly = [value * normal.unit for value in normal.whole]
-            return Projection(used, mu, exactly, seen.all_signs())
+            return Projection(used, mu, exactly, in_turn(seen.signs))
         used, mu = _admit(cone, used, mu, seen.worst, limits)
 
 
