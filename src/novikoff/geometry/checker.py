@@ -223,13 +223,7 @@ class Reading:
         self._kept: dict[int, tuple[Indices, Vector]] = {}
 
     def blocks(self) -> Iterator[tuple[int, Block]]:
-        """All rows a_i in turn; at the end the digest is compared.
-
-        Raises
-        ------
-        CertificateError
-            If a number is not finite, or the rows are not those of the proof.
-        """
+        """All rows a_i in turn; at the end the digest is compared."""
         leaves = []
         for first in range(0, self.n, rows_per_leaf(self.d)):
             last = min(first + rows_per_leaf(self.d), self.n)
@@ -266,15 +260,15 @@ class Reading:
         return exact.sparse_block(counts, columns, values, self.p, ones, False)
 
 
-def check_all(reading: Reading, look: Callable[[int, Block], None]) -> None:
+def check_all(reading: Reading, look: Callable[[int, Block], None] | None = None) -> None:
     """Show all rows to a check. That data is other data is said before anything else."""
     failed: CertificateError | None = None
     for first, block in reading.blocks():
-        if failed is None:
-            try:
+        try:
+            if look is not None and failed is None:
                 look(first, block)
-            except CertificateError as error:
-                failed = error
+        except CertificateError as error:
+            failed = error
     if failed is not None:
         raise failed
 
@@ -287,20 +281,20 @@ def _source(X: Any, padded: bool) -> tuple[_Read, int, int]:
     """How to read X, and its shape."""
     if np.ma.is_masked(X):
         raise ValueError("it is masked in places.")
-    if hasattr(X, "tocsr"):
-        return _sparse_source(X, padded)
-    table: Any = X if isinstance(X, np.ndarray) else _table_of(X)
-    if table.ndim != 2:
-        raise ValueError(f"it has {table.ndim} dimension(s), but a table has two.")
+    sparse = hasattr(X, "tocsr")
+    table: Any = X if sparse or isinstance(X, np.ndarray) else _table_of(X)
+    if len(table.shape) != 2:
+        raise ValueError(f"it has {len(table.shape)} dimension(s), but a table has two.")
     n, d = int(table.shape[0]), int(table.shape[1])
+    if sparse:
+        return _sparse_source(table, n, d, padded), n, d
 
     def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
         copy = np.array(table[first:last], copy=True, subok=False)
         if copy.shape != (last - first, d):
             raise ValueError("its shape changed while it was read.")
         rows = _as_floats(copy, first)
-        if not np.isfinite(rows).all():
-            i, j = np.argwhere(~np.isfinite(rows))[0].tolist()
+        for i, j in np.argwhere(~np.isfinite(rows)).tolist():
             raise _not_finite(rows[i, j], first + i, j)
         return dense_leaf(rows), exact.dense_block(rows, signs, padded)
 
@@ -314,12 +308,15 @@ def _not_finite(value: float, row: int, column: int) -> ValueError:
     )
 
 
+def _malformed(what: str) -> ValueError:
+    return ValueError(f"it is a malformed sparse matrix: {what}.")
+
+
 def _table_of(X: Any) -> npt.NDArray[Any]:
     """A data frame, whose columns may differ in type, or nested sequences."""
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        columns = (
-            [X.iloc[:, j] for j in range(X.shape[1])] if hasattr(X, "iloc") else X.get_columns()
-        )
+        by_number = hasattr(X, "iloc")
+        columns = [X.iloc[:, j] if by_number else X[:, j] for j in range(X.shape[1])]
         out = np.empty(tuple(X.shape))
         for j, column in enumerate(columns):
             out[:, j] = _as_floats(np.array(column.to_numpy())[:, None], 0)[:, 0]
@@ -346,31 +343,26 @@ def _as_floats(values: npt.NDArray[Any], first: int) -> Vector:
     return wide
 
 
-def _sparse_source(X: Any, padded: bool) -> tuple[_Read, int, int]:
-    if len(X.shape) != 2:
-        raise ValueError(f"it has {len(X.shape)} dimension(s), but a table has two.")
-    n, d = int(X.shape[0]), int(X.shape[1])
+def _sparse_source(X: Any, n: int, d: int, padded: bool) -> _Read:
     form = getattr(X, "format", "")
     if form == "csr":
         indptr, indices, data = np.array(X.indptr), X.indices, X.data
     else:
         entries = X if form == "coo" else X.tocoo()
-        rows, indices, data = (
-            np.asarray(part) for part in (entries.row, entries.col, entries.data)
-        )
+        rows, indices, data = map(np.asarray, (entries.row, entries.col, entries.data))
         if not len(rows) == len(indices) == len(data) or rows.dtype.kind not in "iu":
-            raise ValueError("it is a malformed sparse matrix.")
+            raise _malformed("its rows are not integers, one for each entry")
         if len(rows) > 0 and not 0 <= int(rows.min()) <= int(rows.max()) < n:
-            raise ValueError("it is a malformed sparse matrix: a row is out of range.")
+            raise _malformed("a row is out of range")
         order = np.argsort(rows, kind="stable")
         indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
         indices, data = indices[order], data[order]
     if indptr.ndim != 1 or indptr.dtype.kind not in "iu" or len(indptr) != n + 1:
-        raise ValueError("it is a malformed sparse matrix: indptr is not n + 1 integers.")
+        raise _malformed("indptr is not n + 1 integers")
     if int(indptr[0]) != 0 or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError("it is a malformed sparse matrix: indptr does not rise from 0.")
+        raise _malformed("indptr does not rise from 0")
     if int(indptr[-1]) > min(len(indices), len(data)) or indices.dtype.kind not in "iu":
-        raise ValueError("it is a malformed sparse matrix: indptr ends beyond its entries.")
+        raise _malformed("indptr ends beyond its entries")
 
     def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
         stretch = slice(int(indptr[first]), int(indptr[last]))
@@ -380,7 +372,7 @@ def _sparse_source(X: Any, padded: bool) -> tuple[_Read, int, int]:
         if not len(columns) == len(values) == int(counts.sum()):
             raise ValueError("its shape changed while it was read.")
         if len(columns) > 0 and not 0 <= int(columns.min()) <= int(columns.max()) < d:
-            raise ValueError("it is a malformed sparse matrix: a column is out of range.")
+            raise _malformed("a column is out of range")
         if not np.isfinite(values).all():
             k = int(np.argmin(np.isfinite(values)))
             row = first + int(np.searchsorted(np.cumsum(counts), k, side="right"))
@@ -388,7 +380,7 @@ def _sparse_source(X: Any, padded: bool) -> tuple[_Read, int, int]:
         parts = (*_in_order(counts, columns, values), d)
         return sparse_leaf(*parts), exact.sparse_block(*parts, signs, padded)
 
-    return read, n, d
+    return read
 
 
 def _in_order(counts: Indices, columns: Indices, values: Vector) -> tuple[Indices, Indices, Vector]:
