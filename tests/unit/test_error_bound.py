@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_an_altered_text_is_refused() -> None:
         nv.Certificate.from_json(text)
 
 
-def first(proof: nv.ErrorBound, **changes: object) -> nv.ErrorBound:
+def first(proof: nv.ErrorBound, **changes: Any) -> nv.ErrorBound:
     """The proof with another first contradiction."""
     claim = replace(proof.contradictions[0], **changes)
     return replace(proof, contradictions=(claim, *proof.contradictions[1:]))
@@ -81,6 +82,9 @@ def among_first(proof: nv.ErrorBound) -> tuple[int, ...]:
 
 MUTANTS: dict[str, Callable[[nv.ErrorBound], nv.ErrorBound]] = {
     "bound raised": lambda p: replace(p, bound=p.bound + 1),
+    "bound beyond all floats": lambda p: replace(p, bound=Fraction(16) ** 400),
+    "bound below zero": lambda p: replace(p, bound=Fraction(-1)),
+    "bound far below zero": lambda p: replace(p, bound=-(Fraction(16) ** 400)),
     "bound raised a little": lambda p: replace(p, bound=p.bound + Fraction(1, 10**20)),
     "one left out": lambda p: replace(p, contradictions=p.contradictions[1:]),
     "one twice": lambda p: replace(

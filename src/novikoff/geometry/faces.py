@@ -126,11 +126,6 @@ def partition(view: View, among: Mask, limits: Limits, start: Indices | None = N
     """Find I and J of the rows ``among`` by facial reduction, exactly.
 
     ``start`` are rows to begin the first projection with.
-
-    Raises
-    ------
-    OutOfTimeError
-        If a limit is reached first.
     """
     passes, left = view.passes, among.copy()
     stages: list[list[Fraction]] = []

@@ -116,8 +116,6 @@ class View:
 
     def doubt(self, aim: Vector) -> float:
         """How far the product of a row less the centre with such weights may be off."""
-        if self.radius is None:
-            return self.passes.doubt(aim)
         return self.passes.doubt(aim, self.radius)
 
 
@@ -212,34 +210,16 @@ class Question:
 
 @dataclass
 class Answer:
-    """Where a search is, or ended.
-
-    Attributes
-    ----------
-    rows, weights
-        The rows in use and λ > 0 on them, for the rows themselves.
-    w
-        A direction: the nearest point, or minus the residual, for the rows themselves.
-    seen
-        What a pass with w found: the most violated rows, and the proof that w separates.
-    ending
-        Why the search ended, None while it goes on.
-    working
-        The working set.
-    vertices
-        The members of the corral: rows, partners or −1, and u.
-    plain
-        Whether the rows were seen as they are: then the answer is about their margin.
-    """
+    """Where a search is, or ended; rows, λ and w are those of the rows themselves."""
 
     rows: Indices
-    weights: Vector
-    w: Vector
-    seen: MostViolated
-    ending: Ending | None
+    weights: Vector  # λ > 0 on the rows
+    w: Vector  # a direction: the nearest point, or minus the residual
+    seen: MostViolated  # what a pass with w found, and the proof that w separates
+    ending: Ending | None  # None while it goes on
     working: Indices
-    vertices: tuple[Indices, Indices, Vector]
-    plain: bool
+    vertices: tuple[Indices, Indices, Vector]  # the corral: rows, partners or −1, and u
+    plain: bool  # whether the rows were seen as they are: then it is about their margin
 
 
 Watcher = Callable[[Answer], bool]

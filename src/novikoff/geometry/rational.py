@@ -46,11 +46,6 @@ def project(
 
     The inner product is that of the rows with each column multiplied by its factor, a
     power of two. ``start`` are rows to begin with.
-
-    Raises
-    ------
-    OutOfTimeError
-        If a limit is reached first.
     """
     sums = passes.over(ColumnSums(targets), limits).sums
     b = [-value for value in exact.as_fractions(sums)]
@@ -74,11 +69,6 @@ def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[
 
     The rows are to be independent. Floats choose as many columns as there are rows, one solve
     gives λ, and all columns are looked at to confirm it.
-
-    Raises
-    ------
-    OutOfTimeError
-        If a limit is reached first.
     """
     import flint
 

@@ -34,18 +34,10 @@ _MOST_WEIGHTS = 1500
 
 @dataclass(frozen=True)
 class Recession:
-    """What becomes of each weight, the bias last if there is one.
-
-    Attributes
-    ----------
-    infinite : array of bool
-        The weights that run to infinity.
-    undetermined : array of bool
-        Those that the data does not determine, because columns depend on each other.
-    """
+    """What becomes of each weight, the bias last if there is one."""
 
     infinite: npt.NDArray[np.bool_]
-    undetermined: npt.NDArray[np.bool_]
+    undetermined: npt.NDArray[np.bool_]  # because columns depend on each other
 
 
 def recession(
@@ -53,14 +45,7 @@ def recession(
 ) -> Recession | None:
     """What becomes of each weight of a logistic regression; None if there are too many.
 
-    Parameters
-    ----------
-    problem : Problem
-        The rows.
-    separated : array of int
-        The rows that can be strictly on their side, of a verdict.
-    limits : Limits, optional
-        When to give up with OutOfTimeError.
+    ``separated`` are the rows that can be strictly on their side, of a verdict.
 
     Examples
     --------
