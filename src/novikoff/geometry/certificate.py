@@ -107,17 +107,8 @@ digest of the rows and labels differs.
     def verify(self, X: object, y: object) -> None:
         """Check every claim against the data, in exact arithmetic; the data is read once.
 
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n, d)
-            The data; it may be memory-mapped.
-        y : array of shape (n,)
-            The labels.
-
-        Raises
-        ------
-        CertificateError
-            If anything does not hold, or a number is NaN or infinite; the message says what.
+        X may be an array, memory-mapped or not, a data frame or a sparse matrix. CertificateError
+        says what does not hold, or where a number is NaN or infinite.
         """
         check(self, X, y)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -419,12 +419,10 @@ def _read_signs(y: Any, positive: Label, negative: Label) -> Signs:
         if np.isnat(labels).any():
             raise ValueError("a label is missing.")
         labels = labels.astype(str)
-    values, place = (
-        np.unique(labels, return_inverse=True) if labels.dtype != object else _unique(labels)
-    )
-    signs = np.full(len(values), -1, dtype=np.int8)
-    for k, value in enumerate(values):
-        label = value.item() if isinstance(value, np.generic) else value
+    places: dict[Any, int] = {}
+    place = [places.setdefault(label, len(places)) for label in labels.tolist()]
+    signs = np.full(len(places), -1, dtype=np.int8)
+    for label, k in places.items():
         if label is None or label != label:
             raise ValueError("a label is missing.")
         plain = label if isinstance(label, str | int | float | bool) else str(label)
@@ -432,13 +430,7 @@ def _read_signs(y: Any, positive: Label, negative: Label) -> Signs:
             signs[k] = 1
         elif negative is not None and plain != negative:
             raise ValueError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
-    return np.asarray(signs[place])
-
-
-def _unique(labels: npt.NDArray[Any]) -> tuple[list[Hashable], Indices]:
-    numbers: dict[Hashable, int] = {}
-    place = [numbers.setdefault(label, len(numbers)) for label in labels.tolist()]
-    return list(numbers), np.array(place, dtype=np.int64)
+    return np.asarray(signs[np.array(place, dtype=np.int64)])
 
 
 # The claims.

@@ -52,10 +52,7 @@ class ErrorBound:
     def verify(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> None:
         """Check every claim against the data, in exact arithmetic; the data is read once.
 
-        Raises
-        ------
-        CertificateError
-            If anything does not hold; the message says what.
+        CertificateError says what does not hold.
         """
         seen: set[int] = set()
         for claim in self.contradictions:

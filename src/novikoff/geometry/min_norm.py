@@ -126,14 +126,11 @@ def plain_view(passes: Passes) -> View:
 
 def gap_view(passes: Passes, limits: Limits) -> View:
     """The rows as they are, but less a centre if they are far from the origin."""
-    view = plain_view(passes)
     centre = _centre(passes, _sample(passes))
     if centre is None:
-        return view
+        return plain_view(passes)
     sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
-    largest = float(sizes.peaks[:-1].max())
-    columns = np.full(passes.p, _power(-math.frexp(largest)[1]))
-    return View(passes, columns, centre, None, _radius(sizes))
+    return View(passes, _even(sizes.peaks[:-1], passes.p), centre, None, _radius(sizes))
 
 
 def balanced_view(passes: Passes, limits: Limits) -> View:
@@ -143,11 +140,10 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
     """
     view, sample = plain_view(passes), _sample(passes)
     centre = _centre(passes, sample)
-    unit = float(view.columns[0])
     if passes.n > 2 * _SAMPLE and centre is None:
+        unit = float(view.columns[0])
         seen = np.abs(sample.A) * unit
-        lengths = np.sqrt(np.square(seen).sum(axis=1))
-        lengths = np.append(lengths[lengths > 0.0], passes.problem.radius * unit)
+        lengths = np.append(np.linalg.norm(seen, axis=1), passes.problem.radius * unit)
         if _alike(seen.max(axis=0)) and _alike(lengths):
             return view
     sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
@@ -156,11 +152,16 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
         exponents = np.where(peaks > 0.0, np.frexp(peaks)[1], 0)
         columns = np.array([_power(-int(e)) for e in exponents])
     elif centre is not None:
-        columns = np.full(passes.p, _power(-math.frexp(float(peaks.max()))[1]))
+        columns = _even(peaks, passes.p)
     lengths = in_turn(passes.over(Sizes(columns, centre), limits).lengths)
     lengths[lengths == 0.0] = 1.0
     radius = None if centre is None else _radius(sizes)
     return View(passes, columns, centre, None if _alike(lengths) else lengths, radius)
+
+
+def _even(peaks: Vector, p: int) -> Vector:
+    """One factor for all columns that brings the largest number near one."""
+    return np.full(p, _power(-math.frexp(float(peaks.max()))[1]))
 
 
 def _radius(sizes: Sizes) -> float:

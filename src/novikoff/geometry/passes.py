@@ -140,13 +140,7 @@ class Passes(Part):
         return Part(first, X, self.signs[first:last], self.fit_intercept)
 
     def over(self, visit: V, limits: Limits) -> V:
-        """Let a visit look at all rows, on every core.
-
-        Raises
-        ------
-        OutOfTimeError
-            If a limit is reached.
-        """
+        """Let a visit look at all rows, on every core; OutOfTimeError if a limit is reached."""
         total = visit.blank()
 
         def look(first: int) -> V:
