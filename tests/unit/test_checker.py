@@ -161,7 +161,7 @@ def test_half_a_megabyte_of_hostile_text_costs_little(edit: dict[str, Any]) -> N
 def test_many_long_numbers_cost_in_proportion() -> None:
     body = json.loads(certificate(CORNERS, [0, 1, 1, 0]).to_json())
     digits = "f" * 32_000
-    claim = {
+    claim: dict[str, Any] = {
         "among": [0, 1, 2, 3],
         "rows": [0, 1, 2, 3],
         "multipliers": {"denominator": "0x" + digits, "numerators": ["0x" + digits] * 4},
