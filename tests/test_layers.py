@@ -20,7 +20,10 @@ _BELOW_REPORT = {"core", "geometry", "systems", "learners", "theory", "neurons",
 _SHELLS = {"cli", "lab", "cluster"}
 
 # The checker imports NumPy, the standard library and itself, nothing else.
-CHECKER = {f"geometry/{name}.py" for name in ("certificate", "checker", "error_bound", "exact")}
+CHECKER = {
+    f"geometry/{name}.py"
+    for name in ("certificate", "checker", "error_bound", "exact", "proof_text")
+}
 
 # What each room may import of novikoff, besides itself.
 ALLOWED: dict[str, set[str]] = {

@@ -34,7 +34,7 @@ def _most_violated(by_side: bool, centred: bool) -> Make:
     def make(passes: Passes, w: Vector, rng: np.random.Generator) -> Visit:
         centre = np.full(passes.d, 0.5) if centred and not passes.sparse else None
         levels = (float(rng.normal()) + 1.0, float(rng.normal()) + 1.0)
-        return MostViolated(w, w, 1e-9, 3, levels, centre, by_side=by_side)
+        return MostViolated(w, exact.floats(w), 1e-9, 3, levels, centre, by_side=by_side)
 
     return make
 
@@ -43,7 +43,7 @@ VISITS: dict[str, Make] = {
     "most violated": _most_violated(False, False),
     "most violated of each side": _most_violated(True, False),
     "most violated, centred": _most_violated(True, True),
-    "least": lambda passes, w, rng: Least(exact.floats(w), passes.doubt(w), w),
+    "least": lambda passes, w, rng: Least(exact.floats(w), passes.doubt(w)),
     "sizes": lambda passes, w, rng: Sizes(np.ones(passes.p)),
     "signs": lambda passes, w, rng: ExactSigns(
         exact.numbers([Fraction(int(4 * value), 3) for value in w]), passes.doubt(w)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import time
@@ -23,6 +22,7 @@ from novikoff.geometry.checker import (
     MatrixDigest,
     rows_per_leaf,
 )
+from tests.unit.test_certificate import sealed
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
@@ -31,13 +31,6 @@ def certificate(X: object, y: object, **options: Any) -> nv.Certificate:
     proof = nv.separate(X, y, **options).certificate
     assert proof is not None
     return proof
-
-
-def sealed(body: dict[str, Any]) -> str:
-    """The text of a certificate by someone who can compute a checksum."""
-    rest = {name: value for name, value in body.items() if name != "checksum"}
-    checksum = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-    return json.dumps({**rest, "checksum": checksum})
 
 
 # The digest
@@ -168,7 +161,7 @@ def test_half_a_megabyte_of_hostile_text_costs_little(edit: dict[str, Any]) -> N
 def test_many_long_numbers_cost_in_proportion() -> None:
     body = json.loads(certificate(CORNERS, [0, 1, 1, 0]).to_json())
     digits = "f" * 32_000
-    claim = {
+    claim: dict[str, Any] = {
         "among": [0, 1, 2, 3],
         "rows": [0, 1, 2, 3],
         "multipliers": {"denominator": "0x" + digits, "numerators": ["0x" + digits] * 4},

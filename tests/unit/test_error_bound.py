@@ -82,6 +82,9 @@ def among_first(proof: nv.ErrorBound) -> tuple[int, ...]:
 
 MUTANTS: dict[str, Callable[[nv.ErrorBound], nv.ErrorBound]] = {
     "bound raised": lambda p: replace(p, bound=p.bound + 1),
+    "bound beyond all floats": lambda p: replace(p, bound=Fraction(16) ** 400),
+    "bound below zero": lambda p: replace(p, bound=Fraction(-1)),
+    "bound far below zero": lambda p: replace(p, bound=-(Fraction(16) ** 400)),
     "bound raised a little": lambda p: replace(p, bound=p.bound + Fraction(1, 10**20)),
     "one left out": lambda p: replace(p, contradictions=p.contradictions[1:]),
     "one twice": lambda p: replace(

@@ -41,12 +41,6 @@ def check_matrix(X: object) -> Floats | sp.csr_array:
     X : array, data frame, sparse matrix or nested sequence of shape (n, d)
         The numbers. Booleans and integers become float64 before anything is added up.
 
-    Raises
-    ------
-    ValueError
-        If X is not a table of numbers that float64 can hold, or a sparse matrix is malformed. The
-        message names the row and the column where one is at fault.
-
     Examples
     --------
     >>> check_matrix([[1, 2], [3, 4]]).dtype
@@ -66,20 +60,13 @@ def check_matrix(X: object) -> Floats | sp.csr_array:
     if dense.ndim != 2:
         raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
     floats: Any = np.ascontiguousarray(_as_floats(dense))
-    checked: Floats = floats
-    return checked
+    return floats
 
 
 def check_labels(y: object) -> Labels:
-    """One label per row, none of them missing.
+    """One label per row, none of them missing and each to be told from others.
 
     Dates and times become text.
-
-    Raises
-    ------
-    ValueError
-        If y is missing, has more than one column, or a label is missing or cannot be told from
-        another, such as an integer beyond 2**53.
 
     Examples
     --------
@@ -98,10 +85,9 @@ def check_labels(y: object) -> Labels:
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise ValueError(f"y has shape {labels.shape}, but one label per row is needed.")
-    if labels.dtype.kind == "V":
-        raise ValueError("y has structured labels: one value per row is needed.")
-    if labels.dtype.kind == "c":
-        raise ValueError("y has complex numbers: labels are whole numbers, text or the like.")
+    if labels.dtype.kind in "Vc":
+        what = "structured labels" if labels.dtype.kind == "V" else "complex numbers"
+        raise ValueError(f"y has {what}: labels are whole numbers, text or the like.")
     _check_labels_are_there(labels)
     return labels.astype(str) if labels.dtype.kind in "mM" else labels
 
@@ -149,11 +135,6 @@ def signs_of(
 ) -> npt.NDArray[np.int8]:
     """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None.
 
-    Raises
-    ------
-    ValueError
-        If there is another label.
-
     Examples
     --------
     >>> signs_of(check_labels(["up", "down"]), "up", "down").tolist()
@@ -176,21 +157,21 @@ def _equal(labels: Labels, label: Hashable) -> npt.NDArray[np.bool_]:
 
 
 def _check_labels_are_there(labels: Labels) -> None:
+    large = np.zeros(len(labels), dtype=np.bool_)
     if labels.dtype == object:
         values = labels.tolist()
         missing = np.array([_is_missing(label) for label in values], dtype=np.bool_)
-        large = [i for i, label in enumerate(values) if _is_large(label)]
+        large = np.array([_is_large(label) for label in values], dtype=np.bool_)
+    elif labels.dtype.kind in "iu":
+        missing, large = large, (labels > MOST_EXACT) | (labels < -MOST_EXACT)
     else:
         missing = np.isnat(labels) if labels.dtype.kind in "mM" else labels != labels
-        large = []
-        if labels.dtype.kind in "iu":
-            outside = (labels > MOST_EXACT) | (labels < -MOST_EXACT)
-            large = np.flatnonzero(outside)[:1].tolist()
     if missing.any():
         raise ValueError(f"y has no label in row {int(np.argmax(missing))}.")
-    if large:
+    if large.any():
+        row = int(np.argmax(large))
         raise ValueError(
-            f"y has the label {labels[large[0]]} in row {large[0]}: integers beyond 2**53 are not "
+            f"y has the label {labels[row]} in row {row}: integers beyond 2**53 are not "
             "told from their neighbours everywhere; give them as text."
         )
 
@@ -229,11 +210,10 @@ def _has_large(values: npt.NDArray[Any]) -> bool:
 
 def _from_frame(frame: Any) -> Floats:
     """A data frame; where its columns differ in type, each is read as what it is."""
-    columns: list[Any] = (
-        [frame.iloc[:, j] for j in range(frame.shape[1])]
-        if hasattr(frame, "iloc")
-        else list(frame.get_columns())
-    )
+    by_number = hasattr(frame, "iloc")
+    columns: list[Any] = [
+        frame.iloc[:, j] if by_number else frame[:, j] for j in range(frame.shape[1])
+    ]
     kinds = {str(column.dtype) for column in columns}
     if len(kinds) == 1 and kinds <= {"float32", "float64", "Float32", "Float64"}:
         whole = np.asarray(frame.to_numpy())
@@ -266,17 +246,11 @@ def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
     wide = values.astype(np.float64)
     if kind == "f":
         rounded = (wide != values) & (values == values)
-    elif values.dtype.itemsize == 8:
-        rounded = (values > MOST_EXACT) | (values < -MOST_EXACT)
     else:
-        return wide
+        rounded = (values > MOST_EXACT) | (values < -MOST_EXACT)
     if rounded.any():
         i, j = np.argwhere(rounded)[0].tolist()
-        row, column = place(i, j)
-        raise ValueError(
-            f"X contains {values[i, j]} in row {row}, column {column}, which float64 cannot hold "
-            "exactly."
-        )
+        raise _not_exact(values[i, j], *place(i, j))
     return wide
 
 
@@ -291,15 +265,22 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
                 "encode it first."
             )
         try:
-            out[i, j] = rounded = float(number)
+            out[i, j] = float(number)
         except OverflowError:
-            rounded = math.inf
-        if rounded != number and number == number:  # exact, as Python compares
-            raise ValueError(
-                f"X contains {value!r} in row {row}, column {column}, which float64 cannot hold "
-                "exactly."
-            )
+            out[i, j] = math.inf
+        if float(out[i, j]) != number and number == number:  # exact, as Python compares
+            raise _not_exact(value, row, column)
     return out
+
+
+def _not_exact(value: object, row: int, column: int) -> ValueError:
+    return ValueError(
+        f"X contains {value} in row {row}, column {column}, which float64 cannot hold exactly."
+    )
+
+
+def _malformed(what: str) -> ValueError:
+    return ValueError(f"X is a malformed sparse matrix: {what}.")
 
 
 def _from_sparse(matrix: Any) -> sp.csr_array:
@@ -329,13 +310,10 @@ def _from_sparse(matrix: Any) -> sp.csr_array:
         rows, columns, data = (np.asarray(part) for part in (*entries.coords, entries.data))
         for indices, most, what in ((rows, n, "row"), (columns, d, "column")):
             if indices.ndim != 1 or indices.dtype.kind not in "iu" or len(indices) != len(data):
-                raise ValueError("X is a malformed sparse matrix: its indices are no integers.")
+                raise _malformed("its indices are not integers")
             outside = (indices < 0) | (indices >= most)
             if outside.any():
-                wrong = indices[np.argmax(outside)]
-                raise ValueError(
-                    f"X is a malformed sparse matrix: {what} {wrong} is not below {most}."
-                )
+                raise _malformed(f"{what} {indices[np.argmax(outside)]} is not below {most}")
     numbers = _as_floats(data[:, None], lambda k, _: (int(rows[k]), int(columns[k])))[:, 0]
     order = np.lexsort((columns, rows))
     rows, columns, numbers = _without_duplicates(rows[order], columns[order], numbers[order])
@@ -347,11 +325,6 @@ def _from_sparse(matrix: Any) -> sp.csr_array:
 def check_compressed(indptr: object, indices: object, data: object, shape: tuple[int, int]) -> int:
     """Check the three arrays of a CSR matrix against each other; how many entries are in use.
 
-    Raises
-    ------
-    ValueError
-        If they are no CSR matrix of this shape.
-
     Examples
     --------
     >>> check_compressed(np.array([0, 2]), np.array([0, 5]), np.ones(2), (1, 3))
@@ -361,27 +334,22 @@ def check_compressed(indptr: object, indices: object, data: object, shape: tuple
     """
     arrays = (indptr, indices, data)
     if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays):
-        raise ValueError("X is a malformed sparse matrix: it lacks one of its three arrays.")
-    starts, columns, values = np.asarray(indptr), np.asarray(indices), np.asarray(data)
+        raise _malformed("it lacks one of its three arrays")
+    starts, columns, values = (np.asarray(part) for part in arrays)
     if starts.dtype.kind not in "iu" or columns.dtype.kind not in "iu":
-        raise ValueError("X is a malformed sparse matrix: its indices are not integers.")
+        raise _malformed("its indices are not integers")
     if len(starts) != shape[0] + 1:
-        raise ValueError(
-            f"X is a malformed sparse matrix: indptr has {len(starts)} entries for {shape[0]} rows."
-        )
+        raise _malformed(f"indptr has {len(starts)} entries for {shape[0]} rows")
     if int(starts[0]) != 0 or (starts[1:] < starts[:-1]).any():
-        raise ValueError("X is a malformed sparse matrix: indptr does not rise from 0.")
+        raise _malformed("indptr does not rise from 0")
     stored = int(starts[-1])
     if stored > len(columns) or stored > len(values):
-        raise ValueError("X is a malformed sparse matrix: indptr ends beyond its entries.")
+        raise _malformed("indptr ends beyond its entries")
     outside = (columns[:stored] < 0) | (columns[:stored] >= shape[1])
     if outside.any():
         k = int(np.argmax(outside))
         row = int(np.searchsorted(starts, k, side="right")) - 1
-        raise ValueError(
-            f"X is a malformed sparse matrix: index {columns[k]} in its row {row} is not below "
-            f"{shape[1]}."
-        )
+        raise _malformed(f"index {columns[k]} in its row {row} is not below {shape[1]}")
     return stored
 
 
@@ -399,9 +367,8 @@ def _without_duplicates(
     rows: npt.NDArray[Any], columns: npt.NDArray[Any], data: Floats
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
     """Sorted entries, those of one place added up exactly."""
-    if len(rows) == 0:
-        return rows, columns, data
-    fresh = np.append(True, (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1]))
+    fresh = np.ones(len(rows), dtype=np.bool_)
+    fresh[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
     if fresh.all():
         return rows, columns, data
     first = np.flatnonzero(fresh)
@@ -409,24 +376,16 @@ def _without_duplicates(
     counts = np.diff(np.append(first, len(data)))
     for k in np.flatnonzero(counts > 1).tolist():
         parts: Sequence[float] = data[first[k] : first[k] + counts[k]].tolist()
-        sums[k] = _exact_sum(parts, int(rows[first[k]]), int(columns[first[k]]))
-    return rows[first], columns[first], sums
-
-
-def _exact_sum(parts: Sequence[float], row: int, column: int) -> float:
-    if not all(map(math.isfinite, parts)):
-        return math.nan  # `pose` names the place
-    total = sum(map(Fraction, parts), Fraction(0))
-    try:
-        rounded = float(total)
-    except OverflowError:
-        rounded = math.inf
-    if rounded != total:
-        raise ValueError(
-            f"X has several entries in row {row}, column {column}, whose sum float64 cannot hold "
-            "exactly: add them up first."
-        )
-    return rounded
+        try:
+            sums[k] = math.fsum(parts) if all(map(math.isfinite, parts)) else math.nan
+        except OverflowError:
+            sums[k] = math.inf
+        if not np.isnan(sums[k]) and sum(map(Fraction, parts)) != float(sums[k]):
+            raise ValueError(
+                f"X has several entries in row {rows[first[k]]}, column {columns[first[k]]}, whose "
+                "sum float64 cannot hold exactly: add them up first."
+            )
+    return rows[first], columns[first], sums  # NaN is found by `pose`
 
 
 def _csr(

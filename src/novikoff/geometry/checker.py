@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -223,13 +223,7 @@ class Reading:
         self._kept: dict[int, tuple[Indices, Vector]] = {}
 
     def blocks(self) -> Iterator[tuple[int, Block]]:
-        """All rows a_i in turn; at the end the digest is compared.
-
-        Raises
-        ------
-        CertificateError
-            If a number is not finite, or the rows are not those of the proof.
-        """
+        """All rows a_i in turn; at the end the digest is compared."""
         leaves = []
         for first in range(0, self.n, rows_per_leaf(self.d)):
             last = min(first + rows_per_leaf(self.d), self.n)
@@ -251,11 +245,10 @@ class Reading:
 
     def _keep(self, first: int, last: int, block: Block) -> None:
         low, high = np.searchsorted(self._named, [first, last])
-        columns = np.arange(self.p) if block.columns is None else block.columns
         for row in self._named[low:high].tolist():
             values = block.A[row - first]
             used = np.flatnonzero(values)
-            self._kept[row] = columns[used], values[used]
+            self._kept[row] = block.columns[used], values[used]
 
     def at(self, rows: Sequence[int]) -> Block:
         """Rows that were asked for by number."""
@@ -267,15 +260,15 @@ class Reading:
         return exact.sparse_block(counts, columns, values, self.p, ones, False)
 
 
-def check_all(reading: Reading, look: Callable[[int, Block], None]) -> None:
+def check_all(reading: Reading, look: Callable[[int, Block], None] | None = None) -> None:
     """Show all rows to a check. That data is other data is said before anything else."""
     failed: CertificateError | None = None
     for first, block in reading.blocks():
-        if failed is None:
-            try:
+        try:
+            if look is not None and failed is None:
                 look(first, block)
-            except CertificateError as error:
-                failed = error
+        except CertificateError as error:
+            failed = error
     if failed is not None:
         raise failed
 
@@ -288,20 +281,20 @@ def _source(X: Any, padded: bool) -> tuple[_Read, int, int]:
     """How to read X, and its shape."""
     if np.ma.is_masked(X):
         raise ValueError("it is masked in places.")
-    if hasattr(X, "tocsr"):
-        return _sparse_source(X, padded)
-    table: Any = X if isinstance(X, np.ndarray) else _table_of(X)
-    if table.ndim != 2:
-        raise ValueError(f"it has {table.ndim} dimension(s), but a table has two.")
+    sparse = hasattr(X, "tocsr")
+    table: Any = X if sparse or isinstance(X, np.ndarray) else _table_of(X)
+    if len(table.shape) != 2:
+        raise ValueError(f"it has {len(table.shape)} dimension(s), but a table has two.")
     n, d = int(table.shape[0]), int(table.shape[1])
+    if sparse:
+        return _sparse_source(table, n, d, padded), n, d
 
     def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
         copy = np.array(table[first:last], copy=True, subok=False)
         if copy.shape != (last - first, d):
             raise ValueError("its shape changed while it was read.")
         rows = _as_floats(copy, first)
-        if not np.isfinite(rows).all():
-            i, j = np.argwhere(~np.isfinite(rows))[0].tolist()
+        for i, j in np.argwhere(~np.isfinite(rows)).tolist():
             raise _not_finite(rows[i, j], first + i, j)
         return dense_leaf(rows), exact.dense_block(rows, signs, padded)
 
@@ -315,12 +308,15 @@ def _not_finite(value: float, row: int, column: int) -> ValueError:
     )
 
 
+def _malformed(what: str) -> ValueError:
+    return ValueError(f"it is a malformed sparse matrix: {what}.")
+
+
 def _table_of(X: Any) -> npt.NDArray[Any]:
     """A data frame, whose columns may differ in type, or nested sequences."""
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        columns = (
-            [X.iloc[:, j] for j in range(X.shape[1])] if hasattr(X, "iloc") else X.get_columns()
-        )
+        by_number = hasattr(X, "iloc")
+        columns = [X.iloc[:, j] if by_number else X[:, j] for j in range(X.shape[1])]
         out = np.empty(tuple(X.shape))
         for j, column in enumerate(columns):
             out[:, j] = _as_floats(np.array(column.to_numpy())[:, None], 0)[:, 0]
@@ -347,31 +343,26 @@ def _as_floats(values: npt.NDArray[Any], first: int) -> Vector:
     return wide
 
 
-def _sparse_source(X: Any, padded: bool) -> tuple[_Read, int, int]:
-    if len(X.shape) != 2:
-        raise ValueError(f"it has {len(X.shape)} dimension(s), but a table has two.")
-    n, d = int(X.shape[0]), int(X.shape[1])
+def _sparse_source(X: Any, n: int, d: int, padded: bool) -> _Read:
     form = getattr(X, "format", "")
     if form == "csr":
         indptr, indices, data = np.array(X.indptr), X.indices, X.data
     else:
         entries = X if form == "coo" else X.tocoo()
-        rows, indices, data = (
-            np.asarray(part) for part in (entries.row, entries.col, entries.data)
-        )
+        rows, indices, data = map(np.asarray, (entries.row, entries.col, entries.data))
         if not len(rows) == len(indices) == len(data) or rows.dtype.kind not in "iu":
-            raise ValueError("it is a malformed sparse matrix.")
+            raise _malformed("its rows are not integers, one for each entry")
         if len(rows) > 0 and not 0 <= int(rows.min()) <= int(rows.max()) < n:
-            raise ValueError("it is a malformed sparse matrix: a row is out of range.")
+            raise _malformed("a row is out of range")
         order = np.argsort(rows, kind="stable")
         indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
         indices, data = indices[order], data[order]
     if indptr.ndim != 1 or indptr.dtype.kind not in "iu" or len(indptr) != n + 1:
-        raise ValueError("it is a malformed sparse matrix: indptr is not n + 1 integers.")
+        raise _malformed("indptr is not n + 1 integers")
     if int(indptr[0]) != 0 or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError("it is a malformed sparse matrix: indptr does not rise from 0.")
+        raise _malformed("indptr does not rise from 0")
     if int(indptr[-1]) > min(len(indices), len(data)) or indices.dtype.kind not in "iu":
-        raise ValueError("it is a malformed sparse matrix: indptr ends beyond its entries.")
+        raise _malformed("indptr ends beyond its entries")
 
     def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
         stretch = slice(int(indptr[first]), int(indptr[last]))
@@ -381,7 +372,7 @@ def _sparse_source(X: Any, padded: bool) -> tuple[_Read, int, int]:
         if not len(columns) == len(values) == int(counts.sum()):
             raise ValueError("its shape changed while it was read.")
         if len(columns) > 0 and not 0 <= int(columns.min()) <= int(columns.max()) < d:
-            raise ValueError("it is a malformed sparse matrix: a column is out of range.")
+            raise _malformed("a column is out of range")
         if not np.isfinite(values).all():
             k = int(np.argmin(np.isfinite(values)))
             row = first + int(np.searchsorted(np.cumsum(counts), k, side="right"))
@@ -389,7 +380,7 @@ def _sparse_source(X: Any, padded: bool) -> tuple[_Read, int, int]:
         parts = (*_in_order(counts, columns, values), d)
         return sparse_leaf(*parts), exact.sparse_block(*parts, signs, padded)
 
-    return read, n, d
+    return read
 
 
 def _in_order(counts: Indices, columns: Indices, values: Vector) -> tuple[Indices, Indices, Vector]:
@@ -428,12 +419,10 @@ def _read_signs(y: Any, positive: Label, negative: Label) -> Signs:
         if np.isnat(labels).any():
             raise ValueError("a label is missing.")
         labels = labels.astype(str)
-    values, place = (
-        np.unique(labels, return_inverse=True) if labels.dtype != object else _unique(labels)
-    )
-    signs = np.full(len(values), -1, dtype=np.int8)
-    for k, value in enumerate(values):
-        label = value.item() if isinstance(value, np.generic) else value
+    places: dict[Any, int] = {}
+    place = [places.setdefault(label, len(places)) for label in labels.tolist()]
+    signs = np.full(len(places), -1, dtype=np.int8)
+    for label, k in places.items():
         if label is None or label != label:
             raise ValueError("a label is missing.")
         plain = label if isinstance(label, str | int | float | bool) else str(label)
@@ -441,13 +430,7 @@ def _read_signs(y: Any, positive: Label, negative: Label) -> Signs:
             signs[k] = 1
         elif negative is not None and plain != negative:
             raise ValueError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
-    return np.asarray(signs[place])
-
-
-def _unique(labels: npt.NDArray[Any]) -> tuple[list[Hashable], Indices]:
-    numbers: dict[Hashable, int] = {}
-    place = [numbers.setdefault(label, len(numbers)) for label in labels.tolist()]
-    return list(numbers), np.array(place, dtype=np.int64)
+    return np.asarray(signs[np.array(place, dtype=np.int64)])
 
 
 # The claims.
@@ -495,16 +478,16 @@ class _Seen:
     def look_at(self, first: int, block: Block) -> None:
         """Take a range of rows into account."""
         A, proof = block.A, self.proof
-        columns = range(A.shape[1]) if block.columns is None else block.columns.tolist()
         w = None if self.w is None else block.of(self.w)
         sides = np.zeros(len(A), dtype=np.int8) if w is None else exact.product_signs(A, w)
         if (sides < 0).any():
             row = first + int(np.argmax(sides < 0))
             raise CertificateError(f"Row {row} is on the wrong side: ⟨a, w⟩ < 0.")
         self.left.append(first + np.flatnonzero(sides == 0))
-        self.used[columns] |= A.any(axis=0)
+        self.used[block.columns] |= A.any(axis=0)
         if self.whole is not None:
-            for j, part in zip(columns, exact.column_sums(A[sides == 0]), strict=True):
+            sums = exact.column_sums(A[sides == 0])
+            for j, part in zip(block.columns.tolist(), sums, strict=True):
                 self.sums[j] += part
         if proof.margin is not None and w is not None and self.w is not None:
             _check_lower(first, A, w, self.w, proof.margin.lo)
@@ -534,7 +517,7 @@ def check_contradiction(claim: Dependence, rows: Reading) -> None:
     block = rows.at(claim.among)
     sums = np.array(exact.column_sums(block.A), dtype=object)
     among = np.array(claim.among, dtype=np.int64)
-    _check_dependence(claim, among, block.spread(sums, rows.p).tolist(), rows)
+    _check_dependence(claim, among, block.spread(sums).tolist(), rows)
 
 
 def _check_kind(proof: Certificate, left: Indices, p: int) -> None:
@@ -582,7 +565,7 @@ def _check_dependence(
             raise CertificateError(f"The weight λ of row {low[0]} is not positive.")
         if len(claim.rows) > 0:
             whole, unit = exact.combine(B.A, exact.numbers(claim.multipliers))
-            for j, value in enumerate(B.spread(whole, rows.p).tolist()):
+            for j, value in enumerate(B.spread(whole).tolist()):
                 total[j] += value * unit
         if any(total):
             column = next(j for j, value in enumerate(total) if value)
@@ -591,11 +574,8 @@ def _check_dependence(
     if claim.among is None:
         raise CertificateError("A solve shows λ on rows that are named only.")
     every = rows.at(claim.among)  # without columns of zeros, which ask for nothing
-    columns = np.arange(rows.p) if every.columns is None else every.columns
-    right = [-total[j] for j in columns.tolist()]
-    square = np.zeros((len(claim.rows), len(columns)))
-    own = np.arange(rows.p) if B.columns is None else B.columns
-    square[:, np.searchsorted(columns, own)] = B.A
+    right = [-total[j] for j in every.columns.tolist()]
+    square = B.spread(B.A)[:, every.columns]
     found = exact.enclose(square.T, right) if len(square) == len(right) else None
     if found is None:
         raise CertificateError("The system for λ is not square, or not shown to be regular.")
@@ -690,5 +670,4 @@ def _square_of_sum(
         raise CertificateError("The weights of the upper bound are not a λ ≥ 0.")
     block = rows.at(named)
     whole, unit = exact.combine(block.A, exact.numbers(weights))
-    total = block.spread(whole, rows.p)[:columns]
-    return Fraction(sum(int(value) ** 2 for value in total)) * unit**2
+    return exact.sum_of_squares(block.spread(whole)[:columns], unit)

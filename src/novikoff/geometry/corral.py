@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from enum import Enum
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,7 +27,7 @@ import numpy.typing as npt
 from scipy.linalg import qr_delete
 from scipy.linalg.lapack import dtrtrs
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 _ZERO: Final = 4e-15
 # A vector depends on the members if less than this share of it is new.
 _INDEPENDENT: Final = 1e-13
-# A working set of more bytes is priced by a short list of rows in between.
-_FAST_BYTES, _SHORT = 1 << 20, 64
 # Products of more entries are shared by BLAS among cores, which may be busy.
 _ONE_CORE: Final = 1 << 15
 # Members for which there is room at once.
@@ -64,7 +63,6 @@ class WorkingSet:
     def __init__(self, G: Vector | sp.csr_array, sides: npt.NDArray[np.int8]) -> None:
         self.G = G
         self.n = G.shape[0]
-        self.sides = sides
         self.positive, self.negative = np.flatnonzero(sides > 0), np.flatnonzero(sides < 0)
 
     def vector(self, i: int, j: int = -1) -> Vector:
@@ -77,15 +75,6 @@ class WorkingSet:
                 stretch = slice(int(self.G.indptr[k]), int(self.G.indptr[k + 1]))
                 v[self.G.indices[stretch]] += self.G.data[stretch]
         return v
-
-    def some(self, rows: Indices) -> WorkingSet:
-        """A few of them."""
-        return WorkingSet(self.G[rows], self.sides[rows])
-
-    @property
-    def large(self) -> bool:
-        """Whether a look at all of them leaves the fast caches."""
-        return isinstance(self.G, np.ndarray) and self.G.nbytes > _FAST_BYTES
 
 
 class Corral:
@@ -228,50 +217,36 @@ def pivot(working: WorkingSet, corral: Corral, tol: float, pairs: bool, limits: 
 
     That is: until ⟨g, r⟩ ≤ tol·‖r‖² for all g, r the residual. With ``pairs`` the vectors
     are the sums of a row of side +1 and one of side −1. Rows that rounding keeps from
-    improving the fit are barred until it improves. Of a large working set the best rows are
-    looked at by themselves, and all of them again only when none of these helps.
+    improving the fit are barred until it improves.
     """
     corral.begin(working)
     zero = _ZERO * math.sqrt(float(corral.b @ corral.b))
     best, barred = math.inf, np.zeros(working.n, dtype=np.bool_)
-    short, rows = working, np.arange(working.n)  # the rows that are priced, and where they are
-    for turn in range(1 << 62):
+    for turn in count():
         r = corral.residual
         square = float(r @ r)
         if math.sqrt(square) <= zero:
             return Ending.FITTED
         if turn % _PIVOTS_PER_LOOK == 0 and limits.reached() is not None:
-            return Ending.LIMITED
+            break
         if square < best:
             best = square
             barred[:] = False
-        i, j, price = _most_acute(short, r, pairs, barred[rows])
-        if not price > tol * square and short is not working:  # the short list is used up
-            short, rows = working, np.arange(working.n)
-            i, j, price = _most_acute(short, r, pairs, barred)
-        if i < 0 or not price > tol * square:
+        i, j, price = _most_acute(working, r, pairs, barred)
+        if not price > tol * square:
             return Ending.STALLED if barred.any() else Ending.OPTIMAL
         if corral.size >= corral.most:  # it is full: nobody can join
             return Ending.STALLED
-        i, j = int(rows[i]), int(rows[j]) if j >= 0 else -1
-        if short is working and working.large:
-            rows = _short_list(working, r, pairs, barred)
-            short = working.some(rows)
-        if not (corral.admit(working.vector(i, j), i, j) and _is_less(corral, best)):
-            barred[i] = True
-            if j >= 0:
-                barred[j] = True
+        joined = corral.admit(working.vector(i, j), i, j)
+        if not (joined and float(corral.residual @ corral.residual) < best):
+            barred[[i, j] if j >= 0 else i] = True
     return Ending.LIMITED
-
-
-def _is_less(corral: Corral, best: float) -> bool:
-    return float(corral.residual @ corral.residual) < best
 
 
 def _most_acute(
     working: WorkingSet, r: Vector, pairs: bool, barred: npt.NDArray[np.bool_]
 ) -> tuple[int, int, float]:
-    """The vector with the largest ⟨g, r⟩, and that value; −1 where there is none."""
+    """The vector with the largest ⟨g, r⟩, and that value; −∞ where there is none."""
     prices = products(working.G, r)
     prices[barred] = -np.inf
     if not pairs:
@@ -282,19 +257,3 @@ def _most_acute(
     i = int(working.positive[np.argmax(prices[working.positive])])
     j = int(working.negative[np.argmax(prices[working.negative])])
     return i, j, float(prices[i] + prices[j])
-
-
-def _short_list(
-    working: WorkingSet, r: Vector, pairs: bool, barred: npt.NDArray[np.bool_]
-) -> Indices:
-    """The rows of the largest prices, of either side where pairs are asked for."""
-    prices = products(working.G, r)
-    prices[barred] = -np.inf
-    if not pairs:
-        return _largest(np.arange(working.n), prices, _SHORT)
-    sides = (working.positive, working.negative)
-    return np.concatenate([_largest(side, prices[side], _SHORT // 2) for side in sides])
-
-
-def _largest(rows: Indices, prices: Vector, most: int) -> Indices:
-    return rows if len(rows) <= most else np.sort(rows[np.argpartition(-prices, most)[:most]])

@@ -29,13 +29,7 @@ def opposite_duplicates(passes: Passes, limits: Limits) -> tuple[int, ...] | Non
 def all_opposite_duplicates(
     passes: Passes, costs: Sequence[int | float | Fraction], limits: Limits
 ) -> Iterator[tuple[int, ...]]:
-    """As many of them as can be formed, each row once, dear rows with dear ones.
-
-    Raises
-    ------
-    OutOfTimeError
-        If a limit is reached.
-    """
+    """As many of them as can be formed, each row once, dear rows with dear ones."""
     seen = passes.over(RowHashes(), limits)
     signs = in_turn(seen.signs)
     for i in np.flatnonzero(signs == 0).tolist():

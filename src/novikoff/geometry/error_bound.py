@@ -8,19 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.geometry.certificate import (
-    describe,
-    read_checked,
-    read_dependence,
-    with_checksum,
-    write_dependence,
-    write_numbers,
-)
+from novikoff.geometry.certificate import describe
 from novikoff.geometry.checker import (
     CertificateError,
     Dependence,
@@ -29,6 +21,9 @@ from novikoff.geometry.checker import (
     check_all,
     check_contradiction,
 )
+from novikoff.geometry.proof_text import dump, parse, read
+
+_KIND = "lower bound"
 
 
 @dataclass(frozen=True)
@@ -57,10 +52,7 @@ class ErrorBound:
     def verify(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> None:
         """Check every claim against the data, in exact arithmetic; the data is read once.
 
-        Raises
-        ------
-        CertificateError
-            If anything does not hold; the message says what.
+        CertificateError says what does not hold.
         """
         seen: set[int] = set()
         for claim in self.contradictions:
@@ -71,7 +63,7 @@ class ErrorBound:
         named = (row for claim in self.contradictions for row in claim.named)
         reading = Reading(self, X, y, named)
         costs = _costs(sample_weight, self.n)
-        check_all(reading, lambda first, block: None)
+        check_all(reading)
         total = Fraction(0)
         for claim in self.contradictions:
             check_contradiction(claim, reading)
@@ -100,46 +92,16 @@ columns.'
 
     def to_json(self) -> str:
         """The proof as text, numbers exact."""
-        return self._text
-
-    @cached_property
-    def _text(self) -> str:
-        body: dict[str, object] = {
-            "kind": "lower bound",
-            "bound": write_numbers([self.bound]),
-            "n": self.n,
-            "d": self.d,
-            "fit_intercept": self.fit_intercept,
-            "positive": self.positive,
-            "negative": self.negative,
-            "sha256": self.sha256,
-            "contradictions": [write_dependence(claim) for claim in self.contradictions],
-        }
-        return with_checksum(body)
+        return dump(self, kind=_KIND)
 
     @classmethod
     def from_json(cls, text: str) -> ErrorBound:
         """Read a proof; one that was altered is refused with CertificateError."""
-        record = read_checked(text)
-        if record.get("kind") != "lower bound":
-            raise CertificateError(f"The certificate's kind is {str(record.get('kind'))[:40]!r}.")
-        n = record.count("n", 1 << 53)
-        bound = record.numbers("bound", 1)
-        if len(bound) != 1:
-            raise CertificateError("The certificate's field 'bound' is not one number.")
-        claims = [read_dependence(part, n) for part in record.parts("contradictions")]
-        proof = cls(
-            bound=bound[0],
-            contradictions=tuple(claim for claim in claims if claim is not None),
-            n=n,
-            d=record.count("d", 1 << 53),
-            fit_intercept=record.flag("fit_intercept"),
-            positive=record.label("positive"),
-            negative=record.label("negative"),
-            sha256=record.text("sha256"),
-        )
-        record.finish()
-        return proof
+        body = parse(text)
+        kind = body.pop("kind", None)
+        if kind != _KIND:
+            raise CertificateError(f"The certificate's kind is {str(kind)[:40]!r}.")
+        return read(cls, body)
 
 
 def _short(number: Fraction) -> str:

@@ -24,7 +24,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.min_norm import Question, View, search, start_rows
-from novikoff.geometry.passes import ExactSigns, Mask, OutOfTimeError, Passes
+from novikoff.geometry.passes import ExactSigns, Mask, OutOfTimeError, Passes, in_turn
 from novikoff.geometry.rational import balance, project
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
@@ -52,7 +52,7 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
         return None
     firm = weights > _FIRM * weights.max()
     block = passes.block(rows[firm])
-    used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0), passes.p))
+    used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0)))
     claim = simplex_proof(passes, rows[firm], weights[firm], used)
     if claim is None:
         claim = _in_balance(passes, rows[firm], weights[firm], limits)
@@ -126,11 +126,6 @@ def partition(view: View, among: Mask, limits: Limits, start: Indices | None = N
     """Find I and J of the rows ``among`` by facial reduction, exactly.
 
     ``start`` are rows to begin the first projection with.
-
-    Raises
-    ------
-    OutOfTimeError
-        If a limit is reached first.
     """
     passes, left = view.passes, among.copy()
     stages: list[list[Fraction]] = []
@@ -223,7 +218,7 @@ def _is_positive_on(passes: Passes, rows: Mask, w: exact.Numbers, limits: Limits
 
 
 def _signs(passes: Passes, rows: Mask, w: exact.Numbers, limits: Limits) -> exact.Signs:
-    return passes.over(ExactSigns(w, passes.doubt(w.near), rows), limits).all_signs()
+    return in_turn(passes.over(ExactSigns(w, passes.doubt(w.near), rows), limits).signs)
 
 
 def _joined(parts: list[Indices]) -> Indices:

@@ -23,28 +23,14 @@ from novikoff.geometry.passes import Least, Passes
 
 @dataclass(frozen=True)
 class Gap:
-    """The widest gap between two hulls that was found, and bounds on the widest there is.
+    """The widest gap between two hulls that was found, and bounds on the widest there is."""
 
-    Attributes
-    ----------
-    w : array of shape (p,)
-        The hyperplane halfway between the hulls, the bias last.
-    margin : Interval
-        Bounds on half the distance of the hulls: from below by w, from above by the weights.
-    rows, weights : array and list of Fraction
-        The rows that carry the gap, and λ on them, of the same sum on each side.
-    working : array of int
-        The rows that the search looked at in the end.
-    proof : Least or None
-        What w proves of all rows; None if it is not finite.
-    """
-
-    w: Vector
-    margin: Interval
+    w: Vector  # the hyperplane halfway between the hulls, the bias last
+    margin: Interval  # bounds on half their distance: below by w, above by the weights
     rows: Indices
-    weights: list[Fraction]
-    working: Indices
-    proof: Least | None
+    weights: list[Fraction]  # λ on the rows, of the same sum on each side
+    working: Indices  # the rows that the search looked at in the end
+    proof: Least | None  # what w proves of all rows; None if it is not finite
 
 
 def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
@@ -69,9 +55,7 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Gap:
     w[-1] = _moved_bias(w, float(found.seen.aim[-1]) + (negative - positive) / 2.0, view.centre)
     proof, lo = None, 0.0
     if np.isfinite(w).all() and w[:-1].any():
-        with np.errstate(all="ignore"):
-            visit = Least(exact.floats(w), passes.doubt(w), w)
-        proof = passes.over(visit, limits)
+        proof = passes.least(exact.floats(w), limits)
         lo = half_gap(proof)
     return Gap(w, Interval(min(lo, hi), hi), found.rows, weights, found.working, proof)
 

@@ -73,7 +73,7 @@ def weigh(passes: Passes, rows: Indices, weights: Vector, tol: float) -> Weighin
     with np.errstate(all="ignore"):
         z = np.zeros(passes.p)
         for part, block in passes.blocks(rows):
-            z += block.spread(weights[part] @ block.A, passes.p)
+            z += block.spread(weights[part] @ block.A)
         size = math.sqrt(float(np.square(z).sum())) * (1.0 + (len(z) + 4) * 2.0 * _U)
     slack = slip * passes.problem.radius * total
     bound = (size + slack) / total * (1.0 + 2.0 * slip)
@@ -92,6 +92,6 @@ def square_of_sum(passes: Passes, rows: Indices, weights: Numbers, columns: int 
         whole, smaller = exact.combine(block.A, own)
         if smaller < unit:
             total, unit = total * int(unit / smaller), smaller
-        total += block.spread(whole, passes.p) * int(smaller / unit)
+        total += block.spread(whole) * int(smaller / unit)
     used = total[:columns] if columns else total
-    return Fraction(sum(int(value) ** 2 for value in used)) * unit**2
+    return exact.sum_of_squares(used, unit)

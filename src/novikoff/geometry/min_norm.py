@@ -17,9 +17,10 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry import exact
 from novikoff.geometry.corral import Corral, Ending, WorkingSet, pivot, products
 from novikoff.geometry.exact import Block
-from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes
+from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes, in_turn
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -98,7 +99,7 @@ class View:
         """Σ a_i over the rows of the numbers given as seen, whatever their lengths."""
         total = np.zeros(self.passes.p)
         for _, block in self.passes.blocks(rows):
-            total += block.spread(block.A.sum(axis=0), self.passes.p)
+            total += block.spread(block.A.sum(axis=0))
         return total * self.columns - float(self.passes.signs[rows].sum()) * self._shift
 
     def weights(self, v: Vector) -> Vector:
@@ -115,8 +116,6 @@ class View:
 
     def doubt(self, aim: Vector) -> float:
         """How far the product of a row less the centre with such weights may be off."""
-        if self.radius is None:
-            return self.passes.doubt(aim)
         return self.passes.doubt(aim, self.radius)
 
 
@@ -127,14 +126,11 @@ def plain_view(passes: Passes) -> View:
 
 def gap_view(passes: Passes, limits: Limits) -> View:
     """The rows as they are, but less a centre if they are far from the origin."""
-    view = plain_view(passes)
     centre = _centre(passes, _sample(passes))
     if centre is None:
-        return view
+        return plain_view(passes)
     sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
-    largest = float(sizes.peaks[:-1].max())
-    columns = np.full(passes.p, _power(-math.frexp(largest)[1]))
-    return View(passes, columns, centre, None, _radius(sizes))
+    return View(passes, _even(sizes.peaks[:-1], passes.p), centre, None, _radius(sizes))
 
 
 def balanced_view(passes: Passes, limits: Limits) -> View:
@@ -144,11 +140,10 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
     """
     view, sample = plain_view(passes), _sample(passes)
     centre = _centre(passes, sample)
-    unit = float(view.columns[0])
     if passes.n > 2 * _SAMPLE and centre is None:
+        unit = float(view.columns[0])
         seen = np.abs(sample.A) * unit
-        lengths = np.sqrt(np.square(seen).sum(axis=1))
-        lengths = np.append(lengths[lengths > 0.0], passes.problem.radius * unit)
+        lengths = np.append(np.linalg.norm(seen, axis=1), passes.problem.radius * unit)
         if _alike(seen.max(axis=0)) and _alike(lengths):
             return view
     sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
@@ -157,16 +152,21 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
         exponents = np.where(peaks > 0.0, np.frexp(peaks)[1], 0)
         columns = np.array([_power(-int(e)) for e in exponents])
     elif centre is not None:
-        columns = np.full(passes.p, _power(-math.frexp(float(peaks.max()))[1]))
-    lengths = passes.over(Sizes(columns, centre), limits).all_lengths()
+        columns = _even(peaks, passes.p)
+    lengths = in_turn(passes.over(Sizes(columns, centre), limits).lengths)
     lengths[lengths == 0.0] = 1.0
     radius = None if centre is None else _radius(sizes)
     return View(passes, columns, centre, None if _alike(lengths) else lengths, radius)
 
 
+def _even(peaks: Vector, p: int) -> Vector:
+    """One factor for all columns that brings the largest number near one."""
+    return np.full(p, _power(-math.frexp(float(peaks.max()))[1]))
+
+
 def _radius(sizes: Sizes) -> float:
     """max‖a_i‖, rounded up, for sizes that were measured without factors."""
-    longest, p = float(sizes.all_lengths().max()), len(sizes.peaks)
+    longest, p = float(in_turn(sizes.lengths).max()), len(sizes.peaks)
     if not 2.0**-400 < longest < 2.0**400:  # its square may not be a float
         longest = math.sqrt(p) * float(sizes.peaks.max())
     return longest * (1.0 + (p + 8) * 2.0**-51)
@@ -211,34 +211,16 @@ class Question:
 
 @dataclass
 class Answer:
-    """Where a search is, or ended.
-
-    Attributes
-    ----------
-    rows, weights
-        The rows in use and λ > 0 on them, for the rows themselves.
-    w
-        A direction: the nearest point, or minus the residual, for the rows themselves.
-    seen
-        What a pass with w found: the most violated rows, and the proof that w separates.
-    ending
-        Why the search ended, None while it goes on.
-    working
-        The working set.
-    vertices
-        The members of the corral: rows, partners or −1, and u.
-    plain
-        Whether the rows were seen as they are: then the answer is about their margin.
-    """
+    """Where a search is, or ended; rows, λ and w are those of the rows themselves."""
 
     rows: Indices
-    weights: Vector
-    w: Vector
-    seen: MostViolated
-    ending: Ending | None
+    weights: Vector  # λ > 0 on the rows
+    w: Vector  # a direction: the nearest point, or minus the residual
+    seen: MostViolated  # what a pass with w found, and the proof that w separates
+    ending: Ending | None  # None while it goes on
     working: Indices
-    vertices: tuple[Indices, Indices, Vector]
-    plain: bool
+    vertices: tuple[Indices, Indices, Vector]  # the corral: rows, partners or −1, and u
+    plain: bool  # whether the rows were seen as they are: then it is about their margin
 
 
 Watcher = Callable[[Answer], bool]
@@ -400,10 +382,10 @@ def _answer(
     used = np.flatnonzero(weights)
     lengths = 1.0 if view.lengths is None else view.lengths[working[used]]
     v = -corral.residual[1:]
-    aim = view.aim(v)
+    aim, w = view.aim(v), view.weights(v)
     visit = MostViolated(
         aim,
-        view.weights(v),
+        exact.floats(w) if np.isfinite(w).all() else None,
         view.doubt(aim),
         batch,
         _levels(question, corral, working, tol),
@@ -415,7 +397,7 @@ def _answer(
     return Answer(
         rows=working[used],
         weights=weights[used] / lengths,
-        w=visit.w,
+        w=w,
         seen=passes.over(visit, limits),
         ending=None,
         working=working,

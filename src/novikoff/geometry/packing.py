@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.duplicates import all_opposite_duplicates
@@ -32,16 +32,8 @@ from novikoff.geometry.passes import OutOfTimeError, Passes
 class Packing:
     """Contradictions without a common row, found one after another.
 
-    Attributes
-    ----------
-    contradictions : list of Dependence
-        What was found so far.
-    bound : Fraction
-        What the mistakes of any hyperplane cost at least, exactly.
-    complete : bool
-        Whether the remaining rows can be separated, so that no contradiction is left.
-    w : array or None
-        Weights that separate all rows, if the first search found them.
+    ``bound`` is what the mistakes of any hyperplane cost at least, exactly. ``complete`` says that
+    the remaining rows can be separated; ``w`` separates all rows, if the first search found it.
 
     Examples
     --------
@@ -85,7 +77,9 @@ class Packing:
             if self._view is None:
                 self._view = balanced_view(self.passes, limits)
             question = nearest_point(self._view, within=None if left.all() else left)
-            self._found = search(question, self._seed(), 1e-3, limits, self._separated)
+            start = self._start[left[self._start]]
+            start = start if len(start) > 0 else start_rows(self._view, left)
+            self._found = search(question, start, 1e-3, limits, self._separated)
         except OutOfTimeError:
             return
 
@@ -106,12 +100,6 @@ class Packing:
         self._start = np.setdiff1d(answer.working, claim.among or ())
         self._add(claim)
         return True
-
-    def _seed(self) -> Indices:
-        start = self._start[self._left[self._start]]
-        if len(start) > 0 or self._view is None:
-            return start
-        return start_rows(self._view, self._left)
 
     def _separated(self, answer: Answer) -> bool:
         """Whether the search has found weights that separate what is left."""

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Dense, Floats, Indices, SparseMatrix, Vector, view
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector, view
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Block, Numbers, Signs
@@ -62,24 +62,16 @@ class Visit:
 V = TypeVar("V", bound=Visit)
 
 
-@dataclass(frozen=True)
 class Part:
     """The rows first, first + 1, … of a problem: x_i as stored, and their signs."""
 
-    first: int
-    X: Floats | SparseMatrix
-    signs: Signs
-    fit_intercept: bool
-
-    @property
-    def n(self) -> int:
-        """The number of rows."""
-        return len(self.signs)
-
-    @property
-    def p(self) -> int:
-        """The number of weights, the bias among them where there is one."""
-        return int(self.X.shape[1]) + int(self.fit_intercept)
+    def __init__(
+        self, first: int, X: Floats | SparseMatrix, signs: Signs, fit_intercept: bool
+    ) -> None:
+        self.first, self.X, self.signs, self.fit_intercept = first, X, signs, fit_intercept
+        self.n, self.d = len(signs), int(X.shape[1])
+        self.p = self.d + int(fit_intercept)  # the number of weights
+        self.sparse = not isinstance(X, np.ndarray)
 
     def of(self, mask: Mask) -> Mask:
         """What a mask of all rows says of these."""
@@ -87,88 +79,68 @@ class Part:
 
     def products(self, w: Vector, centre: Vector | None = None) -> Vector:
         """⟨a_i, w⟩ for every row, in floats; of x_i − centre where one is given."""
-        d = self.X.shape[1]
         if isinstance(self.X, np.ndarray):
             X = self.X.astype(np.float64, copy=False) if centre is None else self.X - centre
-            found = np.vecdot(X, w[:d])  # each row by itself: no other row changes a bit of it
+            found = np.vecdot(X, w[: self.d])  # each row by itself: no other changes a bit of it
         else:
-            found = self.X @ w[:d]
+            found = self.X @ w[: self.d]
         if self.fit_intercept:
-            found = found + w[d]
+            found = found + w[self.d]
         return np.asarray(found * self.signs)
 
-    def block(self, at: Indices | slice = slice(None)) -> Block:
+    def block(self, at: Indices) -> Block:
         """Rows by their place in this part, signed, in float64."""
-        signs = self.signs[at]
-        if isinstance(self.X, np.ndarray):
-            return exact.dense_block(self.X[at], signs, self.fit_intercept)
-        X = self.X[at]
+        X, signs = self.X[at], self.signs[at]
+        if isinstance(X, np.ndarray):
+            return exact.dense_block(X, signs, self.fit_intercept)
         entries = np.diff(X.indptr), X.indices, X.data
-        return exact.sparse_block(*entries, X.shape[1], signs, self.fit_intercept)
+        return exact.sparse_block(*entries, self.d, signs, self.fit_intercept)
 
-    def blocks(self, at: Indices) -> Iterator[tuple[Indices, Block]]:
-        """The same, some at a time: few where rows are sparse, as blocks are not."""
-        if isinstance(self.X, np.ndarray):
-            stride = max(1, ENTRIES_PER_RANGE // max(1, self.p))
-        else:
-            stride = SPARSE_ROWS_PER_BLOCK
+    def blocks(self, at: Indices) -> Iterator[tuple[slice, Block]]:
+        """The same some at a time, few where rows are sparse, and which of them these are."""
+        stride = SPARSE_ROWS_PER_BLOCK if self.sparse else max(1, ENTRIES_PER_RANGE // self.p)
         for k in range(0, len(at), stride):
-            yield at[k : k + stride], self.block(at[k : k + stride])
+            some = slice(k, min(k + stride, len(at)))
+            yield some, self.block(at[some])
+
+    def at(self, rows: Indices) -> Vector:
+        """Rows by their place in this part, as a dense array of p columns."""
+        block = self.block(np.asarray(rows, dtype=np.int64))
+        return block.A if len(block.columns) == self.p else block.spread(block.A)
 
 
-class Passes:
-    """The rows of a problem, range by range.
+class Passes(Part):
+    """All rows of a problem, seen range by range.
 
     Examples
     --------
     >>> from novikoff.core.problem import pose
     >>> problem = pose(np.array([[3.0], [1.0]]), np.array([1, -1], dtype=np.int8), True)
-    >>> Passes(problem).over(Least(exact.floats(np.array([1.0, -2.0]))), Limits()).separates
+    >>> Passes(problem).least(exact.floats(np.array([1.0, -2.0])), Limits()).separates
     True
     """
 
     def __init__(self, problem: Problem) -> None:
+        super().__init__(0, problem.X, problem.signs, problem.fit_intercept)
         self.problem = problem
-        rows = problem.rows
-        self.fit_intercept = problem.fit_intercept
-        self.signs: Signs = problem.signs
-        self.n, self.X = len(self.signs), problem.X
-        if isinstance(rows, Dense):
-            self.d, self.entries = int(rows.X.shape[1]), int(rows.X.size)
-        else:
-            self.d, self.entries = rows.d, len(rows.data)
-        self.p = self.d + int(self.fit_intercept)
-        self.stride = max(1, ENTRIES_PER_RANGE * self.n // max(1, self.entries + self.n))
-
-    @property
-    def sparse(self) -> bool:
-        """Whether rows are stored by their entries."""
-        return not isinstance(self.problem.rows, Dense)
+        self.stride = max(1, ENTRIES_PER_RANGE * self.n // max(1, self.X.size + self.n))
 
     def part(self, first: int, last: int) -> Part:
         """A range of rows, without a copy."""
-        rows = self.problem.rows
-        signs = self.signs[first:last]
-        if isinstance(rows, Dense):
-            return Part(first, rows.X[first:last], signs, self.fit_intercept)
-        import scipy.sparse as sp
+        X: Floats | SparseMatrix
+        if isinstance(self.X, np.ndarray):
+            X = self.X[first:last]
+        else:
+            import scipy.sparse as sp
 
-        ends = rows.indptr[first : last + 1]
-        stretch = slice(int(ends[0]), int(ends[-1]))
-        kind = f"i{rows.indices.itemsize}"
-        starts = (ends - ends[0]).astype(kind)
-        entries = rows.data[stretch], rows.indices[stretch].view(kind), starts
-        X = sp.csr_array(entries, shape=(last - first, self.d), copy=False)
-        return Part(first, X, signs, self.fit_intercept)
+            ends = self.X.indptr[first : last + 1]
+            stretch = slice(int(ends[0]), int(ends[-1]))
+            entries = self.X.data[stretch], self.X.indices[stretch], ends - ends[0]
+            X = sp.csr_array(entries, shape=(last - first, self.d), copy=False)
+        return Part(first, X, self.signs[first:last], self.fit_intercept)
 
     def over(self, visit: V, limits: Limits) -> V:
-        """Let a visit look at all rows, on every core.
-
-        Raises
-        ------
-        OutOfTimeError
-            If a limit is reached.
-        """
+        """Let a visit look at all rows, on every core; OutOfTimeError if a limit is reached."""
         total = visit.blank()
 
         def look(first: int) -> V:
@@ -190,28 +162,9 @@ class Passes:
                 total.merge(own)
         return total
 
-    def at(self, rows: Indices) -> Vector:
-        """The rows a_i of the numbers given, as a dense array of p columns."""
-        block = self.block(rows)
-        if block.columns is None:
-            return block.A
-        A = np.zeros((len(rows), self.p))
-        A[:, block.columns] = block.A
-        return A
-
-    def block(self, rows: Indices) -> Block:
-        """The rows a_i of the numbers given, without columns in which all are zero."""
-        at = np.asarray(rows, dtype=np.int64)
-        return Part(0, self.X, self.signs, self.fit_intercept).block(at)
-
-    def blocks(self, rows: Indices) -> Iterator[tuple[slice, Block]]:
-        """The same some at a time, and which of them these are."""
-        stride = SPARSE_ROWS_PER_BLOCK
-        if not self.sparse:
-            stride = max(1, ENTRIES_PER_RANGE // max(1, self.p))
-        for first in range(0, len(rows), stride):
-            part = slice(first, min(first + stride, len(rows)))
-            yield part, self.block(rows[part])
+    def least(self, w: Numbers, limits: Limits) -> Least:
+        """The least ⟨a_i, w⟩ of either side, proved."""
+        return self.over(Least(w, self.doubt(w.near)), limits)
 
     def subset(self, rows: Indices) -> Passes:
         """A few rows as a problem of their own, copied."""
@@ -254,7 +207,7 @@ def prove_signs(problem: Problem, w: Vector, limits: Limits | None = None) -> bo
     w = np.asarray(w, dtype=np.float64)[: passes.p]
     if not np.isfinite(w).all():
         return False
-    return passes.over(Least(exact.floats(w), passes.doubt(w), w), limits or Limits()).separates
+    return passes.least(exact.floats(w), limits or Limits()).separates
 
 
 @dataclass
@@ -263,28 +216,24 @@ class Least(Visit):
 
     ``least`` holds, for either sign, not more than the least product, and almost as much if that
     is positive; None where there is no such row. ``doubt`` bounds the error of a product with the
-    floats ``near``; where it is not given, every row is looked at in its own bounds.
+    floats near w; where it is infinite, every row is looked at in its own bounds.
     """
 
     w: Numbers
     doubt: float = math.inf
-    near: Vector | None = None
     least: dict[int, Fraction | None] = field(
         init=False, default_factory=lambda: {1: None, -1: None}
     )
 
     def look_at(self, part: Part) -> None:
         """Take the rows into account that may have the least product."""
-        near = None
-        if self.near is not None and math.isfinite(self.doubt):
-            near = part.products(self.near)
-        self.look_at_near(part, near, self.doubt)
+        self.look_at_near(part, part.products(self.w.near), self.doubt)
 
-    def look_at_near(self, part: Part, products: Vector | None, doubt: float) -> None:
+    def look_at_near(self, part: Part, products: Vector, doubt: float) -> None:
         """The same with products that are all within a doubt, up to a constant for each side."""
         for side in (1, -1):
             rows = np.flatnonzero(part.signs == side)
-            if products is not None and len(rows) > 0:
+            if math.isfinite(doubt) and len(rows) > 0:
                 m = products[rows]
                 rows = rows[~(m > float(m.min()) + 2.0 * doubt)]
             for _, block in part.blocks(rows):
@@ -315,13 +264,13 @@ class Least(Visit):
 class MostViolated(Visit):
     """The rows of the least ⟨a_i, w⟩, and what w proves if all are positive.
 
-    Scores are products divided by the rows' ``lengths`` where given. The ``most`` least below the
-    ``levels`` of the positive and the negative rows are kept; of each sign where ``by_side``.
-    ``aim`` are weights for rows less the ``centre``, equal to ``w`` but for rounding.
+    Scores are products with ``aim``, of rows less the ``centre``, divided by the rows' ``lengths``
+    where given. The ``most`` least below the ``levels`` of the positive and the negative rows are
+    kept; of each sign where ``by_side``. ``w`` is for the rows themselves: equal but for rounding.
     """
 
     aim: Vector
-    w: Vector
+    w: Numbers | None
     doubt: float
     most: int
     levels: tuple[float, float] = (math.inf, math.inf)
@@ -329,64 +278,58 @@ class MostViolated(Visit):
     lengths: Vector | None = None
     within: Mask | None = None
     by_side: bool = False
-    exactly: Numbers | None = None
-    rows: Indices = field(init=False, default_factory=lambda: np.empty(0, dtype=np.int64))
-    scores: Vector = field(init=False, default_factory=lambda: np.empty(0))
-    sides: Signs = field(init=False, default_factory=lambda: np.empty(0, dtype=np.int8))
+    worst: dict[int, tuple[Indices, Vector]] = field(init=False, default_factory=dict)
     low: dict[int, float] = field(init=False, default_factory=lambda: {1: math.inf, -1: math.inf})
-    proof: Least | None = field(init=False, default=None)
+    proof: Least | None = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.exactly is None and np.isfinite(self.w).all():
-            self.exactly = exact.floats(self.w)
-        self.proof = None if self.exactly is None else Least(self.exactly)
+        self.proof = None if self.w is None else Least(self.w)
+
+    @property
+    def rows(self) -> Indices:
+        """The rows that are kept."""
+        return np.concatenate([rows for rows, _ in self.worst.values()])
 
     def look_at(self, part: Part) -> None:
         """Keep the worst of these rows."""
         m = part.products(self.aim, self.centre)
-        mask = None if self.within is None else part.of(self.within)
+        within = np.ones(part.n, dtype=np.bool_) if self.within is None else part.of(self.within)
         positive = part.signs > 0
-        for side, of_side in ((1, positive), (-1, ~positive)):
-            own = m[of_side if mask is None else of_side & mask]
-            if len(own) > 0:
-                low = float(own.min())
-                self.low[side] = min(self.low[side], low) if low == low else low
-        if self.proof is not None and mask is None and min(self.low.values()) > -self.doubt:
+        self._lower(1, m[positive & within])
+        self._lower(-1, m[~positive & within])
+        if self.proof is not None and self.within is None and min(self.low.values()) > -self.doubt:
             self.proof.look_at_near(part, m, self.doubt)
         else:
             self.proof = None  # some row is on the wrong side, or not looked at
         scores = m if self.lengths is None else m / self.lengths[part.first : part.first + part.n]
-        below = scores < np.where(positive, *self.levels)
-        rows = np.flatnonzero(below if mask is None else below & mask)
+        rows = np.flatnonzero((scores < np.where(positive, *self.levels)) & within)
         for side in (1, -1) if self.by_side else (0,):
-            here = rows if side == 0 else rows[part.signs[rows] == side]
+            here = rows[part.signs[rows] == side] if side else rows
             own = scores[here]
             if len(own) > self.most:  # ties at the edge are decided below, by row number
                 here = here[own <= np.partition(own, self.most - 1)[self.most - 1]]
-            self._keep(here + part.first, scores[here], part.signs[here])
+            self._keep(side, here + part.first, scores[here])
 
     def merge(self, other: MostViolated) -> None:
         """Keep the worst of both."""
-        for side, low in other.low.items():
-            known = self.low[side]
-            self.low[side] = low if low < known or low != low else known
         if self.proof is not None and other.proof is not None:
             self.proof.merge(other.proof)
         else:
             self.proof = None
-        self._keep(other.rows, other.scores, other.sides)
+        for side, low in other.low.items():
+            self._lower(side, np.array([low]))
+        for side, kept in other.worst.items():
+            self._keep(side, *kept)
 
-    def _keep(self, rows: Indices, scores: Vector, sides: Signs) -> None:
-        rows = np.concatenate([self.rows, rows])
-        scores = np.concatenate([self.scores, scores])
-        sides = np.concatenate([self.sides, sides])
-        order = np.lexsort((rows, scores))
-        if self.by_side:
-            chosen = [order[sides[order] == side][: self.most] for side in (1, -1)]
-            order = np.concatenate(chosen)
-        else:
-            order = order[: self.most]
-        self.rows, self.scores, self.sides = rows[order], scores[order], sides[order]
+    def _lower(self, side: int, m: Vector) -> None:
+        self.low[side] = float(np.minimum(self.low[side], m.min(initial=np.inf)))  # or NaN
+
+    def _keep(self, side: int, rows: Indices, scores: Vector) -> None:
+        if side in self.worst:
+            rows = np.concatenate([self.worst[side][0], rows])
+            scores = np.concatenate([self.worst[side][1], scores])
+        order = np.lexsort((rows, scores))[: self.most]
+        self.worst[side] = rows[order], scores[order]
 
 
 @dataclass
@@ -424,10 +367,6 @@ class Sizes(Visit):
     def _note(self, peaks: Vector) -> None:
         self.peaks = peaks if len(self.peaks) == 0 else np.maximum(self.peaks, peaks)
 
-    def all_lengths(self) -> Vector:
-        """‖a_i‖ of all rows in turn."""
-        return in_turn(self.lengths)
-
 
 @dataclass
 class ExactSigns(Visit):
@@ -452,14 +391,16 @@ class ExactSigns(Visit):
         if self.within is not None:
             signs[~part.of(self.within)] = 0
             doubtful &= part.of(self.within)
-        for rows, block in part.blocks(np.flatnonzero(doubtful)):
-            signs[rows] = exact.product_signs(block.A, block.of(self.w))
+        unsure = np.flatnonzero(doubtful)
+        for rows, block in part.blocks(unsure):
+            signs[unsure[rows]] = exact.product_signs(block.A, block.of(self.w))
         self.signs[part.first] = signs
-        for rows, block in part.blocks(np.flatnonzero(signs < 0)):
+        wrong = np.flatnonzero(signs < 0)
+        for rows, block in part.blocks(wrong):
             sizes = np.abs(block.A).max(axis=1, initial=0.0)
-            found = np.minimum(m[rows], 0.0) / np.maximum(sizes, 1e-300)
+            found = np.minimum(m[wrong[rows]], 0.0) / np.maximum(sizes, 1e-300)
             k = int(np.argmin(found))
-            self._note(part.first + int(rows[k]), float(found[k]))
+            self._note(part.first + int(wrong[rows][k]), float(found[k]))
 
     def merge(self, other: ExactSigns) -> None:
         """Join the signs, and take the worse row."""
@@ -471,34 +412,23 @@ class ExactSigns(Visit):
         if self.worst < 0 or (value, row) < (self.least, self.worst):
             self.worst, self.least = row, value
 
-    def all_signs(self) -> Signs:
-        """The signs of all rows in turn."""
-        return in_turn(self.signs)
-
 
 @dataclass
 class ColumnSums(Visit):
     """Σ a_i over the rows ``within``, exactly, in units of `exact.column_sums`."""
 
     within: Mask
-    sums: list[int] = field(init=False, default_factory=list)
+    sums: Any = field(init=False, default=0)
 
     def look_at(self, part: Part) -> None:
         """Add these rows."""
-        self._add([0] * part.p)
+        self.sums = np.zeros(part.p, dtype=object)
         for _, block in part.blocks(np.flatnonzero(part.of(self.within))):
-            more = np.array(exact.column_sums(block.A), dtype=object)
-            self._add(block.spread(more, part.p).tolist())
+            self.sums += block.spread(np.array(exact.column_sums(block.A), dtype=object))
 
     def merge(self, other: ColumnSums) -> None:
         """Add what the other has seen."""
-        self._add(other.sums)
-
-    def _add(self, more: list[int]) -> None:
-        if not self.sums:
-            self.sums = list(more)
-        elif more:
-            self.sums = [a + b for a, b in zip(self.sums, more, strict=True)]
+        self.sums = self.sums + other.sums
 
 
 Values = TypeVar("Values", bound=np.generic)

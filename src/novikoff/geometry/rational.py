@@ -18,7 +18,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers
-from novikoff.geometry.passes import ColumnSums, ExactSigns, Mask, OutOfTimeError, Passes
+from novikoff.geometry.passes import ColumnSums, ExactSigns, Mask, OutOfTimeError, Passes, in_turn
 
 # Columns are chosen where that takes no more multiplications than these.
 _MOST_CHOSEN_FROM = 1 << 26
@@ -46,11 +46,6 @@ def project(
 
     The inner product is that of the rows with each column multiplied by its factor, a
     power of two. ``start`` are rows to begin with.
-
-    Raises
-    ------
-    OutOfTimeError
-        If a limit is reached first.
     """
     sums = passes.over(ColumnSums(targets), limits).sums
     b = [-value for value in exact.as_fractions(sums)]
@@ -65,7 +60,7 @@ def project(
         seen = passes.over(ExactSigns(normal, passes.doubt(normal.near), among), limits)
         if seen.worst < 0:
             exactly = [value * normal.unit for value in normal.whole]
-            return Projection(used, mu, exactly, seen.all_signs())
+            return Projection(used, mu, exactly, in_turn(seen.signs))
         used, mu = _admit(cone, used, mu, seen.worst, limits)
 
 
@@ -74,11 +69,6 @@ def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[
 
     The rows are to be independent. Floats choose as many columns as there are rows, one solve
     gives λ, and all columns are looked at to confirm it.
-
-    Raises
-    ------
-    OutOfTimeError
-        If a limit is reached first.
     """
     import flint
 

@@ -7,7 +7,7 @@ if the unit vector e_j lies in the row space of A_J. Where e_j is not even in th
 all rows, columns depend on each other and the weight is not determined at all.
 
 Row spaces are found by elimination modulo primes, not in floats: there is no tolerance.
-A prime is unlucky if it divides certain minors; several are drawn and the largest rank counts.
+A prime is unlucky if it divides certain minors; several are tried and the largest rank counts.
 """
 
 from __future__ import annotations
@@ -23,27 +23,21 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import Mask, Part, Passes, Visit
 
-# Primes so small that products of 1024 pairs of residues add up without rounding in float64.
-_BITS, _PRIMES, _SPARE = 21, 8, 8
+# Random primes of 21 bits: products of 1024 pairs of residues add up without rounding in float64.
+_PRIMES = (1684679, 2066473, 1947629, 1083793, 1471403, 1054189, 1178897, 2094227)
 _TERMS = 1 << 10
+# Mixtures of the rows beyond p.
+_SPARE = 8
 # Elimination takes p³ steps: beyond this many weights the question is left open.
 _MOST_WEIGHTS = 1500
 
 
 @dataclass(frozen=True)
 class Recession:
-    """What becomes of each weight, the bias last if there is one.
-
-    Attributes
-    ----------
-    infinite : array of bool
-        The weights that run to infinity.
-    undetermined : array of bool
-        Those that the data does not determine, because columns depend on each other.
-    """
+    """What becomes of each weight, the bias last if there is one."""
 
     infinite: npt.NDArray[np.bool_]
-    undetermined: npt.NDArray[np.bool_]
+    undetermined: npt.NDArray[np.bool_]  # because columns depend on each other
 
 
 def recession(
@@ -51,14 +45,7 @@ def recession(
 ) -> Recession | None:
     """What becomes of each weight of a logistic regression; None if there are too many.
 
-    Parameters
-    ----------
-    problem : Problem
-        The rows.
-    separated : array of int
-        The rows that can be strictly on their side, of a verdict.
-    limits : Limits, optional
-        When to give up with OutOfTimeError.
+    ``separated`` are the rows that can be strictly on their side, of a verdict.
 
     Examples
     --------
@@ -71,9 +58,8 @@ def recession(
     passes = Passes(problem)
     if passes.p > _MOST_WEIGHTS:
         return None
-    primes = _draw_primes(np.random.default_rng(0))
     left = ~passes.mask(separated)
-    seen = passes.over(RowSpaces(left, tuple(primes)), limits or Limits())
+    seen = passes.over(RowSpaces(left, _PRIMES), limits or Limits())
     fixed, known = (seen.columns_spanned(part) for part in (0, 1))
     return Recession(infinite=known & ~fixed, undetermined=~known)
 
@@ -96,10 +82,10 @@ class RowSpaces(Visit):
         own = [[np.zeros(shape, dtype=np.int64) for _ in self.primes] for _ in range(2)]
         marked = part.of(self.marked)
         for rows, block in part.blocks(np.arange(part.n)):
-            for start in range(0, len(rows), _TERMS):
-                some = slice(start, start + _TERMS)
-                numbers = part.first + rows[some]
-                self._mix(own, block.A[some], block.columns, numbers, marked[rows[some]])
+            for start in range(0, len(block.A), _TERMS):
+                A = block.A[start : start + _TERMS]
+                at = rows.start + start + np.arange(len(A))
+                self._mix(own, A, block.columns, part.first + at, marked[at])
         self.mixtures = own
 
     def merge(self, other: RowSpaces) -> None:
@@ -116,11 +102,10 @@ class RowSpaces(Visit):
         self,
         own: list[list[npt.NDArray[np.int64]]],
         A: Vector,
-        columns: npt.NDArray[np.int64] | None,
+        at: Indices,
         numbers: Indices,
         marked: Mask,
     ) -> None:
-        at = slice(None) if columns is None else columns
         mantissas, exponents = np.frexp(A)
         whole = (mantissas * 2.0**53).astype(np.int64)
         for k, prime in enumerate(self.primes):
@@ -150,42 +135,15 @@ def _factors(numbers: Indices, n_mixtures: int, k: int) -> npt.NDArray[np.int64]
 
 def _eliminate(M: npt.NDArray[np.int64], prime: int) -> tuple[int, npt.NDArray[np.bool_]]:
     """The rank modulo a prime, and the unit vectors among the rows of the reduced form."""
-    rank, pivots = 0, []
-    for j in range(M.shape[1]):
-        below = np.flatnonzero(M[rank:, j])
-        if len(below) == 0:
-            continue
-        pivot = rank + int(below[0])
-        M[[rank, pivot]] = M[[pivot, rank]]
-        M[rank] = M[rank] * pow(int(M[rank, j]), -1, prime) % prime
-        factors = M[:, j].copy()
-        factors[rank] = 0
-        M[:, j:] = (M[:, j:] - factors[:, None] * M[rank, j:]) % prime
-        pivots.append(j)
-        rank += 1
-        if rank == len(M):
-            break
-    units = np.zeros(M.shape[1], dtype=np.bool_)
-    lone = np.count_nonzero(M[:rank], axis=1) == 1
-    units[np.array(pivots, dtype=np.int64)[lone]] = True
-    return rank, units
+    import flint
+
+    reduced, rank = flint.nmod_mat(*M.shape, M.ravel().tolist(), prime).rref()
+    entries = np.array([int(value) for value in reduced.entries()]).reshape(M.shape)[:rank]
+    alone = entries[np.count_nonzero(entries, axis=1) == 1]
+    return rank, np.asarray(alone.any(axis=0))
 
 
 @cache
 def _powers(prime: int) -> npt.NDArray[np.int64]:
     """2^(e − 53) modulo the prime, at e + 1100."""
     return np.array([pow(2, e - 53, prime) for e in range(-1100, 1100)], dtype=np.int64)
-
-
-def _draw_primes(rng: np.random.Generator) -> list[int]:
-    found: list[int] = []
-    while len(found) < _PRIMES:
-        candidate = int(rng.integers(1 << (_BITS - 1), 1 << _BITS)) | 1
-        if candidate not in found and _is_prime(candidate):
-            found.append(candidate)
-    return found
-
-
-def _is_prime(number: int) -> bool:
-    divisors = np.arange(3, int(number**0.5) + 1, 2)
-    return bool((number % divisors != 0).all())

@@ -45,7 +45,7 @@ from novikoff.geometry.checker import (
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import Passes, prove_signs
-from novikoff.geometry.verdict_search import Finding, Progress, find, spread
+from novikoff.geometry.verdict_search import Finding, Progress, find
 
 Goal: TypeAlias = Literal["margin", "kind"]
 
@@ -107,36 +107,25 @@ class Verdict:
         return f"<Verdict: {self}>"
 
     def __str__(self) -> str:
-        return self._finding() + ("" if self.certificate is None else f" ({self._setting()})")
-
-    def _finding(self) -> str:
-        n = self.certificate.n if self.certificate is not None else 0
+        proof, lo, hi = self.certificate, *self.margin
+        n, apart = 0 if proof is None else proof.n, len(self.separated_rows)
+        text = {
+            "separable": f"γ = {lo:.6g} (relative width {self.margin.relative_width:.1e}), "
+            f"at most {self.mistake_bound or 0:,} mistakes",
+            "quasi-separable": f"{apart:,} rows strictly apart, {n - apart:,} on the hyperplane",
+            "inseparable": f"{len(self.support)} rows contradict any hyperplane",
+            "undecided": f"γ is in [{lo:.6g}, {hi:.6g}]",
+        }[self.kind]
         if self.kind == "separable" and self.geometric_margin.lo == math.inf:
-            return "separable: all rows are of one class"
-        if self.kind == "separable" and self.mistake_bound is None:
-            return "separable: by a margin beyond float64"
-        if self.kind == "separable":
-            return (
-                f"separable: γ = {self.margin.lo:.6g} (relative width "
-                f"{self.margin.relative_width:.1e}), at most {self.mistake_bound:,} mistakes"
-            )
-        if self.kind == "quasi-separable":
-            apart = len(self.separated_rows)
-            return (
-                f"quasi-separable: {apart:,} rows strictly apart, {n - apart:,} on the hyperplane"
-            )
-        if self.kind == "inseparable":
-            return f"inseparable: {len(self.support)} rows contradict any hyperplane"
-        return f"undecided: γ is in [{self.margin.lo:.6g}, {self.margin.hi:.6g}]"
-
-    def _setting(self) -> str:
-        """The hypotheses of the certificate."""
-        proof = self.certificate
+            text = "all rows are of one class"
+        elif self.kind == "separable" and self.mistake_bound is None:
+            text = "by a margin beyond float64"
         if proof is None:
-            return ""
+            return f"{self.kind}: {text}"
         bias = "with a bias" if proof.fit_intercept else "through the origin"
         others = "the rest" if proof.negative is None else repr(proof.negative)
-        return f"{bias}, {proof.n:,} × {proof.d:,}, {proof.positive!r} against {others}"
+        setting = f"{bias}, {n:,} × {proof.d:,}, {proof.positive!r} against {others}"
+        return f"{self.kind}: {text} ({setting})"
 
     @classmethod
     def from_certificate(cls, proof: Certificate) -> Verdict:
@@ -305,13 +294,14 @@ def decide(
             hashing = pool.submit(MatrixDigest.of, matrix, 1)
             found = find(passes, goal, tol, limits, progress)
             digest = hashing.result()
-    if columns is not None:
-        if found.w is not None:
-            found.w = spread(found.w, columns, problem.p - 1)
-        if found.gap is not None:
-            wide = np.zeros(problem.p - 1 + 1)
-            wide[columns], wide[-1] = found.gap.w[:-1], found.gap.w[-1]
-            found.gap = replace(found.gap, w=wide)
+    d = matrix.shape[1]
+    if columns is not None and found.w is not None:
+        wide = dict(zip(columns.tolist(), found.w, strict=False))
+        found.w = [wide.get(j, Fraction(0)) for j in range(d)] + found.w[len(columns) :]
+    if columns is not None and found.gap is not None:
+        w = np.zeros(d + 1)
+        w[columns], w[-1] = found.gap.w[:-1], found.gap.w[-1]
+        found.gap = replace(found.gap, w=w)
     verdict = _report(problem, digest, found, sides)
     if verdict.kind == "undecided" and limits.reached() is None:
         verdict = replace(verdict, obstacle=_STUCK if affordable(passes) else _TOO_WIDE)
@@ -350,90 +340,80 @@ def _read(X: object, y: object, fit_intercept: bool) -> tuple[Problem, Labels]:
 
 
 def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | None) -> None:
-    if not isinstance(fit_intercept, bool | np.bool_):
-        raise ValueError(f"fit_intercept must be True or False, not {fit_intercept!r}.")
-    if not (isinstance(tol, Real) and 0.0 < tol < 1.0):
-        raise ValueError(f"tol must be between 0 and 1, not {tol!r}.")
-    if goal not in ("margin", "kind"):
-        raise ValueError(f"goal must be 'margin' or 'kind', not {goal!r}.")
-    if budget is not None and not (isinstance(budget, Real) and 0.0 < budget <= 1e300):
-        raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
+    seconds = 1.0 if budget is None else budget
+    for name, value, good, wanted in (
+        (
+            "fit_intercept",
+            fit_intercept,
+            isinstance(fit_intercept, bool | np.bool_),
+            "True or False",
+        ),
+        ("tol", tol, isinstance(tol, Real) and 0.0 < tol < 1.0, "between 0 and 1"),
+        ("goal", goal, goal in ("margin", "kind"), "'margin' or 'kind'"),
+        (
+            "budget",
+            budget,
+            isinstance(seconds, Real) and 0.0 < seconds <= 1e300,
+            "a positive number of seconds",
+        ),
+    ):
+        if not good:
+            raise ValueError(f"{name} must be {wanted}, not {value!r}.")
 
 
 def _report(
     problem: Problem, digest: MatrixDigest, found: Finding, sides: tuple[Label, Label]
 ) -> Verdict:
     """The verdict on a finding, with its certificate."""
-    radius = problem.radius
-    bound = mistake_bound(radius, found.margin.lo)
-    fit_intercept = problem.fit_intercept
-    proof = None
-    if found.kind is not None:
-        separable = found.kind == "separable"
-        proof = Certificate(
-            kind=found.kind,
-            n=digest.n,
-            d=digest.d,
-            fit_intercept=fit_intercept,
-            positive=sides[0],
-            negative=sides[1],
-            sha256=digest.signed(problem.signs),
-            w=None if found.w is None else tuple(found.w),
-            dependence=found.dependence,
-            contradiction=found.contradiction,
-            margin=_margin(found) if separable else None,
-            geometric_margin=_geometric(found) if separable and fit_intercept else None,
-            radius=radius,
-            mistake_bound=bound,
-        )
-    coef, intercept, exact_only = (None, None, False) if proof is None else _floats(proof)
-    if exact_only and coef is not None and intercept is not None and found.kind == "separable":
-        exact_only = not prove_signs(problem, np.append(coef, intercept))
-    return Verdict(
-        kind="undecided" if found.kind is None or found.kind == "not separable" else found.kind,
-        coef=coef,
-        intercept=intercept,
-        margin=found.margin,
-        geometric_margin=found.geometric_margin,
-        radius=radius,
+    bound = mistake_bound(problem.radius, found.margin.lo)
+    known: dict[str, Any] = {
+        "margin": found.margin,
+        "geometric_margin": found.geometric_margin,
+        "radius": problem.radius,
+        "support": found.support,
+        "separated_rows": found.separated,
+        "mistake_bound": bound,
+    }
+    if found.kind is None:
+        return Verdict(kind="undecided", coef=None, intercept=None, certificate=None, **known)
+    margin = geometric = None
+    weighing, gap = found.weighing, found.gap
+    if found.kind == "separable" and weighing is not None:
+        weights = tuple(map(Fraction, weighing.weights.tolist()))
+        margin = Margin(*found.margin, tuple(weighing.rows.tolist()), weights)
+    if found.kind == "separable" and problem.fit_intercept and gap is not None and gap.proof:
+        w = tuple(map(Fraction, gap.w.tolist()))
+        geometric = GeometricMargin(*gap.margin, w, tuple(gap.rows.tolist()), tuple(gap.weights))
+    proof = Certificate(
+        kind=found.kind,
+        n=digest.n,
+        d=digest.d,
+        fit_intercept=problem.fit_intercept,
+        positive=sides[0],
+        negative=sides[1],
+        sha256=digest.signed(problem.signs),
+        w=None if found.w is None else tuple(found.w),
+        dependence=found.dependence,
+        contradiction=found.contradiction,
+        margin=margin,
+        geometric_margin=geometric,
+        radius=problem.radius,
         mistake_bound=bound,
-        support=found.support,
-        separated_rows=found.separated,
-        certificate=proof,
-        exact_only=exact_only,
     )
-
-
-def _margin(found: Finding) -> Margin | None:
-    weighing = found.weighing
-    if weighing is None:
-        return None
-    weights = tuple(Fraction(float(value)) for value in weighing.weights)
-    return Margin(*found.margin, tuple(weighing.rows.tolist()), weights)
-
-
-def _geometric(found: Finding) -> GeometricMargin | None:
-    gap = found.gap
-    if gap is None or gap.proof is None:
-        return None
-    w = tuple(Fraction(value) for value in gap.w.tolist())
-    return GeometricMargin(*gap.margin, w, tuple(gap.rows.tolist()), tuple(gap.weights))
+    verdict = replace(Verdict.from_certificate(proof), **known)
+    if verdict.exact_only and verdict.kind == "separable" and verdict.coef is not None:
+        w_near = np.append(verdict.coef, verdict.intercept or 0.0)
+        verdict = replace(verdict, exact_only=not prove_signs(problem, w_near))
+    return verdict
 
 
 def _floats(proof: Certificate) -> tuple[Vector | None, float | None, bool]:
     """The weights of a proof as floats, the bias, and whether they are rounded."""
     if proof.w is None:
         return None, None, False
-    near = [float(value) for value in proof.w] if _in_range(proof.w) else None
-    if near is not None and all(a == b for a, b in zip(near, proof.w, strict=True)):
-        w, rounded = np.array(near), False
-    else:
-        w, rounded = np.array(exact.numbers(proof.w).near), True
+    rounded = not all(abs(value) < 2**1000 and float(value) == value for value in proof.w)
+    w = exact.numbers(proof.w).near if rounded else np.array([float(value) for value in proof.w])
     return w[: proof.d], float(w[proof.d]) if proof.fit_intercept else 0.0, rounded
-
-
-def _in_range(w: tuple[Fraction, ...]) -> bool:
-    return all(abs(value) < 2**1000 for value in w)
 
 
 def _sides(found: list[Hashable], positive: Hashable) -> tuple[Label, Label]:

@@ -145,8 +145,7 @@ class _Search:
     def _try(self, w: Vector) -> None:
         """Whether some weights separate all rows."""
         if np.isfinite(w).all():
-            least = Least(exact.floats(w), self.passes.doubt(w), w)
-            self._note_lower(w, self.passes.over(least, self.limits))
+            self._note_lower(w, self.passes.least(exact.floats(w), self.limits))
 
     def _watch(self, answer: Answer) -> bool:
         """Take what the search has found into account; True if it may stop."""
@@ -247,7 +246,7 @@ class _Search:
         if parts.dependence is None:
             found.kind = "separable"
             w = exact.numbers(parts.w or [])
-            lo = lower_bound(passes.over(Least(w), self.limits).all, w)
+            lo = lower_bound(passes.least(w, self.limits).all, w)
             found.margin = found.margin._replace(lo=lo)
             found.geometric_margin = found.geometric_margin._replace(lo=lo)
             return
@@ -257,14 +256,6 @@ class _Search:
             found.contradiction = short_contradiction(view, left, self.limits)
         if found.contradiction is not None:
             found.support = np.array(found.contradiction.among, dtype=np.int64)
-
-
-def spread(w: list[Fraction], columns: Indices, d: int) -> list[Fraction]:
-    """Weights for all columns from those for some, the bias last."""
-    out = [Fraction(0)] * d
-    for j, value in zip(columns.tolist(), w, strict=False):
-        out[j] = value
-    return out + w[len(columns) :]
 
 
 def _is_short(answer: Answer) -> bool:
