@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from novikoff.core.counts import Recorder, Run, Trace
+from novikoff.core.counts import Recorder, Trace
 from novikoff.core.orders import (
     Blocks,
     Chaotic,
@@ -25,6 +25,7 @@ from novikoff.core.orders import (
 )
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from tests.oracle import Reference, Rule, signed

@@ -14,12 +14,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff.core.counts import Recorder, Run
+from novikoff.core.counts import Recorder
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.orders import Cyclic, Deck, Permuted
 from novikoff.core.orders import Sequence as Order
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, SparseMatrix, Vector
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from tests.cases import Signs, csr

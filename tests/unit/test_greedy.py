@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Recorder, Run
+from novikoff.core.counts import Recorder
 from novikoff.core.orders import BY_NAME, Greedy, MaxDistance, MaxResidual
 from novikoff.core.problem import pose
 from novikoff.core.rows import Vector
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
 from tests.cases import Planted, assert_same_run, csr, planted, planted_integers

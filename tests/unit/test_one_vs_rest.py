@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Run
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.one_vs_rest import ClassesRun, run_classes
+from novikoff.core.one_vs_rest import run_classes
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
 from tests.cases import SEQUENCES, csr
@@ -40,7 +40,7 @@ def together(
     start: Vector | None = None,
     weights: Vector | None = None,
     fit_intercept: bool = True,
-) -> ClassesRun:
+) -> Run:
     problem = pose(csr(X) if sparse else X, np.ones(len(X), dtype=np.int8), fit_intercept)
     return run_classes(
         problem,
@@ -82,13 +82,13 @@ def alone(
     )
 
 
-def assert_equal(whole: ClassesRun, parts: list[Run]) -> None:
+def assert_equal(whole: Run, parts: list[Run]) -> None:
     for c, part in enumerate(parts):
-        assert whole.W[:, c].tolist() == part.w.tolist()
+        assert whole.w[:, c].tolist() == part.w.tolist()
         assert whole.average()[:, c].tolist() == part.average().tolist()
         assert whole.counts.per_row[:, c].tolist() == part.counts.per_row.tolist()
         assert whole.counts.totals[:, c].tolist() == [part.visited, part.updates, part.mistakes]
-        assert whole.epochs[c] == part.epochs
+        assert whole.begun[c] == part.epochs
         assert whole.stops[c] == part.stop
 
 
@@ -101,7 +101,7 @@ def test_every_order(order: str, sparse: bool) -> None:
         alone(X, codes, c, order, Perceptron(), Limits(epochs=12), sparse=sparse) for c in range(K)
     ]
     assert_equal(whole, parts)
-    assert len(set(whole.epochs.tolist())) > 1  # some ended sooner than others
+    assert len(set(whole.begun.tolist())) > 1  # some ended sooner than others
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -161,7 +161,7 @@ def test_steps_that_are_not_exact_agree_up_to_rounding(update: Rule, sparse: boo
     whole = together(X, codes, "permuted", update, Limits(epochs=3), sparse=sparse)
     for c in range(K):
         part = alone(X, codes, c, "permuted", update, Limits(epochs=3), sparse=sparse)
-        np.testing.assert_allclose(whole.W[:, c], part.w, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(whole.w[:, c], part.w, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Run
 from novikoff.core.orders import Chaotic, Cyclic, MaxDistance, Order, Permuted, Random
 from novikoff.core.problem import Problem, pose
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
 from tests.cases import SEQUENCES, planted, planted_integers

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Recorder, Run
+from novikoff.core.counts import Recorder
 from novikoff.core.orders import Cyclic, Permuted
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, SparseMatrix, Vector
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
 from tests.cases import (

@@ -223,7 +223,7 @@ def deal(
     order: Sequence, problem: Problem, weights: Vector | None, rng: np.random.Generator
 ) -> Iterator[Indices]:
     """Epoch after epoch, without the rows whose sign or weight is 0."""
-    rows = np.arange(problem.n) if problem.signs.all() else np.flatnonzero(problem.signs)
+    rows = problem.taking_part()
     deck = Deck(rows, lambda: np.square(norms(problem)[rows]), problem.n)
     idle = weights is not None and not weights.all()
     for epoch in order.epochs(deck, rng):

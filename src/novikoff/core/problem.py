@@ -74,6 +74,10 @@ class Problem:
         """The same rows under other signs; norms do not depend on them."""
         return replace(self, rows=_rows.resigned(self.rows, signs))
 
+    def taking_part(self, weights: Vector | None = None) -> _rows.Indices:
+        """The rows whose sign, and weight if there are weights, is not 0."""
+        return np.flatnonzero(self.signs if weights is None else self.signs * (weights > 0.0))
+
     def rows_within(self, entries: int) -> int:
         """How many rows have about so many entries, at least one."""
         size = self.rows.X.size if isinstance(self.rows, _rows.Dense) else self.rows.data.size

@@ -41,53 +41,43 @@ class Rule(NamedTuple):
     says: str
 
 
-def _is_number(value: object, kind: type) -> bool:
+def is_number(value: Any, kind: type = Real) -> bool:
+    """Whether this is a real number, or a whole one with ``kind=Integral``, and no boolean."""
     return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
+def optional(rule: Rule) -> Rule:
+    """The same, or None."""
+    return Rule(lambda value: value is None or rule.holds(value), f"{rule.says}, or None")
+
+
+def words(*allowed: str) -> Rule:
+    """One of these."""
+    return Rule(
+        lambda value: isinstance(value, str) and value in allowed, " or ".join(map(repr, allowed))
+    )
+
+
 BOOLEAN = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
-MARGIN = Rule(
-    lambda value: _is_number(value, Real) and 0 <= value <= LARGEST,
-    "a finite number, not negative",
-)
-STEP = Rule(lambda value: MARGIN.holds(value) and value > 0, "a finite number above 0")
-COUNT = Rule(lambda value: _is_number(value, Integral) and value >= 1, "a whole number above 0")
-COUNT_OR_NONE = Rule(
-    lambda value: value is None or COUNT.holds(value), "a whole number above 0, or None"
-)
-SECONDS = Rule(
-    lambda value: value is None or (_is_number(value, Real) and value > 0),
-    "a number above 0, or None",
-)
-JOBS = Rule(
-    lambda value: value is None or (_is_number(value, Integral) and value != 0),
-    "a whole number, but not 0, or None",
-)
-VERBOSE = Rule(
-    lambda value: isinstance(value, Integral) and int(value) >= 0,
-    "a whole number, not negative",
-)
+MARGIN = Rule(lambda v: is_number(v) and 0 <= v <= LARGEST, "a finite number, not negative")
+STEP = Rule(lambda v: is_number(v) and 0 < v <= LARGEST, "a finite number above 0")
+COUNT = Rule(lambda v: is_number(v, Integral) and v >= 1, "a whole number above 0")
+COUNT_OR_NONE = optional(COUNT)
+SECONDS = optional(Rule(lambda v: is_number(v) and v > 0, "a number above 0"))
+JOBS = optional(Rule(lambda v: is_number(v, Integral) and v != 0, "a whole number, but not 0"))
+VERBOSE = Rule(lambda v: isinstance(v, Integral) and int(v) >= 0, "a whole number, not negative")
 CLASS_WEIGHT = Rule(
-    lambda value: value is None or isinstance(value, dict) or _is_word(value, "balanced"),
+    lambda value: value is None or isinstance(value, dict) or words("balanced").holds(value),
     "a dict of class → weight, 'balanced' or None",
 )
 RANDOM_STATE = Rule(
     lambda value: (
         value is None
         or isinstance(value, np.random.RandomState)
-        or (_is_number(value, Integral) and 0 <= value < 2**32)
+        or (is_number(value, Integral) and 0 <= value < 2**32)
     ),
     "a whole number from 0 to 2**32 − 1, a RandomState or None",
 )
-
-
-def _is_word(value: object, *words: str) -> bool:
-    return isinstance(value, str) and value in words
-
-
-def words(*allowed: str) -> Rule:
-    """One of these."""
-    return Rule(lambda value: _is_word(value, *allowed), " or ".join(map(repr, allowed)))
 
 
 def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> None:

@@ -6,7 +6,6 @@ import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import ClassVar, Literal, NoReturn, Self
 
 import numpy as np
@@ -31,6 +30,7 @@ from novikoff.learners.inputs import (
     Rule,
     check_classes,
     check_parameters,
+    is_number,
     pose_unsigned,
     words,
 )
@@ -121,7 +121,7 @@ class MaxMargin(LinearLearner):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "bias": words("free", "padded"),
         "fit_intercept": BOOLEAN,
-        "tol": Rule(lambda tol: isinstance(tol, Real) and 0 < tol < 1, "a number between 0 and 1"),
+        "tol": Rule(lambda tol: is_number(tol) and 0 < tol < 1, "a number between 0 and 1"),
         "multi_class": words("ovr", "ovo"),
         "max_seconds": SECONDS,
         "n_jobs": JOBS,
@@ -197,8 +197,9 @@ class MaxMargin(LinearLearner):
             X, signs = X[taking_part], signs[taking_part]
         free = self.fit_intercept and self.bias == "free"
         problem = pose_unsigned(self, X, self.fit_intercept).resigned(signs)
-        goal = "gap" if free else "margin"
-        verdict, found = decide(problem, labels, tol=self.tol, goal=goal, limits=limits)
+        verdict, found = decide(
+            problem, labels, tol=self.tol, goal="gap" if free else "margin", limits=limits
+        )
         if limits.interrupted:
             raise KeyboardInterrupt
         if verdict.kind != "separable":

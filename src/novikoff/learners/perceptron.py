@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from novikoff.core.counts import Run, Trace
+from novikoff.core.counts import Trace
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.one_vs_rest import ClassesRun
 from novikoff.core.orders import BY_NAME, MaxDistance, MaxResidual, Order, named
 from novikoff.core.rows import Vector
+from novikoff.core.runs import Run
 from novikoff.core.schemes import Scheme, scheme_for
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.training import Plan, Training, load_kernels, train
@@ -305,10 +305,9 @@ class Perceptron(StreamLearner):
         if wants_trace(self.trace):
             self.trace_ = training.traces[0] if binary else training.traces
 
-    def _print_epoch(self, run: Run | ClassesRun) -> bool:
-        epoch = int(np.max(run.epochs))
-        if epoch % self.verbose == 0:
-            print(f"epoch {epoch:,}: {run.updates:,} updates so far")
+    def _print_epoch(self, run: Run) -> bool:
+        if run.epochs % self.verbose == 0:
+            print(f"epoch {run.epochs:,}: {run.updates:,} updates so far")
         return False
 
 
