@@ -266,6 +266,19 @@ def check_vector(x: npt.ArrayLike, n_features: int) -> Vector:
     return np.ascontiguousarray(vector)
 
 
+def check_values(x: Mapping[Hashable, float]) -> Vector:
+    """The values of a dict, all of them finite."""
+    try:
+        values = np.fromiter(x.values(), np.float64, len(x))
+    except (TypeError, ValueError, OverflowError):
+        values = np.array([math.nan])
+    if not np.isfinite(values).all():
+        for feature, value in x.items():
+            if not isinstance(value, Real) or not abs(value) <= LARGEST:
+                raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
+    return values
+
+
 def wants_trace(trace: bool | npt.ArrayLike) -> bool:
     """Whether a trace is asked for, with a reference or without."""
     return bool(trace) if isinstance(trace, bool | np.bool_) else True
