@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Self
 
@@ -70,6 +71,16 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         self._labels = model.classes.tolist()
         self._codes = {label: code for code, label in enumerate(self._labels)}
         self._plain = model.sides.size == 2 and not model.averages and not model.votes
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Be what it was before, if an exception comes."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     def _become(self, attempt: Self) -> None:
         """Be the copy, on which everything went well."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -159,30 +158,29 @@ class MaxMargin(LinearLearner):
         self
             After an exception it is what it was before.
         """
-        attempt = copy.copy(self)
-        attempt._fit(X, y)
-        self._become(attempt)
+        with self._all_or_nothing():
+            check_parameters(self, self._rules)
+            rows, classes, codes = check_classes(self, X, y)
+            scheme = scheme_for(len(classes), self.multi_class)
+            limits = Limits(seconds=self.max_seconds)
+            found = [
+                self._fit_rule(rows, sides[codes], labels_of(scheme, classes, rule), limits)
+                for rule, sides in enumerate(scheme.sides.T)
+            ]
+            model = LinearModel.blank(
+                classes,
+                rows.shape[1],
+                fit_intercept=self.fit_intercept,
+                multi_class=self.multi_class,
+            )
+            model.W[:] = np.column_stack([rule.w for rule in found])
+            self._hold(model)
+            single = len(found) == 1
+            self.margin_ = found[0].margin if single else [rule.margin for rule in found]
+            self.support_ = found[0].support if single else [rule.support for rule in found]
+            self.dual_coef_ = found[0].dual if single else [rule.dual for rule in found]
+            self.verdict_ = found[0].verdict if single else [rule.verdict for rule in found]
         return self
-
-    def _fit(self, X: MatrixLike, y: npt.ArrayLike) -> None:
-        check_parameters(self, self._rules)
-        rows, classes, codes = check_classes(self, X, y)
-        scheme = scheme_for(len(classes), self.multi_class)
-        limits = Limits(seconds=self.max_seconds)
-        found = [
-            self._fit_rule(rows, sides[codes], labels_of(scheme, classes, rule), limits)
-            for rule, sides in enumerate(scheme.sides.T)
-        ]
-        model = LinearModel.blank(
-            classes, rows.shape[1], fit_intercept=self.fit_intercept, multi_class=self.multi_class
-        )
-        model.W[:] = np.column_stack([rule.w for rule in found])
-        self._hold(model)
-        single = len(found) == 1
-        self.margin_ = found[0].margin if single else [rule.margin for rule in found]
-        self.support_ = found[0].support if single else [rule.support for rule in found]
-        self.dual_coef_ = found[0].dual if single else [rule.dual for rule in found]
-        self.verdict_ = found[0].verdict if single else [rule.verdict for rule in found]
 
     def _fit_rule(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Hashable, Mapping
 from typing import ClassVar, Literal, Self
 
@@ -96,38 +95,28 @@ class StreamLearner(LinearLearner):
         self
             After an exception, Ctrl-C included, it is what it was before.
         """
-        attempt = copy.copy(self)
-        attempt._partial_fit(X, y, classes, sample_weight)
-        self._become(attempt)
+        with self._all_or_nothing():
+            check_parameters(self, self._rules)
+            first = "_held" not in self.__dict__
+            X, y = check_rows_and_labels(self, X, y, reset=first)
+            if first:
+                if classes is None:
+                    raise ValueError("classes must be passed on the first call to partial_fit.")
+                if len(np.unique(np.asarray(classes))) < 2:
+                    raise ValueError("classes must name two classes at least.")
+                self._begin(classes, X.shape[1])
+            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(
+                    f"classes={np.unique(classes).tolist()} differ from those of the first call, "
+                    f"{self.classes_.tolist()}."
+                )
+            codes = code_labels(y, self.classes_)
+            class_factor(self.class_weight, None)  # refuses 'balanced'
+            weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
+            self._model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
+            self._streamed()
+            self.n_iter_ += 1
         return self
-
-    def _partial_fit(
-        self,
-        X: MatrixLike,
-        y: npt.ArrayLike | None,
-        classes: npt.ArrayLike | None,
-        sample_weight: npt.ArrayLike | None,
-    ) -> None:
-        check_parameters(self, self._rules)
-        first = "_held" not in self.__dict__
-        X, y = check_rows_and_labels(self, X, y, reset=first)
-        if first:
-            if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            if len(np.unique(np.asarray(classes))) < 2:
-                raise ValueError("classes must name two classes at least.")
-            self._begin(classes, X.shape[1])
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={np.unique(classes).tolist()} differ from those of the first call, "
-                f"{self.classes_.tolist()}."
-            )
-        codes = code_labels(y, self.classes_)
-        class_factor(self.class_weight, None)  # refuses 'balanced'
-        weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
-        self._model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
-        self._streamed()
-        self.n_iter_ += 1
 
     def learn_one(self, x: Example, y: Hashable) -> Self:
         """Look at one example: on a mistake, update (A5).
@@ -169,7 +158,8 @@ class StreamLearner(LinearLearner):
                     return self
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             pass
-        self._learn_carefully(x, y)
+        with self._all_or_nothing():
+            self._learn_carefully(x, y)
         return self
 
     def _learn_carefully(self, x: Example, y: Hashable) -> None:
@@ -181,23 +171,21 @@ class StreamLearner(LinearLearner):
         check_parameters(self, self._rules)
         _streams(self)
         factor = class_factor(self.class_weight, label)
-        attempt = copy.copy(self)
         if "_held" not in self.__dict__:
             vector = as_floats([] if isinstance(x, Mapping) else x, "x")
             if vector.ndim != 1 or not np.isfinite(vector).all():
                 raise ValueError("x must be a dict or a vector of finite numbers.")
-            attempt._begin(np.array([label]), len(vector))
-            attempt.n_features_in_, attempt._open = len(vector), True
-        model, columns, values, new = attempt._place(x)
-        if label not in attempt._codes:
-            if not attempt._open:
-                raise ValueError(f"y={label!r} is not one of the classes {attempt._labels}.")
+            self._begin(np.array([label]), len(vector))
+            self.n_features_in_, self._open = len(vector), True
+        model, columns, values, new = self._place(x)
+        if label not in self._codes:
+            if not self._open:
+                raise ValueError(f"y={label!r} is not one of the classes {self._labels}.")
             model = model.with_class(label)
         rule, code = perceptron(self.margin, self.step), model.classes.tolist().index(label)
         updates = model.learn_one(columns, values, code, rule, factor)
         if updates < 0:
             raise ValueError(TOO_LARGE)
-        self._become(attempt)
         if model is not self._held:
             self._hold(model, self._vocabulary)
         self._checked = rule.threshold, rule.step, numbers_of(rule, 1.0, model.fit_intercept)
