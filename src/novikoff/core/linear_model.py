@@ -26,25 +26,6 @@ Labels: TypeAlias = npt.NDArray[np.generic]
 class LinearModel:
     """The rules of a scheme, one column of weights for each.
 
-    Attributes
-    ----------
-    classes : array of labels
-        Sorted and different.
-    scheme : Scheme
-        Which binary problems the rules belong to, and how their scores become a class.
-    W : array of shape (n_features + 1, n_rules)
-        The weights; the last row holds the biases, which move if ``fit_intercept``.
-    weighted : array of the same shape, or of shape (0, n_rules)
-        Σ t·τ·a_i over the updates, if the average over all steps predicts (A9).
-    totals : array of shape (3, n_rules)
-        Rows visited, updates and mistakes of each rule.
-    votes : list of Votes
-        One for each rule, if their earlier selves vote.
-    multi_class : {"ovr", "ovo"}
-        The scheme for more than two classes.
-    radius : float
-        The largest ‖a_i‖ that `learn` has seen, rounded up.
-
     Examples
     --------
     >>> from novikoff.core.updates import perceptron
@@ -55,15 +36,15 @@ class LinearModel:
     array(['up', 'down'], dtype='<U4')
     """
 
-    classes: Labels
-    scheme: Scheme
-    W: Vector
-    fit_intercept: bool
-    weighted: Vector
-    totals: Indices
-    votes: list[Votes] = field(default_factory=list)
-    multi_class: str = "ovr"
-    radius: float = 0.0
+    classes: Labels  # sorted and different
+    scheme: Scheme  # which binary problems the rules belong to, how scores become a class
+    W: Vector  # (n_features + 1, n_rules): the weights, the biases last
+    fit_intercept: bool  # whether the biases move
+    weighted: Vector  # the same, Σ t·τ·a_i, if the average over all steps predicts; else (0, …)
+    totals: Indices  # (3, n_rules): rows visited, updates and mistakes
+    votes: list[Votes] = field(default_factory=list)  # for each rule, if its earlier selves vote
+    multi_class: str = "ovr"  # the scheme for more than two classes, or "ovo"
+    radius: float = 0.0  # the largest ‖a_i‖ that `learn` has seen, rounded up
     sides: Sides = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -167,20 +148,9 @@ class LinearModel:
         """Look at each row once, in turn: a piece of a stream (A5).
 
         Counts, averages and weights go on from piece to piece, so that a stream may be cut
-        anywhere. After an exception the model is what it was before.
-
-        Parameters
-        ----------
-        X : C-ordered array or canonical CSR matrix
-            The rows; a sparse one may have fewer columns than the model.
-        codes : array of int
-            The class of each row, by its place in ``classes``.
-        update : Update
-            The update rule.
-        weights : array of shape (n,), optional
-            A factor on the steps of each row; rows of weight 0 take no part.
-        first : int
-            The number of the first row in the stream, for messages.
+        anywhere. After an exception the model is what it was before. Sparse rows may have fewer
+        columns than the model; ``weights`` are factors on the steps, and rows of weight 0 take no
+        part; ``first`` is the number of the first row, for messages.
 
         Returns
         -------

@@ -30,28 +30,15 @@ Visit: TypeAlias = Callable[[Indices, int, int], bool]
 class Run:
     """The weights of one rule, or of K, what was counted, and why each rule ended.
 
-    Attributes
-    ----------
-    w : array of shape (p,) or (p, K)
-        The weights, the bias last.
-    counts : Counts
-        Rows visited, updates and mistakes.
-    begun : array of shape (K,)
-        The epochs that each rule began.
-    active : array of shape (K,)
-        The rules that have not ended.
-    stops : list of Stop
-        Why each rule ended.
-    trace : Trace or None
-        One entry per update, if a recorder was given.
+    ``visited``, ``updates`` and ``mistakes`` are summed over the rules.
     """
 
-    w: Vector
+    w: Vector  # (p,) or (p, K), the bias last
     counts: Counts
-    begun: Indices
-    active: Flags
+    begun: Indices  # (K,): the epochs that each rule began
+    active: Flags  # (K,): the rules that have not ended
     stops: list[Stop | None]
-    trace: Trace | None = None
+    trace: Trace | None = None  # if a recorder was given
 
     @classmethod
     def begin(
@@ -66,7 +53,7 @@ class Run:
 
     @property
     def visited(self) -> int:
-        """Rows looked at, summed over the rules."""
+        """Rows looked at."""
         return int(self.counts.totals[0].sum())
 
     @property

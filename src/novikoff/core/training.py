@@ -39,31 +39,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class Training:
-    """What training ended with.
+    """What training ended with."""
 
-    Attributes
-    ----------
-    W, weighted : arrays of shape (p, n_rules)
-        The weights, and what their average follows from (empty if not asked for).
-    totals : array of shape (3, n_rules)
-        Rows visited, updates and mistakes.
-    epochs : int
-        The most epochs that any rule began.
-    stops : list of Stop
-        Why each rule's run ended.
-    counts : CSR array of shape (n_rules, n)
-        Updates on each row.
-    traces : list of Trace
-        One for each rule, if asked for.
-    """
-
-    W: Vector
-    weighted: Vector
-    totals: Indices
-    epochs: int
-    stops: list[Stop | None]
-    counts: sp.csr_array
-    traces: list[Trace]
+    W: Vector  # (p, n_rules)
+    weighted: Vector  # the same, from which the average follows, or (0, n_rules)
+    totals: Indices  # (3, n_rules): rows visited, updates and mistakes
+    epochs: int  # the most that any rule began
+    stops: list[Stop | None]  # why each rule's run ended
+    counts: sp.csr_array  # (n_rules, n): updates on each row
+    traces: list[Trace]  # one for each rule, if asked for
 
     @property
     def converged(self) -> bool:
@@ -80,21 +64,10 @@ def train(
     start: Vector | None = None,
     weights: Vector | None = None,
 ) -> Training:
-    """Train all rules of the scheme.
+    """Train all rules of the scheme, on rows of sign +1 whose classes are ``codes``.
 
-    Parameters
-    ----------
-    problem : Problem
-        The rows, all with sign +1.
-    codes : array of int
-        The class of each row.
-    scheme, plan
-        Which problems, and how to run them. Every problem draws its order from the same
-        seed, so that running them together or apart is the same.
-    start : array of shape (p, n_rules), optional
-        The weights to start from.
-    weights : array of shape (n,), optional
-        A factor on the steps of each row.
+    Every rule draws its order from the same seed, so that running them together or apart is the
+    same. ``start`` has the shape (p, n_rules), ``weights`` are factors on the steps of each row.
     """
     if isinstance(scheme, OneVsRest) and not isinstance(plan.order, Greedy) and not plan.trace:
         ran = run_classes(

@@ -91,29 +91,23 @@ def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> Non
             )
 
 
-def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Floats | SparseMatrix:
-    """X as a C-ordered or canonical CSR matrix of floats; finiteness is checked by `pose`."""
-    rows: Floats | SparseMatrix = _validated(estimator, X, reset=reset)[0]
-    return rows
-
-
 def check_rows_and_labels(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, *, reset: bool
 ) -> tuple[Floats | SparseMatrix, Labels]:
     """X as in `check_rows`, and one label per row."""
-    rows, labels = _validated(estimator, X, y, reset=reset)
+    rows, labels = check_rows(estimator, X, y, reset=reset)
     check_classification_targets(labels)
     return rows, check_labels(labels)
 
 
-def _validated(
+def check_rows(
     estimator: BaseEstimator, X: MatrixLike, *labels: npt.ArrayLike | None, reset: bool
-) -> tuple[Any, ...]:
-    """X, and y if it is given, as scikit-learn checks them, and no number rounded.
+) -> Any:
+    """X as a C-ordered or canonical CSR matrix of floats, no number rounded; and y, if given.
 
-    scikit-learn trusts the arrays of a sparse matrix and turns dates into numbers: `check_matrix`
-    comes first there. Elsewhere it comes second, as scikit-learn has its own sentences for tables
-    that are none.
+    Finiteness is checked by `pose`. scikit-learn trusts the arrays of a sparse matrix and turns
+    dates into numbers: `check_matrix` comes first there. Elsewhere it comes second, as
+    scikit-learn has its own sentences for tables that are none.
     """
     if hasattr(X, "tocsr"):
         X = check_matrix(X)
@@ -127,7 +121,7 @@ def _validated(
         raise
     if kind != "f":
         check_matrix(X)  # refuses numbers that the conversion has rounded
-    return found if labels else (found,)
+    return found
 
 
 def check_classes(
@@ -180,8 +174,7 @@ def check_weights(
         try:
             by_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
         except OverflowError:
-            by_class = np.array([math.inf])
-        _check_factors(by_class)
+            by_class = np.full(len(classes), math.inf)
         weights *= by_class[codes]
     _check_factors(weights)
     return weights
