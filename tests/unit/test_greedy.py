@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Recorder
-from novikoff.core.orders import BY_NAME, Greedy, MaxDistance, MaxResidual
+from novikoff.core.orders import Greedy, MaxDistance, MaxResidual
 from novikoff.core.problem import pose
-from novikoff.core.rows import Vector
 from novikoff.core.runs import Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
-from tests.cases import Planted, assert_same_run, csr, planted, planted_integers
+from tests.cases import Planted, assert_same_run, csr, learn, planted, planted_integers
 from tests.oracle import PA, Perceptron, Relaxation, Rule, oracle
 
 RULES = ["max_distance", "max_residual"]
 RNG = np.random.default_rng(0)  # which these rules do not ask
 
 
-def climbed(
-    case: Planted,
-    rule: str,
-    update: Rule,
-    *,
-    sparse: bool = False,
-    limits: Limits | None = None,
-    start: Vector | None = None,
-    weights: Vector | None = None,
-    average: bool = False,
-) -> Run:
-    order = BY_NAME[rule]()
-    assert isinstance(order, Greedy)
-    return run(
-        pose(csr(case.X) if sparse else case.X, case.signs, case.fit_intercept),
-        update.update,
-        order,
-        Limits() if limits is None else limits,
-        np.random.default_rng(0),
-        start=start,
-        weights=weights,
-        average=average,
-        recorder=Recorder(),
-    )
+def climbed(case: Planted, rule: str, update: Rule, *, sparse: bool = False, **options: Any) -> Run:
+    limits = options.pop("limits", Limits())
+    return learn(case, rule, update, limits, X=csr(case.X) if sparse else None, **options)[0]
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Recorder
 from novikoff.core.orders import Cyclic, Permuted
 from novikoff.core.problem import pose
-from novikoff.core.rows import Floats, SparseMatrix, Vector
 from novikoff.core.runs import Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
@@ -21,6 +20,7 @@ from tests.cases import (
     assert_same_run,
     csr,
     epochs,
+    learn,
     planted,
     planted_integers,
 )
@@ -42,28 +42,9 @@ STEPPING = 4  # epochs that every comparison may take
 
 
 def traced(
-    case: Planted,
-    order: str,
-    update: Rule,
-    *,
-    X: Floats | SparseMatrix | None = None,
-    limits: Limits | None = None,
-    start: Vector | None = None,
-    weights: Vector | None = None,
-    average: bool = False,
+    case: Planted, order: str, update: Rule, *, limits: Limits | None = None, **options: Any
 ) -> Run:
-    problem = pose(case.X if X is None else X, case.signs, case.fit_intercept)
-    return run(
-        problem,
-        update.update,
-        SEQUENCES[order](problem.n),
-        Limits(epochs=STEPPING) if limits is None else limits,
-        np.random.default_rng(5),
-        start=start,
-        weights=weights,
-        average=average,
-        recorder=Recorder(),
-    )
+    return learn(case, order, update, limits or Limits(epochs=STEPPING), seed=5, **options)[0]
 
 
 def unit_signs(seed: int, n: int) -> Planted:
