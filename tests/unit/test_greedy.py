@@ -56,29 +56,18 @@ def test_updates_whose_step_depends_on_the_margin(rule: str, update: Rule) -> No
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_threshold_and_a_step(rule: str) -> None:
-    case = planted_integers(4, 60, 5)
-    update = Perceptron(margin=6.0, step=0.5)
-    assert_same_run(climbed(case, rule, update), oracle(case.rows, rule, update))
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_weights_and_start(rule: str) -> None:
+def test_a_threshold_a_step_weights_and_a_start(rule: str) -> None:
     case = planted_integers(7, 60, 5)
-    weights = np.tile([1.0, 0.0, 0.5], 20)
-    start = np.array([3.0, -2.0, 1.0, 0.0, 5.0, -1.0])
-    ran = climbed(case, rule, Perceptron(), start=start, weights=weights)
-    expected = oracle(case.rows, rule, Perceptron(), start=start, weights=weights)
-    assert len(expected.acts) > 3
-    assert_same_run(ran, expected)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_the_average(rule: str) -> None:
-    case = planted(8, 50, 5)
-    ran = climbed(case, rule, Perceptron(), average=True)
-    expected = oracle(case.rows, rule, Perceptron())
-    np.testing.assert_allclose(ran.average(), expected.mean, rtol=1e-10, atol=1e-12)
+    options = {
+        "weights": np.tile([1.0, 0.0, 0.5], 20),
+        "start": np.array([3.0, -2.0, 1.0, 0.0, 5.0, -1.0]),
+    }
+    for update in (Perceptron(), Perceptron(margin=6.0, step=0.5)):
+        ran = climbed(case, rule, update, average=True, **options)
+        expected = oracle(case.rows, rule, update, **options)
+        assert len(expected.acts) > 3
+        assert_same_run(ran, expected)
+        np.testing.assert_allclose(ran.average(), expected.mean, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("limit", [1, 4])
