@@ -58,7 +58,7 @@ def test_updates_whose_step_depends_on_the_margin(rule: str, update: Rule) -> No
 @pytest.mark.parametrize("rule", RULES)
 def test_a_threshold_a_step_weights_and_a_start(rule: str) -> None:
     case = planted_integers(7, 60, 5)
-    options = {
+    options: dict[str, Any] = {
         "weights": np.tile([1.0, 0.0, 0.5], 20),
         "start": np.array([3.0, -2.0, 1.0, 0.0, 5.0, -1.0]),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeAlias
 
@@ -261,14 +262,14 @@ def check_vector(x: npt.ArrayLike, n_features: int) -> Vector:
 
 def check_values(x: Mapping[Hashable, float]) -> Vector:
     """The values of a dict, all of them finite."""
-    try:
+    values = np.full(len(x), math.nan)
+    with suppress(TypeError, ValueError, OverflowError):
         values = np.fromiter(x.values(), np.float64, len(x))
-    except (TypeError, ValueError, OverflowError):
-        values = np.array([math.nan])
     if not np.isfinite(values).all():
         for feature, value in x.items():
             if not isinstance(value, Real) or not abs(value) <= LARGEST:
                 raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
+        raise ValueError("The values of x are not finite numbers.")
     return values
 
 
