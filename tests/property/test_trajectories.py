@@ -54,14 +54,8 @@ def problems(draw: st.DrawFn, entries: st.SearchStrategy[float]) -> tuple[Vector
 def traced(
     X: Floats | SparseMatrix, signs: Signs, order: Order, fit_intercept: bool, rule: Perceptron
 ) -> Run:
-    return run(
-        pose(X, signs, fit_intercept),
-        rule.update,
-        order,
-        Limits(epochs=EPOCHS),
-        np.random.default_rng(1),
-        recorder=Recorder(),
-    )
+    problem, rng = pose(X, signs, fit_intercept), np.random.default_rng(1)
+    return run(problem, rule.update, order, Limits(epochs=EPOCHS), rng, recorder=Recorder())
 
 
 def path(ran: Run) -> tuple[list[int], list[float]]:

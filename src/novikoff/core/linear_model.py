@@ -274,12 +274,9 @@ class LinearModel:
         if not grown or np.array(grown).tolist() != grown or label != label:
             raise ValueError(f"The label {label!r} cannot be put in order with {labels}.")
         model = LinearModel.blank(
-            grown,
-            self.n_features,
-            fit_intercept=self.fit_intercept,
-            average=self.averages,
+            grown, self.n_features, fit_intercept=self.fit_intercept, average=self.averages,
             multi_class=self.multi_class,
-        )
+        )  # fmt: skip
         model.radius = self.radius
         # A rule lives on where the old classes stand on its sides, or on the opposite ones.
         rules = {sides.tobytes(): rule for rule, sides in enumerate(self.sides.T)}

@@ -161,11 +161,8 @@ def run_classes(
         own = problem.resigned(np.where(codes == rule, 1, -1).astype(np.int8))
         return no_mistakes(own, state.w[:, rule], update.threshold, weights)
 
+    stride = problem.rows_within(ENTRIES_PER_CALL // n_classes)
     return state.repeat(
-        deal(order, problem, weights, rng),
-        visit,
-        problem.rows_within(ENTRIES_PER_CALL // n_classes),
-        limits,
-        is_clean=None if order.covers else is_clean,
-        after_epoch=after_epoch,
-    )
+        deal(order, problem, weights, rng), visit, stride, limits,
+        is_clean=None if order.covers else is_clean, after_epoch=after_epoch,
+    )  # fmt: skip

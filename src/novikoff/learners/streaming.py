@@ -150,8 +150,10 @@ class StreamLearner(LinearLearner):
             model, (margin, step, numbers) = self._held, self._checked
             if margin == self.margin and step == self.step and self.class_weight is None:
                 columns, values = self._find(x)
-                sides, rules = model.sides[self._codes[y]], (model.W, model.weighted, model.totals)
-                updates = learn_example(columns, values, sides, *rules, numbers)
+                updates = learn_example(
+                    columns, values, model.sides[self._codes[y]], model.W, model.weighted,
+                    model.totals, numbers,
+                )  # fmt: skip
                 if updates >= 0:
                     if self.converged_ and (updates > 0 or model.averages):
                         self._streamed()
@@ -212,12 +214,9 @@ class StreamLearner(LinearLearner):
     def _begin(self, classes: npt.ArrayLike, n_features: int) -> None:
         """Zero weights for these classes."""
         model = LinearModel.blank(
-            classes,
-            n_features,
-            fit_intercept=self.fit_intercept,
+            classes, n_features, fit_intercept=self.fit_intercept, multi_class=self.multi_class,
             average=self.average == "averaged",
-            multi_class=self.multi_class,
-        )
+        )  # fmt: skip
         self._hold(model)
         self._open, self.n_iter_, self.converged_ = False, 0, False
 
