@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from novikoff.core.counts import Recorder, Run, Trace
+from novikoff.core.counts import Recorder, Trace
 from novikoff.core.orders import (
     Blocks,
     Chaotic,
@@ -25,6 +25,7 @@ from novikoff.core.orders import (
 )
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from tests.oracle import Reference, Rule, signed
@@ -60,13 +61,7 @@ def planted(seed: int, n: int, d: int, *, gap: float = 0.1, fit_intercept: bool 
     w_star = rng.normal(size=d + 1)
     w_star[d] *= 0.3 * fit_intercept
     w_star /= np.linalg.norm(w_star)
-    X = np.empty((0, d))
-    while len(X) < n:
-        more = rng.normal(size=(2 * n, d))
-        X = np.vstack([X, more[np.abs(more @ w_star[:d] + w_star[d]) >= gap]])
-    X = np.ascontiguousarray(X[:n])
-    signs = np.where(X @ w_star[:d] + w_star[d] > 0, 1, -1).astype(np.int8)
-    return Planted(X, signs, w_star, fit_intercept)
+    return _labelled(lambda: rng.normal(size=(2 * n, d)), n, w_star, gap, fit_intercept)
 
 
 def planted_integers(seed: int, n: int, d: int, *, fit_intercept: bool = True) -> Planted:
@@ -74,11 +69,23 @@ def planted_integers(seed: int, n: int, d: int, *, fit_intercept: bool = True) -
     rng = np.random.default_rng(seed)
     w_star = rng.integers(1, 4, size=d + 1) * rng.choice([-1.0, 1.0], size=d + 1)
     w_star[d] *= fit_intercept
+    shape = (2 * n, d)
+
+    def draw() -> Vector:
+        return np.asarray(rng.integers(-4, 5, size=shape) * (rng.random(shape) < 0.7), dtype=float)
+
+    return _labelled(draw, n, w_star, 1.0, fit_intercept)
+
+
+def _labelled(
+    draw: Callable[[], Vector], n: int, w_star: Vector, gap: float, fit_intercept: bool
+) -> Planted:
+    d = len(w_star) - 1
     X = np.empty((0, d))
     while len(X) < n:
-        more = rng.integers(-4, 5, size=(2 * n, d)) * (rng.random((2 * n, d)) < 0.7)
-        X = np.vstack([X, more[np.abs(more @ w_star[:d] + w_star[d]) >= 1.0]])
-    X = np.ascontiguousarray(X[:n], dtype=np.float64)
+        more = draw()
+        X = np.vstack([X, more[np.abs(more @ w_star[:d] + w_star[d]) >= gap]])
+    X = np.ascontiguousarray(X[:n])
     signs = np.where(X @ w_star[:d] + w_star[d] > 0, 1, -1).astype(np.int8)
     return Planted(X, signs, w_star, fit_intercept)
 
@@ -137,20 +144,15 @@ def learn(
     move: Rule,
     limits: Limits,
     *,
-    start: Vector | None = None,
+    X: Floats | SparseMatrix | None = None,
     seed: int = 0,
+    **options: Any,
 ) -> tuple[Run, Trace]:
-    """Run one of `RULES`, traced against w*."""
+    """Run one of `RULES` on the case, or on ``X`` in its place, traced against w*."""
     order = SEQUENCES[rule](len(case.X)) if rule in SEQUENCES else named(rule)
-    ran = run(
-        pose(case.X, case.signs, case.fit_intercept),
-        move.update,
-        order,
-        limits,
-        np.random.default_rng(seed),
-        start=start,
-        recorder=Recorder(case.w_star),
-    )
+    problem = pose(case.X if X is None else X, case.signs, case.fit_intercept)
+    rng, recorder = np.random.default_rng(seed), Recorder(case.w_star)
+    ran = run(problem, move.update, order, limits, rng, recorder=recorder, **options)
     assert ran.trace is not None
     return ran, ran.trace
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +13,6 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -83,22 +80,6 @@ def test_verbose_prints_epochs(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == clf.n_iter_
     assert lines[-1] == f"epoch {clf.n_iter_}: {clf.n_updates_} updates so far"
-
-
-def test_pickles_and_clones(wine: tuple[Matrix, npt.NDArray[np.int64]]) -> None:
-    X, y = wine
-    clf = nv.Perceptron(random_state=0, average="averaged").fit(X, y)
-    again: nv.Perceptron = pickle.loads(pickle.dumps(clf))  # noqa: S301 — our own bytes
-    np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
-    assert clone(clf).get_params() == clf.get_params()
-
-
-def test_reads_a_memory_map(tmp_path: Path, wine: tuple[Matrix, npt.NDArray[np.int64]]) -> None:
-    X, y = wine
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    clf = nv.Perceptron(random_state=0).fit(mapped, y)
-    np.testing.assert_array_equal(clf.coef_, nv.Perceptron(random_state=0).fit(X, y).coef_)
 
 
 def test_does_not_copy_or_change_the_data(wine: tuple[Matrix, npt.NDArray[np.int64]]) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris, load_wine
@@ -63,13 +62,6 @@ def test_it_works_in_a_pipeline_and_a_search() -> None:
         pipeline, {"maxmargin__bias": ["free", "padded"]}, cv=3, error_score="raise"
     ).fit(X, y)
     assert search.best_score_ > 0.9
-
-
-def test_frames_keep_their_names() -> None:
-    X, y = load_iris(return_X_y=True)
-    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    model = nv.MaxMargin().fit(frame, y == 0)
-    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
 
 
 def test_a_failed_fit_leaves_the_estimator_as_it_was() -> None:

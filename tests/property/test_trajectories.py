@@ -14,12 +14,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff.core.counts import Recorder, Run
+from novikoff.core.counts import Recorder
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.orders import Cyclic, Deck, Permuted
 from novikoff.core.orders import Sequence as Order
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, SparseMatrix, Vector
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from tests.cases import Signs, csr
@@ -53,14 +54,8 @@ def problems(draw: st.DrawFn, entries: st.SearchStrategy[float]) -> tuple[Vector
 def traced(
     X: Floats | SparseMatrix, signs: Signs, order: Order, fit_intercept: bool, rule: Perceptron
 ) -> Run:
-    return run(
-        pose(X, signs, fit_intercept),
-        rule.update,
-        order,
-        Limits(epochs=EPOCHS),
-        np.random.default_rng(1),
-        recorder=Recorder(),
-    )
+    problem, rng = pose(X, signs, fit_intercept), np.random.default_rng(1)
+    return run(problem, rule.update, order, Limits(epochs=EPOCHS), rng, recorder=Recorder())
 
 
 def path(ran: Run) -> tuple[list[int], list[float]]:

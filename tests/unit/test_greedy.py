@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Recorder, Run
-from novikoff.core.orders import BY_NAME, Greedy, MaxDistance, MaxResidual
+from novikoff.core.orders import Greedy, MaxDistance, MaxResidual
 from novikoff.core.problem import pose
-from novikoff.core.rows import Vector
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
-from tests.cases import Planted, assert_same_run, csr, planted, planted_integers
+from tests.cases import Planted, assert_same_run, csr, learn, planted, planted_integers
 from tests.oracle import PA, Perceptron, Relaxation, Rule, oracle
 
 RULES = ["max_distance", "max_residual"]
 RNG = np.random.default_rng(0)  # which these rules do not ask
 
 
-def climbed(
-    case: Planted,
-    rule: str,
-    update: Rule,
-    *,
-    sparse: bool = False,
-    limits: Limits | None = None,
-    start: Vector | None = None,
-    weights: Vector | None = None,
-    average: bool = False,
-) -> Run:
-    order = BY_NAME[rule]()
-    assert isinstance(order, Greedy)
-    return run(
-        pose(csr(case.X) if sparse else case.X, case.signs, case.fit_intercept),
-        update.update,
-        order,
-        Limits() if limits is None else limits,
-        np.random.default_rng(0),
-        start=start,
-        weights=weights,
-        average=average,
-        recorder=Recorder(),
-    )
+def climbed(case: Planted, rule: str, update: Rule, *, sparse: bool = False, **options: Any) -> Run:
+    limits = options.pop("limits", Limits())
+    return learn(case, rule, update, limits, X=csr(case.X) if sparse else None, **options)[0]
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -76,29 +56,18 @@ def test_updates_whose_step_depends_on_the_margin(rule: str, update: Rule) -> No
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_threshold_and_a_step(rule: str) -> None:
-    case = planted_integers(4, 60, 5)
-    update = Perceptron(margin=6.0, step=0.5)
-    assert_same_run(climbed(case, rule, update), oracle(case.rows, rule, update))
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_weights_and_start(rule: str) -> None:
+def test_a_threshold_a_step_weights_and_a_start(rule: str) -> None:
     case = planted_integers(7, 60, 5)
-    weights = np.tile([1.0, 0.0, 0.5], 20)
-    start = np.array([3.0, -2.0, 1.0, 0.0, 5.0, -1.0])
-    ran = climbed(case, rule, Perceptron(), start=start, weights=weights)
-    expected = oracle(case.rows, rule, Perceptron(), start=start, weights=weights)
-    assert len(expected.acts) > 3
-    assert_same_run(ran, expected)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_the_average(rule: str) -> None:
-    case = planted(8, 50, 5)
-    ran = climbed(case, rule, Perceptron(), average=True)
-    expected = oracle(case.rows, rule, Perceptron())
-    np.testing.assert_allclose(ran.average(), expected.mean, rtol=1e-10, atol=1e-12)
+    options: dict[str, Any] = {
+        "weights": np.tile([1.0, 0.0, 0.5], 20),
+        "start": np.array([3.0, -2.0, 1.0, 0.0, 5.0, -1.0]),
+    }
+    for update in (Perceptron(), Perceptron(margin=6.0, step=0.5)):
+        ran = climbed(case, rule, update, average=True, **options)
+        expected = oracle(case.rows, rule, update, **options)
+        assert len(expected.acts) > 3
+        assert_same_run(ran, expected)
+        np.testing.assert_allclose(ran.average(), expected.mean, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("limit", [1, 4])

@@ -29,13 +29,6 @@ def test_angles_of_a_triangle() -> None:
     np.testing.assert_allclose(plane.angle(points), expected)
 
 
-def test_an_estimator_is_a_hyperplane() -> None:
-    X, y = [[0.0, 0.0], [2.0, 2.0], [0.0, 1.0]], [0, 1, 0]
-    clf = nv.Perceptron(order="cyclic").fit(X, y)
-    plane = nv.Hyperplane(clf.coef_[0], clf.intercept_[0])
-    assert plane.side(X).tolist() == [-1, 1, -1]
-
-
 @pytest.mark.parametrize(
     ("w", "b", "message"),
     [

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Run
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.one_vs_rest import ClassesRun, run_classes
+from novikoff.core.one_vs_rest import run_classes
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
 from tests.cases import SEQUENCES, csr
@@ -30,128 +30,67 @@ def blobs(seed: int, n: int = 60, d: int = 11) -> tuple[Vector, Indices]:
 
 
 def together(
-    X: Vector,
-    codes: Indices,
-    order: str,
-    update: Rule,
-    limits: Limits,
-    *,
-    sparse: bool = False,
-    start: Vector | None = None,
-    weights: Vector | None = None,
-    fit_intercept: bool = True,
-) -> ClassesRun:
+    X: Vector, codes: Indices, order: str, update: Rule, limits: Limits, *, sparse: bool,
+    fit_intercept: bool = True, **options: Any,
+) -> Run:  # fmt: skip
     problem = pose(csr(X) if sparse else X, np.ones(len(X), dtype=np.int8), fit_intercept)
-    return run_classes(
-        problem,
-        codes,
-        K,
-        update.update,
-        SEQUENCES[order](len(X)),
-        limits,
-        np.random.default_rng(3),
-        start=start,
-        weights=weights,
-        average=True,
-    )
+    rule, rng = SEQUENCES[order](len(X)), np.random.default_rng(3)
+    return run_classes(problem, codes, K, update.update, rule, limits, rng, average=True, **options)
 
 
 def alone(
-    X: Vector,
-    codes: Indices,
-    c: int,
-    order: str,
-    update: Rule,
-    limits: Limits,
-    *,
-    sparse: bool = False,
-    start: Vector | None = None,
-    weights: Vector | None = None,
-    fit_intercept: bool = True,
-) -> Run:
+    X: Vector, codes: Indices, c: int, order: str, update: Rule, limits: Limits, *, sparse: bool,
+    fit_intercept: bool = True, start: Vector | None = None, **options: Any,
+) -> Run:  # fmt: skip
     signs = np.where(codes == c, 1, -1).astype(np.int8)
-    return run(
-        pose(csr(X) if sparse else X, signs, fit_intercept),
-        update.update,
-        SEQUENCES[order](len(X)),
-        limits,
-        np.random.default_rng(3),
-        start=None if start is None else start[:, c],
-        weights=weights,
-        average=True,
-    )
+    problem = pose(csr(X) if sparse else X, signs, fit_intercept)
+    rule, rng = SEQUENCES[order](len(X)), np.random.default_rng(3)
+    own = None if start is None else start[:, c]
+    return run(problem, update.update, rule, limits, rng, start=own, average=True, **options)
 
 
-def assert_equal(whole: ClassesRun, parts: list[Run]) -> None:
+def both(*data: Any, **options: Any) -> Run:
+    """All problems side by side, after a look at each alone: nothing differs."""
+    X, codes, *how = data
+    whole = together(X, codes, *how, **options)
+    assert_equal(whole, [alone(X, codes, c, *how, **options) for c in range(K)])
+    return whole
+
+
+def assert_equal(whole: Run, parts: list[Run]) -> None:
     for c, part in enumerate(parts):
-        assert whole.W[:, c].tolist() == part.w.tolist()
+        assert whole.w[:, c].tolist() == part.w.tolist()
         assert whole.average()[:, c].tolist() == part.average().tolist()
         assert whole.counts.per_row[:, c].tolist() == part.counts.per_row.tolist()
         assert whole.counts.totals[:, c].tolist() == [part.visited, part.updates, part.mistakes]
-        assert whole.epochs[c] == part.epochs
+        assert whole.begun[c] == part.epochs
         assert whole.stops[c] == part.stop
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("order", SEQUENCES)
 def test_every_order(order: str, sparse: bool) -> None:
-    X, codes = blobs(1)
-    whole = together(X, codes, order, Perceptron(), Limits(epochs=12), sparse=sparse)
-    parts = [
-        alone(X, codes, c, order, Perceptron(), Limits(epochs=12), sparse=sparse) for c in range(K)
-    ]
-    assert_equal(whole, parts)
-    assert len(set(whole.epochs.tolist())) > 1  # some ended sooner than others
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("order", SEQUENCES)
-def test_the_limit_on_updates_is_each_problems_own(order: str, sparse: bool) -> None:
-    X, codes = blobs(2)
-    limit = 17
-    whole = together(X, codes, order, Perceptron(), Limits(30, updates=limit), sparse=sparse)
-    parts = [
-        alone(X, codes, c, order, Perceptron(), Limits(30, updates=limit), sparse=sparse)
-        for c in range(K)
-    ]
-    assert_equal(whole, parts)
-    assert Stop.UPDATES in whole.stops
-    assert whole.counts.totals[1].max() == limit
+    whole = both(*blobs(1), order, Perceptron(), Limits(epochs=12), sparse=sparse)
+    assert len(set(whole.begun.tolist())) > 1  # some ended sooner than others
+    whole = both(*blobs(2), order, Perceptron(), Limits(30, updates=17), sparse=sparse)
+    assert Stop.UPDATES in whole.stops  # the limit is each problem's own
+    assert whole.counts.totals[1].max() == 17
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_weights_and_a_start(fit_intercept: bool) -> None:
-    X, codes = blobs(3)
-    weights = np.tile([1.0, 0.0, 0.5], 20)
-    start = np.round(4.0 * np.random.default_rng(0).normal(size=(12, K)))
-    for sparse, order in itertools.product([False, True], ["permuted", "random"]):
-        whole = together(
-            X,
-            codes,
-            order,
-            Perceptron(margin=0.5, step=0.25),
-            Limits(epochs=9),
-            sparse=sparse,
-            start=start,
-            weights=weights,
-            fit_intercept=fit_intercept,
-        )
-        parts = [
-            alone(
-                X,
-                codes,
-                c,
-                order,
-                Perceptron(margin=0.5, step=0.25),
-                Limits(epochs=9),
-                sparse=sparse,
-                start=start,
-                weights=weights,
-                fit_intercept=fit_intercept,
-            )
-            for c in range(K)
-        ]
-        assert_equal(whole, parts)
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("order", ["permuted", "random"])
+def test_weights_and_a_start(order: str, sparse: bool, fit_intercept: bool) -> None:
+    both(
+        *blobs(3),
+        order,
+        Perceptron(margin=0.5, step=0.25),
+        Limits(epochs=9),
+        sparse=sparse,
+        fit_intercept=fit_intercept,
+        start=np.round(4.0 * np.random.default_rng(0).normal(size=(12, K))),
+        weights=np.tile([1.0, 0.0, 0.5], 20),
+    )
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -161,7 +100,7 @@ def test_steps_that_are_not_exact_agree_up_to_rounding(update: Rule, sparse: boo
     whole = together(X, codes, "permuted", update, Limits(epochs=3), sparse=sparse)
     for c in range(K):
         part = alone(X, codes, c, "permuted", update, Limits(epochs=3), sparse=sparse)
-        np.testing.assert_allclose(whole.W[:, c], part.w, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(whole.w[:, c], part.w, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from novikoff.core.counts import Trace
-from novikoff.core.schemes import OneVsOne
 from novikoff.learners.inputs import MatrixLike
 
 Matrix = npt.NDArray[np.float64]
@@ -93,13 +92,6 @@ def test_one_vs_one_trains_every_pair_alone() -> None:
         counts = clf.update_counts_.toarray()[rule]
         np.testing.assert_array_equal(counts[members], alone.update_counts_)
         assert not counts[~members].any()
-
-
-def test_one_vs_one_breaks_ties_by_scores_then_by_class() -> None:
-    scheme = OneVsOne(3)  # rules (0, 1), (0, 2), (1, 2); the second is positive
-    circle = np.array([[5.0, -1.0, 2.0], [1.0, -1.0, 1.0]])  # 1 > 0, 0 > 2, 2 > 1
-    assert scheme.choose(circle).tolist() == [1, 0]
-    assert scheme.decision(circle).argmax(axis=1).tolist() == [1, 0]
 
 
 def test_the_vote_counts_every_rule_the_run_went_through() -> None:
@@ -197,39 +189,34 @@ def test_the_trace_takes_a_reference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "options", "message"),
+    ("X", "y", "message"),
     [
-        ([[1.0], [np.nan]], [0, 1], {}, "NaN in row 1, column 0"),
-        ([[1.0, np.inf], [0.0, 1.0]], [0, 1], {}, "infinity in row 0, column 1"),
-        (sp.csr_array([[0.0, 1.0], [0.0, np.nan]]), [0, 1], {}, "NaN in row 1, column 1"),
-        ([[1.0], [2.0]], [1, 1], {}, "one class"),
-        (np.empty((0, 2)), [], {}, "0 sample"),
-        (np.empty((2, 0)), [0, 1], {}, "0 feature"),
-        ([[1.0], [2.0]], [0, 1], {"order": "sideways"}, "'order' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"margin": -1.0}, "'margin' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"margin": np.inf}, "'margin' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"step": 0.0}, "'step' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"step": "1"}, "'step' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"order": nv.orders.Cyclic}, "'order' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"average": True}, "'average' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"max_epochs": 0}, "'max_epochs' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"max_updates": 1.5}, "'max_updates' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"max_seconds": 0}, "'max_seconds' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"multi_class": "all"}, "'multi_class' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"class_weight": [1, 2]}, "'class_weight' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"warm_start": 1}, "'warm_start' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"trace": 3}, "'trace' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"random_state": -1}, "'random_state' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"n_jobs": 0}, "'n_jobs' parameter"),
-        ([[1.0], [2.0]], [0, 1], {"verbose": -1}, "'verbose' parameter"),
-        ([[1e308, 1e308], [-1e308, 1e308]], [0, 1], {}, "range of float64"),
+        ([[1.0], [np.nan]], [0, 1], "NaN in row 1, column 0"),
+        ([[1.0, np.inf], [0.0, 1.0]], [0, 1], "infinity in row 0, column 1"),
+        (sp.csr_array([[0.0, 1.0], [0.0, np.nan]]), [0, 1], "NaN in row 1, column 1"),
+        ([[1.0], [2.0]], [1, 1], "one class"),
+        (np.empty((0, 2)), [], "0 sample"),
+        (np.empty((2, 0)), [0, 1], "0 feature"),
+        ([[1e308, 1e308], [-1e308, 1e308]], [0, 1], "range of float64"),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(
-    X: MatrixLike, y: npt.ArrayLike, options: dict[str, object], message: str
-) -> None:
+def test_bad_input_is_refused_in_a_sentence(X: MatrixLike, y: npt.ArrayLike, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        nv.Perceptron().set_params(**options).fit(X, y)
+        nv.Perceptron().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("order", "sideways"), ("order", nv.orders.Cyclic), ("margin", -1.0), ("margin", np.inf),
+        ("step", 0.0), ("step", "1"), ("average", True), ("max_epochs", 0), ("max_updates", 1.5),
+        ("max_seconds", 0), ("multi_class", "all"), ("class_weight", [1, 2]), ("warm_start", 1),
+        ("trace", 3), ("random_state", -1), ("n_jobs", 0), ("verbose", -1),
+    ],
+)  # fmt: skip
+def test_parameters_are_checked(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of Perceptron must be .*, not"):
+        nv.Perceptron().set_params(**{name: value}).fit([[1.0], [2.0]], [0, 1])
 
 
 def test_bad_weights_are_refused() -> None:

@@ -48,14 +48,6 @@ def test_verbs_on_integers_are_exact(storage: str, fit_intercept: bool, tmp_path
         assert out.tolist() == out_too.tolist() == (A[i] @ W).tolist()
 
 
-def test_without_an_intercept_the_last_weight_does_not_count() -> None:
-    rows = _rows.view(np.array([[1.0, 2.0]]), np.array([-1], dtype=np.int8), False)
-    w = np.array([3.0, 1.0, 1e9])
-    assert verbs.dot(rows, 0, w) == -5.0
-    verbs.axpy(1.0, rows, 0, w)
-    assert w.tolist() == [2.0, -1.0, 1e9]
-
-
 @pytest.mark.parametrize("storage", STORAGES)
 def test_a_view_has_the_matrix_it_was_made_of(storage: str, tmp_path: Path) -> None:
     case = planted_integers(3, 9, 4)
@@ -95,12 +87,3 @@ def test_index_types_of_a_csr_matrix_may_differ() -> None:
     rows = _rows.view(matrix, case.signs, True)
     w = np.arange(5.0)
     assert [verbs.dot(rows, i, w) for i in range(6)] == (case.rows @ w).tolist()
-
-
-def test_other_signs_on_the_same_rows() -> None:
-    case = planted(6, 5, 3)
-    for X in (case.X, csr(case.X)):
-        rows = _rows.view(X, case.signs, True)
-        turned = _rows.resigned(rows, -case.signs)
-        w = np.arange(4.0)
-        assert verbs.dot(turned, 2, w) == -verbs.dot(rows, 2, w)

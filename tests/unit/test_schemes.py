@@ -1,28 +1,20 @@
-"""The sign of every row follows from its class, one rule at a time."""
+"""Scores become a class: by sign, by the largest score, by votes."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from novikoff.core.schemes import Binary, OneVsOne, OneVsRest, Scheme, signs_of
-
-
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
-@pytest.mark.parametrize(
-    "scheme", [Binary(), Binary(1), OneVsOne(2), OneVsOne(3), OneVsRest(2), OneVsRest(4)]
-)
-def test_signs_are_those_of_the_table(scheme: Scheme, dtype: str) -> None:
-    codes = np.random.default_rng(1).integers(scheme.n_classes, size=100).astype(dtype)
-    sides = scheme.sides
-    for given in (codes, codes[:0], codes[codes == 0]):
-        for rule in range(sides.shape[1]):
-            signs = signs_of(given, sides, rule)
-            assert signs.dtype == np.int8
-            assert signs.tolist() == sides[given, rule].tolist()
+from novikoff.core.schemes import Binary, OneVsOne, OneVsRest
 
 
-@pytest.mark.parametrize("wrong", [2, 3, -3, 2**31 - 1])
-def test_a_class_that_is_not_in_the_table_is_refused(wrong: int) -> None:
-    with pytest.raises(IndexError):
-        signs_of(np.array([0, 1, wrong], dtype=np.int32), Binary().sides, 0)
+def test_one_vs_one_breaks_ties_by_scores_then_by_class() -> None:
+    scheme = OneVsOne(3)  # rules (0, 1), (0, 2), (1, 2); the second is positive
+    circle = np.array([[5.0, -1.0, 2.0], [1.0, -1.0, 1.0]])  # 1 > 0, 0 > 2, 2 > 1
+    assert scheme.choose(circle).tolist() == [1, 0]
+    assert scheme.decision(circle).argmax(axis=1).tolist() == [1, 0]
+
+
+def test_a_score_of_zero_is_the_negative_class_and_the_first_of_equals_wins() -> None:
+    assert Binary().choose(np.array([[0.0], [1e-300], [-1.0]])).tolist() == [0, 1, 0]
+    assert Binary(1).choose(np.array([[1.0]])).tolist() == [0]
+    assert OneVsRest(3).choose(np.array([[-2.0, -1.0, -1.0]])).tolist() == [1]

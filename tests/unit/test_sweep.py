@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Recorder, Run
-from novikoff.core.orders import Cyclic, Permuted
+from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
-from novikoff.core.rows import Floats, SparseMatrix, Vector
+from novikoff.core.runs import Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
 from tests.cases import (
@@ -20,6 +20,7 @@ from tests.cases import (
     assert_same_run,
     csr,
     epochs,
+    learn,
     planted,
     planted_integers,
 )
@@ -41,28 +42,9 @@ STEPPING = 4  # epochs that every comparison may take
 
 
 def traced(
-    case: Planted,
-    order: str,
-    update: Rule,
-    *,
-    X: Floats | SparseMatrix | None = None,
-    limits: Limits | None = None,
-    start: Vector | None = None,
-    weights: Vector | None = None,
-    average: bool = False,
+    case: Planted, order: str, update: Rule, *, limits: Limits | None = None, **options: Any
 ) -> Run:
-    problem = pose(case.X if X is None else X, case.signs, case.fit_intercept)
-    return run(
-        problem,
-        update.update,
-        SEQUENCES[order](problem.n),
-        Limits(epochs=STEPPING) if limits is None else limits,
-        np.random.default_rng(5),
-        start=start,
-        weights=weights,
-        average=average,
-        recorder=Recorder(),
-    )
+    return learn(case, order, update, limits or Limits(epochs=STEPPING), seed=5, **options)[0]
 
 
 def unit_signs(seed: int, n: int) -> Planted:
@@ -165,17 +147,12 @@ def test_real_numbers_follow_the_rule_up_to_rounding(
 def test_the_limit_on_updates_is_exact(order: str, limit: int) -> None:
     case = unit_signs(9, 30)  # random labels: no clean cycle ends it sooner
     A = case.rows
-    ran = traced(case, order, Perceptron(), limits=Limits(1000, updates=limit))
+    ran = traced(case, order, Perceptron(), limits=Limits(1000, updates=limit), average=True)
     assert ran.stop is Stop.UPDATES
     assert ran.updates == limit
     expected = oracle(A, epochs(order, A, 5, 20), Perceptron(), max_updates=limit)
     assert_same_run(ran, expected)
-
-
-def test_a_limit_of_no_updates_leaves_the_weights_alone() -> None:
-    ran = traced(planted_integers(9, 30, 4), "cyclic", Perceptron(), limits=Limits(updates=0))
-    assert ran.updates == 0
-    assert not ran.w.any()
+    np.testing.assert_allclose(ran.average(), expected.mean, rtol=1e-12)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -194,10 +171,11 @@ def test_start_weights(order: str, fit_intercept: bool) -> None:
 
 def test_a_start_that_separates_is_left_alone() -> None:
     case = planted_integers(11, 40, 5)
-    ran = traced(case, "cyclic", Perceptron(), start=case.w_star)
-    assert ran.converged
-    assert ran.updates == 0
-    assert ran.w.tolist() == case.w_star.tolist()
+    for limits in (Limits(9), Limits(updates=0)):
+        ran = traced(case, "cyclic", Perceptron(), start=case.w_star, limits=limits, average=True)
+        assert ran.converged == (limits.updates is None)
+        assert ran.updates == 0
+        assert ran.w.tolist() == ran.average().tolist() == case.w_star.tolist()
 
 
 @pytest.mark.parametrize("storage", ["dense", "csr"])
@@ -210,28 +188,6 @@ def test_the_average_is_the_mean_of_w_after_every_step(order: str, storage: str)
     ran = traced(case, order, Perceptron(), X=X, average=True, start=start)
     expected = oracle(A, epochs(order, A, 5, STEPPING), Perceptron(), start=start)
     np.testing.assert_allclose(ran.average(), expected.mean, rtol=1e-10, atol=1e-12)
-
-
-def test_the_average_when_the_limit_cuts_an_epoch_short() -> None:
-    case = unit_signs(13, 30)
-    A = case.rows
-    ran = traced(case, "permuted", Perceptron(), limits=Limits(1000, updates=11), average=True)
-    expected = oracle(A, epochs("permuted", A, 5, 20), Perceptron(), max_updates=11)
-    np.testing.assert_allclose(ran.average(), expected.mean, rtol=1e-12)
-
-
-def test_the_average_of_nothing_is_the_start() -> None:
-    case = planted_integers(14, 20, 3)
-    ran = traced(case, "cyclic", Perceptron(), start=case.w_star, average=True)
-    assert ran.average().tolist() == case.w_star.tolist()
-
-
-def test_the_weights_are_the_counted_rows() -> None:
-    """The dual view: w = Σ k_i a_i with integer k (A8)."""
-    case = planted_integers(15, 40, 6)
-    ran = traced(case, "permuted", Perceptron(), limits=Limits(500))
-    assert ran.converged
-    assert ran.w.tolist() == (ran.counts.per_row @ case.rows).tolist()
 
 
 def test_padding_with_ones_is_an_intercept() -> None:
@@ -299,17 +255,6 @@ def test_no_run_ends_with_weights_that_are_not_finite(size: float, update: Rule)
         assert "range of float64" in str(error)  # noqa: PT017 (either ending is right)
     else:
         assert np.isfinite(ran.w).all()
-
-
-def test_the_same_seed_gives_the_same_run() -> None:
-    case = planted(21, 40, 5)
-    problem = pose(case.X, case.signs, True)
-    runs = [
-        run(problem, Perceptron().update, Permuted(), Limits(epochs=3), np.random.default_rng(seed))
-        for seed in (1, 1, 2)
-    ]
-    assert runs[0].counts.per_row.tolist() == runs[1].counts.per_row.tolist()
-    assert runs[0].counts.per_row.tolist() != runs[2].counts.per_row.tolist()
 
 
 @pytest.mark.parametrize("size", [2.0**-560, 2.0**520])

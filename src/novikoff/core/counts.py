@@ -1,4 +1,4 @@
-"""What a run counts, its average, and its trace.
+"""What kernels count, the average of the weights, and the trace.
 
 Novikoff's proof is two inequalities, true after every update t from w₀ = 0 (B3):
 
@@ -17,7 +17,6 @@ import numpy.typing as npt
 from numba import njit
 
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.stops import Stop
 
 TAPE_LENGTH = 1 << 12  # updates
 
@@ -32,16 +31,13 @@ class Counts(NamedTuple):
     beyond: Vector  # (1,): 0, or NaN once a margin has left float64
 
 
-def blank_counts(n: int, shape: tuple[int, ...], average: bool, *, stream: bool = False) -> Counts:
-    """Nothing counted yet, for n rows and weights of that shape.
-
-    A stream asks which rows are predicted wrong, a run how often each row was acted on.
-    """
+def blank_counts(n: int, shape: tuple[int, ...], average: bool) -> Counts:
+    """Nothing counted yet, for a run over n rows with weights of that shape."""
     return Counts(
         np.zeros((3, *shape[1:]), dtype=np.int64),
-        np.zeros((0 if stream else n, *shape[1:]), dtype=np.int32),
+        np.zeros((n, *shape[1:]), dtype=np.int32),
         np.zeros((shape[0] if average else 0, *shape[1:])),
-        np.zeros(n if stream else 0, dtype=np.uint8),
+        np.zeros(0, dtype=np.uint8),
         np.zeros(1),
     )
 
@@ -107,42 +103,28 @@ class Tape(NamedTuple):
     """The stretch of trace that a kernel can write before `Recorder` takes it over."""
 
     used: Indices  # (1,)
-    places: Indices  # (length, 2): step, row
-    numbers: Vector  # (length, 4): margin, tau, squared norm, inner product
+    entries: Vector  # (length, 6): step, row, margin, tau, squared norm, inner product
     reference: Vector  # w*, or empty
 
 
 def blank_tape(length: int = 0, reference: Vector | None = None) -> Tape:
     """A tape for ``length`` updates; of length 0 it records nothing."""
-    return Tape(
-        np.zeros(1, dtype=np.int64),
-        np.empty((length, 2), dtype=np.int64),
-        np.empty((length, 4)),
-        np.empty(0) if reference is None else np.array(reference, dtype=np.float64),
-    )
-
-
-def tape_for(recorder: Recorder | None, p: int) -> Tape:
-    """The tape that a kernel writes on, for weights of p entries."""
-    tape = blank_tape() if recorder is None else recorder.tape
-    if len(tape.reference) not in (0, p):
-        raise ValueError(f"The reference of a trace must have {p} entries.")
-    return tape
+    w_star = np.empty(0) if reference is None else np.array(reference, dtype=np.float64)
+    return Tape(np.zeros(1, dtype=np.int64), np.empty((length, 6)), w_star)
 
 
 @njit(cache=True, nogil=True)
 def record(tape: Tape, step: int, i: int, m: float, tau: float, w: Vector) -> None:
     """Write one update down; w is the vector after it."""
-    at = tape.used[0]
     squared_norm, inner = 0.0, 0.0
     for j in range(len(w)):
         squared_norm += w[j] * w[j]
     for j in range(len(tape.reference)):
         inner += w[j] * tape.reference[j]
-    tape.places[at, 0], tape.places[at, 1] = step, i
-    tape.numbers[at, 0], tape.numbers[at, 1] = m, tau
-    tape.numbers[at, 2], tape.numbers[at, 3] = squared_norm, inner
-    tape.used[0] = at + 1
+    entry = tape.entries[tape.used[0]]
+    entry[0], entry[1], entry[2], entry[3] = step, i, m, tau
+    entry[4], entry[5] = squared_norm, inner
+    tape.used[0] += 1
 
 
 class Recorder:
@@ -158,61 +140,23 @@ class Recorder:
 
     def __init__(self, reference: Vector | None = None) -> None:
         self.tape = blank_tape(TAPE_LENGTH, reference)
-        self._places: list[Indices] = []
-        self._numbers: list[Vector] = []
+        self._taken = [np.empty((0, 6))]
 
     def take(self) -> None:
         """Copy what is on the tape and wind it back."""
-        used = int(self.tape.used[0])
-        if used > 0:
-            self._places.append(self.tape.places[:used].copy())
-            self._numbers.append(self.tape.numbers[:used].copy())
-            self.tape.used[0] = 0
+        self._taken.append(self.tape.entries[: self.tape.used[0]].copy())
+        self.tape.used[0] = 0
 
     def trace(self) -> Trace:
         """All that was recorded."""
         self.take()
-        places = np.concatenate([np.empty((0, 2), dtype=np.int64), *self._places])
-        numbers = np.concatenate([np.empty((0, 4)), *self._numbers])
-        step, index = np.ascontiguousarray(places.T)
-        margin, tau, squared_norm, inner = np.ascontiguousarray(numbers.T)
+        columns = np.ascontiguousarray(np.concatenate(self._taken).T)
+        (step, index), (margin, tau, squared_norm, inner) = (
+            columns[:2].astype(np.int64),
+            columns[2:],
+        )
         if len(self.tape.reference) == 0:
             return Trace(step, index, margin, tau, squared_norm)
         lengths = np.linalg.norm(self.tape.reference) * np.sqrt(squared_norm)
         cosine = np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0)
         return Trace(step, index, margin, tau, squared_norm, inner, cosine)
-
-
-@dataclass
-class Run:
-    """The weights, what was counted, and why the run ended."""
-
-    w: Vector
-    counts: Counts
-    epochs: int = 0
-    stop: Stop | None = None
-    trace: Trace | None = None
-
-    @property
-    def visited(self) -> int:
-        """Rows looked at."""
-        return int(self.counts.totals[0])
-
-    @property
-    def updates(self) -> int:
-        """Times that w was moved: what the theorem counts."""
-        return int(self.counts.totals[1])
-
-    @property
-    def mistakes(self) -> int:
-        """Updates on a row that was on the wrong side, m ≤ 0."""
-        return int(self.counts.totals[2])
-
-    @property
-    def converged(self) -> bool:
-        """Whether the run ended with a clean cycle."""
-        return self.stop is Stop.CLEAN
-
-    def average(self) -> Vector:
-        """The mean of w over all steps (A9)."""
-        return averaged(self.w, self.counts.weighted, self.visited)

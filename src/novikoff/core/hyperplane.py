@@ -12,14 +12,7 @@ from novikoff.core.rows import Vector
 
 @dataclass(frozen=True)
 class Hyperplane:
-    """The points x with ⟨w, x⟩ + b = 0, for a w that is not zero.
-
-    Parameters
-    ----------
-    w : array-like of shape (d,)
-        The normal.
-    b : float
-        The bias.
+    """The points x with ⟨w, x⟩ + b = 0, for a normal w that is not zero and a bias b.
 
     Examples
     --------

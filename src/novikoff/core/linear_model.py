@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose, scores
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.schemes import Binary, OneVsOne, OneVsRest, Scheme, Sides, scheme_for, signs_of
+from novikoff.core.schemes import OneVsOne, OneVsRest, Scheme, Sides, scheme_for, signs_of
 from novikoff.core.voting import Votes
 
 if TYPE_CHECKING:
+    from novikoff.core.counts import Counts
     from novikoff.core.training import Training
     from novikoff.core.updates import Update
 
@@ -24,27 +25,6 @@ Labels: TypeAlias = npt.NDArray[np.generic]
 @dataclass(eq=False)
 class LinearModel:
     """The rules of a scheme, one column of weights for each.
-
-    Attributes
-    ----------
-    classes : array of labels
-        Sorted and different.
-    scheme : Scheme
-        Which binary problems the rules belong to, and how their scores become a class.
-    W : array of shape (n_features + 1, n_rules)
-        The weights; the last row holds the biases.
-    fit_intercept : bool
-        Whether the biases move.
-    weighted : array of the same shape, or of shape (0, n_rules)
-        Σ t·τ·a_i over the updates, if the average over all steps predicts (A9).
-    totals : array of shape (3, n_rules)
-        Rows visited, updates and mistakes of each rule.
-    votes : list of Votes
-        One for each rule, if their earlier selves vote.
-    multi_class : {"ovr", "ovo"}
-        The scheme for more than two classes.
-    radius : float
-        The largest ‖a_i‖ that `learn` has seen, rounded up.
 
     Examples
     --------
@@ -56,15 +36,15 @@ class LinearModel:
     array(['up', 'down'], dtype='<U4')
     """
 
-    classes: Labels
-    scheme: Scheme
-    W: Vector
-    fit_intercept: bool
-    weighted: Vector
-    totals: Indices
-    votes: list[Votes] = field(default_factory=list)
-    multi_class: str = "ovr"
-    radius: float = 0.0
+    classes: Labels  # sorted and different
+    scheme: Scheme  # which binary problems the rules belong to, how scores become a class
+    W: Vector  # (n_features + 1, n_rules): the weights, the biases last
+    fit_intercept: bool  # whether the biases move
+    weighted: Vector  # the same, Σ t·τ·a_i, if the average over all steps predicts; else (0, …)
+    totals: Indices  # (3, n_rules): rows visited, updates and mistakes
+    votes: list[Votes] = field(default_factory=list)  # for each rule, if its earlier selves vote
+    multi_class: str = "ovr"  # the scheme for more than two classes, or "ovo"
+    radius: float = 0.0  # the largest ‖a_i‖ that `learn` has seen, rounded up
     sides: Sides = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -83,12 +63,10 @@ class LinearModel:
         """Zero weights for these classes."""
         labels = np.unique(np.asarray(classes))
         scheme = scheme_for(len(labels), multi_class)
-        shape = n_features + 1, scheme.sides.shape[1]
-        weighted = np.zeros(shape if average else (0, shape[1]))
-        totals = np.zeros((3, shape[1]), dtype=np.int64)
-        return cls(
-            labels, scheme, np.zeros(shape), bool(fit_intercept), weighted, totals, [], multi_class
-        )
+        p, n_rules = n_features + 1, scheme.sides.shape[1]
+        W, weighted = np.zeros((p, n_rules)), np.zeros((p if average else 0, n_rules))
+        totals = np.zeros((3, n_rules), dtype=np.int64)
+        return cls(labels, scheme, W, bool(fit_intercept), weighted, totals, [], multi_class)
 
     @classmethod
     def trained(
@@ -170,20 +148,9 @@ class LinearModel:
         """Look at each row once, in turn: a piece of a stream (A5).
 
         Counts, averages and weights go on from piece to piece, so that a stream may be cut
-        anywhere. After an exception the model is what it was before.
-
-        Parameters
-        ----------
-        X : C-ordered array or canonical CSR matrix
-            The rows; a sparse one may have fewer columns than the model.
-        codes : array of int
-            The class of each row, by its place in ``classes``.
-        update : Update
-            The update rule.
-        weights : array of shape (n,), optional
-            A factor on the steps of each row; rows of weight 0 take no part.
-        first : int
-            The number of the first row in the stream, for messages.
+        anywhere. After an exception the model is what it was before. Sparse rows may have fewer
+        columns than the model; ``weights`` are factors on the steps, and rows of weight 0 take no
+        part; ``first`` is the number of the first row, for messages.
 
         Returns
         -------
@@ -191,37 +158,84 @@ class LinearModel:
             Which rows were not predicted right before they were learned; a tie is wrong, and w
             predicts even where the average will. Empty for one-vs-one, whose votes are not kept.
         """
-        X = self._widened(X)
+        from novikoff.core.counts import Counts, check_range  # here, for those who only predict
+
+        width = X.shape[1]
+        touched: Indices | slice = slice(None)  # the weights that these rows can change
+        if width > self.n_features or (isinstance(X, np.ndarray) and width < self.n_features):
+            raise ValueError(f"The rows have {width} features, but {self.n_features} are expected.")
+        if not isinstance(X, np.ndarray):
+            X = type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
+            if 8 * X.nnz <= self.n_features:
+                touched = np.append(np.unique(X.indices), self.n_features)
         problem = pose(X, np.ones(X.shape[0], dtype=np.int8), self.fit_intercept, first=first)
-        columns = _touched(X)
-        before = [part[columns].copy() for part in (self.W, self.weighted) if len(part) > 0]
-        totals = self.totals.copy()
+        wrong, none = np.zeros(problem.n, dtype=np.uint8), np.empty((0, self.n_rules), np.int32)
+        counts = Counts(self.totals, none, self.weighted, wrong, np.zeros(1))
+        parts = (self.W, self.weighted) if self.averages else (self.W,)
+        before, totals = [part[touched].copy() for part in parts], self.totals.copy()
         try:
-            wrong = self._sweep(
-                problem, codes.astype(np.int64, copy=False), update, weights, columns
-            )
+            self._sweep(problem, codes.astype(np.int64, copy=False), update, weights, counts)
+            check_range(self.W[touched], counts)
         except BaseException:
             self.totals[:] = totals
-            for part, kept in zip((self.W, self.weighted), before, strict=False):
-                part[columns] = kept
+            for part, kept in zip(parts, before, strict=True):
+                part[touched] = kept
             raise
         self.votes, self.radius = [], max(self.radius, problem.radius)
-        return wrong
+        return wrong.view(np.bool_)[: 0 if isinstance(self.scheme, OneVsOne) else None]
+
+    def _sweep(
+        self,
+        problem: Problem,
+        codes: Indices,
+        update: Update,
+        weights: Vector | None,
+        counts: Counts,
+    ) -> None:
+        from novikoff.core.counts import Counts, blank_tape
+        from novikoff.core.one_vs_rest import sweep_classes
+        from novikoff.core.runs import ENTRIES_PER_CALL
+        from novikoff.core.sweep import sweep
+
+        epoch = np.arange(problem.n) if weights is None else np.flatnonzero(weights)
+        factors = np.empty(0) if weights is None else weights
+        unlimited, active = np.iinfo(np.int64).max, np.ones(self.n_rules, dtype=np.bool_)
+        none, tape = np.empty(0, dtype=np.int32), blank_tape()
+        stride = problem.rows_within(ENTRIES_PER_CALL // self.n_rules)
+        for first in range(0, len(epoch), stride):
+            part = epoch[first : first + stride]
+            if isinstance(self.scheme, OneVsRest):
+                sweep_classes(
+                    problem.rows, codes, part, 0, len(part), update, factors, self.W, counts,
+                    active, unlimited,
+                )  # fmt: skip
+                continue
+            for rule in range(self.n_rules):
+                signs = signs_of(codes, self.sides, rule)
+                rows, visits = problem.resigned(signs).rows, part[signs[part] != 0]
+                totals = np.ascontiguousarray(self.totals[:, rule])
+                weighted = np.ascontiguousarray(self.weighted[:, rule])
+                w = np.ascontiguousarray(self.W[:, rule])
+                own = Counts(totals, none, weighted, counts.wrong, counts.beyond)
+                sweep(rows, visits, 0, len(visits), update, factors, w, own, tape, unlimited)
+                if self.n_rules > 1:  # a single column is no copy
+                    self.totals[:, rule], self.weighted[:, rule] = totals, weighted
+                    self.W[:, rule] = w
 
     def learn_one(
         self, columns: Indices, values: Vector, code: int, update: Update, weight: float = 1.0
     ) -> int:
         """Look at one example: how many rules it updated.
 
-        −1, and nothing is done, if a number would leave float64.
+        −1, and nothing is done, if a number would leave float64. No columns are all of them.
         """
-        from novikoff.core.one_vs_rest import learn_example  # here, for those who only predict
+        from novikoff.core.one_vs_rest import learn_example, numbers_of
 
-        sides, bias = self.sides[code], float(self.fit_intercept)
-        rules = self.W, self.weighted, self.totals
         if weight == 0.0:  # a class of weight 0 takes no part
             return 0
-        return int(learn_example(columns, values, sides, *rules, np.array(update), weight, bias))
+        numbers = numbers_of(update, weight, self.fit_intercept)
+        rules = self.W, self.weighted, self.totals
+        return int(learn_example(columns, values, self.sides[code], *rules, numbers))
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example, as a row."""
@@ -233,10 +247,14 @@ class LinearModel:
 
     def with_features(self, n_features: int) -> LinearModel:
         """The same rules for more features, whose weights are 0, or for fewer."""
-        weighted = _resized(self.weighted, n_features) if self.averages else self.weighted.copy()
-        return replace(
-            self, W=_resized(self.W, n_features), weighted=weighted, totals=self.totals.copy()
-        )
+
+        def resized(weights: Vector) -> Vector:
+            kept = weights[:-1][:n_features]
+            blank = np.zeros((n_features - len(kept), self.n_rules))
+            return np.vstack([kept, blank, weights[-1:]])
+
+        weighted = resized(self.weighted) if self.averages else self.weighted
+        return replace(self, W=resized(self.W), weighted=weighted, totals=self.totals.copy())
 
     def with_class(self, label: Hashable) -> LinearModel:
         """The rules of a scheme with one more class.
@@ -256,103 +274,18 @@ class LinearModel:
         if not grown or np.array(grown).tolist() != grown or label != label:
             raise ValueError(f"The label {label!r} cannot be put in order with {labels}.")
         model = LinearModel.blank(
-            grown,
-            self.n_features,
-            fit_intercept=self.fit_intercept,
-            average=self.averages,
+            grown, self.n_features, fit_intercept=self.fit_intercept, average=self.averages,
             multi_class=self.multi_class,
-        )
+        )  # fmt: skip
         model.radius = self.radius
-        old = [code for code, known in enumerate(grown) if known != label]
-        for rule, heir, sign in _heirs(self.scheme, model.scheme, old):
-            model.W[:, heir] = sign * self.W[:, rule]
-            model.weighted[:, heir] = sign * self.weighted[:, rule]
-            model.totals[:, heir] = self.totals[:, rule]
+        # A rule lives on where the old classes stand on its sides, or on the opposite ones.
+        rules = {sides.tobytes(): rule for rule, sides in enumerate(self.sides.T)}
+        old = model.sides[[known != label for known in grown]]
+        for heir, sides in enumerate(old.T):
+            for sign in (1, -1):
+                rule = rules.get((sign * sides).tobytes())
+                if rule is not None:
+                    model.W[:, heir] = sign * self.W[:, rule]
+                    model.weighted[:, heir] = sign * self.weighted[:, rule]
+                    model.totals[:, heir] = self.totals[:, rule]
         return model
-
-    def _widened(self, X: Floats | SparseMatrix) -> Floats | SparseMatrix:
-        """X with as many columns as there are features."""
-        width = X.shape[1]
-        if width == self.n_features:
-            return X
-        if isinstance(X, np.ndarray) or width > self.n_features:
-            raise ValueError(f"The rows have {width} features, but {self.n_features} are expected.")
-        return type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
-
-    def _sweep(
-        self,
-        problem: Problem,
-        codes: Indices,
-        update: Update,
-        weights: Vector | None,
-        touched: Indices | slice,
-    ) -> npt.NDArray[np.bool_]:
-        from novikoff.core.counts import (
-            Counts,
-            blank_tape,
-            check_range,
-        )  # here, for those who only predict
-        from novikoff.core.one_vs_rest import sweep_classes
-        from novikoff.core.sweep import ENTRIES_PER_CALL, sweep
-
-        epoch = np.arange(problem.n) if weights is None else np.flatnonzero(weights)
-        factors = np.empty(0) if weights is None else weights
-        wrong, unlimited = np.zeros(problem.n, dtype=np.uint8), np.iinfo(np.int64).max
-        beyond = np.zeros(1)
-        stride = problem.rows_within(ENTRIES_PER_CALL // self.n_rules)
-        if isinstance(self.scheme, OneVsRest):
-            per_row = np.empty((0, self.n_rules), dtype=np.int32)
-            counts = Counts(self.totals, per_row, self.weighted, wrong, beyond)
-            active = np.ones(self.n_rules, dtype=np.bool_)
-            for first in range(0, len(epoch), stride):
-                last = min(first + stride, len(epoch))
-                sweep_classes(
-                    problem.rows, codes, epoch, first, last, update, factors, self.W, counts,
-                    active, unlimited,
-                )  # fmt: skip
-            check_range(self.W[touched], counts)
-            return wrong.view(np.bool_)
-        for rule in range(self.n_rules):
-            signs = signs_of(codes, self.sides, rule)
-            rows, visits = problem.resigned(signs).rows, epoch[signs[epoch] != 0]
-            totals = np.ascontiguousarray(self.totals[:, rule])
-            weighted = np.ascontiguousarray(self.weighted[:, rule])
-            w = np.ascontiguousarray(self.W[:, rule])
-            counts = Counts(totals, np.empty(0, dtype=np.int32), weighted, wrong, beyond)
-            for first in range(0, len(visits), stride):
-                last = min(first + stride, len(visits))
-                sweep(
-                    rows, visits, first, last, update, factors, w, counts, blank_tape(), unlimited
-                )
-            if self.n_rules > 1:  # a single column is no copy
-                self.totals[:, rule], self.weighted[:, rule] = totals, weighted
-                self.W[:, rule] = w
-            check_range(self.W[touched, rule], counts)
-        return wrong.view(np.bool_)[: 0 if isinstance(self.scheme, OneVsOne) else None]
-
-
-def _touched(X: Floats | SparseMatrix) -> Indices | slice:
-    """The weights that learning from these rows can change."""
-    if isinstance(X, np.ndarray) or 8 * X.nnz > X.shape[1]:
-        return slice(None)
-    return np.append(np.unique(X.indices), X.shape[1])
-
-
-def _resized(weights: Vector, n_features: int) -> Vector:
-    new = np.zeros((n_features + 1, weights.shape[1]))
-    kept = min(len(weights) - 1, n_features)
-    new[:kept] = weights[:kept]
-    new[-1] = weights[-1]
-    return new
-
-
-def _heirs(scheme: Scheme, grown: Scheme, old: list[int]) -> list[tuple[int, int, int]]:
-    """Which rule lives on as which, and with which sign; ``old`` are the old classes' codes."""
-    if isinstance(grown, Binary):  # there was one class, on the negative side
-        return [(0, 0, 1 if old[0] == 0 else -1)]
-    if isinstance(grown, OneVsOne):
-        before = OneVsOne(scheme.n_classes).pairs
-        return [(r, grown.pairs.index((old[a], old[b])), 1) for r, (a, b) in enumerate(before)]
-    if isinstance(scheme, Binary):  # either class against the other: mirror images
-        return [(0, old[0], -1), (0, old[1], 1)]
-    return [(rule, code, 1) for rule, code in enumerate(old)]

@@ -6,20 +6,19 @@ side by side; each runs exactly as it would alone. `learn_example` is one step o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from numba.extending import register_jitable
 
-from novikoff.core.counts import Counts, averaged, blank_counts, check_range
-from novikoff.core.orders import Cyclic, Sequence, deal
+from novikoff.core.counts import Counts
+from novikoff.core.orders import Sequence, deal
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Rows, Signs, Vector
-from novikoff.core.stops import Limits, Stop
-from novikoff.core.sweep import ENTRIES_PER_CALL
+from novikoff.core.runs import ENTRIES_PER_CALL, Run, no_mistakes
+from novikoff.core.stops import Limits
 from novikoff.core.updates import Update, tau
 from novikoff.core.verbs import axpy, dots, sqnorm
 
@@ -68,96 +67,65 @@ def sweep_classes(
 @njit(cache=True, nogil=True)
 def learn_example(
     columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
-    numbers: Vector, weight: float, bias: float,
+    numbers: Vector,
 ) -> int:  # fmt: skip
     """One step of every rule on an example: how many were updated.
 
-    −1, and nothing is done, if a number would leave float64. ``sides`` says on which side of each
-    rule the example's class stands, 0 where it takes no part; ``numbers`` are those of an `Update`,
-    an array as a record takes longer to hand over than the step takes.
+    −1, and nothing is done, if a number would leave float64. No ``columns`` are those of a vector,
+    0, 1, …; ``sides`` says on which side of each rule the example's class stands, 0 where it takes
+    no part; ``numbers`` is `numbers_of` the update, its factor and the bias, an array as a record
+    takes longer to hand over than the step takes.
     """
     update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
-    last, n_rules, updates = len(W) - 1, W.shape[1], 0
-    margins, steps = np.empty(n_rules), np.zeros(n_rules)
-    squared = bias
-    for j in range(len(columns)):
-        squared += values[j] * values[j]
-    for c in range(n_rules):
-        score, t = W[last, c], totals[0, c]
-        for j in range(len(columns)):
-            score += values[j] * W[columns[j], c]
-        if not abs(score) < math.inf:
-            return -1
+    factor, bias, last = numbers[6], numbers[7], len(W) - 1
+    margins, steps = np.empty(len(sides)), np.zeros(len(sides))
+    squared, beyond, updates = bias, 0.0, 0
+    for x in values:
+        squared += x * x
+    for c in range(len(sides)):
+        score, t = bias * W[last, c], totals[0, c]
+        for j in range(len(values)):
+            score += values[j] * W[columns[j] if len(columns) > 0 else j, c]
         margins[c] = sides[c] * score
+        beyond += score - score  # 0, or NaN once a number is not finite
         if sides[c] != 0 and margins[c] <= update.threshold:
-            steps[c] = sides[c] * weight * tau(update, margins[c], squared)
-            if not abs(W[last, c] + steps[c] * bias) < math.inf:
-                return -1
-            if len(weighted) > 0 and not abs(weighted[last, c] + t * steps[c] * bias) < math.inf:
-                return -1
-            for j in range(len(columns)):
-                move = steps[c] * values[j]
-                if not abs(W[columns[j], c] + move) < math.inf:
-                    return -1
-                if len(weighted) > 0 and not abs(weighted[columns[j], c] + t * move) < math.inf:
-                    return -1
-    for c in range(n_rules):
+            steps[c] = sides[c] * factor * tau(update, margins[c], squared)
+            for j in range(len(values) + 1):
+                at, x = _entry(columns, values, last, bias, j)
+                moved = W[at, c] + steps[c] * x
+                beyond += moved - moved
+                if len(weighted) > 0:
+                    moved = weighted[at, c] + t * steps[c] * x
+                    beyond += moved - moved
+    if beyond != 0.0:
+        return -1
+    for c in range(len(sides)):
         if sides[c] == 0:
             continue
         if margins[c] <= update.threshold:
+            for j in range(len(values) + 1):
+                at, x = _entry(columns, values, last, bias, j)
+                W[at, c] += steps[c] * x
+                if len(weighted) > 0:
+                    weighted[at, c] += totals[0, c] * steps[c] * x
             updates += 1
-            for j in range(len(columns)):
-                W[columns[j], c] += steps[c] * values[j]
-            W[last, c] += steps[c] * bias
-            if len(weighted) > 0:
-                for j in range(len(columns)):
-                    weighted[columns[j], c] += totals[0, c] * steps[c] * values[j]
-                weighted[last, c] += totals[0, c] * steps[c] * bias
             totals[1, c] += 1
             totals[2, c] += margins[c] <= 0.0
         totals[0, c] += 1
     return updates
 
 
-@dataclass
-class ClassesRun:
-    """What K problems side by side ended with.
+@register_jitable(forceinline=True)
+def _entry(columns: Indices, values: Vector, last: int, bias: float, j: int) -> tuple[int, float]:
+    """The column and the value of one entry of an example, the bias being the last."""
+    if j == len(values):
+        return last, bias
+    return columns[j] if len(columns) > 0 else j, values[j]
 
-    Attributes
-    ----------
-    W : array of shape (p, K)
-        The weights; the last row holds the biases.
-    counts : Counts
-        Rows visited, updates and mistakes of each problem.
-    epochs : array of shape (K,)
-        Epochs begun.
-    stops : list of Stop
-        Why each problem ended.
-    """
 
-    W: Vector
-    counts: Counts
-    epochs: Indices
-    stops: list[Stop | None]
-
-    @property
-    def updates(self) -> int:
-        """Updates made, summed over the problems."""
-        return int(self.counts.totals[1].sum())
-
-    @property
-    def converged(self) -> bool:
-        """Whether every problem ended with a clean cycle."""
-        return all(stop is Stop.CLEAN for stop in self.stops)
-
-    def average(self) -> Vector:
-        """The mean of W over all steps of each problem (A9)."""
-        return averaged(self.W, self.counts.weighted, self.counts.totals[0])
-
-    def end(self, which: npt.NDArray[np.bool_], reason: Stop) -> None:
-        """Some problems have ended; the first reason given stands."""
-        for c in np.flatnonzero(which):
-            self.stops[c] = self.stops[c] or reason
+def numbers_of(update: Update, factor: float, fit_intercept: bool) -> Vector:
+    """What `learn_example` must know besides the example and the rules."""
+    return np.array([*update, factor, float(fit_intercept)])
 
 
 def run_classes(
@@ -172,69 +140,29 @@ def run_classes(
     start: Vector | None = None,
     weights: Vector | None = None,
     average: bool = False,
-    after_epoch: Callable[[ClassesRun], bool] | None = None,
-) -> ClassesRun:
+    after_epoch: Callable[[Run], bool] | None = None,
+) -> Run:
     """`novikoff.core.sweep.run` for K problems, "class c against the rest" (A7).
 
     The rows' own signs must be +1, ``codes`` has the class of each; ``start`` has the shape
     (p, K). A problem that ends, clean or at its limit on updates, is left out from then on.
     """
-    W = np.zeros((problem.p, n_classes)) if start is None else np.array(start, dtype=np.float64)
-    counts = blank_counts(problem.n, W.shape, average)
-    result = ClassesRun(W, counts, np.zeros(n_classes, dtype=np.int64), [None] * n_classes)
+    state, most = Run.begin(problem, start, average, n_classes), limits.most_updates()
     factors = np.empty(0) if weights is None else weights
-    most = limits.most_updates()
-    over = Stop.UPDATES if most <= 0 else limits.reached()
-    active = np.full(n_classes, over is None)
+
+    def visit(epoch: Indices, first: int, last: int) -> bool:
+        sweep_classes(
+            problem.rows, codes, epoch, first, last, update, factors, state.w, state.counts,
+            state.active, most,
+        )  # fmt: skip
+        return False
+
+    def is_clean(rule: int) -> bool:
+        own = problem.resigned(np.where(codes == rule, 1, -1).astype(np.int8))
+        return no_mistakes(own, state.w[:, rule], update.threshold, weights)
+
     stride = problem.rows_within(ENTRIES_PER_CALL // n_classes)
-    try:
-        for epoch in () if over else deal(order, problem, weights, rng):
-            before = counts.totals[1].copy()
-            result.epochs[active] += 1
-            for first in range(0, len(epoch), stride):
-                last = min(first + stride, len(epoch))
-                sweep_classes(
-                    problem.rows, codes, epoch, first, last, update, factors, W, counts, active,
-                    most,
-                )  # fmt: skip
-                check_range(W, counts)
-                result.end(counts.totals[1] >= most, Stop.UPDATES)
-                if not active.any() or limits.reached() is not None:
-                    break
-            else:
-                quiet = active & (counts.totals[1] == before)
-                if quiet.any() and not order.covers:
-                    quiet = _clean(problem, codes, update, quiet, W, weights, limits)
-                result.end(quiet, Stop.CLEAN)
-                active &= ~quiet
-                if after_epoch is not None and after_epoch(result):
-                    result.end(active, Stop.CALLBACK)
-            reached = limits.reached(int(result.epochs.max()))
-            if reached is not None:
-                result.end(active, reached)
-            if all(result.stops):
-                break
-        result.end(active if over is None else ~active, over or Stop.EXHAUSTED)
-    except KeyboardInterrupt:
-        limits.interrupted = True
-        result.end(active, Stop.INTERRUPTED)
-    return result
-
-
-def _clean(
-    problem: Problem,
-    codes: Indices,
-    update: Update,
-    quiet: npt.NDArray[np.bool_],
-    W: Vector,
-    weights: Vector | None,
-    limits: Limits,
-) -> npt.NDArray[np.bool_]:
-    """Which of these problems have no mistake left: one cycle over all rows, on a copy."""
-    one, rng = Limits(epochs=1, updates=1), np.random.default_rng(0)
-    found = run_classes(
-        problem, codes, W.shape[1], update, Cyclic(), one, rng, start=W, weights=weights
-    )
-    limits.interrupted |= one.interrupted
-    clean: npt.NDArray[np.bool_] = np.array([stop is Stop.CLEAN for stop in found.stops])
-    return quiet & clean
+    return state.repeat(
+        deal(order, problem, weights, rng), visit, stride, limits,
+        is_clean=None if order.covers else is_clean, after_epoch=after_epoch,
+    )  # fmt: skip

@@ -99,19 +99,14 @@ class Blocks:
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal shuffled blocks."""
         whole = len(deck.rows) // self.size * self.size
-        blocks = deck.rows[:whole].reshape(-1, self.size)
-        rest = deck.rows[whole:]
-        low_bits = np.uint64(2 ** (int(self.size) - 1).bit_length() - 1)
-        places = np.arange(self.size, dtype=np.uint64)
+        starts, rest = np.arange(0, whole, self.size), deck.rows[whole:]
         while True:
-            # Random keys that end with a place: sorting them shuffles every block, ten times as
-            # fast as drawing a permutation of each.
-            keys = rng.integers(2**64, size=blocks.shape, dtype=np.uint64) & ~low_bits | places
-            keys.sort(axis=1)
-            within = (keys & low_bits).astype(np.int64)
-            shuffled = blocks[rng.permutation(len(blocks))[:, None], within].ravel()
-            place = self.size * rng.integers(len(blocks) + 1)  # of the shorter block
-            yield np.concatenate([shuffled[:place], rng.permutation(rest), shuffled[place:]])
+            # Sorting random numbers shuffles every block, far faster than a permutation of each.
+            places = rng.random((len(starts), self.size)).argsort(axis=1)
+            places += rng.permutation(starts)[:, None]
+            shuffled = deck.rows[places.ravel()]
+            at = self.size * rng.integers(len(starts) + 1)  # the place of the shorter block
+            yield np.concatenate([shuffled[:at], rng.permutation(rest), shuffled[at:]])
 
 
 @dataclass(frozen=True)
@@ -155,26 +150,33 @@ class Chaotic:
 
     def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal the sequence, window by window."""
-        n = len(deck.rows)
-        if not isinstance(self.window, Integral) or self.window < n:
-            raise ValueError(f"A window of {self.window} steps cannot visit {n} rows.")
-        last_seen = np.full(n, -1, dtype=np.int64)
-        steps = iter(self.sequence)
-        start = 0
-        while True:
-            epoch = _row_numbers(itertools.islice(steps, self.window))
-            if len(epoch) < self.window:
+        n, window = len(deck.rows), self.window
+        if not isinstance(window, Integral) or window < n:
+            raise ValueError(f"A window of {window} steps cannot visit {n} rows.")
+        steps, every, last_seen = iter(self.sequence), np.arange(n), np.full(n, -1)
+        for start in itertools.count(0, int(window)):
+            try:
+                visits = map(operator.index, itertools.islice(steps, window))
+                epoch = np.fromiter(visits, dtype=np.int64)
+            except (TypeError, OverflowError):
+                raise ValueError("The order must name rows by whole numbers.") from None
+            if len(epoch) < window:
                 return
             outside = (epoch < 0) | (epoch >= n)
             if outside.any():
                 raise ValueError(f"The order names row {epoch[outside][0]} of {n} rows.")
-            broken = np.flatnonzero(_longest_gaps(epoch, last_seen, start) > self.window)
-            if len(broken) > 0:
+            # The visits of each row in turn, from its last one before this window to the end.
+            times = start + np.arange(window)
+            visited = np.concatenate([every, epoch, every])
+            when = np.concatenate([last_seen, times, np.full(n, start + window)])
+            by_row = np.lexsort((when, visited))
+            late = np.diff(when[by_row]) > window
+            if late.any():
                 raise ValueError(
-                    f"The order leaves row {broken[0]} unvisited for more than "
-                    f"{self.window} steps, its promised window."
+                    f"The order leaves row {visited[by_row][np.argmax(late)]} unvisited for more "
+                    f"than {window} steps, its promised window."
                 )
-            start += self.window
+            last_seen[epoch] = times
             yield deck.rows[epoch]
 
 
@@ -223,40 +225,15 @@ def deal(
     order: Sequence, problem: Problem, weights: Vector | None, rng: np.random.Generator
 ) -> Iterator[Indices]:
     """Epoch after epoch, without the rows whose sign or weight is 0."""
-    rows = np.arange(problem.n) if problem.signs.all() else np.flatnonzero(problem.signs)
+    rows = problem.taking_part()
     deck = Deck(rows, lambda: np.square(norms(problem)[rows]), problem.n)
-    idle = weights is not None and not weights.all()
+    ours = type(order) in (Cyclic, Fixed, Permuted, Blocks, Random, Chaotic)  # no heir of theirs
     for epoch in order.epochs(deck, rng):
-        checked = check_epoch(order, epoch, problem.n)
-        yield checked[weights[checked] > 0.0] if weights is not None and idle else checked
-
-
-def check_epoch(order: Sequence, epoch: Indices, n: int) -> Indices:
-    """An epoch as the kernels take it; row numbers of a foreign order are not trusted."""
-    if type(order) in (Cyclic, Fixed, Permuted, Blocks, Random, Chaotic):  # no heir of theirs
-        return epoch
-    epoch = np.ascontiguousarray(epoch, dtype=np.int64)
-    if epoch.ndim != 1 or (len(epoch) > 0 and not 0 <= epoch.min() <= epoch.max() < n):
-        raise ValueError(f"An epoch must be a vector of row numbers from 0 to {n - 1}.")
-    return epoch
-
-
-def _row_numbers(sequence: Iterable[int]) -> Indices:
-    try:
-        return np.fromiter(map(operator.index, sequence), dtype=np.int64)
-    except (TypeError, OverflowError):
-        raise ValueError("The order must name rows by whole numbers.") from None
-
-
-def _longest_gaps(epoch: Indices, last_seen: Indices, start: int) -> Indices:
-    """How many steps each row has waited at most by the end of an epoch; notes its visits."""
-    end = start + len(epoch)
-    by_row = np.argsort(epoch, kind="stable")
-    rows, steps = epoch[by_row], start + by_row
-    first = np.flatnonzero(np.diff(rows, prepend=-1))
-    before = np.append(-1, steps[:-1])  # the visit before, of the same row
-    before[first] = last_seen[rows[first]]
-    gaps = np.zeros(len(last_seen), dtype=np.int64)
-    np.maximum.at(gaps, rows, steps - before)
-    last_seen[epoch] = start + np.arange(len(epoch))
-    return np.maximum(gaps, end - last_seen)
+        if not ours:  # row numbers of a foreign order are not trusted
+            epoch = np.ascontiguousarray(epoch, dtype=np.int64)
+            inside = epoch.size == 0 or 0 <= epoch.min() <= epoch.max() < problem.n
+            if epoch.ndim != 1 or not inside:
+                raise ValueError(
+                    f"An epoch must be a vector of row numbers from 0 to {problem.n - 1}."
+                )
+        yield epoch if weights is None else epoch[weights[epoch] > 0.0]

@@ -25,19 +25,12 @@ _ULP = float(np.finfo(np.float64).eps)
 class Problem:
     """The rows a_i with R = max‖a_i‖, rounded up.
 
-    Attributes
-    ----------
-    rows : Dense or Csr
-        The signed, padded view of the data.
-    radius : float
-        R, never below the true value; infinite where it is beyond float64.
-    longest : int
-        The largest number of terms in a product ⟨a_i, w⟩.
+    R is never below the true value, and infinite where it is beyond float64.
     """
 
     rows: Rows
     radius: float
-    longest: int
+    longest: int  # the largest number of terms in a product ⟨a_i, w⟩
 
     @property
     def n(self) -> int:
@@ -74,6 +67,10 @@ class Problem:
         """The same rows under other signs; norms do not depend on them."""
         return replace(self, rows=_rows.resigned(self.rows, signs))
 
+    def taking_part(self, weights: Vector | None = None) -> _rows.Indices:
+        """The rows whose sign, and weight if there are weights, is not 0."""
+        return np.flatnonzero(self.signs if weights is None else self.signs * (weights > 0.0))
+
     def rows_within(self, entries: int) -> int:
         """How many rows have about so many entries, at least one."""
         size = self.rows.X.size if isinstance(self.rows, _rows.Dense) else self.rows.data.size
@@ -103,7 +100,9 @@ def pose(
     """
     rows = _rows.view(X, signs, fit_intercept)
     matrix = _rows.matrix(rows)
-    longest = matrix.shape[1] if isinstance(rows, _rows.Dense) else _longest(rows.indptr)
+    longest = matrix.shape[1]
+    if not isinstance(rows, _rows.Dense):
+        longest = int(np.diff(rows.indptr).max(initial=0))
     largest_sq = largest = 0.0
     for begin, end in stretches(matrix):
         squares = _squared_norms(rows, begin, end) + rows.bias
@@ -204,10 +203,6 @@ def _squared_norms(rows: Rows, begin: int, end: int, factor: float = 1.0) -> Vec
         if len(filled) > 0:
             out[filled] = np.add.reduceat(squares, starts[filled] - starts[0])
         return out
-
-
-def _longest(indptr: _rows.Unsigned) -> int:
-    return int(np.diff(indptr).max(initial=0))
 
 
 def _entries(part: Floats | SparseMatrix) -> Floats:

@@ -4,38 +4,28 @@
         m = ⟨a_i, w⟩                      a_i = y_i·[x_i, 1]
         if m ≤ δ:  w ← w + τ·a_i
 
-`sweep` is that loop, compiled for dense and for CSR rows. `run` repeats it, epoch after epoch,
-until a cycle is clean or a limit is reached. From w = 0 with δ = 0 it makes at most R²/γ²
-updates on separable data, in any order (A2, B1; Novikoff 1962).
+`sweep` is that loop, compiled for dense and for CSR rows. `run` repeats it, epoch after epoch
+(`novikoff.core.runs`), until a cycle is clean or a limit is reached. From w = 0 with δ = 0 it
+makes at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
 from numba import njit
 
-from novikoff.core.counts import (
-    Counts,
-    Recorder,
-    Run,
-    Tape,
-    blank_counts,
-    check_range,
-    record,
-    tape_for,
-)
-from novikoff.core.greedy import run_greedy
-from novikoff.core.orders import Cyclic, Greedy, Order, deal
+from novikoff.core.counts import Counts, Recorder, Tape, blank_tape, record
+from novikoff.core.greedy import climber
+from novikoff.core.orders import Greedy, Order, deal
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Rows, Vector
-from novikoff.core.stops import Limits, Stop
+from novikoff.core.runs import ENTRIES_PER_CALL, Run, no_mistakes
+from novikoff.core.stops import Limits
 from novikoff.core.updates import Update, tau
 from novikoff.core.verbs import axpy, dot, sqnorm
-
-# Work per call of a kernel: some ten milliseconds between two looks at Ctrl-C and the clock.
-ENTRIES_PER_CALL = 1 << 24
 
 
 @njit(cache=True, nogil=True)
@@ -64,7 +54,7 @@ def sweep(
                 counts.wrong[i] = m <= 0.0
             if len(counts.weighted) > 0:
                 axpy((visited + k - first) * step, rows, i, counts.weighted)
-            if len(tape.places) > 0:
+            if len(tape.entries) > 0:
                 record(tape, visited + k - first, i, m, step, w)
             if updates >= most:
                 last = k + 1
@@ -106,45 +96,31 @@ def run(
     ValueError
         If the weights, or a margin, leave the range of float64.
     """
-    if isinstance(order, Greedy):
-        options = start, weights, average, recorder, after_epoch
-        return run_greedy(problem, update, order, limits, *options)
-    w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
-    rows, counts = problem.rows, blank_counts(problem.n, w.shape, average)
-    result = Run(w, counts)
-    tape = tape_for(recorder, problem.p)
-    factors = np.empty(0) if weights is None else weights
-    most = limits.most_updates()
+    state, most = Run.begin(problem, start, average), limits.most_updates()
+    tape = blank_tape() if recorder is None else recorder.tape
+    if len(tape.reference) not in (0, problem.p):
+        raise ValueError(f"The reference of a trace must have {problem.p} entries.")
     stride = problem.rows_within(ENTRIES_PER_CALL)
-    stride = stride if recorder is None else min(stride, len(tape.places))
-    result.stop = Stop.UPDATES if most <= 0 else limits.reached()
-    try:
-        for epoch in () if result.stop else deal(order, problem, weights, rng):
-            before = result.updates
-            result.epochs += 1
-            for first in range(0, len(epoch), stride):
-                last = min(first + stride, len(epoch))
-                sweep(rows, epoch, first, last, update, factors, w, counts, tape, most)
-                check_range(w, counts)
-                if recorder is not None:
-                    recorder.take()
-                result.stop = Stop.UPDATES if result.updates >= most else limits.reached()
-                if result.stop is not None:
-                    return result
-            clean = result.updates == before
-            if clean and not order.covers:  # perhaps a mistake was not visited: look at all rows
-                one = Limits(epochs=1, updates=1)
-                clean = run(problem, update, Cyclic(), one, rng, start=w, weights=weights).converged
-                limits.interrupted |= one.interrupted
-            if after_epoch is not None and after_epoch(result):
-                result.stop = Stop.CALLBACK
-            result.stop = Stop.CLEAN if clean else result.stop or limits.reached(result.epochs)
-            if result.stop is not None:
-                return result
-        result.stop = result.stop or Stop.EXHAUSTED  # the order has no further epoch
-    except KeyboardInterrupt:
-        limits.interrupted = True
-        result.stop = Stop.INTERRUPTED
-    finally:
-        result.trace = None if recorder is None else recorder.trace()
-    return result
+    stride = stride if recorder is None else min(stride, len(tape.entries))
+    factors = np.empty(0) if weights is None else weights
+    if isinstance(order, Greedy):
+        climb_some = climber(problem, update, order, factors, state, tape, most)
+        deck = problem.taking_part(weights)
+        stride = max(1, stride // max(1, len(deck)))  # each step looks at all rows
+        epochs = itertools.repeat(deck)
+        return state.repeat(
+            epochs, climb_some, stride, limits, recorder=recorder, after_epoch=after_epoch
+        )
+
+    def visit(epoch: Indices, first: int, last: int) -> bool:
+        rows, w, counts = problem.rows, state.w, state.counts
+        sweep(rows, epoch, first, last, update, factors, w, counts, tape, most)
+        return False
+
+    def is_clean(rule: int) -> bool:
+        return no_mistakes(problem, state.w, update.threshold, weights)
+
+    return state.repeat(
+        deal(order, problem, weights, rng), visit, stride, limits,
+        is_clean=None if order.covers else is_clean, recorder=recorder, after_epoch=after_epoch,
+    )  # fmt: skip

@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from novikoff.core.counts import Recorder, Run, Trace, blank_counts, blank_tape
-from novikoff.core.greedy import climb
-from novikoff.core.one_vs_rest import ClassesRun, run_classes, sweep_classes
-from novikoff.core.orders import Chaotic, Greedy, Order
+from novikoff.core.counts import Recorder, Trace
+from novikoff.core.one_vs_rest import run_classes
+from novikoff.core.orders import Chaotic, Cyclic, Greedy, MaxResidual, Order
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
+from novikoff.core.runs import Run
 from novikoff.core.schemes import OneVsRest, Scheme, signs_of
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.sweep import run, sweep
+from novikoff.core.sweep import run
 from novikoff.core.updates import Update, perceptron
 
 
@@ -34,36 +34,20 @@ class Plan:
     trace: bool = False
     reference: Vector | None = None
     threads: int = 1  # for rules that are trained each for itself
-    after_epoch: Callable[[Run | ClassesRun], bool] | None = None
+    after_epoch: Callable[[Run], bool] | None = None
 
 
 @dataclass(frozen=True)
 class Training:
-    """What training ended with.
+    """What training ended with."""
 
-    Attributes
-    ----------
-    W, weighted : arrays of shape (p, n_rules)
-        The weights, and what their average follows from (empty if not asked for).
-    totals : array of shape (3, n_rules)
-        Rows visited, updates and mistakes.
-    epochs : int
-        The most epochs that any rule began.
-    stops : list of Stop
-        Why each rule's run ended.
-    counts : CSR array of shape (n_rules, n)
-        Updates on each row.
-    traces : list of Trace
-        One for each rule, if asked for.
-    """
-
-    W: Vector
-    weighted: Vector
-    totals: Indices
-    epochs: int
-    stops: list[Stop | None]
-    counts: sp.csr_array
-    traces: list[Trace]
+    W: Vector  # (p, n_rules)
+    weighted: Vector  # the same, from which the average follows, or (0, n_rules)
+    totals: Indices  # (3, n_rules): rows visited, updates and mistakes
+    epochs: int  # the most that any rule began
+    stops: list[Stop | None]  # why each rule's run ended
+    counts: sp.csr_array  # (n_rules, n): updates on each row
+    traces: list[Trace]  # one for each rule, if asked for
 
     @property
     def converged(self) -> bool:
@@ -80,21 +64,10 @@ def train(
     start: Vector | None = None,
     weights: Vector | None = None,
 ) -> Training:
-    """Train all rules of the scheme.
+    """Train all rules of the scheme, on rows of sign +1 whose classes are ``codes``.
 
-    Parameters
-    ----------
-    problem : Problem
-        The rows, all with sign +1.
-    codes : array of int
-        The class of each row.
-    scheme, plan
-        Which problems, and how to run them. Every problem draws its order from the same
-        seed, so that running them together or apart is the same.
-    start : array of shape (p, n_rules), optional
-        The weights to start from.
-    weights : array of shape (n,), optional
-        A factor on the steps of each row.
+    Every rule draws its order from the same seed, so that running them together or apart is the
+    same. ``start`` has the shape (p, n_rules), ``weights`` are factors on the steps of each row.
     """
     if isinstance(scheme, OneVsRest) and not isinstance(plan.order, Greedy) and not plan.trace:
         ran = run_classes(
@@ -102,67 +75,62 @@ def train(
             plan.limits, np.random.default_rng(plan.seed), start=start, weights=weights,
             average=plan.average, after_epoch=plan.after_epoch,
         )  # fmt: skip
-        per_row = sp.csr_array(ran.counts.per_row.T)
-        parts = ran.W, ran.counts.weighted, ran.counts.totals
-        return Training(*parts, int(ran.epochs.max()), ran.stops, per_row, [])
+        return _training(ran)
     sides = scheme.sides
     n_rules = sides.shape[1]
     if n_rules > 1 and isinstance(plan.order, Chaotic):
         raise ValueError("A chaotic order is one sequence, and these are several separate runs.")
 
     def train_rule(rule: int) -> Training:
-        own_start = None if start is None else start[:, rule]
         ran = run(
             problem.resigned(signs_of(codes, sides, rule)), plan.update, plan.order, plan.limits,
-            np.random.default_rng(plan.seed), start=own_start, weights=weights,
-            average=plan.average, recorder=Recorder(plan.reference) if plan.trace else None,
-            after_epoch=plan.after_epoch,
+            np.random.default_rng(plan.seed), start=None if start is None else start[:, rule],
+            weights=weights, average=plan.average, after_epoch=plan.after_epoch,
+            recorder=Recorder(plan.reference) if plan.trace else None,
         )  # fmt: skip
-        per_row = sp.csr_array(ran.counts.per_row[None, :])
-        parts = ran.w[:, None], ran.counts.weighted[:, None], ran.counts.totals[:, None]
-        traces = [] if ran.trace is None else [ran.trace]
-        return Training(*parts, ran.epochs, [ran.stop], per_row, traces)
+        return _training(ran)
 
-    if n_rules == 1:
-        return train_rule(0)
-    return _in_parallel(train_rule, range(n_rules), plan)
+    return train_rule(0) if n_rules == 1 else _in_parallel(train_rule, n_rules, plan)
 
 
 def load_kernels(problem: Problem, scheme: Scheme, order: Order | None = None) -> None:
     """Compile or load the kernels that `train` will need, so that clocks can start afterwards."""
-    none, update = np.empty(0, dtype=np.int64), perceptron()
+    nobody = problem.resigned(np.zeros(problem.n, dtype=np.int8))
+    update, once, rng = perceptron(), Limits(epochs=1), np.random.default_rng(0)
     if isinstance(order, Greedy):
-        w = np.zeros(1)
-        counts = blank_counts(0, w.shape, False)
-        climb(problem.rows, none, w, 0, update, np.empty(0), w, counts, blank_tape())
+        run(nobody, update, MaxResidual(), once, rng)
     elif isinstance(scheme, OneVsRest):
-        W = np.zeros((1, scheme.n_classes))
-        active = np.ones(scheme.n_classes, dtype=np.bool_)
-        counts = blank_counts(0, W.shape, False)
-        sweep_classes(problem.rows, none, none, 0, 0, update, np.empty(0), W, counts, active, 0)
+        codes = np.zeros(problem.n, dtype=np.int64)
+        run_classes(nobody, codes, scheme.n_classes, update, Cyclic(), once, rng)
     else:
-        w = np.zeros(1)
-        counts = blank_counts(0, w.shape, False)
-        sweep(problem.rows, none, 0, 0, update, np.empty(0), w, counts, blank_tape(), 0)
+        run(nobody, update, Cyclic(), once, rng)
 
 
-def _in_parallel(job: Callable[[int], Training], rules: range, plan: Plan) -> Training:
-    """Join the trainings of all rules, which the threads of the plan take on."""
-    begun: dict[int, Future[Training]] = {}
-    with ThreadPoolExecutor(min(plan.threads, len(rules))) as pool:
+def _training(ran: Run) -> Training:
+    """The rules of one run."""
+    counts, n_rules = ran.counts, len(ran.stops)
+    W = ran.w.reshape(-1, n_rules)
+    weighted = counts.weighted.reshape(len(counts.weighted), n_rules)
+    per_rule = sp.csr_array(counts.per_row.reshape(-1, n_rules).T)
+    traces = [] if ran.trace is None else [ran.trace]
+    totals = counts.totals.reshape(3, n_rules)
+    return Training(W, weighted, totals, ran.epochs, ran.stops, per_rule, traces)
+
+
+def _in_parallel(job: Callable[[int], Training], n_rules: int, plan: Plan) -> Training:
+    """The trainings of all rules, by the plan's threads."""
+    begun: list[Future[Training]] = []
+    with ThreadPoolExecutor(min(plan.threads, n_rules)) as pool:
         try:
-            for rule in rules:
-                begun[rule] = pool.submit(job, rule)
+            begun.extend(pool.submit(job, rule) for rule in range(n_rules))
             # Look up now and then: some libraries make Ctrl-C restart a plain wait.
-            while wait(begun.values(), timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
-                if any(future.done() and future.exception() for future in begun.values()):
+            while wait(begun, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
+                if any(future.done() and future.exception() for future in begun):
                     plan.limits.interrupted = True  # it will be raised: the rest need not go on
         except KeyboardInterrupt:
             plan.limits.interrupted = True  # rules that have not begun end at once
-        return _joined([begun[rule].result() if rule in begun else job(rule) for rule in rules])
-
-
-def _joined(parts: list[Training]) -> Training:
+        parts = [future.result() for future in begun]
+        parts += [job(rule) for rule in range(len(begun), n_rules)]
     return Training(
         W=np.hstack([part.W for part in parts]),
         weighted=np.hstack([part.weighted for part in parts]),

@@ -23,30 +23,14 @@ SCORES_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class Votes:
-    """What one rule needs to take the vote of all its earlier selves.
+    """What one rule needs to take the vote of all its earlier selves."""
 
-    Attributes
-    ----------
-    start : array of shape (p,)
-        v_0.
-    rows : array or CSR matrix
-        The distinct rows x_i of the updates.
-    which : array of int
-        The row of each update, by its place in ``rows``.
-    tau : array of float
-        τ·y_i of each update.
-    survived : array of int
-        c_0, c_1, …: for how many steps each rule stood.
-    bias : float
-        1 with an intercept, 0 without.
-    """
-
-    start: Vector
-    rows: Floats | SparseMatrix
-    which: Indices
-    tau: Vector
-    survived: Indices
-    bias: float
+    start: Vector  # v_0, of shape (p,)
+    rows: Floats | SparseMatrix  # the distinct rows x_i of the updates
+    which: Indices  # the row of each update, by its place in ``rows``
+    tau: Vector  # τ·y_i of each update
+    survived: Indices  # c_0, c_1, …: for how many steps each rule stood
+    bias: float  # 1 with an intercept, 0 without
 
     def shares(self, X: Floats | SparseMatrix) -> Vector:
         """(votes for + minus votes for −)/(all votes), for each row of X.
@@ -59,7 +43,9 @@ class Votes:
         for first in range(0, len(out), stretch):
             part = X[first : first + stretch].astype(np.float64)
             with np.errstate(over="ignore", invalid="ignore"):
-                gram = _products(part, self.rows) + self.bias
+                products = part @ self.rows.T
+                dense = products if isinstance(products, np.ndarray) else products.toarray()
+                gram = np.asarray(dense, dtype=np.float64) + self.bias
                 begin = np.asarray(part @ self.start[:-1]) + self.bias * self.start[-1]
                 out[first : first + stretch] = self._take(gram, begin)
         return out / max(1, int(self.survived.sum()))
@@ -87,23 +73,12 @@ def votes_of(
     sides: npt.NDArray[np.int8],
     fit_intercept: bool,
 ) -> Votes:
-    """The votes of a traced run of ``n_steps`` steps, on rows whose class is on one of two sides.
+    """The votes of a traced run of ``n_steps`` steps that began with the weights ``start``.
 
-    Parameters
-    ----------
-    trace, n_steps, start
-        The run, and the weights that it began with.
-    X, codes : arrays
-        The rows, and the class of each.
-    sides : array of int
-        The sign of each class.
-    fit_intercept : bool
-        Whether there is a bias.
+    ``codes`` are the classes of the rows X, ``sides`` the sign of each class.
     """
     distinct, which = np.unique(trace.index, return_inverse=True)
-    survived = np.empty(len(trace) + 1, dtype=np.int64)
-    survived[:-1], survived[-1] = trace.step, n_steps
-    survived[1:] -= trace.step
+    survived = np.diff(np.concatenate([[0], trace.step, [n_steps]]))
     return Votes(
         start=start,
         rows=X[distinct].astype(np.float64, copy=False),
@@ -112,9 +87,3 @@ def votes_of(
         survived=survived,
         bias=float(fit_intercept),
     )
-
-
-def _products(X: Floats | SparseMatrix, rows: Floats | SparseMatrix) -> Vector:
-    products = X @ rows.T
-    dense = products if isinstance(products, np.ndarray) else products.toarray()
-    return np.asarray(dense, dtype=np.float64)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from numbers import Integral, Real
-from typing import NoReturn, Self
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from numbers import Integral
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,23 +22,25 @@ from novikoff.learners.inputs import (
     Labels,
     MatrixLike,
     check_rows,
+    check_values,
     check_vector,
     pose_unsigned,
 )
 
 FLOAT64 = np.dtype(np.float64)
+NO_COLUMNS = np.empty(0, dtype=np.int64)
+TOO_LARGE = "The score of x, or an update by it, is beyond the range of float64: scale x down."
 
 
 class LinearLearner(ClassifierMixin, BaseEstimator):
     """The predicting half of a linear classifier: a shell around a `LinearModel`."""
 
     n_features_in_: int
-    # The model, perhaps with room for features to come, and what `learn_one` looks up.
-    _held: LinearModel
-    _codes: dict[Hashable, int]
+    _held: LinearModel  # perhaps with room for features to come
+    _plain: bool  # whether it is one rule, which predicts as it is
     _labels: list[Hashable]
-    _columns: Indices
-    _vocabulary: dict[Hashable, int] | None
+    _codes: dict[Hashable, int]
+    _vocabulary: dict[Hashable, int] | None  # the column of each feature, once it was asked for
     _feature_names: npt.NDArray[np.object_]
 
     def __sklearn_tags__(self) -> Tags:
@@ -51,10 +54,9 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     @property
     def _model(self) -> LinearModel:
         """The model, with as many features as there are."""
-        model = self._held
-        if model.n_features != self.n_features_in_:
-            model = self._held = model.with_features(self.n_features_in_)
-        return model
+        if self._held.n_features != self.n_features_in_:
+            self._hold(self._held.with_features(self.n_features_in_), self._vocabulary)
+        return self._held
 
     def _take(self, model: LinearModel, names: Sequence[str] | None = None) -> None:
         """Be this model from now on, its features perhaps with names."""
@@ -64,11 +66,21 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         if names is not None:
             self._feature_names = np.array(names, dtype=object)
 
-    def _hold(self, model: LinearModel) -> None:
-        self._held, self._vocabulary = model, None
-        self._columns = np.arange(model.n_features)
+    def _hold(self, model: LinearModel, vocabulary: dict[Hashable, int] | None = None) -> None:
+        self._held, self._vocabulary = model, vocabulary
         self._labels = model.classes.tolist()
         self._codes = {label: code for code, label in enumerate(self._labels)}
+        self._plain = model.sides.size == 2 and not model.averages and not model.votes
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Be what it was before, if an exception comes."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     def _become(self, attempt: Self) -> None:
         """Be the copy, on which everything went well."""
@@ -125,8 +137,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             For two classes, positive for ``classes_[1]``. For one-vs-one, votes. With
             ``average="voted"``, shares of the votes of all rules the run went through.
         """
-        found = self._scores(X)
-        return self._model.scheme.decision(found)
+        scores = self._scores(X)
+        return self._held.scheme.decision(scores)
 
     def predict(self, X: MatrixLike) -> Labels:
         """The class of each row; f(x) = 0 is the negative class (A1).
@@ -141,8 +153,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         array of shape (n_samples,)
             Labels out of ``classes_``.
         """
-        found = self._scores(X)
-        return self.classes_[self._model.scheme.choose(found)]
+        scores = self._scores(X)
+        return self._held.classes[self._held.scheme.choose(scores)]
 
     def predict_one(self, x: Example) -> Hashable:
         """The class of one example (A5).
@@ -158,31 +170,14 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             None while no class is known.
         """
         try:  # the common case: nothing about it is new; all else is sorted out below
-            model = self._held
-            columns, values = self._find(x)
-            if model.sides.size == 2 and not model.averages and not model.votes:
-                w = model.W[:, 0]
-                score = values.dot(w[:-1] if values is x else w[columns]) + w[-1]
+            if self._plain:
+                w, (columns, values) = self._held.W[:, 0], self._find(x)
+                weights = w[columns] if len(columns) > 0 else w[: len(values)]
+                score = values.dot(weights) + w[-1]
                 if -LARGEST <= score <= LARGEST:
                     return self._labels[1 if score > 0.0 else 0]
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             pass
-        return self._predict_carefully(x)
-
-    def _find(self, x: Example) -> tuple[Indices, Vector]:
-        """The columns and values of a float64 vector, or of a dict, that has nothing new.
-
-        Some exception, where it has: the careful ways have the sentences.
-        """
-        if isinstance(x, ndarray):
-            if x.dtype is FLOAT64 and x.shape == self._columns.shape:
-                return self._columns, x
-        elif isinstance(x, dict) and self._vocabulary is not None:
-            columns = np.fromiter(map(self._vocabulary.__getitem__, x), np.int64, len(x))
-            return columns, np.fromiter(x.values(), np.float64, len(x))
-        raise TypeError
-
-    def _predict_carefully(self, x: Example) -> Hashable:
         if "_held" not in self.__dict__:
             return None
         columns, values = self._locate(x)
@@ -194,8 +189,22 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             with np.errstate(over="ignore", invalid="ignore"):
                 found = self._held.score_one(columns, values)
         if not np.isfinite(found).all():
-            self._refuse(x)
+            raise ValueError(TOO_LARGE)
         return self._labels[min(int(self._held.scheme.choose(found)[0]), len(self._labels) - 1)]
+
+    def _find(self, x: Example) -> tuple[Indices, Vector]:
+        """The columns and values of a float64 vector, or of a dict, that has nothing new.
+
+        No columns are those of a vector. Some exception, where there is something new: `_locate`
+        and `StreamLearner` have the sentences.
+        """
+        if isinstance(x, ndarray):
+            if x.dtype is FLOAT64 and x.shape == (self.n_features_in_,):
+                return NO_COLUMNS, x
+        elif isinstance(x, dict) and self._vocabulary is not None and x:
+            columns = np.fromiter(map(self._vocabulary.__getitem__, x), np.int64, len(x))
+            return columns, np.fromiter(x.values(), np.float64, len(x))
+        raise TypeError
 
     def _fitted(self, name: str) -> LinearModel:
         if "_held" not in self.__dict__:
@@ -213,42 +222,19 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
 
     def _locate(self, x: Example) -> tuple[Indices, Vector]:
         """The columns and values of one example, without features that are not known."""
-        if not isinstance(x, Mapping):
-            x = _by_name(x, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and hasattr(x, "to_dict"):  # a row of a frame, taken by its names
+            named: Mapping[Hashable, float] = x.to_dict()
+            x = named if named.keys() == set(names) else x
         if not isinstance(x, Mapping):
             return np.arange(self.n_features_in_), check_vector(x, self.n_features_in_)
-        vocabulary = self._features()
-        known = {feature: value for feature, value in x.items() if feature in vocabulary}
-        if len(known) < len(x) and not known and self._by_number(x):
-            raise ValueError("The features have no names: they are the numbers of the columns.")
-        columns = np.fromiter(map(vocabulary.__getitem__, known), np.int64, len(known))
-        return columns, self._values(known)
-
-    def _values(self, x: Mapping[Hashable, float]) -> Vector:
-        """The values of a dict, all finite."""
-        try:
-            values = np.fromiter(x.values(), np.float64, len(x))
-        except (TypeError, ValueError, OverflowError):
-            self._refuse(x)
-        if not np.isfinite(values).all():
-            self._refuse(x)
-        return values
-
-    def _by_number(self, x: Mapping[Hashable, float]) -> bool:
-        """Whether an example names its features where all that are known are numbers."""
         known = self._features()
+        found = {feature: value for feature, value in x.items() if feature in known}
         numbered = len(known) > 0 and all(isinstance(feature, Integral) for feature in known)
-        return numbered and not any(isinstance(feature, Integral) for feature in x)
-
-    def _refuse(self, x: Example) -> NoReturn:
-        """Say why an example has no finite score."""
-        if isinstance(x, Mapping):
-            for feature, value in x.items():
-                if not isinstance(value, Real) or not abs(value) <= LARGEST:
-                    raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
-        raise ValueError(
-            "The score of x, or an update by it, is beyond the range of float64: scale x down."
-        )
+        if x and not found and numbered and not any(isinstance(f, Integral) for f in x):
+            raise ValueError("The features have no names: they are the numbers of the columns.")
+        columns = np.fromiter(map(known.__getitem__, found), np.int64, len(found))
+        return columns, check_values(found)
 
     def _features(self) -> dict[Hashable, int]:
         """The column of each feature: by name, or by number where there are no names."""
@@ -256,12 +242,3 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             names = self.__dict__.get("_feature_names", range(self.n_features_in_))
             self._vocabulary = {name: column for column, name in enumerate(names)}
         return self._vocabulary
-
-
-def _by_name(x: Example, names: npt.NDArray[np.object_] | None) -> Example:
-    """A row of a frame, whose entries have the names of the features, as a dict."""
-    labelled = getattr(x, "to_dict", None)
-    if names is None or not callable(labelled):
-        return x
-    found: dict[Hashable, float] = labelled()
-    return found if found.keys() == set(names) else x

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeAlias
 
@@ -41,53 +42,43 @@ class Rule(NamedTuple):
     says: str
 
 
-def _is_number(value: object, kind: type) -> bool:
+def is_number(value: Any, kind: type = Real) -> bool:
+    """Whether this is a real number, or a whole one with ``kind=Integral``, and no boolean."""
     return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
+def optional(rule: Rule) -> Rule:
+    """The same, or None."""
+    return Rule(lambda value: value is None or rule.holds(value), f"{rule.says}, or None")
+
+
+def words(*allowed: str) -> Rule:
+    """One of these."""
+    return Rule(
+        lambda value: isinstance(value, str) and value in allowed, " or ".join(map(repr, allowed))
+    )
+
+
 BOOLEAN = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
-MARGIN = Rule(
-    lambda value: _is_number(value, Real) and 0 <= value <= LARGEST,
-    "a finite number, not negative",
-)
-STEP = Rule(lambda value: MARGIN.holds(value) and value > 0, "a finite number above 0")
-COUNT = Rule(lambda value: _is_number(value, Integral) and value >= 1, "a whole number above 0")
-COUNT_OR_NONE = Rule(
-    lambda value: value is None or COUNT.holds(value), "a whole number above 0, or None"
-)
-SECONDS = Rule(
-    lambda value: value is None or (_is_number(value, Real) and value > 0),
-    "a number above 0, or None",
-)
-JOBS = Rule(
-    lambda value: value is None or (_is_number(value, Integral) and value != 0),
-    "a whole number, but not 0, or None",
-)
-VERBOSE = Rule(
-    lambda value: isinstance(value, Integral) and int(value) >= 0,
-    "a whole number, not negative",
-)
+MARGIN = Rule(lambda v: is_number(v) and 0 <= v <= LARGEST, "a finite number, not negative")
+STEP = Rule(lambda v: is_number(v) and 0 < v <= LARGEST, "a finite number above 0")
+COUNT = Rule(lambda v: is_number(v, Integral) and v >= 1, "a whole number above 0")
+COUNT_OR_NONE = optional(COUNT)
+SECONDS = optional(Rule(lambda v: is_number(v) and v > 0, "a number above 0"))
+JOBS = optional(Rule(lambda v: is_number(v, Integral) and v != 0, "a whole number, but not 0"))
+VERBOSE = Rule(lambda v: isinstance(v, Integral) and int(v) >= 0, "a whole number, not negative")
 CLASS_WEIGHT = Rule(
-    lambda value: value is None or isinstance(value, dict) or _is_word(value, "balanced"),
+    lambda value: value is None or isinstance(value, dict) or words("balanced").holds(value),
     "a dict of class → weight, 'balanced' or None",
 )
 RANDOM_STATE = Rule(
     lambda value: (
         value is None
         or isinstance(value, np.random.RandomState)
-        or (_is_number(value, Integral) and 0 <= value < 2**32)
+        or (is_number(value, Integral) and 0 <= value < 2**32)
     ),
     "a whole number from 0 to 2**32 − 1, a RandomState or None",
 )
-
-
-def _is_word(value: object, *words: str) -> bool:
-    return isinstance(value, str) and value in words
-
-
-def words(*allowed: str) -> Rule:
-    """One of these."""
-    return Rule(lambda value: _is_word(value, *allowed), " or ".join(map(repr, allowed)))
 
 
 def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> None:
@@ -101,29 +92,23 @@ def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> Non
             )
 
 
-def check_rows(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Floats | SparseMatrix:
-    """X as a C-ordered or canonical CSR matrix of floats; finiteness is checked by `pose`."""
-    rows: Floats | SparseMatrix = _validated(estimator, X, reset=reset)[0]
-    return rows
-
-
 def check_rows_and_labels(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, *, reset: bool
 ) -> tuple[Floats | SparseMatrix, Labels]:
     """X as in `check_rows`, and one label per row."""
-    rows, labels = _validated(estimator, X, y, reset=reset)
+    rows, labels = check_rows(estimator, X, y, reset=reset)
     check_classification_targets(labels)
     return rows, check_labels(labels)
 
 
-def _validated(
+def check_rows(
     estimator: BaseEstimator, X: MatrixLike, *labels: npt.ArrayLike | None, reset: bool
-) -> tuple[Any, ...]:
-    """X, and y if it is given, as scikit-learn checks them, and no number rounded.
+) -> Any:
+    """X as a C-ordered or canonical CSR matrix of floats, no number rounded; and y, if given.
 
-    scikit-learn trusts the arrays of a sparse matrix and turns dates into numbers: `check_matrix`
-    comes first there. Elsewhere it comes second, as scikit-learn has its own sentences for tables
-    that are none.
+    Finiteness is checked by `pose`. scikit-learn trusts the arrays of a sparse matrix and turns
+    dates into numbers: `check_matrix` comes first there. Elsewhere it comes second, as
+    scikit-learn has its own sentences for tables that are none.
     """
     if hasattr(X, "tocsr"):
         X = check_matrix(X)
@@ -137,7 +122,7 @@ def _validated(
         raise
     if kind != "f":
         check_matrix(X)  # refuses numbers that the conversion has rounded
-    return found if labels else (found,)
+    return found
 
 
 def check_classes(
@@ -190,8 +175,7 @@ def check_weights(
         try:
             by_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
         except OverflowError:
-            by_class = np.array([math.inf])
-        _check_factors(by_class)
+            by_class = np.full(len(classes), math.inf)
         weights *= by_class[codes]
     _check_factors(weights)
     return weights
@@ -274,6 +258,19 @@ def check_vector(x: npt.ArrayLike, n_features: int) -> Vector:
     if len(bad) > 0:
         raise ValueError(f"x contains {vector[bad[0]]} in column {bad[0]}; it must be finite.")
     return np.ascontiguousarray(vector)
+
+
+def check_values(x: Mapping[Hashable, float]) -> Vector:
+    """The values of a dict, all of them finite."""
+    values = np.full(len(x), math.nan)
+    with suppress(TypeError, ValueError, OverflowError):
+        values = np.fromiter(x.values(), np.float64, len(x))
+    if not np.isfinite(values).all():
+        for feature, value in x.items():
+            if not isinstance(value, Real) or not abs(value) <= LARGEST:
+                raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
+        raise ValueError("The values of x are not finite numbers.")
+    return values
 
 
 def wants_trace(trace: bool | npt.ArrayLike) -> bool:

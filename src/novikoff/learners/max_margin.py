@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import ClassVar, Literal, NoReturn, Self
 
 import numpy as np
@@ -31,6 +29,7 @@ from novikoff.learners.inputs import (
     Rule,
     check_classes,
     check_parameters,
+    is_number,
     pose_unsigned,
     words,
 )
@@ -121,9 +120,7 @@ class MaxMargin(LinearLearner):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "bias": words("free", "padded"),
         "fit_intercept": BOOLEAN,
-        "tol": Rule(
-            lambda tol: isinstance(tol, Real) and 0 < float(tol) < 1, "a number between 0 and 1"
-        ),
+        "tol": Rule(lambda tol: is_number(tol) and 0 < tol < 1, "a number between 0 and 1"),
         "multi_class": words("ovr", "ovo"),
         "max_seconds": SECONDS,
         "n_jobs": JOBS,
@@ -161,30 +158,29 @@ class MaxMargin(LinearLearner):
         self
             After an exception it is what it was before.
         """
-        attempt = copy.copy(self)
-        attempt._fit(X, y)
-        self._become(attempt)
+        with self._all_or_nothing():
+            check_parameters(self, self._rules)
+            rows, classes, codes = check_classes(self, X, y)
+            scheme = scheme_for(len(classes), self.multi_class)
+            limits = Limits(seconds=self.max_seconds)
+            found = [
+                self._fit_rule(rows, sides[codes], labels_of(scheme, classes, rule), limits)
+                for rule, sides in enumerate(scheme.sides.T)
+            ]
+            model = LinearModel.blank(
+                classes,
+                rows.shape[1],
+                fit_intercept=self.fit_intercept,
+                multi_class=self.multi_class,
+            )
+            model.W[:] = np.column_stack([rule.w for rule in found])
+            self._hold(model)
+            single = len(found) == 1
+            self.margin_ = found[0].margin if single else [rule.margin for rule in found]
+            self.support_ = found[0].support if single else [rule.support for rule in found]
+            self.dual_coef_ = found[0].dual if single else [rule.dual for rule in found]
+            self.verdict_ = found[0].verdict if single else [rule.verdict for rule in found]
         return self
-
-    def _fit(self, X: MatrixLike, y: npt.ArrayLike) -> None:
-        check_parameters(self, self._rules)
-        rows, classes, codes = check_classes(self, X, y)
-        scheme = scheme_for(len(classes), self.multi_class)
-        limits = Limits(seconds=self.max_seconds)
-        found = [
-            self._fit_rule(rows, sides[codes], labels_of(scheme, classes, rule), limits)
-            for rule, sides in enumerate(scheme.sides.T)
-        ]
-        model = LinearModel.blank(
-            classes, rows.shape[1], fit_intercept=self.fit_intercept, multi_class=self.multi_class
-        )
-        model.W[:] = np.column_stack([rule.w for rule in found])
-        self._hold(model)
-        single = len(found) == 1
-        self.margin_ = found[0].margin if single else [rule.margin for rule in found]
-        self.support_ = found[0].support if single else [rule.support for rule in found]
-        self.dual_coef_ = found[0].dual if single else [rule.dual for rule in found]
-        self.verdict_ = found[0].verdict if single else [rule.verdict for rule in found]
 
     def _fit_rule(
         self,
@@ -199,8 +195,9 @@ class MaxMargin(LinearLearner):
             X, signs = X[taking_part], signs[taking_part]
         free = self.fit_intercept and self.bias == "free"
         problem = pose_unsigned(self, X, self.fit_intercept).resigned(signs)
-        goal: Literal["gap", "margin"] = "gap" if free else "margin"
-        verdict, found = decide(problem, labels, tol=self.tol, goal=goal, limits=limits)
+        verdict, found = decide(
+            problem, labels, tol=self.tol, goal="gap" if free else "margin", limits=limits
+        )
         if limits.interrupted:
             raise KeyboardInterrupt
         if verdict.kind != "separable":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar, Literal, Self
@@ -13,11 +12,11 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from novikoff.core.counts import Run, Trace
+from novikoff.core.counts import Trace
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.one_vs_rest import ClassesRun
 from novikoff.core.orders import BY_NAME, MaxDistance, MaxResidual, Order, named
 from novikoff.core.rows import Vector
+from novikoff.core.runs import Run
 from novikoff.core.schemes import Scheme, scheme_for
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.training import Plan, Training, load_kernels, train
@@ -236,65 +235,55 @@ class Perceptron(StreamLearner):
             millions of updates that is the last weights, not their votes). As after any other
             exception it is what it was before if the training had not begun.
         """
-        attempt = copy.copy(self)
-        limits, stops = attempt._fit(X, y, coef_init, intercept_init, sample_weight)
-        self._become(attempt)
+        with self._all_or_nothing():
+            check_parameters(self, self._rules)
+            before = self._model if self.warm_start and "_held" in self.__dict__ else None
+            rows, classes, codes = check_classes(self, X, y)
+            scheme = scheme_for(len(classes), self.multi_class)
+            shape = scheme.sides.shape[1], rows.shape[1]
+            start = check_start(coef_init, intercept_init, *shape, self.fit_intercept)
+            if start is None and before is not None:
+                start = _resumed(before, classes, scheme, rows.shape[1], self.fit_intercept)
+            weights = check_weights(sample_weight, self.class_weight, classes, codes)
+            if weights is not None and not weights.any():
+                raise ValueError("All weights are zero: no row takes part.")
+            reference = check_reference(self.trace, *shape[::-1], self.fit_intercept)
+            problem = pose_unsigned(self, rows, self.fit_intercept)
+            order = named(self.order)
+            load_kernels(problem, scheme, order)
+            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
+            plan = Plan(
+                update=perceptron(self.margin, self.step),
+                order=order,
+                limits=limits,
+                seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+                average=self.average == "averaged",
+                trace=wants_trace(self.trace) or self.average == "voted",
+                reference=reference,
+                threads=threads_of(self.n_jobs),
+                after_epoch=self._print_epoch if self.verbose else None,
+            )
+            training = train(problem, codes, scheme, plan, start=start, weights=weights)
+            model = LinearModel.trained(
+                training, classes, bool(self.fit_intercept), self.multi_class
+            )
+            hurried = limits.interrupted and model.n_updates > _MOST_VOTES
+            if self.average == "voted" and not hurried:
+                begin = np.zeros_like(model.W) if start is None else start
+                model.votes = [
+                    votes_of(trace, int(visited), w, rows, codes, sides, model.fit_intercept)
+                    for trace, visited, w, sides in zip(
+                        training.traces, model.totals[0], begin.T, model.sides.T, strict=True
+                    )
+                ]
+            self._hold(model)
+            self._open = False
+            self._describe(training)
         if limits.interrupted:
             raise KeyboardInterrupt
         if not self.converged_:
-            _warn(stops)
+            _warn(training.stops)
         return self
-
-    def _fit(
-        self,
-        X: MatrixLike,
-        y: npt.ArrayLike | None,
-        coef_init: npt.ArrayLike | None,
-        intercept_init: npt.ArrayLike | None,
-        sample_weight: npt.ArrayLike | None,
-    ) -> tuple[Limits, Sequence[Stop | None]]:
-        check_parameters(self, self._rules)
-        before = self._model if self.warm_start and "_held" in self.__dict__ else None
-        rows, classes, codes = check_classes(self, X, y)
-        scheme = scheme_for(len(classes), self.multi_class)
-        shape = scheme.sides.shape[1], rows.shape[1]
-        start = check_start(coef_init, intercept_init, *shape, self.fit_intercept)
-        if start is None and before is not None:
-            start = _resumed(before, classes, scheme, rows.shape[1], self.fit_intercept)
-        weights = check_weights(sample_weight, self.class_weight, classes, codes)
-        if weights is not None and not weights.any():
-            raise ValueError("All weights are zero: no row takes part.")
-        reference = check_reference(self.trace, *shape[::-1], self.fit_intercept)
-        problem = pose_unsigned(self, rows, self.fit_intercept)
-        order = named(self.order)
-        load_kernels(problem, scheme, order)
-        limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-        plan = Plan(
-            update=perceptron(self.margin, self.step),
-            order=order,
-            limits=limits,
-            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-            average=self.average == "averaged",
-            trace=wants_trace(self.trace) or self.average == "voted",
-            reference=reference,
-            threads=threads_of(self.n_jobs),
-            after_epoch=self._print_epoch if self.verbose else None,
-        )
-        training = train(problem, codes, scheme, plan, start=start, weights=weights)
-        model = LinearModel.trained(training, classes, bool(self.fit_intercept), self.multi_class)
-        hurried = limits.interrupted and model.n_updates > _MOST_VOTES
-        if self.average == "voted" and not hurried:
-            begin = np.zeros_like(model.W) if start is None else start
-            model.votes = [
-                votes_of(trace, int(visited), w, rows, codes, sides, model.fit_intercept)
-                for trace, visited, w, sides in zip(
-                    training.traces, model.totals[0], begin.T, model.sides.T, strict=True
-                )
-            ]
-        self._hold(model)
-        self._open = False
-        self._describe(training)
-        return limits, training.stops
 
     def _describe(self, training: Training) -> None:
         """What a fit says of itself beside its model."""
@@ -305,10 +294,9 @@ class Perceptron(StreamLearner):
         if wants_trace(self.trace):
             self.trace_ = training.traces[0] if binary else training.traces
 
-    def _print_epoch(self, run: Run | ClassesRun) -> bool:
-        epoch = int(np.max(run.epochs))
-        if epoch % self.verbose == 0:
-            print(f"epoch {epoch:,}: {run.updates:,} updates so far")
+    def _print_epoch(self, run: Run) -> bool:
+        if run.epochs % self.verbose == 0:
+            print(f"epoch {run.epochs:,}: {run.updates:,} updates so far")
         return False
 
 

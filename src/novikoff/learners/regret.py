@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from novikoff.geometry.margin import Interval
-from novikoff.learners.inputs import Example, Labels, MatrixLike
+from novikoff.learners.inputs import Labels, MatrixLike
 from novikoff.learners.pocket import Pocket
-
-
-class OnlineLearner(Protocol):
-    """Whatever predicts one example and learns from it."""
-
-    def predict_one(self, x: Example) -> Hashable:
-        """The label expected, or None."""
-
-    def learn_one(self, x: Example, y: Hashable) -> object:
-        """See the label."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +36,12 @@ class Regret:
     @property
     def interval(self) -> Interval:
         """Holds mistakes − (mistakes of the best fixed rule), guaranteed."""
-        return Interval(
-            float(self.mistakes - self.best_errors),
-            float(self.mistakes - self.errors_lower_bound),
-        )
+        least, most = self.mistakes - self.best_errors, self.mistakes - self.errors_lower_bound
+        return Interval(float(least), float(most))
 
 
 def regret(
-    X: MatrixLike,
-    y: npt.ArrayLike,
-    learner: OnlineLearner,
-    *,
-    random_state: int | None = 0,
+    X: MatrixLike, y: npt.ArrayLike, learner: Any, *, random_state: int | None = 0
 ) -> Regret:
     """Show the rows to an online learner in turn, and compare it with the best fixed rule.
 
@@ -122,7 +106,6 @@ def _least(best: Pocket, labels: Labels) -> int:
     """
     proofs = best.certificate_
     if isinstance(proofs, list):
-        counts = [len(proof.contradictions) for proof in proofs] if best.fit_intercept else [0]
-        return max(counts)
+        return max(len(proof.contradictions) * best.fit_intercept for proof in proofs)
     positive = labels == best.classes_[1]
     return sum(bool(positive[list(claim.among or ())].any()) for claim in proofs.contradictions)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Hashable, Mapping
 from typing import ClassVar, Literal, Self
 
@@ -11,10 +10,10 @@ import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.one_vs_rest import learn_example
+from novikoff.core.one_vs_rest import learn_example, numbers_of
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.updates import Update, perceptron
-from novikoff.learners.base import LinearLearner
+from novikoff.core.updates import perceptron
+from novikoff.learners.base import TOO_LARGE, LinearLearner
 from novikoff.learners.inputs import (
     ClassWeight,
     Example,
@@ -23,6 +22,7 @@ from novikoff.learners.inputs import (
     as_floats,
     check_parameters,
     check_rows_and_labels,
+    check_values,
     check_weights,
     class_factor,
     code_labels,
@@ -95,38 +95,28 @@ class StreamLearner(LinearLearner):
         self
             After an exception, Ctrl-C included, it is what it was before.
         """
-        attempt = copy.copy(self)
-        attempt._partial_fit(X, y, classes, sample_weight)
-        self._become(attempt)
+        with self._all_or_nothing():
+            check_parameters(self, self._rules)
+            first = "_held" not in self.__dict__
+            X, y = check_rows_and_labels(self, X, y, reset=first)
+            if first:
+                if classes is None:
+                    raise ValueError("classes must be passed on the first call to partial_fit.")
+                if len(np.unique(np.asarray(classes))) < 2:
+                    raise ValueError("classes must name two classes at least.")
+                self._begin(classes, X.shape[1])
+            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(
+                    f"classes={np.unique(classes).tolist()} differ from those of the first call, "
+                    f"{self.classes_.tolist()}."
+                )
+            codes = code_labels(y, self.classes_)
+            class_factor(self.class_weight, None)  # refuses 'balanced'
+            weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
+            self._model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
+            self._streamed()
+            self.n_iter_ += 1
         return self
-
-    def _partial_fit(
-        self,
-        X: MatrixLike,
-        y: npt.ArrayLike | None,
-        classes: npt.ArrayLike | None,
-        sample_weight: npt.ArrayLike | None,
-    ) -> None:
-        check_parameters(self, self._rules)
-        first = "_held" not in self.__dict__
-        X, y = check_rows_and_labels(self, X, y, reset=first)
-        if first:
-            if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            if len(np.unique(np.asarray(classes))) < 2:
-                raise ValueError("classes must name two classes at least.")
-            self._begin(classes, X.shape[1])
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={np.unique(classes).tolist()} differ from those of the first call, "
-                f"{self.classes_.tolist()}."
-            )
-        codes = code_labels(y, self.classes_)
-        class_factor(self.class_weight, None)  # refuses 'balanced'
-        weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
-        self._model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
-        self._streamed()
-        self.n_iter_ += 1
 
     def learn_one(self, x: Example, y: Hashable) -> Self:
         """Look at one example: on a mistake, update (A5).
@@ -157,51 +147,54 @@ class StreamLearner(LinearLearner):
         'cat'
         """
         try:  # the common case: nothing about it is new; all else is sorted out below
-            model, (margin, step, rule) = self._held, self._checked
+            model, (margin, step, numbers) = self._held, self._checked
             if margin == self.margin and step == self.step and self.class_weight is None:
                 columns, values = self._find(x)
-                sides, bias = model.sides[self._codes[y]], float(model.fit_intercept)
-                rules = model.W, model.weighted, model.totals
-                updates = learn_example(columns, values, sides, *rules, rule, 1.0, bias)
+                updates = learn_example(
+                    columns, values, model.sides[self._codes[y]], model.W, model.weighted,
+                    model.totals, numbers,
+                )  # fmt: skip
                 if updates >= 0:
                     if self.converged_ and (updates > 0 or model.averages):
                         self._streamed()
                     return self
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             pass
-        self._learn_carefully(x, y)
+        with self._all_or_nothing():
+            self._learn_carefully(x, y)
         return self
 
     def _learn_carefully(self, x: Example, y: Hashable) -> None:
         """Sort out what is new, and take it in once the example has been learned."""
-        label = _checked_label(y)
+        label = y.item() if isinstance(y, np.generic) else y
+        single = isinstance(label, Hashable) and not isinstance(label, tuple | frozenset)
+        if label is None or not single or label != label:
+            raise ValueError(f"y is {label!r}, not a label.")
         check_parameters(self, self._rules)
         _streams(self)
         factor = class_factor(self.class_weight, label)
-        rule = perceptron(self.margin, self.step)
-        begun = "_held" in self.__dict__
-        learner = self if begun else copy.copy(self)
-        if not begun:
+        if "_held" not in self.__dict__:
             vector = as_floats([] if isinstance(x, Mapping) else x, "x")
             if vector.ndim != 1 or not np.isfinite(vector).all():
                 raise ValueError("x must be a dict or a vector of finite numbers.")
-            learner._begin(np.array([label]), len(vector))
-            learner.n_features_in_, learner._open = len(vector), True
-        model, columns, values, new = learner._place(x)
-        if label not in learner._codes:
-            if not learner._open:
-                raise ValueError(f"y={label!r} is not one of the classes {learner._labels}.")
+            self._begin(np.array([label]), len(vector))
+            self.n_features_in_, self._open = len(vector), True
+        model, columns, values, new = self._place(x)
+        if label not in self._codes:
+            if not self._open:
+                raise ValueError(f"y={label!r} is not one of the classes {self._labels}.")
             model = model.with_class(label)
-        code = model.classes.tolist().index(label)
+        rule, code = perceptron(self.margin, self.step), model.classes.tolist().index(label)
         updates = model.learn_one(columns, values, code, rule, factor)
         if updates < 0:
-            self._refuse(x)
-        if not begun:
-            self._become(learner)
-        self._take_in(model, new, rule)
-        if len(self._columns) != self.n_features_in_:  # only a vector needs them
-            size = 0 if isinstance(x, Mapping) else self.n_features_in_
-            self._columns = np.arange(size)
+            raise ValueError(TOO_LARGE)
+        if model is not self._held:
+            self._hold(model, self._vocabulary)
+        self._checked = rule.threshold, rule.step, numbers_of(rule, 1.0, model.fit_intercept)
+        if new:
+            self._features().update(new)
+            self.n_features_in_ = len(self._features())
+            self.__dict__.pop("_feature_names", None)
         if updates > 0 or model.averages:
             self._streamed()
 
@@ -209,36 +202,21 @@ class StreamLearner(LinearLearner):
         """A model with room for an example, its columns and values, and its new features."""
         if not isinstance(x, Mapping):
             return self._model, *self._locate(x), {}
-        vocabulary, values = self._features(), self._values(x)
-        unknown = [feature for feature in x if feature not in vocabulary]
-        new = {feature: len(vocabulary) + k for k, feature in enumerate(unknown)}
-        columns = [vocabulary[f] if f in vocabulary else new[f] for f in x]
-        model = self._held
-        if len(vocabulary) + len(new) > model.n_features:  # room for as many again
-            model = model.with_features(2 * (len(vocabulary) + len(new)))
+        known, values = self._features(), check_values(x)
+        unknown = [feature for feature in x if feature not in known]
+        new = {feature: len(known) + k for k, feature in enumerate(unknown)}
+        columns = [known[f] if f in known else new[f] for f in x]
+        model, width = self._held, len(known) + len(new)
+        if width > model.n_features:  # room for as many again
+            model = model.with_features(2 * width)
         return model, np.array(columns, dtype=np.int64), values, new
-
-    def _take_in(self, model: LinearModel, new: dict[Hashable, int], rule: Update) -> None:
-        """Hold what a single example has changed."""
-        vocabulary = self._vocabulary
-        if len(model.classes) != len(self._labels):
-            self._hold(model)
-        self._held, self._vocabulary = model, vocabulary
-        self._checked = rule.threshold, rule.step, np.array(rule)
-        if new:
-            self._features().update(new)
-            self.n_features_in_ = len(self._features())
-            self.__dict__.pop("_feature_names", None)
 
     def _begin(self, classes: npt.ArrayLike, n_features: int) -> None:
         """Zero weights for these classes."""
         model = LinearModel.blank(
-            classes,
-            n_features,
-            fit_intercept=self.fit_intercept,
+            classes, n_features, fit_intercept=self.fit_intercept, multi_class=self.multi_class,
             average=self.average == "averaged",
-            multi_class=self.multi_class,
-        )
+        )  # fmt: skip
         self._hold(model)
         self._open, self.n_iter_, self.converged_ = False, 0, False
 
@@ -247,11 +225,3 @@ class StreamLearner(LinearLearner):
         self.converged_, self._held.votes = False, []
         for name in ("update_counts_", "trace_"):
             self.__dict__.pop(name, None)
-
-
-def _checked_label(y: Hashable) -> Hashable:
-    label = y.item() if isinstance(y, np.generic) else y
-    single = isinstance(label, Hashable) and not isinstance(label, tuple | frozenset)
-    if label is None or not single or label != label:
-        raise ValueError(f"y is {label!r}, not a label.")
-    return label
