@@ -186,11 +186,11 @@ def test_changed_headers(folder: Path, name: str, random: Random) -> None:
 
 
 BOMBS: dict[str, Callable[[Parts], object]] = {
-    "features": lambda p: p.model.update(n_features=2**52),
-    "width": lambda p: p.classes.update(width=2**52),
-    "classes": lambda p: p.classes.update(type="int64", values=list(range(30_000))),
-    "one long class": lambda p: p.classes.update(values=["a" * 2**16, "b"], width=2**23),
-    "votes": lambda p: p.model.update(votes="dense"),
+    "classes": lambda p: p.edit("model.classes", type="int64", values=list(range(30_000))),
+    "long classes": lambda p: p.edit(
+        "model.classes", values=["a" * 2**20, *map(chr, range(98, 122))]
+    ),
+    "rows": lambda p: p.edit("fitted", rows=2**52),
 }
 
 
