@@ -208,7 +208,7 @@ def summarize(
             fit_intercept=found.options.fit_intercept,
             classes=[
                 ClassPart(label, int(count))
-                for label, count in zip(found.classes, found.counts, strict=True)
+                for label, count in zip(found.classes, np.bincount(found.codes), strict=True)
             ],
             notes=[*source.notes, *_obstacles(found)],
         ),
