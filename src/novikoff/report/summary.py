@@ -21,7 +21,6 @@ from novikoff.report.study import Case, Run, Study
 
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
-    from novikoff.geometry.separability import Verdict
     from novikoff.report.estimate import Estimate
 
 SCHEMA_VERSION = 2
@@ -41,6 +40,12 @@ class Source:
     ids: Sequence[str] | None = None
     notes: Sequence[str] = ()
     sparse: bool = False
+
+    def list(self, rows: Indices) -> RowsPart:
+        """Rows by the numbers of their file."""
+        first = rows[:_MAX_LISTED].tolist()
+        ids = None if self.ids is None else [self.ids[i] for i in first]
+        return RowsPart(len(rows), self.rows[first].tolist(), ids)
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Fate:
-    """A weight without a finite estimate, and the sign of the direction found."""
+    """A weight without a finite estimate: to +∞, −∞, or (sign 0) either."""
 
     name: str
     sign: int
@@ -93,11 +98,7 @@ class Fate:
 
 @dataclass(frozen=True)
 class Logistic:
-    """What becomes of the weights of a logistic regression.
-
-    The signs of ``infinite`` are those of the direction found: +1, −1, or 0 where both
-    are possible.
-    """
+    """What becomes of the weights of a logistic regression."""
 
     infinite: list[Fate]
     undetermined: list[str]
@@ -194,7 +195,9 @@ def summarize(
     seconds: float = 0.0,
 ) -> Report:
     """Put a study into words that need no arrays."""
-    listing = _Listing(source)
+    counts = np.bincount(found.codes).tolist()
+    obstacles = dict.fromkeys(case.verdict.obstacle for case in found.cases)
+    worst = max(found.kinds, key=_SEVERITY.index, default="")
     return Report(
         schema_version=SCHEMA_VERSION,
         program=f"novikoff {__version__}",
@@ -206,28 +209,24 @@ def summarize(
             label=source.label,
             positive=_positive(found),
             fit_intercept=found.options.fit_intercept,
-            classes=[
-                ClassPart(label, int(count))
-                for label, count in zip(found.classes, np.bincount(found.codes), strict=True)
+            classes=[ClassPart(*pair) for pair in zip(found.classes, counts, strict=True)],
+            notes=[
+                *source.notes,
+                *(f"the verdict went no further: {reason}" for reason in obstacles if reason),
             ],
-            notes=[*source.notes, *_obstacles(found)],
         ),
-        verdict=_verdict(found, source, listing),
+        verdict=VerdictPart(worst, [_case(case, source) for case in found.cases])
+        if worst
+        else None,
         perceptron=found.run,
         model=ModelPart(found.rule, found.errors, found.confusion.tolist()),
         duplicates=DuplicatesPart(
-            len(found.duplicates), [listing.of(rows) for rows in found.duplicates[:_MAX_LISTED]]
+            len(found.duplicates), [source.list(rows) for rows in found.duplicates[:_MAX_LISTED]]
         ),
         estimate=estimate,
         files=files,
         seconds=seconds,
     )
-
-
-def _obstacles(found: Study) -> list[str]:
-    """Why verdicts went no further, each reason once."""
-    reasons = [case.verdict.obstacle for case in found.cases]
-    return [f"the verdict went no further: {reason}" for reason in dict.fromkeys(reasons) if reason]
 
 
 def _positive(found: Study) -> Label | None:
@@ -239,29 +238,8 @@ def _positive(found: Study) -> Label | None:
     return found.classes[-1] if positive is None or not named else named[0]
 
 
-class _Listing:
-    """Rows by the numbers of their file."""
-
-    def __init__(self, source: Source) -> None:
-        self.numbers, self.ids = source.rows, source.ids
-
-    def of(self, rows: Indices) -> RowsPart:
-        first = rows[:_MAX_LISTED].tolist()
-        ids = None if self.ids is None else [self.ids[i] for i in first]
-        return RowsPart(len(rows), self.numbers[first].tolist(), ids)
-
-
-def _verdict(found: Study, source: Source, listing: _Listing) -> VerdictPart | None:
-    if not found.cases:
-        return None
-    return VerdictPart(
-        kind=max(found.kinds, key=_SEVERITY.index),
-        cases=[_case(case, source, listing) for case in found.cases],
-    )
-
-
-def _case(case: Case, source: Source, listing: _Listing) -> CasePart:
-    verdict = case.verdict
+def _case(case: Case, source: Source) -> CasePart:
+    verdict, scaled = case.verdict, case.scaled
     quasi = verdict.kind == "quasi-separable"
     return CasePart(
         positive=case.positive,
@@ -271,9 +249,11 @@ def _case(case: Case, source: Source, listing: _Listing) -> CasePart:
         geometric_margin=_bounds(verdict.geometric_margin),
         radius=_finite(verdict.radius),
         mistake_bound=verdict.mistake_bound,
-        scaled=None if case.scaled is None else _scaled(case.scaled),
-        support=listing.of(verdict.support),
-        separated=listing.of(verdict.separated_rows if quasi else np.arange(0)),
+        scaled=None
+        if scaled is None
+        else ScaledPart(_bounds(scaled.margin), _finite(scaled.radius), scaled.mistake_bound),
+        support=source.list(verdict.support),
+        separated=source.list(verdict.separated_rows if quasi else np.arange(0)),
         logistic=_logistic(case, source),
         errors=case.errors,
         errors_lower_bound=case.least_errors,
@@ -290,10 +270,6 @@ def _logistic(case: Case, source: Source) -> Logistic | None:
         infinite=[Fate(names[j], signs[j]) for j in np.flatnonzero(fate.infinite).tolist()],
         undetermined=[names[j] for j in np.flatnonzero(fate.undetermined).tolist()],
     )
-
-
-def _scaled(verdict: Verdict) -> ScaledPart:
-    return ScaledPart(_bounds(verdict.margin), _finite(verdict.radius), verdict.mistake_bound)
 
 
 def _bounds(interval: Interval) -> Bounds:
