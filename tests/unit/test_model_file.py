@@ -67,10 +67,14 @@ def same(a: object, b: object) -> bool:
     return bool(a == b)
 
 
+# Attributes that speak of single rows of the fit.
+UNSAVED = {"update_counts_", "trace_"}
+
+
 def shown(model: Model) -> dict[str, object]:
     """All public attributes of a fitted estimator."""
     names = [name for name in dir(model) if name.endswith("_") and not name.startswith("_")]
-    return {name: getattr(model, name) for name in names if hasattr(model, name)}
+    return {name: getattr(model, name) for name in {*names} - UNSAVED if hasattr(model, name)}
 
 
 def assert_same_model(again: Model, model: Model, rows: Floats | SparseMatrix) -> None:
@@ -109,7 +113,7 @@ def test_everything_comes_back(name: str, tmp_path: Path) -> None:
 
 
 def test_the_comparison_can_fail(tmp_path: Path) -> None:
-    for name in ("voted", "traced ovr", "pocket", "margin ovr"):
+    for name in ("voted", "pocket", "margin ovr"):
         again = through_bytes(FITTED[name](), tmp_path)
         again._model.W[0, 0] = np.nextafter(again._model.W[0, 0], np.inf)
         with pytest.raises(AssertionError):
@@ -142,20 +146,6 @@ def test_learning_goes_on(
     assert_same_model(other, one, PROBE)
 
 
-def test_more_learning_ends_what_was_said_of_a_fit(tmp_path: Path) -> None:
-    one = perceptron(trace=True).fit(X, TWO)
-    other = through_bytes(one, tmp_path)
-    assert isinstance(other, nv.Perceptron)
-    assert other.converged_
-    for model in (one, other):
-        model.learn_one(X[0], TWO[0])  # right already: nothing changes
-        assert model.converged_
-        model.learn_one(-X[0], TWO[0])
-        assert not model.converged_
-        assert not hasattr(model, "trace_")
-    assert_same_model(other, one, PROBE)
-
-
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 @pytest.mark.parametrize("n", [0, 7, 30])
 def test_a_growing_stream_goes_on(multi_class: str, n: int, tmp_path: Path) -> None:
@@ -169,18 +159,6 @@ def test_a_growing_stream_goes_on(multi_class: str, n: int, tmp_path: Path) -> N
     assert_same_model(other, one, PROBE)
     assert other.classes_.tolist()[-1] == "zebra"
     assert other.feature_names_in_.tolist() == one.feature_names_in_.tolist()
-
-
-def test_certificates_still_prove(tmp_path: Path) -> None:
-    pocket = through_bytes(FITTED["pocket"](), tmp_path)
-    assert isinstance(pocket, nv.Pocket)
-    assert isinstance(pocket.certificate_, nv.ErrorBound)
-    pocket.certificate_.verify(X, NOISY)
-    margin = through_bytes(FITTED["margin"](), tmp_path)
-    assert isinstance(margin, nv.MaxMargin)
-    assert isinstance(margin.verdict_, nv.Verdict)
-    assert margin.verdict_.certificate is not None
-    margin.verdict_.certificate.verify(X, TWO)
 
 
 @pytest.mark.parametrize(
@@ -367,12 +345,9 @@ EDITS: dict[str, tuple[str, Callable[[Parts], object], str]] = {
     "more arrays": ("two", lambda p: p.tensors.update({"fitted.more": np.zeros(3)}), "more"),
     "negative totals": ("two", lambda p: p.put("totals", (1, 0), -1), "numbers that are not"),
     "totals": ("two", lambda p: p.put("totals", (2, 0), 10**6), "more mistakes"),
-    "counts": ("two", lambda p: p.put("fitted.update_counts", 0, -1), "numbers that are not"),
-    "pointers": ("ovr", lambda p: p.put("fitted.update_counts.indptr", 1, 10**6), "not part"),
     "vote rows": ("voted", lambda p: p.put("votes.0.which", 0, 10**6), "numbers that are not"),
     "vote counts": ("voted", lambda p: p.put("votes.0.survived", slice(None), 2**52), "counted"),
     "no votes": ("voted", lambda p: p.tensors.pop("votes.0.tau"), "no tensor 'votes.0.tau'"),
-    "trace rows": ("traced", lambda p: p.put("fitted.trace.0.index", 0, 40), "numbers that are"),
     "short dual": ("margin", lambda p: p.tensors.update({"fitted.dual.0": np.zeros(1)}), "shape"),
 }
 
@@ -399,12 +374,16 @@ def test_what_a_model_says_of_its_proofs_follows_from_them(tmp_path: Path) -> No
     """A file cannot claim a bound, an optimum or a margin that its certificate does not prove."""
     parts = parts_of(written(FITTED["pocket"]()))
     assert set(cast("dict[str, object]", parts.header["fitted"])) == {"n_errors", "certificates"}
-    margin = through_bytes(FITTED["margin"](), tmp_path)
+    pocket, margin = (through_bytes(FITTED[name](), tmp_path) for name in ("pocket", "margin"))
+    assert isinstance(pocket, nv.Pocket)
+    assert isinstance(pocket.certificate_, nv.ErrorBound)
+    pocket.certificate_.verify(X, NOISY)
     assert isinstance(margin, nv.MaxMargin)
     verdict = margin.verdict_
     assert isinstance(verdict, nv.Verdict)
     assert verdict.certificate is not None
     assert verdict.certificate.margin is not None
+    verdict.certificate.verify(X, TWO)
     assert verdict.margin.lo == verdict.certificate.margin.lo
 
 

@@ -10,14 +10,12 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from novikoff.core import orders
-from novikoff.core.counts import Trace
 from novikoff.core.schemes import labels_of
 from novikoff.core.validation import check_labels, check_matrix
 from novikoff.data import DataError, ReadOptions, StreamOptions
@@ -41,10 +39,9 @@ from novikoff.report.model_file import (
     Tensors,
     pocket_state,
     run_state,
-    split_matrix,
 )
 from novikoff.report.stream import Progress, Stop, StreamRun, begin, doubling, multiples
-from novikoff.report.strict_json import MAX_COUNT, InvalidJsonError, as_json, take_fields
+from novikoff.report.strict_json import InvalidJsonError, as_json, take_fields
 
 Model: TypeAlias = Perceptron | Pocket | MaxMargin
 Item: TypeAlias = tuple[object, object]
@@ -57,7 +54,6 @@ _CLASSES: Final[dict[str, type[Model]]] = dict(
     zip(ESTIMATORS, (Perceptron, Pocket, MaxMargin), strict=True)
 )
 _ORDERS: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
-_TRACE: Final = [field.name for field in fields(Trace)]
 _MAX_THREADS = 1024
 
 
@@ -72,22 +68,21 @@ def save(
 ) -> None:
     """Write a fitted estimator to a file that `load` reads back, bit for bit.
 
-    The file is written whole or not at all. It holds everything that the estimator shows and
-    needs to go on learning, with these exceptions: a ``random_state`` that is a RandomState is
-    stored as None, vectors among the parameters come back as float64 arrays, and requests for
-    metadata are not stored.
+    The file is written whole or not at all. It holds everything that the estimator needs to
+    predict and to go on learning, and its proofs. It does not hold what is said of single rows
+    of the fit (``update_counts_``, ``trace_``), a ``random_state`` that is a RandomState (it
+    becomes None), nor requests for metadata; vectors among the parameters come back as float64
+    arrays, classes that are strings as wide as the longest.
 
     Parameters
     ----------
     model : Perceptron, Pocket or MaxMargin
         A fitted estimator.
     path : path
-        Where to write.
+        Where to write; a file that is there is replaced with ``force``.
     preprocessing, data, certificate : mapping, optional
         What else to remember, as JSON can hold it: how rows were prepared, where they came
         from, what was proved about them.
-    force : bool
-        Whether a file that is already there is replaced.
 
     Raises
     ------
@@ -113,17 +108,9 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """The estimator in a model file, as it was when it was saved.
+    """The estimator in a model file that `save` or a command wrote.
 
-    Parameters
-    ----------
-    path : path
-        A file that `save` or a command wrote.
-
-    Returns
-    -------
-    Perceptron, Pocket or MaxMargin
-        It predicts, and goes on learning, bit for bit as the one that was saved.
+    It predicts, and goes on learning, bit for bit as the one that was saved.
 
     Raises
     ------
@@ -182,7 +169,7 @@ def estimator_of(record: ModelRecord) -> Model:
     if names is not None and not texts:
         model._vocabulary = {name: k for k, name in enumerate(names)}
     if isinstance(model, Perceptron):
-        _take_run(model, record.fitted, tensors)
+        _take_run(model, record.fitted)
     elif record.model.averages or record.model.votes or len(record.model.classes) < 2:
         raise InvalidJsonError(f"a {record.estimator} keeps no average and has two classes")
     elif isinstance(model, Pocket):
@@ -255,44 +242,15 @@ def _fit_of(model: Model) -> tuple[Body, dict[str, Array]]:
             arrays[f"dual.{rule}"] = _listed(model.dual_coef_)[rule]
         found = [verdict.certificate for verdict in _listed(model.verdict_)]
         return {"certificates": [proof.to_json() for proof in found if proof]}, arrays
-    body = run_state(int(model.n_iter_), converged=bool(model.converged_), grows=model._open)
-    if "update_counts_" in model.__dict__:
-        body["rows"] = int(model.update_counts_.shape[-1])
-        arrays |= split_matrix("update_counts", model.update_counts_)
-    for rule, trace in enumerate(_listed(model.__dict__.get("trace_", []))):
-        columns = {f"trace.{rule}.{name}": getattr(trace, name) for name in _TRACE}
-        arrays |= {name: column for name, column in columns.items() if column is not None}
-    return body, arrays
+    return run_state(int(model.n_iter_), converged=model.converged_, grows=model._open), {}
 
 
-def _take_run(model: Perceptron, fitted: Body, tensors: Tensors) -> None:
-    model.n_iter_, model.converged_, model._open, rows = take_fields(
-        fitted, "its fit", n_iter="count", converged="flag", open="flag", rows="any"
+def _take_run(model: Perceptron, fitted: Body) -> None:
+    model.n_iter_, model.converged_, model._open = take_fields(
+        fitted, "its fit", n_iter="count", converged="flag", open="flag"
     )
-    n_rules = model._model.n_rules
     if len(model._model.classes) < 2 and not model._open:
         raise InvalidJsonError("it has one class only, which a stream alone may have")
-    if rows is None:
-        return
-    if type(rows) is not int or not 0 <= rows < MAX_COUNT:
-        raise InvalidJsonError("its number of rows is not a whole number")
-    if n_rules == 1:
-        model.update_counts_ = tensors.take("update_counts", "int32", rows)
-    else:
-        model.update_counts_ = tensors.take_matrix("update_counts", "int32", n_rules, rows)
-    if "trace.0.index" in tensors:
-        model.trace_ = _single([_trace(tensors, f"trace.{k}", rows) for k in range(n_rules)])
-
-
-def _trace(tensors: Tensors, at: str, rows: int) -> Trace:
-    index = tensors.take(f"{at}.index", "int64", None, below=max(1, rows))
-    step = tensors.take(f"{at}.step", "int64", len(index))
-    # Norms and inner products may be beyond float64 where the weights are not.
-    numbers = [
-        tensors.take(f"{at}.{name}", "float64", len(index), finite=name in ("margin", "tau"))
-        for name in _TRACE[2 : None if f"{at}.inner" in tensors else -2]
-    ]
-    return Trace(step, index, *numbers)
 
 
 def _take_pocket(model: Pocket, fitted: Body, tensors: Tensors) -> None:

@@ -30,7 +30,6 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.rows import SparseMatrix
 from novikoff.core.schemes import scheme_for
 from novikoff.report.strict_json import (
     MAX_COUNT,
@@ -70,24 +69,11 @@ class ModelFileError(ValueError):
 class ModelRecord:
     """All that a model file holds, in plain values.
 
-    Attributes
-    ----------
-    estimator : {"Perceptron", "Pocket", "MaxMargin"}
-        The estimator that `novikoff.load` makes of it.
-    model : LinearModel
-        Classes, weights and counts: what predicts.
-    names : list or None
-        The names of the features; None where they are the numbers of the columns.
-    parameters : dict
-        Parameters of the estimator as JSON values; those that are not there have their defaults.
-    fitted : dict
-        What else a fit has left, as JSON values.
-    arrays : dict of arrays
-        What else a fit has left, as arrays.
-    preprocessing, data, certificate : dict or None
-        How rows were prepared, where they came from, and what was proved about them.
-    program : str
-        The program that wrote the file.
+    ``model`` predicts. ``estimator`` is what `novikoff.load` makes of it, with ``parameters`` (as
+    JSON values; those that are not there have their defaults) and what else its fit has left, as
+    JSON values in ``fitted`` and in ``arrays``. ``names`` is None where features have the numbers
+    of their columns. The next three say how rows were prepared, where they came from, and what
+    was proved about them; ``program`` wrote the file.
     """
 
     estimator: str
@@ -273,7 +259,6 @@ class Tensors:
         name: str,
         kind: str,
         *shape: int | None,
-        finite: bool = True,
         below: int = MAX_COUNT,
     ) -> npt.NDArray[Any]:
         """A copy of a tensor of type "float64", or of integers from 0 to ``below`` − 1.
@@ -290,7 +275,7 @@ class Tensors:
             wanted = ", ".join("any" if length is None else str(length) for length in shape)
             raise InvalidJsonError(f"the tensor {name!r} has shape {array.shape}, not ({wanted})")
         found = array.astype(kind)
-        if kind == "float64" and finite and not np.isfinite(found).all():
+        if kind == "float64" and not np.isfinite(found).all():
             raise InvalidJsonError(f"the tensor {name!r} holds NaN or infinity")
         if kind != "float64" and found.size and not 0 <= found.min() <= found.max() < below:
             raise InvalidJsonError(
@@ -298,14 +283,12 @@ class Tensors:
             )
         return found
 
-    def take_matrix(
-        self, name: str, kind: str, n_rows: int | None, n_columns: int
-    ) -> sp.csr_array | npt.NDArray[Any]:
-        """A dense matrix, or the three tensors of a CSR matrix, that `split_matrix` made."""
+    def take_matrix(self, name: str, n_columns: int) -> npt.NDArray[Any] | sp.csr_array:
+        """A dense matrix, or the three tensors of a CSR matrix."""
         if name in self:
-            return self.take(name, kind, n_rows, n_columns)
-        values = self.take(f"{name}.data", kind, None)
-        pointers = self.take(f"{name}.indptr", "int64", None if n_rows is None else n_rows + 1)
+            return self.take(name, "float64", None, n_columns)
+        values = self.take(f"{name}.data", "float64", None)
+        pointers = self.take(f"{name}.indptr", "int64", None)
         columns = self.take(f"{name}.indices", "int64", len(values), below=max(n_columns, 1))
         ends = (0, len(values)) == (*pointers[:1].tolist(), *pointers[-1:].tolist())
         if not ends or (np.diff(pointers) < 0).any():
@@ -325,19 +308,9 @@ class Tensors:
             raise InvalidJsonError(f"there is an unknown tensor {min(self._left)[:80]!r}")
 
 
-def split_matrix(name: str, matrix: Array | SparseMatrix) -> dict[str, Array]:
-    """A matrix as `Tensors.take_matrix` reads it: dense, or the three arrays of CSR."""
-    if isinstance(matrix, np.ndarray):
-        return {name: matrix}
-    return {f"{name}.{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
-
-
 def run_state(n_iter: int, *, converged: bool, grows: bool = False) -> Body:
-    """What a run of the perceptron leaves beside its model, without counts by row.
-
-    ``grows`` is whether it takes in classes that are new.
-    """
-    return {"n_iter": n_iter, "converged": converged, "open": grows, "rows": None}
+    """What a run leaves beside its model; ``grows``: whether it takes in classes that are new."""
+    return {"n_iter": n_iter, "converged": bool(converged), "open": grows}
 
 
 def pocket_state(
@@ -356,7 +329,11 @@ def _write_model(model: LinearModel) -> tuple[Body, dict[str, Array]]:
     if model.averages:
         tensors["weighted"] = model.weighted
     for rule, votes in enumerate(model.votes):
-        tensors |= split_matrix(f"votes.{rule}.rows", votes.rows)
+        if isinstance(votes.rows, np.ndarray):
+            tensors[f"votes.{rule}.rows"] = votes.rows
+        else:
+            for name in ("data", "indices", "indptr"):
+                tensors[f"votes.{rule}.rows.{name}"] = getattr(votes.rows, name)
         for name in ("start", "which", "tau", "survived"):
             tensors[f"votes.{rule}.{name}"] = getattr(votes, name)
     body: Body = {
@@ -415,7 +392,7 @@ def _read_votes(model: LinearModel, rule: int, tensors: Tensors) -> Votes:
 
     at, d = f"votes.{rule}", model.n_features
     start = tensors.take(f"{at}.start", "float64", d + 1)
-    rows = tensors.take_matrix(f"{at}.rows", "float64", None, d)
+    rows = tensors.take_matrix(f"{at}.rows", d)
     which = tensors.take(f"{at}.which", "int64", None, below=max(1, rows.shape[0]))
     tau = tensors.take(f"{at}.tau", "float64", len(which))
     survived = tensors.take(f"{at}.survived", "int64", len(which) + 1)
