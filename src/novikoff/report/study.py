@@ -60,25 +60,13 @@ REST = "(rest)"
 class Options:
     """How a study is made.
 
-    Attributes
-    ----------
-    fit_intercept : bool
-        Whether rules may have a bias.
-    positive : label or None
-        With it, the question is this class against all others.
-    order, epochs, seed
-        Of the perceptron; ``epochs=None`` is 10,000, fewer for large data.
-    budget : float or None
-        Seconds for all of it; loading and compiling are not counted.
-    verdict : bool
-        Whether to decide at all; without, only the perceptron runs.
-    average : bool
-        Whether the average of the perceptron's weights is the model. It may err on data that its
-        last weights separate: so this is for studies without a verdict.
-    proofs : bool
-        Whether the margin, the lower bound on mistakes and the like are wanted beside the model.
-    scale : "standard" or "none"
-        Whether the perceptron sees features of mean 0 and variance 1, or as they are.
+    With a ``positive`` label, the question is this class against all others. ``order``,
+    ``epochs`` (None: 10,000, fewer for large data), ``seed`` and ``scale`` (whether it sees
+    features of mean 0 and variance 1) are those of the perceptron; without a ``verdict`` nothing
+    else runs. ``budget`` is in seconds, loading and compiling not counted. ``average``: the
+    average of the perceptron's weights is the model; it may err on data that the last weights
+    separate, so this is for studies without a verdict. ``proofs``: the margin, the lower bound
+    on mistakes and the like are wanted beside the model.
     """
 
     fit_intercept: bool = True
@@ -138,20 +126,9 @@ def study(
 ) -> Study:
     """Decide, learn and count.
 
-    Parameters
-    ----------
-    X : array or CSR matrix
-        The rows; memory-mapped ones stay on disk.
-    y : array
-        The labels, of two classes or more.
-    options : Options
-        How.
-    progress : callable, optional
-        Called with the name of each step, and with the interval for the margin.
-    names : sequence of str, optional
-        The names of the columns, for messages.
-    loading : callable
-        Makes a context in which kernels are loaded and compiled.
+    ``X`` is an array or a CSR matrix, perhaps memory-mapped, whose columns have ``names`` for
+    messages; ``y`` has two classes or more. ``progress`` hears the name of each step, and the
+    interval for the margin.
 
     Examples
     --------
