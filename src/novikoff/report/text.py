@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_DOWN, Context
 from typing import TYPE_CHECKING
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING
 from novikoff.data.errors import counted
 
 if TYPE_CHECKING:
-    from novikoff.report.summary import Bounds, CasePart, Report, RowsPart
+    from novikoff.geometry.margin import Interval
+    from novikoff.report.study import Case
+    from novikoff.report.summary import Report, Rows
 
 _COUNTING = "(counted from 1, without the header)"
 _SHOWN, _SHOWN_GROUPS = 12, 5
@@ -28,16 +31,16 @@ def lines(report: Report) -> Iterator[tuple[str, str]]:
     --------
     >>> import numpy as np
     >>> from novikoff.report.study import study
-    >>> from novikoff.report.summary import Source, summarize
+    >>> from novikoff.report.summary import Report, Source
     >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array(["low", "low", "high"])
     >>> source = Source("three.csv", ["x"], "level", np.arange(1, 4))
-    >>> for heading, text in list(lines(summarize(study(X, y), source)))[:2]:
+    >>> for heading, text in list(lines(Report(study(X, y), source)))[:2]:
     ...     print(f"{heading:8} {text}")
     data     three.csv · 3 rows · 1 feature · label level: low (+, 2)  high (−, 1)
     verdict  separable — proved: a hyperplane with a bias has all 3 rows on their side
     """
     yield "data", _data(report)
-    for note in report.data.notes:
+    for note in report.notes:
         yield "", note
     yield from _verdict(report)
     yield from _perceptron(report)
@@ -46,9 +49,9 @@ def lines(report: Report) -> Iterator[tuple[str, str]]:
     yield from _files(report)
 
 
-def number(value: float | None) -> str:
+def number(value: float) -> str:
     """A number for a person: four digits or so, no needless exponent."""
-    return "∞" if value is None else f"{value:.4g}"
+    return f"{value:.4g}".replace("inf", "∞")
 
 
 def large(count: int) -> str:
@@ -65,20 +68,18 @@ def large(count: int) -> str:
     return f"{count:,}" if len(digits) <= 15 else f"{digits[0]}.{digits[1]}·10^{len(digits) - 1}"
 
 
-def interval(bounds: Bounds) -> str:
+def interval(bounds: Interval) -> str:
     """The digits that both ends agree on, and how near the ends are.
 
     Examples
     --------
-    >>> from novikoff.report.summary import Bounds
-    >>> interval(Bounds(0.00103721, 0.00103724)), interval(Bounds(0.5, None))
+    >>> from novikoff.geometry.margin import Interval
+    >>> interval(Interval(0.00103721, 0.00103724)), interval(Interval(0.5, math.inf))
     ('= 0.0010372… (proved to 3e-08)', '≥ 0.5')
     """
     lo, hi = bounds.lo, bounds.hi
-    if lo is not None and hi is None:
+    if hi == math.inf:
         return f"≥ {number(lo)}"
-    if lo is None or hi is None:
-        return f"between {number(lo)} and {number(hi)}"
     if lo == hi:
         return f"= {lo:.7g} (exactly)"
     for digits in range(9, 1, -1):
@@ -93,7 +94,7 @@ def bound(count: int | None) -> str:
     return "" if count is None else f"   R²/γ² = {large(count)}"
 
 
-def rows_text(part: RowsPart, shown: int = _SHOWN) -> str:
+def rows_text(part: Rows, shown: int = _SHOWN) -> str:
     """Row numbers, with ids where there are any."""
     named = [str(row) for row in part.rows[:shown]]
     if part.ids is not None:
@@ -108,90 +109,89 @@ def _some(parts: Sequence[str], count: int, shown: int = _SHOWN) -> str:
 
 
 def _data(report: Report) -> str:
-    data, classes = report.data, report.data.classes
-    features = f"{counted(data.features, 'feature')}{' (sparse)' if data.sparse else ''}"
-    label = "label" if data.label in (None, "label") else f"label {data.label}"
+    source, classes = report.source, report.classes
+    features = f"{counted(len(source.names), 'feature')}{' (sparse)' if source.sparse else ''}"
+    label = "label" if source.label in (None, "label") else f"label {source.label}"
     if len(classes) == 2:
-        ordered = sorted(classes, key=lambda part: part.label != data.positive)
+        ordered = sorted(classes, key=lambda part: part[0] != report.positive)
         signed = zip(ordered, "+−", strict=True)
-        counts = "  ".join(f"{part.label} ({sign}, {part.rows:,})" for part, sign in signed)
+        counts = "  ".join(f"{name} ({sign}, {rows:,})" for (name, rows), sign in signed)
     else:
-        counts = "  ".join(f"{part.label} ({part.rows:,})" for part in classes[:_SHOWN])
+        counts = "  ".join(f"{name} ({rows:,})" for name, rows in classes[:_SHOWN])
         counts = f"{len(classes)} classes  {counts}{'  …' if len(classes) > _SHOWN else ''}"
-    return f"{data.source} · {data.rows:,} rows · {features} · {label}: {counts}"
+    return f"{source.name} · {len(source.rows):,} rows · {features} · {label}: {counts}"
 
 
 def _verdict(report: Report) -> Iterator[tuple[str, str]]:
-    cases = [] if report.verdict is None else report.verdict.cases
+    cases, kinds = report.found.cases, report.found.kinds
     if len(cases) == 1:
         yield from _case(report, cases[0])
     elif report.verdict is not None:
-        kinds = [case.kind for case in cases]
         tally = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         yield "verdict", f"{report.verdict.kind} — each class against the rest: {tally}"
         width = max(len(str(case.positive)) for case in cases)
         for case in cases:
-            yield "", f"{case.positive!s:{width}}  {case.kind:16} {_one_line(case)}"
+            line = f"{case.verdict.kind:16} {_one_line(report, case)}"
+            yield "", f"{case.positive!s:{width}}  {line}"
 
 
-def _one_line(case: CasePart) -> str:
-    if case.kind in ("separable", "undecided"):
-        scaled = case.scaled
+def _one_line(report: Report, case: Case) -> str:
+    verdict, scaled = case.verdict, case.scaled
+    if verdict.kind in ("separable", "undecided"):
         after = "" if scaled is None else f"{bound(scaled.mistake_bound)} standardised"
-        return f"γ {interval(case.margin)}{bound(case.mistake_bound)}{after}"
+        return f"γ {interval(verdict.margin)}{bound(verdict.mistake_bound)}{after}"
     wrong = ""
     if case.errors is not None:
         wrong = f", best rule found errs on {case.errors:,}"
-        wrong += f", any on at least {case.errors_lower_bound:,}" if case.errors_lower_bound else ""
-    return f"rows {rows_text(case.support, 4)} contradict{wrong}"
+        wrong += f", any on at least {case.least_errors:,}" if case.least_errors else ""
+    return f"rows {rows_text(report.rows(verdict.support), 4)} contradict{wrong}"
 
 
-def _case(report: Report, case: CasePart) -> Iterator[tuple[str, str]]:
-    if case.kind == "undecided":
+def _case(report: Report, case: Case) -> Iterator[tuple[str, str]]:
+    verdict, scaled, fit_intercept = case.verdict, case.scaled, report.found.options.fit_intercept
+    if verdict.kind == "undecided":
         yield "verdict", "undecided — more time (--budget) or another scale may decide"
-        yield "margin", f"γ {interval(case.margin)}"
+        yield "margin", f"γ {interval(verdict.margin)}"
         return
-    n, apart = report.data.rows, case.separated.count
-    proved = _VERDICTS[case.kind].format(
-        which="with a bias" if report.data.fit_intercept else "through the origin",
+    n, apart = len(report.source.rows), len(verdict.separated_rows)
+    proved = _VERDICTS[verdict.kind].format(
+        which="with a bias" if fit_intercept else "through the origin",
         n=n,
         apart=counted(apart, "row"),
         rest=n - apart,
     )
-    yield "verdict", f"{case.kind} — proved: {proved}"
-    if case.kind == "inseparable":
-        few = f"these {case.support.count:,} suffice"
-        yield "contradict", f"rows {rows_text(case.support)} {_COUNTING}: {few}"
-    elif case.kind == "quasi-separable":
-        yield "separated", f"rows {rows_text(case.separated)} {_COUNTING}"
-        yield from _logistic(case)
+    yield "verdict", f"{verdict.kind} — proved: {proved}"
+    if verdict.kind == "inseparable":
+        few = f"these {len(verdict.support):,} suffice"
+        yield "contradict", f"rows {rows_text(report.rows(verdict.support))} {_COUNTING}: {few}"
+    elif verdict.kind == "quasi-separable":
+        yield "separated", f"rows {rows_text(report.rows(verdict.separated_rows))} {_COUNTING}"
+        yield from _logistic(report, case)
     else:
-        radius = f"R = {number(case.radius)}{bound(case.mistake_bound)}"
-        yield "margin", f"γ {interval(case.margin)}   {radius}"
-        if case.scaled is not None:
-            gamma, radius = number(case.scaled.margin.lo), number(case.scaled.radius)
-            most = bound(case.scaled.mistake_bound)
-            yield "", f"features of mean 0 and variance 1: γ = {gamma}   R = {radius}{most}"
-        if report.data.fit_intercept:
-            free = interval(case.geometric_margin).removeprefix("= ")
+        radius = f"R = {number(verdict.radius)}{bound(verdict.mistake_bound)}"
+        yield "margin", f"γ {interval(verdict.margin)}   {radius}"
+        if scaled is not None:
+            gamma, most = number(scaled.margin.lo), bound(scaled.mistake_bound)
+            radius = f"R = {number(scaled.radius)}{most}"
+            yield "", f"features of mean 0 and variance 1: γ = {gamma}   {radius}"
+        if fit_intercept:
+            free = interval(verdict.geometric_margin).removeprefix("= ")
             yield "", f"with a free bias, as in an SVM: {free}"
 
 
-def _logistic(case: CasePart) -> Iterator[tuple[str, str]]:
-    if case.logistic is None:
-        return
+def _logistic(report: Report, case: Case) -> Iterator[tuple[str, str]]:
+    infinite, names = report.logistic(case) or ([], [])
     signs = {1: "+∞", -1: "−∞", 0: "±∞"}
-    fates = [f"{fate.name} → {signs[fate.sign]}" for fate in case.logistic.infinite]
+    fates = [f"{name} → {signs[sign]}" for name, sign in infinite]
     if fates:
         yield "logistic", f"weights without a finite estimate: {_some(fates, len(fates))}"
-    names = case.logistic.undetermined
     if names:
         some = _some(names, len(names))
         yield "", f"not determined by the data (columns depend on each other): {some}"
 
 
 def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
-    run, rule = report.perceptron, report.model.rule
+    run, rule = report.found.run, report.found.rule
     if run is None:
         return
     counts = (
@@ -208,17 +208,16 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
         hint = "" if standard or run.clean else " (standardised features often need fewer)"
         lost = "" if run.returned else "in floats its rule does not separate the rows as given; "
         yield "", f"{lost}the model is the hyperplane of the largest margin{hint}"
-    elif standard and run.clean and report.verdict is not None and rule == "perceptron":
+    elif standard and run.clean and report.found.cases and rule == "perceptron":
         yield "", "its rule, mapped back to the features as given, has every row right: proved"
 
 
 def _mistakes(report: Report) -> Iterator[tuple[str, str]]:
-    errors, n = report.model.errors, report.data.rows
+    errors, n, cases = report.found.errors, len(report.source.rows), report.found.cases
     if errors == 0:
         return
     text = f"{errors:,} of {n:,} rows ({errors / n:.1%})"
-    cases = [] if report.verdict is None else report.verdict.cases
-    least = cases[0].errors_lower_bound if len(cases) == 1 else None
+    least = cases[0].least_errors if len(cases) == 1 else None
     if least == errors:
         text += "; proved: no hyperplane makes fewer"
     elif least:
@@ -228,12 +227,12 @@ def _mistakes(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _confusion(report: Report) -> Iterator[tuple[str, str]]:
-    labels = [str(part.label) for part in report.data.classes]
+    labels = [str(label) for label in report.found.classes]
     if len(labels) > _SHOWN:
         yield "", f"(the confusion matrix of {len(labels)} classes is in --format json)"
         return
     short = [label if len(label) <= 14 else label[:13] + "…" for label in labels]
-    rows = [[f"{count:,}" for count in counts] for counts in report.model.confusion]
+    rows = [[f"{count:,}" for count in counts] for counts in report.found.confusion.tolist()]
     table = [
         ["is, said:", *short],
         *([name, *row] for name, row in zip(short, rows, strict=True)),
@@ -245,15 +244,14 @@ def _confusion(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _duplicates(report: Report) -> Iterator[tuple[str, str]]:
-    found = report.duplicates
-    if found.groups == 0:
-        return
-    groups = counted(found.groups, "group")
-    yield "duplicates", f"{groups} of identical rows with different labels:"
-    for part in found.listed[:_SHOWN_GROUPS]:
-        yield "", f"rows {rows_text(part)}"
-    if found.groups > _SHOWN_GROUPS:
-        yield "", f"… and {found.groups - _SHOWN_GROUPS:,} more (--format json lists them)"
+    groups = report.found.duplicates
+    if groups:
+        count = counted(len(groups), "group")
+        yield "duplicates", f"{count} of identical rows with different labels:"
+    for rows in groups[:_SHOWN_GROUPS]:
+        yield "", f"rows {rows_text(report.rows(rows))}"
+    if len(groups) > _SHOWN_GROUPS:
+        yield "", f"… and {len(groups) - _SHOWN_GROUPS:,} more (--format json lists them)"
 
 
 def _files(report: Report) -> Iterator[tuple[str, str]]:
