@@ -24,7 +24,7 @@ from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.fewest_mistakes import rounded_down
 from novikoff.geometry.separability import Verdict
-from novikoff.learners.inputs import Example, check_parameters
+from novikoff.learners.inputs import Example, check_parameters, class_factor
 from novikoff.learners.max_margin import MaxMargin
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
@@ -86,10 +86,9 @@ def save(
 
     Raises
     ------
-    ModelFileError
-        If the model is not fitted, or has something that a file cannot hold.
-    OutputError
-        If the file cannot be written, or is there and ``force`` is False.
+    ModelFileError, OutputError
+        If the model is not fitted or has something that a file cannot hold; if the file cannot
+        be written.
 
     Examples
     --------
@@ -348,16 +347,11 @@ def stream(
     hash_bits : int, optional
         Hash the names of features of a file to 2^bits columns.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If these are not such things; or, as `novikoff.data.DataError`, if the rows of a file
-        cannot be read or learned. The rows before have been learned.
-
     Yields
     ------
     Progress
-        Rows, mistakes, error, recent error, updates, ‖w‖ and the bound on γ so far.
+        Rows, mistakes, error, recent error, updates, ‖w‖ and the bound on γ so far. Before a
+        TypeError, a ValueError or a `novikoff.data.DataError`, the rows before are learned.
 
     Examples
     --------
@@ -399,10 +393,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
             "The voted perceptron keeps the rows of all its updates and does not learn from a "
             "stream: use average='averaged'."
         )
-    if isinstance(learner.class_weight, str):
-        raise ValueError(
-            "class_weight='balanced' needs all rows at once: pass the weights as a dict."
-        )
+    class_factor(learner.class_weight, None)  # refuses 'balanced'
     known = learner._model if learner.__sklearn_is_fitted__() else None
     if classes is not None and known is not None and set(classes) != set(known.classes.tolist()):
         raise ValueError(
@@ -417,7 +408,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
         fit_intercept=bool(learner.fit_intercept),
         average=learner.average == "averaged",
         multi_class=learner.multi_class,
-        class_weight=learner.class_weight,
+        class_weight=cast("Mapping[Hashable, float] | None", learner.class_weight),
         classes=classes,
         model=known,
     )

@@ -513,8 +513,7 @@ def _turned(case: Case, verdict: Verdict) -> Vector:
     if verdict.coef is None or verdict.intercept is None:
         raise ValueError("Without a hyperplane there are no weights.")
     w = np.append(verdict.coef, verdict.intercept)
-    size = float(np.abs(w).max())
-    w = w / size if size > 0.0 else w
+    w = np.ldexp(w, -int(np.frexp(np.abs(w).max())[1]))  # a power of two: the signs stay proved
     if case.negative is None:
         return w
     larger = np.unique(np.array([case.positive, case.negative]))[-1]
