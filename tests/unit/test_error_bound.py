@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_an_altered_text_is_refused() -> None:
         nv.Certificate.from_json(text)
 
 
-def first(proof: nv.ErrorBound, **changes: object) -> nv.ErrorBound:
+def first(proof: nv.ErrorBound, **changes: Any) -> nv.ErrorBound:
     """The proof with another first contradiction."""
     claim = replace(proof.contradictions[0], **changes)
     return replace(proof, contradictions=(claim, *proof.contradictions[1:]))

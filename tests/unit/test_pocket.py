@@ -420,6 +420,7 @@ def test_an_optimum_is_not_a_matter_of_rounding() -> None:
     model = nv.Pocket(random_state=0).fit(X, [0, 1] * 3, sample_weight=weights)
     assert model.optimal_ is True
     assert model.n_errors_ == float(Fraction(0.1) + Fraction(0.2) + Fraction(0.3))
+    assert isinstance(model.errors_lower_bound_, float)
     assert model.errors_lower_bound_ <= Fraction(0.1) + Fraction(0.2) + Fraction(0.3)
 
 
@@ -441,6 +442,7 @@ def test_a_warm_start_goes_on_from_the_last_fit() -> None:
     model = nv.Pocket(warm_start=True, refine=False, max_updates=50, random_state=0).fit(X, y)
     for _ in range(5):
         errors = model.n_errors_
+        assert isinstance(errors, int)
         model.fit(X, y)
         assert isinstance(model.n_errors_, int)
         assert isinstance(model.history_, np.ndarray)

@@ -47,6 +47,8 @@ Progress: TypeAlias = Callable[[float, float], None]
 # Shares of the time that is left: for a logistic regression, to separate all rows, for the pocket,
 # for the descent where a proof follows, and for that on a sample.
 _SMOOTH, _SEPARATE, _POCKET, _DESCENT, _SAMPLE = 0.6, 0.4, 0.2, 0.75, 0.5
+# Updates of the pocket without a limit on them.
+_UPDATES = 10_000
 # Contradictions that are searched for without a limit on time, and the rows of a part.
 _SEARCHES = 100
 _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
@@ -105,8 +107,8 @@ def fewest_mistakes(
     start, strategy, refine, lower_bound
         Weights to start from, and the options of `novikoff.Pocket`.
     limits
-        On the updates of the pocket and the seconds of everything. Without a limit on seconds the
-        search ends when it hardly gains, and after 100 contradictions.
+        On the updates of the pocket (10,000 by default) and the seconds of everything. Without a
+        limit on seconds the search ends when it hardly gains, and after 100 contradictions.
     rng, sides, digest
         The source of randomness, the labels of the two sides (None for the rest), and the digest
         of X if it is known.
@@ -165,12 +167,13 @@ class _Search:
 
     def run(self, strategy: str, refine: bool, lower_bound: bool) -> None:
         """Cheap rules, one without mistakes if there is one, the pocket, the descent, the proof."""
-        problem, packing = self.problem, Packing(Passes(self.problem), self.costs)
+        problem = self.problem
         for sign in (1.0, -1.0) if problem.fit_intercept else ():
             self._consider(np.append(np.zeros(problem.p - 1), sign))
         if self.start is not None:
             self._consider(self.start)
         frame = self._smooth_rules() if refine else None
+        packing = Packing(Passes(problem), self.costs)
         packing.take_duplicates(self._part(_SEPARATE))
         self._add(packing.contradictions, packing.bound)
         if not self.claims and (self.errors > 0.0 or self.limits.seconds is None):
@@ -292,10 +295,10 @@ def rounded_down(number: Fraction) -> float:
 
 
 def _part(limits: Limits, share: float) -> Limits:
-    """A share of the seconds that are left."""
-    left = limits.left()
+    """A share of the seconds that are left, and a limit on updates in any case."""
+    left, updates = limits.left(), _UPDATES if limits.updates is None else limits.updates
     seconds = None if left is None else share * left
-    return Limits(updates=limits.updates, seconds=seconds, interrupted=limits.interrupted)
+    return Limits(updates=updates, seconds=seconds, interrupted=limits.interrupted)
 
 
 def _taking_part(problem: Problem, costs: Vector | None) -> Indices:

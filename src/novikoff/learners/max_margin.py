@@ -121,7 +121,9 @@ class MaxMargin(LinearLearner):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "bias": words("free", "padded"),
         "fit_intercept": BOOLEAN,
-        "tol": Rule(lambda tol: isinstance(tol, Real) and 0 < tol < 1, "a number between 0 and 1"),
+        "tol": Rule(
+            lambda tol: isinstance(tol, Real) and 0 < float(tol) < 1, "a number between 0 and 1"
+        ),
         "multi_class": words("ovr", "ovo"),
         "max_seconds": SECONDS,
         "n_jobs": JOBS,
@@ -197,7 +199,7 @@ class MaxMargin(LinearLearner):
             X, signs = X[taking_part], signs[taking_part]
         free = self.fit_intercept and self.bias == "free"
         problem = pose_unsigned(self, X, self.fit_intercept).resigned(signs)
-        goal = "gap" if free else "margin"
+        goal: Literal["gap", "margin"] = "gap" if free else "margin"
         verdict, found = decide(problem, labels, tol=self.tol, goal=goal, limits=limits)
         if limits.interrupted:
             raise KeyboardInterrupt
