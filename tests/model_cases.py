@@ -58,15 +58,12 @@ def mixed_features() -> nv.Perceptron:
 FITTED: dict[str, Callable[[], Model]] = {
     "two": lambda: perceptron().fit(X, TWO),
     "noisy": lambda: perceptron().fit(X, NOISY),
-    "no intercept": lambda: perceptron(fit_intercept=False).fit(X, NOISY),
     "averaged": lambda: perceptron(average="averaged").fit(X, NOISY),
     "voted": lambda: perceptron(average="voted").fit(X, NOISY),
     "voted sparse": lambda: perceptron(average="voted").fit(sparse(X), NOISY),
     "voted ovo": lambda: perceptron(average="voted", multi_class="ovo").fit(CORNERS, THREE),
     "ovr": lambda: perceptron().fit(CORNERS, THREE),
     "ovo averaged": lambda: perceptron(multi_class="ovo", average="averaged").fit(CORNERS, THREE),
-    "traced": lambda: perceptron(trace=True).fit(X, NOISY),
-    "traced with angles": lambda: perceptron(trace=np.array([1.0, -2.0, 0.5])).fit(X, TWO),
     "traced ovr": lambda: perceptron(trace=True).fit(CORNERS, THREE),
     "frame": lambda: perceptron().fit(pd.DataFrame(X, columns=["a", "b", "c"]), TWO),
     "bools": lambda: perceptron().fit(X, TWO == "yes"),
@@ -74,7 +71,6 @@ FITTED: dict[str, Callable[[], Model]] = {
     "float32": lambda: perceptron().fit(X.astype(np.float32), (TWO == "yes").astype(np.float32)),
     "uint8": lambda: perceptron().fit(X, (TWO == "yes").astype(np.uint8)),
     "objects": lambda: perceptron().fit(X, TWO.astype(object)),
-    "wide strings": lambda: perceptron().fit(X, TWO.astype("<U12")),
     "partial": lambda: perceptron().partial_fit(X, TWO, classes=["maybe", "no", "yes"]),
     "fit, then one": lambda: perceptron().fit(X, NOISY).learn_one(-X[0], NOISY[0]),
     "one class": lambda: perceptron().learn_one([1.0, 2.0, 3.0], "only"),
@@ -106,21 +102,12 @@ class Parts:
     header: Body
     tensors: dict[str, npt.NDArray[np.generic]]
 
-    @property
-    def parameters(self) -> Body:
-        return cast(Body, self.header["parameters"])
-
-    @property
-    def model(self) -> Body:
-        return cast(Body, self.header["model"])
-
-    @property
-    def classes(self) -> Body:
-        return cast(Body, self.model["classes"])
-
-    @property
-    def fitted(self) -> Body:
-        return cast(Body, self.header["fitted"])
+    def edit(self, path: str, **changes: object) -> None:
+        """Change fields of an object in the header, for instance of "model.classes"."""
+        body = self.header
+        for name in path.split(".") if path else []:
+            body = cast(Body, body[name])
+        body.update(changes)
 
     def retype(self, name: str, kind: type) -> None:
         self.tensors[name] = self.tensors[name].astype(kind)

@@ -15,11 +15,10 @@ from pathlib import Path
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
-from novikoff.report.strict_json import InvalidJsonError, parse_object
+from novikoff.report.strict_json import InvalidJsonError, parse_object, take_fields
 
 SCHEMA_VERSION = 2
 _KIND = "novikoff certificates"
-_FIELDS = ("kind", "schema_version", "data", "preprocessing", "proofs")
 MAX_BYTES = 1 << 28
 
 
@@ -86,31 +85,30 @@ def parse(text: str) -> Proofs:
     """
     try:
         body = parse_object(text, "The certificate")
+        if body.get("kind") != _KIND:
+            return Proofs([_proof(body)], {}, None)
+        version = body.get("schema_version")
+        if type(version) is not int or version != SCHEMA_VERSION:
+            raise InvalidJsonError(
+                f"The file has schema version {str(version)[:80]}; this program reads "
+                f"{SCHEMA_VERSION}"
+            )
+        _, _, data, preprocessing, proofs = take_fields(
+            body,
+            "The file",
+            kind="text",
+            schema_version="count",
+            data="object",
+            preprocessing="object or null",
+            proofs="list",
+        )
+        if not proofs or not all(isinstance(part, dict) for part in proofs):
+            raise InvalidJsonError("The file holds no proof, or something else beside proofs")
     except InvalidJsonError as error:
         raise CertificateError(f"{error}.") from None
-    if body.get("kind") != _KIND:
-        return Proofs([_proof(body)], {}, None)
-    version = body.get("schema_version")
-    if type(version) is not int or version != SCHEMA_VERSION:
-        raise CertificateError(
-            f"The file has schema version {str(version)[:80]}; this program reads {SCHEMA_VERSION}."
-        )
-    if tuple(sorted(body)) != tuple(sorted(_FIELDS)):
-        odd = min(set(body) ^ set(_FIELDS))
-        word = "lacks the" if odd in _FIELDS else "has the unknown"
-        raise CertificateError(f"The file {word} field {odd[:80]!r}.")
-    proofs, data, preprocessing = body["proofs"], body["data"], body["preprocessing"]
-    if not isinstance(proofs, list) or not all(isinstance(part, dict) for part in proofs):
-        raise CertificateError("The file has no list of proofs.")
-    if not proofs:
-        raise CertificateError("The file holds no proof.")
-    if not isinstance(data, dict) or not isinstance(preprocessing, dict | None):
-        raise CertificateError("The file does not say how its data was read.")
     return Proofs([_proof(part) for part in proofs], data, preprocessing)
 
 
 def _proof(body: dict[str, object]) -> Certificate | ErrorBound:
-    text = json.dumps(body)
-    if body.get("kind") == "lower bound":
-        return ErrorBound.from_json(text)
-    return Certificate.from_json(text)
+    kind = ErrorBound if body.get("kind") == "lower bound" else Certificate
+    return kind.from_json(json.dumps(body))

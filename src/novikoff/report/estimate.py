@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -53,10 +52,15 @@ def hold_out(
     >>> hold_out(X, y, 0.25, Options()).rows
     10
     """
-    y = _against_rest(y, options.positive)
-    last = [_deal(rows, share) for rows in _by_class(y, options.seed)]
-    test = np.sort(np.concatenate(last))
-    return _estimate(f"holdout {share:g}", X, y, [test], options, progress, imputed)
+    y, kept = _against_rest(y, options), []
+    for rows in _by_class(y, options.seed):  # at least one row of each class, and not all
+        if len(rows) < 2:
+            raise ValueError(
+                "A class has one row only: none can be held out. Use --drop or more data."
+            )
+        kept.append(rows[: int(np.clip(round(share * len(rows)), 1, len(rows) - 1))])
+    tests = [np.concatenate(kept)]
+    return _estimate(f"holdout {share:g}", X, y, tests, options, progress, imputed)
 
 
 def cross_validate(
@@ -68,38 +72,27 @@ def cross_validate(
     imputed: Places | None = None,
 ) -> Estimate:
     """Deal the rows of every class out to folds, and test on each what the others teach."""
-    y = _against_rest(y, options.positive)
-    hands: list[list[Indices]] = [[] for _ in range(folds)]
-    place = 0
-    for rows in _by_class(y, options.seed):
+    y = _against_rest(y, options)
+    dealt = _by_class(y, options.seed)
+    for rows in dealt:
         if len(rows) < folds:
             raise ValueError(
                 f"The class {y[rows[0]].item()!r} has {len(rows)} rows: too few for {folds} folds."
             )
-        for k in range(folds):
-            hands[(place + k) % folds].append(rows[k::folds])
-        place += len(rows) % folds
-    tests = [np.sort(np.concatenate(hand)) for hand in hands]
-    name = f"{folds}-fold cross-validation"
-    return _estimate(name, X, y, tests, options, progress, imputed)
+    deck = np.concatenate(dealt)
+    tests = [deck[k::folds] for k in range(folds)]
+    return _estimate(f"{folds}-fold cross-validation", X, y, tests, options, progress, imputed)
 
 
-def _against_rest(y: Labels, positive: Hashable) -> Labels:
+def _against_rest(y: Labels, options: Options) -> Labels:
     """With a positive class, whether each row is of it: all that counts is told apart by this."""
-    return y if positive is None else y == np.asarray(positive)
+    return y if options.positive is None else y == np.asarray(options.positive)
 
 
-def _by_class(y: Labels, seed: int) -> Iterator[Indices]:
+def _by_class(y: Labels, seed: int) -> list[Indices]:
+    """The rows of each class, shuffled."""
     rng = np.random.default_rng(seed)
-    for label in np.unique(y):
-        yield rng.permutation(np.flatnonzero(y == label))
-
-
-def _deal(rows: Indices, share: float) -> Indices:
-    """The rows of one class that are kept back: at least one, and not all."""
-    if len(rows) < 2:
-        raise ValueError("A class has one row only: none can be held out. Use --drop or more data.")
-    return rows[: int(np.clip(round(share * len(rows)), 1, len(rows) - 1))]
+    return [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
 
 
 def _estimate(
@@ -117,14 +110,12 @@ def _estimate(
     for k, test in enumerate(tests):
         if progress is not None:
             progress(f"{method}, {k + 1} of {len(tests)}", None)
-        taught = np.ones(len(y), dtype=np.bool_)
-        taught[test] = False
+        taught = ~np.isin(np.arange(len(y)), test)
         seen = X if imputed is None else _imputed_anew(X, imputed, taught)
         model = study(seen[taught], y[taught], plain).model
-        errors.append(int((model.predict(seen[test]) != y[test]).sum()))
+        errors.append(int((model.predict(seen[~taught]) != y[~taught]).sum()))
     n, wrong = sum(map(len, tests)), sum(errors)
-    low, high = clopper_pearson(wrong, n)
-    return Estimate(method, n, wrong, wrong / n, low, high, errors)
+    return Estimate(method, n, wrong, wrong / n, *clopper_pearson(wrong, n), errors)
 
 
 def _imputed_anew(X: Matrix, imputed: Places, taught: npt.NDArray[np.bool_]) -> Matrix:

@@ -10,22 +10,21 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import BinaryIO, Final, TypeAlias, TypeVar, cast
+from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from novikoff.core import orders
-from novikoff.core.counts import Trace
-from novikoff.core.rows import Vector
 from novikoff.core.schemes import labels_of
+from novikoff.core.validation import check_labels, check_matrix
 from novikoff.data import DataError, ReadOptions, StreamOptions
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.fewest_mistakes import rounded_down
 from novikoff.geometry.separability import Verdict
-from novikoff.learners.inputs import Example, check_parameters
+from novikoff.learners.inputs import Example, check_parameters, class_factor
 from novikoff.learners.max_margin import MaxMargin
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
@@ -33,23 +32,16 @@ from novikoff.report import model_file
 from novikoff.report.files import write_file
 from novikoff.report.model_file import (
     ESTIMATORS,
+    Array,
+    Body,
     ModelFileError,
     ModelRecord,
     Tensors,
     pocket_state,
     run_state,
-    split_matrix,
 )
-from novikoff.report.stream import (
-    Progress,
-    Stop,
-    StreamReader,
-    StreamRun,
-    begin,
-    doubling,
-    multiples,
-)
-from novikoff.report.strict_json import MAX_COUNT, Fields, InvalidJsonError, as_json
+from novikoff.report.stream import Progress, Stop, StreamRun, begin, doubling, multiples
+from novikoff.report.strict_json import InvalidJsonError, as_json, take_fields
 
 Model: TypeAlias = Perceptron | Pocket | MaxMargin
 Item: TypeAlias = tuple[object, object]
@@ -61,15 +53,7 @@ _Value = TypeVar("_Value")
 _CLASSES: Final[dict[str, type[Model]]] = dict(
     zip(ESTIMATORS, (Perceptron, Pocket, MaxMargin), strict=True)
 )
-_PLAIN_ORDERS: Final[dict[str, type[orders.Order]]] = {
-    kind.__name__: kind
-    for kind in (
-        *(orders.Cyclic, orders.Fixed, orders.Permuted),
-        *(orders.MaxDistance, orders.MaxResidual),
-    )
-}
-_TRACE: Final = ("margin", "tau", "squared_norm")
-_ANGLES: Final = ("inner", "cosine")
+_ORDERS: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
 _MAX_THREADS = 1024
 
 
@@ -84,29 +68,27 @@ def save(
 ) -> None:
     """Write a fitted estimator to a file that `load` reads back, bit for bit.
 
-    The file is written whole or not at all. It holds everything that the estimator shows and
-    needs to go on learning, with these exceptions: a ``random_state`` that is a RandomState is
-    stored as None, vectors among the parameters come back as float64 arrays, and requests for
-    metadata are not stored.
+    The file is written whole or not at all. It holds everything that the estimator needs to
+    predict and to go on learning, and its proofs. It does not hold what is said of single rows
+    of the fit (``update_counts_``, ``trace_``), a ``random_state`` that is a RandomState (it
+    becomes None), nor requests for metadata; vectors among the parameters come back as float64
+    arrays, classes that are strings as wide as the longest.
 
     Parameters
     ----------
     model : Perceptron, Pocket or MaxMargin
         A fitted estimator.
     path : path
-        Where to write.
+        Where to write; a file that is there is replaced with ``force``.
     preprocessing, data, certificate : mapping, optional
         What else to remember, as JSON can hold it: how rows were prepared, where they came
         from, what was proved about them.
-    force : bool
-        Whether a file that is already there is replaced.
 
     Raises
     ------
-    ModelFileError
-        If the model is not fitted, or has something that a file cannot hold.
-    OutputError
-        If the file cannot be written, or is there and ``force`` is False.
+    ModelFileError, OutputError
+        If the model is not fitted or has something that a file cannot hold; if the file cannot
+        be written.
 
     Examples
     --------
@@ -125,17 +107,9 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """The estimator in a model file, as it was when it was saved.
+    """The estimator in a model file that `save` or a command wrote.
 
-    Parameters
-    ----------
-    path : path
-        A file that `save` or a command wrote.
-
-    Returns
-    -------
-    Perceptron, Pocket or MaxMargin
-        It predicts, and goes on learning, bit for bit as the one that was saved.
+    It predicts, and goes on learning, bit for bit as the one that was saved.
 
     Raises
     ------
@@ -168,225 +142,142 @@ def record_of(
     if not model.__sklearn_is_fitted__():
         raise ModelFileError(f"The {name} cannot be saved: it is not fitted.")
     try:
-        parameters = _write_parameters(model)
+        parameters = {
+            key: _write_parameter(key, value, f"its parameter {key!r}")
+            for key, value in model.get_params(deep=False).items()
+        }
     except InvalidJsonError as error:
         raise ModelFileError(f"The {name} cannot be saved: {error}.") from None
-    if isinstance(model, Perceptron):
-        fitted, arrays = _write_run(model)
-    else:
-        fitted, arrays = (
-            _write_pocket(model) if isinstance(model, Pocket) else _write_margins(model)
-        )
-    return ModelRecord(
-        estimator=name,
-        model=model._model,
-        names=_names_of(model),
-        parameters=parameters,
-        fitted=fitted,
-        arrays=arrays,
-        preprocessing=preprocessing,
-        data=data,
-        certificate=certificate,
-    )
+    fitted, arrays = _fit_of(model)
+    extras = preprocessing, data, certificate
+    return ModelRecord(name, model._model, _names_of(model), parameters, fitted, arrays, *extras)
 
 
 def estimator_of(record: ModelRecord) -> Model:
     """The estimator of a record; InvalidJsonError says what is wrong with it."""
     model = _CLASSES[record.estimator]()
     try:
-        model.set_params(**_read_parameters(record.parameters))
+        for name, value in record.parameters.items():
+            model.set_params(**{name: _read_parameter(name, value)})
         check_parameters(model, model._rules)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
-    texts = record.names is not None and set(map(type, record.names)) <= {str}
-    model._take(record.model, cast("list[str]", record.names) if texts else None)
-    if record.names is not None and not texts:
-        model._vocabulary = {name: k for k, name in enumerate(record.names)}
-    fitted, tensors = Fields(record.fitted, "its fit"), Tensors(record.arrays)
+    names, tensors = record.names, Tensors(record.arrays)
+    texts = names is not None and set(map(type, names)) <= {str}
+    model._take(record.model, cast("list[str]", names) if texts else None)
+    if names is not None and not texts:
+        model._vocabulary = {name: k for k, name in enumerate(names)}
     if isinstance(model, Perceptron):
-        _read_run(model, fitted, tensors)
+        _take_run(model, record.fitted)
     elif record.model.averages or record.model.votes or len(record.model.classes) < 2:
         raise InvalidJsonError(f"a {record.estimator} keeps no average and has two classes")
     elif isinstance(model, Pocket):
-        _read_pocket(model, fitted, tensors)
+        _take_pocket(model, record.fitted, tensors)
     else:
-        _read_margins(model, fitted, tensors)
-    fitted.end()
+        _take_margins(model, record.fitted, tensors)
     tensors.end()
     return model
 
 
 def _names_of(model: Model) -> list[object] | None:
-    names: Iterable[object] | None = model.__dict__.get("_feature_names")
-    if names is None:
-        names = model._vocabulary
+    names: Iterable[object] | None = model.__dict__.get("_feature_names", model._vocabulary)
     found = None if names is None else list(names)
     return None if found == list(range(model.n_features_in_)) else found
 
 
-def _write_parameters(model: Model) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for name, value in model.get_params(deep=False).items():
-        what = f"its parameter {name!r}"
-        if name == "random_state" and isinstance(value, np.random.RandomState):
-            found[name] = None
-        elif name == "order" and not isinstance(value, str):
-            found[name] = _write_order(value, what)
-        elif name == "class_weight" and isinstance(value, Mapping):
-            found[name] = [[as_json(key, what), as_json(value[key], what)] for key in value]
-        elif name == "trace" and not isinstance(value, bool | np.bool_):
-            found[name] = as_json(np.asarray(value, dtype=np.float64).tolist(), what)
-        else:
-            found[name] = as_json(value, what)
-    return found
+def _write_parameter(name: str, value: Any, what: str) -> object:
+    """A parameter as JSON: an order by its name and fields, class weights as pairs."""
+    if isinstance(value, np.random.RandomState):
+        return None
+    if name == "order" and not isinstance(value, str):
+        kind = type(value).__name__
+        if _ORDERS.get(kind) is not type(value):
+            raise InvalidJsonError(
+                f"{what} is a {kind}, an order that a file cannot hold; set_params(order=...) to "
+                "another before saving"
+            )
+        value = {"order": kind, **vars(value)}
+        if value.get("p") is not None:
+            value["p"] = np.asarray(value["p"], dtype=np.float64).tolist()
+    elif name == "class_weight" and isinstance(value, Mapping):
+        value = [[key, value[key]] for key in value]
+    elif name == "trace" and not isinstance(value, bool | np.bool_):
+        value = np.asarray(value, dtype=np.float64).tolist()
+    return as_json(value, what)
 
 
-def _read_parameters(body: Mapping[str, object]) -> dict[str, object]:
-    found = dict(body)
-    order, weights, trace = (body.get(name) for name in ("order", "class_weight", "trace"))
-    if isinstance(order, dict):
-        found["order"] = _read_order(Fields(order, "its order"))
-    if isinstance(weights, list):
-        if not all(isinstance(pair, list) and len(pair) == 2 for pair in weights):
-            raise InvalidJsonError("its class weights are not a list of pairs")
-        found["class_weight"] = dict(weights)
-    if isinstance(trace, list):
-        found["trace"] = np.array(trace, dtype=np.float64)
-    elif not isinstance(trace, bool | None):
+def _read_parameter(name: str, value: Any) -> object:
+    """What `_write_parameter` wrote; other parameters are checked by the estimator itself."""
+    if name == "order" and isinstance(value, dict):
+        options = dict(value)
+        kind = options.pop("order", None)
+        if not isinstance(kind, str) or kind not in _ORDERS:
+            raise InvalidJsonError(f"its order is the unknown order {str(kind)[:80]!r}")
+        if options.get("p") is not None:
+            options["p"] = np.array(options["p"], dtype=np.float64)
+        if type(options.get("size", 1)) is not int or options.get("size", 1) < 1:
+            raise InvalidJsonError("the blocks of its order have no size")
+        return _ORDERS[kind](**options)
+    if name == "class_weight" and isinstance(value, list):
+        return dict(value)
+    if name == "trace" and isinstance(value, list):
+        return np.array(value, dtype=np.float64)
+    if name == "trace" and not isinstance(value, bool):
         raise InvalidJsonError("its parameter 'trace' is neither true, false nor a vector")
-    threads = body.get("n_jobs")
-    if isinstance(threads, int) and not 0 < abs(threads) <= _MAX_THREADS:
+    if name == "n_jobs" and isinstance(value, int) and not 0 < abs(value) <= _MAX_THREADS:
         raise InvalidJsonError(f"its parameter 'n_jobs' is 0 or beyond {_MAX_THREADS}")
-    return found
+    return value
 
 
-def _write_order(order: object, what: str) -> dict[str, object]:
-    name = type(order).__name__
-    if _PLAIN_ORDERS.get(name) is type(order):
-        return {"order": name}
-    if type(order) is orders.Blocks:
-        return {"order": name, "size": as_json(order.size, what)}
-    if type(order) is orders.Random:
-        p = None if order.p is None else np.asarray(order.p, dtype=np.float64).tolist()
-        return {"order": name, "p": as_json(p, what)}
-    raise InvalidJsonError(
-        f"{what} is a {name}, an order that a file cannot hold; set_params(order=...) to "
-        "another before saving"
+def _fit_of(model: Model) -> tuple[Body, dict[str, Array]]:
+    """What a fit has left beside its model, one entry for each rule: plain values and arrays."""
+    if isinstance(model, Pocket):
+        proofs = _listed(model.certificate_)
+        return pocket_state(_listed(model.n_errors_), proofs, _listed(model.history_))
+    arrays: dict[str, Array] = {}
+    if isinstance(model, MaxMargin):
+        for rule, support in enumerate(_listed(model.support_)):
+            arrays[f"support.{rule}"] = support
+            arrays[f"dual.{rule}"] = _listed(model.dual_coef_)[rule]
+        found = [verdict.certificate for verdict in _listed(model.verdict_)]
+        return {"certificates": [proof.to_json() for proof in found if proof]}, arrays
+    return run_state(int(model.n_iter_), converged=model.converged_, grows=model._open), {}
+
+
+def _take_run(model: Perceptron, fitted: Body) -> None:
+    model.n_iter_, model.converged_, model._open = take_fields(
+        fitted, "its fit", n_iter="count", converged="flag", open="flag"
     )
-
-
-def _read_order(fields: Fields) -> orders.Order:
-    name = fields.text("order")
-    order: orders.Order
-    if name in _PLAIN_ORDERS:
-        order = _PLAIN_ORDERS[name]()
-    elif name == "Blocks":
-        order = orders.Blocks(max(1, fields.count("size")))
-    elif name == "Random":
-        p = fields.take("p")
-        if p is not None and not isinstance(p, list):
-            raise InvalidJsonError("the probabilities of its order are not a list")
-        order = orders.Random(None if p is None else np.array(p, dtype=np.float64))
-    else:
-        raise InvalidJsonError(f"its order is the unknown order {name[:80]!r}")
-    fields.end()
-    return order
-
-
-def _write_run(model: Perceptron) -> tuple[model_file.Body, dict[str, model_file.Array]]:
-    arrays: dict[str, model_file.Array] = {}
-    counts = model.__dict__.get("update_counts_")
-    if isinstance(counts, np.ndarray):
-        arrays["update_counts"] = counts
-    elif counts is not None:
-        arrays |= split_matrix("update_counts", counts)
-    traces: list[Trace] = _listed(model.__dict__.get("trace_", []))
-    angles = bool(traces) and traces[0].inner is not None
-    for rule, trace in enumerate(traces):
-        for name in ("step", "index", *_TRACE, *(_ANGLES if angles else ())):
-            arrays[f"trace.{rule}.{name}"] = getattr(trace, name)
-    body = run_state(int(model.n_iter_), converged=bool(model.converged_), grows=model._open)
-    body["rows"] = None if counts is None else int(counts.shape[-1])
-    body["trace"] = None if not traces else "angles" if angles else "plain"
-    return body, arrays
-
-
-def _read_run(model: Perceptron, fitted: Fields, tensors: Tensors) -> None:
-    model.n_iter_, model.converged_ = fitted.count("n_iter"), fitted.flag("converged")
-    model._open = fitted.flag("open")
-    rows, trace = fitted.take("rows"), fitted.take("trace")
-    if rows is not None and (type(rows) is not int or not 0 <= rows < MAX_COUNT):
-        raise InvalidJsonError("its number of rows is not a whole number")
-    n_rules = model._model.n_rules
     if len(model._model.classes) < 2 and not model._open:
         raise InvalidJsonError("it has one class only, which a stream alone may have")
-    if rows is not None and n_rules == 1:
-        model.update_counts_ = tensors.integers("update_counts", rows).astype(np.int32)
-    elif rows is not None:
-        model.update_counts_ = tensors.matrix("update_counts", n_rules, rows, "int32")
-    if trace is None:
-        return
-    if trace not in ("plain", "angles") or rows is None:
-        raise InvalidJsonError("its trace does not belong to a fit")
-    found = []
-    for rule in range(n_rules):
-        at = f"trace.{rule}"
-        index = tensors.integers(f"{at}.index", None, below=max(1, rows))
-        step = tensors.integers(f"{at}.step", len(index))
-        # Norms and inner products may be beyond float64 where the weights are not.
-        numbers = [
-            tensors.floats(f"{at}.{name}", len(index), finite=name in ("margin", "tau"))
-            for name in (*_TRACE, *(_ANGLES if trace == "angles" else ()))
-        ]
-        found.append(Trace(step, index, *numbers))
-    model.trace_ = _single(found)
 
 
-def _write_pocket(model: Pocket) -> tuple[model_file.Body, dict[str, model_file.Array]]:
-    proofs = _listed(model.certificate_)
-    return pocket_state(_listed(model.n_errors_), proofs, _listed(model.history_))
-
-
-def _read_pocket(model: Pocket, fitted: Fields, tensors: Tensors) -> None:
-    n_rules = model._model.n_rules
-    errors = fitted.items("n_errors", n_rules)
-    proofs = _read_proofs(model, fitted.items("certificates", n_rules), ErrorBound.from_json)
-    for found, proof in zip(errors, proofs, strict=True):
-        if isinstance(found, bool) or not isinstance(found, int | float):
-            raise InvalidJsonError("a number of errors is not a number")
-        if found < rounded_down(proof.bound):
-            raise InvalidJsonError("it claims fewer errors than its certificate allows")
-    counts = cast("list[float]", errors)
-    bounds = [
-        int(proof.bound) if isinstance(n, int) else rounded_down(proof.bound)
-        for n, proof in zip(counts, proofs, strict=True)
-    ]
-    model.n_errors_, model.errors_lower_bound_ = _single(counts), _single(bounds)
-    optimal = [n <= float(proof.bound) for n, proof in zip(counts, proofs, strict=True)]
-    model.optimal_ = _single(optimal)
+def _take_pocket(model: Pocket, fitted: Body, tensors: Tensors) -> None:
+    errors, texts = take_fields(fitted, "its fit", n_errors="list", certificates="list")
+    proofs = _read_proofs(model, texts, ErrorBound.from_json)
+    if len(errors) != len(proofs) or not all(type(n) in (int, float) for n in errors):
+        raise InvalidJsonError(f"its numbers of errors are not {len(proofs)} numbers")
+    found = list(zip(errors, proofs, strict=True))
+    if any(n < rounded_down(proof.bound) for n, proof in found):
+        raise InvalidJsonError("it claims fewer errors than its certificate allows")
+    bounds = [int(p.bound) if type(n) is int else rounded_down(p.bound) for n, p in found]
+    model.n_errors_, model.errors_lower_bound_ = _single(errors), _single(bounds)
+    model.optimal_ = _single([n <= float(proof.bound) for n, proof in found])
     model.certificate_ = _single(proofs)
-    model.history_ = _single([tensors.floats(f"history.{k}", None, 2) for k in range(n_rules)])
+    histories = [tensors.take(f"history.{k}", "float64", None, 2) for k in range(len(proofs))]
+    model.history_ = _single(histories)
     model.n_updates_, model.n_mistakes_ = model._model.n_updates, model._model.n_mistakes
-    model.converged_ = not any(counts)
+    model.converged_ = not any(errors)
 
 
-def _write_margins(model: MaxMargin) -> tuple[model_file.Body, dict[str, model_file.Array]]:
-    arrays: dict[str, model_file.Array] = {}
-    pairs = zip(_listed(model.support_), _listed(model.dual_coef_), strict=True)
-    for rule, (support, dual) in enumerate(pairs):
-        arrays[f"support.{rule}"], arrays[f"dual.{rule}"] = support, dual
-    proofs = [verdict.certificate for verdict in _listed(model.verdict_)]
-    return {"certificates": [proof.to_json() for proof in proofs if proof is not None]}, arrays
-
-
-def _read_margins(model: MaxMargin, fitted: Fields, tensors: Tensors) -> None:
-    n_rules = model._model.n_rules
-    proofs = _read_proofs(model, fitted.items("certificates", n_rules), Certificate.from_json)
+def _take_margins(model: MaxMargin, fitted: Body, tensors: Tensors) -> None:
+    (texts,) = take_fields(fitted, "its fit", certificates="list")
+    proofs = _read_proofs(model, texts, Certificate.from_json)
     if any(proof.kind != "separable" for proof in proofs):
         raise InvalidJsonError("a certificate in it is not of separable classes")
     verdicts = [Verdict.from_certificate(proof) for proof in proofs]
-    supports = [tensors.integers(f"support.{rule}", None) for rule in range(n_rules)]
-    duals = [tensors.floats(f"dual.{rule}", len(rows)) for rule, rows in enumerate(supports)]
+    supports = [tensors.take(f"support.{rule}", "int64", None) for rule in range(len(proofs))]
+    duals = [tensors.take(f"dual.{k}", "float64", len(rows)) for k, rows in enumerate(supports)]
     free = model.fit_intercept and model.bias == "free"
     margins = [verdict.geometric_margin if free else verdict.margin for verdict in verdicts]
     model.margin_, model.support_ = _single(margins), _single(supports)
@@ -396,8 +287,10 @@ def _read_margins(model: MaxMargin, fitted: Fields, tensors: Tensors) -> None:
 def _read_proofs(
     model: Pocket | MaxMargin, texts: list[object], read: Callable[[str], _Proof]
 ) -> list[_Proof]:
-    """The certificates, refused if they are about other problems than those of the rules."""
+    """A certificate for each rule, refused if it is about another problem."""
     rules, found = model._model, []
+    if len(texts) != rules.n_rules:
+        raise InvalidJsonError(f"it has {len(texts)} certificates for {rules.n_rules} rules")
     for rule, text in enumerate(texts):
         try:
             proof = read(text if isinstance(text, str) else "")
@@ -454,16 +347,11 @@ def stream(
     hash_bits : int, optional
         Hash the names of features of a file to 2^bits columns.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If these are not such things; or, as `novikoff.data.DataError`, if the rows of a file
-        cannot be read or learned. The rows before have been learned.
-
     Yields
     ------
     Progress
-        Rows, mistakes, error, recent error, updates, ‖w‖ and the bound on γ so far.
+        Rows, mistakes, error, recent error, updates, ‖w‖ and the bound on γ so far. Before a
+        TypeError, a ValueError or a `novikoff.data.DataError`, the rows before are learned.
 
     Examples
     --------
@@ -479,8 +367,8 @@ def stream(
     >>> learner.predict_one({"legs": 2})
     'bird'
     """
-    _check_whole("every", every, 1, math.inf)
-    _check_whole("hash_bits", hash_bits, 1, 28)
+    _check_whole("every", every, math.inf)
+    _check_whole("hash_bits", hash_bits, 28)
     learner = Perceptron() if learner is None else learner
     if not isinstance(learner, Perceptron):
         raise TypeError(f"The learner is {_kind(learner)}, but must be a novikoff.Perceptron.")
@@ -505,10 +393,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
             "The voted perceptron keeps the rows of all its updates and does not learn from a "
             "stream: use average='averaged'."
         )
-    if isinstance(learner.class_weight, str):
-        raise ValueError(
-            "class_weight='balanced' needs all rows at once: pass the weights as a dict."
-        )
+    class_factor(learner.class_weight, None)  # refuses 'balanced'
     known = learner._model if learner.__sklearn_is_fitted__() else None
     if classes is not None and known is not None and set(classes) != set(known.classes.tolist()):
         raise ValueError(
@@ -523,43 +408,39 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
         fit_intercept=bool(learner.fit_intercept),
         average=learner.average == "averaged",
         multi_class=learner.multi_class,
-        class_weight=learner.class_weight,
+        class_weight=cast("Mapping[Hashable, float] | None", learner.class_weight),
         classes=classes,
         model=known,
     )
 
 
 def _steps(
-    source: StreamSource,
-    learner: Perceptron,
-    run: StreamRun,
-    stop: Stop,
-    reading: StreamOptions,
+    source: StreamSource, learner: Perceptron, run: StreamRun, stop: Stop, reading: StreamOptions
 ) -> Generator[None]:
+    """Learn on, and come up for air at the rows that `stop` names."""
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         reader = begin(cast("str", source), reading, run)
         with contextlib.closing(reader.go(stop)) as steps:
             try:
                 for _ in steps:
-                    _teach(learner, run, reader)
+                    _teach(learner, run, reader.rows.names)
                     yield
             except DataError:
-                _teach(learner, run, reader)
+                _teach(learner, run, reader.rows.names)
                 raise
         return
     for x, y in _pairs(source):
-        if _is_block(x):
+        if sp.issparse(x) or (not isinstance(x, Mapping) and np.ndim(cast("float", x)) == 2):
             yield from _learn_block(x, y, learner, run, stop)
         else:
             _learn_example(cast("Example", x), y, learner, run)
             yield
 
 
-def _teach(learner: Perceptron, run: StreamRun, reader: StreamReader | None = None) -> None:
+def _teach(learner: Perceptron, run: StreamRun, names: Sequence[str] | None = None) -> None:
     """Give a learner the model of a run, which it shares from now on."""
     if run.model is None or not run.rows:
         return
-    names = None if reader is None else reader.rows.names
     if learner.__dict__.get("_held") is not run.model:
         kept = learner.__dict__.get("_feature_names")
         learner._take(run.model, kept if names is None else names[: run.model.n_features])
@@ -586,15 +467,9 @@ def _pairs(source: object) -> Iterator[Item]:
         yield item[0], item[1]
 
 
-def _is_block(x: object) -> bool:
-    return sp.issparse(x) or (not isinstance(x, Mapping) and np.ndim(cast("float", x)) == 2)
-
-
 def _learn_block(
     x: object, y: object, learner: Perceptron, run: StreamRun, stop: Stop
 ) -> Iterator[None]:
-    from novikoff.core.validation import check_labels, check_matrix
-
     X, labels = check_matrix(x), check_labels(y)
     if len(labels) != X.shape[0]:
         raise ValueError(
@@ -614,7 +489,7 @@ def _learn_block(
 
 
 def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun) -> None:
-    """One example by the learner itself; the run looks on."""
+    """One example by the learner itself, much faster than as a block; the run counts."""
     number = run.rows + 1
     if not isinstance(x, Mapping) and np.ndim(cast("float", x)) != 1:
         raise ValueError(
@@ -640,21 +515,19 @@ def _errs(learner: Perceptron, x: Example, y: Hashable) -> bool:
     model, code = learner._held, learner._codes[label]
     columns, values = learner._locate(x)
     with np.errstate(all="ignore"):
-        found: Vector = values @ model.W[columns] + model.W[-1]
-    if len(model.classes) <= 2:
+        found = values @ model.W[columns] + model.W[-1]
+    if len(found) == 1:
         return bool(model.sides[code, 0] * found[0] <= 0.0)
     if model.multi_class == "ovo":
         return bool(model.scheme.choose(found[None, :])[0] != code)
     return bool((np.delete(found, code) >= found[code]).any())
 
 
-def _check_whole(name: str, value: object, least: int, most: float) -> None:
-    if value is None:
-        return
+def _check_whole(name: str, value: object, most: float) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not least <= int(cast("int", value)) <= most:
+    if value is not None and not (whole and 1 <= cast("int", value) <= most):
         upto = "up" if most == math.inf else f"to {most}"
-        raise ValueError(f"{name} is {value!r}, but must be a whole number from {least} {upto}.")
+        raise ValueError(f"{name} is {value!r}, but must be a whole number from 1 {upto}.")
 
 
 def _kind(value: object) -> str:
@@ -663,9 +536,7 @@ def _kind(value: object) -> str:
     >>> _kind((1, 2)), _kind(Perceptron)
     ('a tuple', 'the class Perceptron')
     """
-    if isinstance(value, np.ndarray):
-        return "an array"
     if isinstance(value, type):
         return f"the class {value.__name__}"
-    name = type(value).__name__
+    name = "array" if isinstance(value, np.ndarray) else type(value).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

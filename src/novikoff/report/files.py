@@ -10,7 +10,6 @@ import signal
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self
 
 _REASONS = {
@@ -19,6 +18,8 @@ _REASONS = {
     errno.EFBIG: "it would be larger than files may be",
     errno.EACCES: "its directory may not be written to",
     errno.EROFS: "the file system is read-only",
+    errno.ENOENT: "the directory {folder} does not exist",
+    errno.ENOTDIR: "{folder} is not a directory",
 }
 
 
@@ -29,28 +30,7 @@ class OutputError(OSError):
 def write_file(path: str | os.PathLike[str], content: bytes, *, force: bool = True) -> None:
     """Write a file at once: a crash or a full disk leaves the old file, or none.
 
-    Parameters
-    ----------
-    path : path
-        Where to write.
-    content : bytes
-        All of it.
-    force : bool
-        Whether a file that is already there is replaced.
-
-    Raises
-    ------
-    OutputError
-        If the file is there and ``force`` is False, or it cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "out.txt"
-    ...     write_file(path, b"whole")
-    ...     path.read_bytes(), len(list(path.parent.iterdir()))
-    (b'whole', 1)
+    OutputError, if it cannot be written, or is there and ``force`` is False.
     """
     write_files({Path(path): content}, force=force)
 
@@ -73,14 +53,8 @@ def write_files(contents: Mapping[Path, bytes], *, force: bool) -> None:
 class AtomicFile:
     """A file that is whole or not there, however long it takes to write.
 
-    Leaving the context before `commit` removes the part that was written.
-
-    Parameters
-    ----------
-    path : path
-        The name that the file gets.
-    force : bool
-        Whether a file that is there by then is replaced.
+    Leaving the context before `commit` removes the part that was written. A file that is there
+    by then is replaced with ``force`` only.
 
     Examples
     --------
@@ -105,12 +79,7 @@ class AtomicFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         with contextlib.suppress(OSError):  # a full disk may refuse the rest
             self._file.close()
         self._hidden.unlink(missing_ok=True)
@@ -131,13 +100,7 @@ class AtomicFile:
                 self._file.close()
 
     def commit(self) -> None:
-        """Sync the file and give it its name.
-
-        Raises
-        ------
-        OutputError
-            If that cannot be done, or there is a file that must not be replaced.
-        """
+        """Sync the file and give it its name, unless there is a file not to be replaced."""
         self.sync()
         with readable_errors(self.path):
             self._rename()
@@ -173,10 +136,8 @@ def check_writable(path: Path, *, force: bool) -> None:
         if path.exists() and not path.is_file():
             raise OutputError(f"{path} is not a regular file, and is not replaced by one.")
         folder = _behind_link(path).parent
-        if not folder.exists():
-            raise FileNotFoundError(errno.ENOENT, "")
         if not folder.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, "")
+            raise OSError(errno.ENOTDIR if folder.exists() else errno.ENOENT, "")
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, "")
 
@@ -206,10 +167,7 @@ def readable_errors(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         reason = _REASONS.get(error.errno or 0, (error.strerror or str(error)).lower())
-        if error.errno == errno.ENOENT:
-            reason = f"the directory {path.parent} does not exist"
-        if error.errno == errno.ENOTDIR:
-            reason = f"{path.parent} is not a directory"
+        reason = reason.format(folder=path.parent)
         raise OutputError(f"{path} cannot be written: {reason}.") from None
 
 

@@ -7,7 +7,8 @@ from html import escape
 from pathlib import Path
 
 from novikoff.report.pictures import CAPTIONS, Subject
-from novikoff.report.summary import CasePart, Report
+from novikoff.report.study import Case
+from novikoff.report.summary import Report
 from novikoff.report.text import lines
 
 _STYLE = """
@@ -47,7 +48,7 @@ def page(report: Report, pictures: Mapping[Subject, str]) -> str:
     parts = [*_head(report), *_facts(report), *_cases(report), *_confusion(report)]
     parts += [*_duplicates(report), *_figures(pictures), *_foot(report)]
     kind = "perceptron" if report.verdict is None else report.verdict.kind
-    body, title = "\n".join(parts), escape(f"{report.data.source}: {kind}")
+    body, title = "\n".join(parts), escape(f"{report.source.name}: {kind}")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -57,7 +58,7 @@ def page(report: Report, pictures: Mapping[Subject, str]) -> str:
 
 
 def _head(report: Report) -> Iterator[str]:
-    yield f"<h1>{escape(Path(report.data.source).name)}</h1>"
+    yield f"<h1>{escape(Path(report.source.name).name)}</h1>"
     if report.verdict is not None:
         kind, several = report.verdict.kind, len(report.verdict.cases) > 1
         headline = "Each class against the rest; the worst counts." if several else _HEADLINES[kind]
@@ -84,25 +85,25 @@ def _cases(report: Report) -> Iterator[str]:
         yield _table(heads, [_case_cells(case) for case in cases])
 
 
-def _case_cells(case: CasePart) -> str:
-    separable = case.kind == "separable"
+def _case_cells(case: Case) -> str:
+    verdict, separable = case.verdict, case.verdict.kind == "separable"
     counts = (
-        case.mistake_bound if separable else None,
+        verdict.mistake_bound if separable else None,
         0 if separable and case.errors is None else case.errors,
-        0 if separable else case.errors_lower_bound,
+        0 if separable else case.least_errors,
     )
     cells = [
         escape(str(case.positive)),
-        f'<span class="{case.kind}">{case.kind}</span>',
-        f"{case.margin.lo:.6g}" if separable and case.margin.lo is not None else "",
+        f'<span class="{verdict.kind}">{verdict.kind}</span>',
+        f"{verdict.margin.lo:.6g}" if separable else "",
         *("" if count is None else f"{count:,}" for count in counts),
     ]
     return "".join(f"<td>{cell}</td>" for cell in cells)
 
 
 def _confusion(report: Report) -> Iterator[str]:
-    labels = [escape(str(part.label)) for part in report.data.classes]
-    if report.model.errors == 0 or len(labels) > MAX_CLASSES_IN_TABLE:
+    labels = [escape(str(label)) for label in report.found.classes]
+    if report.found.errors == 0 or len(labels) > MAX_CLASSES_IN_TABLE:
         return
     yield "<h2>Labels of the rows (down), and labels that the model gives (across)</h2>"
     rows = [
@@ -111,7 +112,9 @@ def _confusion(report: Report) -> Iterator[str]:
             f'<td class="{"right" if i == j else "wrong" if count else ""}">{count:,}</td>'
             for j, count in enumerate(counts)
         )
-        for i, (label, counts) in enumerate(zip(labels, report.model.confusion, strict=True))
+        for i, (label, counts) in enumerate(
+            zip(labels, report.found.confusion.tolist(), strict=True)
+        )
     ]
     yield _table(("", *labels), rows)
 
@@ -123,15 +126,15 @@ def _table(heads: tuple[str, ...], rows: list[str]) -> str:
 
 
 def _duplicates(report: Report) -> Iterator[str]:
-    found = report.duplicates
-    if found.groups > 0:
-        yield f"<h2>Identical rows with different labels: {found.groups:,}</h2><ul>"
-        for part in found.listed[:MAX_ROWS_LISTED]:
+    groups = report.found.duplicates
+    if groups:
+        yield f"<h2>Identical rows with different labels: {len(groups):,}</h2><ul>"
+        for part in map(report.rows, groups[:MAX_ROWS_LISTED]):
             more = " …" if part.count > MAX_ROWS_LISTED else ""
             yield f"<li>rows {', '.join(map(str, part.rows[:MAX_ROWS_LISTED]))}{more}</li>"
         yield "</ul>"
-    if found.groups > MAX_ROWS_LISTED:
-        yield f"<p>… and {found.groups - MAX_ROWS_LISTED:,} more.</p>"
+    if len(groups) > MAX_ROWS_LISTED:
+        yield f"<p>… and {len(groups) - MAX_ROWS_LISTED:,} more.</p>"
 
 
 def _figures(pictures: Mapping[Subject, str]) -> Iterator[str]:
@@ -144,7 +147,7 @@ def _figures(pictures: Mapping[Subject, str]) -> Iterator[str]:
 
 def _foot(report: Report) -> Iterator[str]:
     if report.files.certificate is not None:
-        command = f"novikoff verify {report.files.certificate} {report.data.source}"
+        command = f"novikoff verify {report.files.certificate} {report.source.name}"
         yield (
             "<h2>Check it</h2><p>The certificate can be checked by anyone who has the data, "
             f"without the solver: <code>{escape(command)}</code></p>"

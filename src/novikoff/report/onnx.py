@@ -28,11 +28,11 @@ class OnnxExportError(ValueError):
 
 
 def export_onnx(model: object, path: str | os.PathLike[str], *, force: bool = True) -> None:
-    """Write the rules of a fitted estimator as an ONNX model.
+    """Write the rules of a fitted estimator (not a voted one) as an ONNX model.
 
     Its input "X" is a matrix of doubles of shape (rows, n_features). Its outputs are "label" and
     "scores", as ``predict`` and ``decision_function`` return them. Integers become int64, floats
-    double, strings strings.
+    double, strings strings. A file that is there is replaced with ``force`` only.
 
     Scores agree with novikoff's up to rounding: the runtime may add the products of a row
     in another order. Labels can differ only where that matters, that is where a score (or for
@@ -40,15 +40,6 @@ def export_onnx(model: object, path: str | os.PathLike[str], *, force: bool = Tr
     about n_features·10⁻¹⁶·Σ|xⱼwⱼ|. Where sums are exact, as they are for small integers, all
     agree, ties among them: a score of 0 is the negative class, and among equals the first
     class wins.
-
-    Parameters
-    ----------
-    model : Perceptron, Pocket or MaxMargin
-        A fitted estimator; a voted perceptron has no weights of its own and is refused.
-    path : path
-        Where to write.
-    force : bool
-        Whether a file that is already there is replaced.
 
     Raises
     ------
@@ -83,16 +74,16 @@ def _rules_of(model: object) -> LinearModel:
         raise OnnxExportError(
             f"A {kind.__name__} cannot be exported to ONNX: a {', a '.join(ESTIMATORS)} can."
         )
-    rules = getattr(model, "_model", None)
-    problem = ""
-    if not isinstance(rules, LinearModel):
+    if "_held" not in model.__dict__:
         raise OnnxExportError(f"The {kind.__name__} cannot be exported to ONNX: it is not fitted.")
+    rules: LinearModel = getattr(model, "_model")  # noqa: B009 — of an estimator, not any object
+    problem = ""
     if rules.votes:
-        raise OnnxExportError(
-            "A voted perceptron cannot be exported to ONNX: it predicts by all rules of its "
-            "run, not by weights; fit one with average='averaged'."
+        problem = (
+            "it is voted, and predicts by all rules of its run, not by weights; fit one with "
+            "average='averaged'"
         )
-    if len(rules.classes) < 2 or rules.n_features < 1:
+    elif len(rules.classes) < 2 or rules.n_features < 1:
         problem = "it needs two classes and a feature at least"
     elif rules.W.nbytes > _MAX_BYTES:
         problem = "its weights take up more than the 2 GiB of an ONNX file"
@@ -119,9 +110,7 @@ class _Graph:
         """An operator with one output."""
         from onnx import helper
 
-        node = helper.make_node(operator, list(inputs), [name], name)
-        node.attribute.extend(helper.make_attribute(key, attributes[key]) for key in attributes)
-        self.nodes.append(node)
+        self.nodes.append(helper.make_node(operator, list(inputs), [name], name, **attributes))
         return name
 
 
@@ -165,60 +154,43 @@ def _graph_of(rules: LinearModel, kind: str, names: object) -> ModelProto:
 def _decide(graph: _Graph, rules: LinearModel) -> tuple[str, int | None]:
     """The nodes from X to "scores" and the code of the class; and the width of the scores."""
     weights = rules.decisive()
-    coef, intercept = np.ascontiguousarray(weights[:-1].T), weights[-1]
-    n_classes = len(rules.classes)
+    coef, intercept, n_classes = weights[:-1].copy(), weights[-1], len(rules.classes)
     if n_classes == 2:
-        graph.node("products", "MatMul", "X", graph.constant("coef", coef[0]))
-        graph.node("scores", "Add", "products", graph.constant("intercept", intercept[0]))
+        coef, intercept = coef[:, 0], intercept[0]
+    graph.node("products", "MatMul", "X", graph.constant("coef", coef))
+    name = "margins" if isinstance(rules.scheme, OneVsOne) else "scores"
+    graph.node(name, "Add", "products", graph.constant("intercept", intercept))
+    if n_classes == 2:
         graph.node("positive", "Greater", "scores", graph.constant("zero", 0.0))
         return graph.node("code", "Cast", "positive", to=7), None  # 7 is int64
-    graph.node("products", "MatMul", "X", graph.constant("coef", weights[:-1].copy()))
-    scheme = rules.scheme
-    if isinstance(scheme, OneVsOne):
-        graph.node("margins", "Add", "products", graph.constant("intercept", intercept))
-        return _vote(graph, scheme), n_classes
-    graph.node("scores", "Add", "products", graph.constant("intercept", intercept))
+    if isinstance(rules.scheme, OneVsOne):
+        return _vote(graph, rules.scheme), n_classes
     return graph.node("code", "ArgMax", "scores", axis=1, keepdims=0), n_classes
 
 
 def _vote(graph: _Graph, scheme: OneVsOne) -> str:
-    """One vote per pair; sums of margins, in the order of the pairs, decide among equals.
-
-    Every class takes part in n_classes − 1 pairs: the sums take the first pair of every
-    class, then the second of every class, and so on, as `OneVsOne` does.
-    """
+    """One vote per pair; sums of margins decide among equals, as in `OneVsOne`."""
     sides = scheme.sides.astype(np.float64)
-    zero = graph.constant("zero", 0.0)
+    zero, by_class = graph.constant("zero", 0.0), graph.constant("sides", sides.T.copy())
     graph.node("positive", "Greater", "margins", zero)
     graph.node("ones", "Cast", "positive", to=11)  # 11 is double
-    graph.node("gains", "MatMul", "ones", graph.constant("sides", sides.T.copy()))
+    graph.node("gains", "MatMul", "ones", by_class)
     # A class gets 1 for each 1 on its positive side, and on its negative side for each 0.
     base = graph.constant("lost", (sides < 0.0).sum(axis=1).astype(np.float64))
     graph.node("votes", "Add", "gains", base)
 
-    takes_part = [np.flatnonzero(row) for row in sides]
-    total = ""
-    for k in range(scheme.n_classes - 1):
-        pairs = np.array([rules[k] for rules in takes_part], dtype=np.int64)
-        signs = sides[np.arange(len(pairs)), pairs]
-        graph.node(
-            f"gathered_{k}", "Gather", "margins", graph.constant(f"pairs_{k}", pairs), axis=1
-        )
-        term = graph.node(f"term_{k}", "Mul", f"gathered_{k}", graph.constant(f"signs_{k}", signs))
-        total = term if k == 0 else graph.node(f"sum_{k}", "Add", total, term)
-
-    graph.node("sizes", "Abs", total)
+    graph.node("sums", "MatMul", "margins", by_class)
+    graph.node("sizes", "Abs", "sums")
     graph.node("largest", "ReduceMax", "sizes", axes=[1], keepdims=1)
     graph.node("triple", "Mul", "largest", graph.constant("three", 3.0))
-    graph.node("shares", "Div", total, "triple")
+    graph.node("shares", "Div", "sums", "triple")
     graph.node("moved", "Greater", "largest", zero)
     graph.node("order", "Where", "moved", "shares", zero)
     graph.node("scores", "Add", "votes", "order")
 
     graph.node("most", "ReduceMax", "votes", axes=[1], keepdims=1)
     graph.node("behind", "Less", "votes", "most")
-    lowest = graph.constant("lowest", -np.inf)
-    graph.node("rivals", "Where", "behind", lowest, total)
+    graph.node("rivals", "Where", "behind", graph.constant("lowest", -np.inf), "sums")
     return graph.node("code", "ArgMax", "rivals", axis=1, keepdims=0)
 
 

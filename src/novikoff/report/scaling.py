@@ -73,26 +73,17 @@ class Scaling:
 def _moments(X: Matrix) -> tuple[Vector, Vector]:
     """The mean and the variance of each column; 0 is the variance of a constant column."""
     n, d = X.shape
-    if not isinstance(X, np.ndarray):
-        return _sparse_moments(X)
-    count, mean, squares = 0, np.zeros(d), np.zeros(d)
-    low, high = np.full(d, np.inf), np.full(d, -np.inf)
-    for first, last in stretches(X):  # Chan, Golub and LeVeque (1979)
-        part = X[first:last].astype(np.float64, copy=False)
-        low, high = np.minimum(low, part.min(axis=0)), np.maximum(high, part.max(axis=0))
-        own = part.mean(axis=0)
-        part = part - own
-        shift, total = own - mean, count + last - first
-        squares += np.einsum("ij,ij->j", part, part)
-        squares += shift**2 * (count * (last - first) / total)
-        mean = mean + shift * ((last - first) / total)
-        count = total
-    return mean, np.where(low < high, squares / n, 0.0)
-
-
-def _sparse_moments(X: SparseMatrix) -> tuple[Vector, Vector]:
-    n, d = X.shape
     sums, squares = np.zeros(d), np.zeros(d)
+    if isinstance(X, np.ndarray):
+        low, high = np.full(d, np.inf), np.full(d, -np.inf)
+        for first, last in stretches(X):
+            sums += X[first:last].sum(axis=0, dtype=np.float64)
+            low = np.minimum(low, X[first:last].min(axis=0))
+            high = np.maximum(high, X[first:last].max(axis=0))
+        mean = sums / n
+        for first, last in stretches(X):  # again: differences of large squares would be lost
+            squares += np.square(X[first:last] - mean).sum(axis=0)
+        return mean, np.where(low < high, squares / n, 0.0)
     for first, last in stretches(X):
         part = X[first:last]
         values = part.data.astype(np.float64, copy=False)

@@ -1,19 +1,35 @@
-"""JSON that is read strictly: each key once, every field taken by its type, none left over."""
+"""JSON that is read strictly: each key once, every field by its type, none missing or left over."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from typing import Final, NoReturn, TypeVar, cast
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NoReturn
 
 import numpy as np
-
-_Choice = TypeVar("_Choice", bound=str)
 
 # Counts beyond this are no counts; integers of more digits are no labels.
 MAX_COUNT: Final = 2**53
 MAX_DIGITS, _MAX_DEPTH = 2500, 64
+
+# What a field must be, and the words for one that is not.
+_KINDS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
+    "any": (lambda value: True, ""),
+    "flag": (lambda value: isinstance(value, bool), "neither true nor false"),
+    "count": (
+        lambda value: type(value) is int and 0 <= value <= MAX_COUNT,
+        "not a whole number from 0 to 2⁵³",
+    ),
+    "text": (lambda value: isinstance(value, str), "not a string"),
+    "list": (lambda value: isinstance(value, list), "not a list"),
+    "object": (lambda value: isinstance(value, dict), "not an object"),
+    "object or null": (
+        lambda value: isinstance(value, dict | None),
+        "neither an object nor null",
+    ),
+}
 
 
 class InvalidJsonError(ValueError):
@@ -27,8 +43,6 @@ def parse_object(text: str, what: str) -> dict[str, object]:
 
     Examples
     --------
-    >>> parse_object('{"a": [1, 2.5]}', "the header")
-    {'a': [1, 2.5]}
     >>> parse_object('{"a": 1, "a": 2}', "the header")
     Traceback (most recent call last):
         ...
@@ -38,11 +52,8 @@ def parse_object(text: str, what: str) -> dict[str, object]:
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            seen: set[str] = set()
-            for key, _ in pairs:
-                if key in seen:
-                    raise InvalidJsonError(f"{what} has the key {key[:80]!r} twice")
-                seen.add(key)
+            key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+            raise InvalidJsonError(f"{what} has the key {key[:80]!r} twice")
         return found
 
     def finite(number: str) -> float:
@@ -68,7 +79,34 @@ def parse_object(text: str, what: str) -> dict[str, object]:
         raise InvalidJsonError(f"{what} is not JSON: {str(error)[:200]}") from None
     if not isinstance(found, dict):
         raise InvalidJsonError(f"{what} is not a JSON object")
-    return cast("dict[str, object]", found)
+    return found
+
+
+def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list[Any]:
+    """The values of the fields named, each of its kind or one of some words; others are refused.
+
+    Examples
+    --------
+    >>> take_fields({"rows": 3, "form": "dense"}, "it", rows="count", form=("dense", "sparse"))
+    [3, 'dense']
+    """
+    if not isinstance(body, dict):
+        raise InvalidJsonError(f"{what} is not an object")
+    for name, kind in kinds.items():
+        if name not in body:
+            raise InvalidJsonError(f"{what} has no field {name!r}")
+        value = body[name]
+        if isinstance(kind, tuple):
+            fits, wrong = value in kind, f"not one of {', '.join(kind)}"
+        else:
+            holds, wrong = _KINDS[kind]
+            fits = holds(value)
+        if not fits:
+            raise InvalidJsonError(f"{name!r} in {what} is {wrong}")
+    if len(body) > len(kinds):
+        unknown = min(set(body) - set(kinds))
+        raise InvalidJsonError(f"{what} has the unknown field {unknown[:80]!r}")
+    return [body[name] for name in kinds]
 
 
 def as_json(value: object, what: str, depth: int = 0) -> object:
@@ -82,9 +120,9 @@ def as_json(value: object, what: str, depth: int = 0) -> object:
     if depth > _MAX_DEPTH:
         raise InvalidJsonError(f"{what} is nested more than {_MAX_DEPTH} deep")
     if isinstance(value, Mapping):
-        odd = next((key for key in value if not isinstance(key, str)), None)
-        if odd is not None:
-            raise InvalidJsonError(f"{what} has the key {odd!r}, which is not a string")
+        odd = [key for key in value if not isinstance(key, str)]
+        if odd:
+            raise InvalidJsonError(f"{what} has the key {odd[0]!r}, which is not a string")
         return {key: as_json(part, f"{what}[{key!r}]", depth + 1) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [as_json(part, f"{what}[{k}]", depth + 1) for k, part in enumerate(value)]
@@ -98,85 +136,3 @@ def as_json(value: object, what: str, depth: int = 0) -> object:
         return value
     kind = type(value).__name__
     raise InvalidJsonError(f"{what} is {str(value)[:200]} ({kind}), which JSON cannot hold")
-
-
-class Fields:
-    """A JSON object each of whose fields is taken once, by type; none may be left.
-
-    Examples
-    --------
-    >>> fields = Fields({"rows": 3, "clean": True}, "the header")
-    >>> fields.count("rows"), fields.flag("clean"), fields.end()
-    (3, True, None)
-    """
-
-    def __init__(self, body: object, name: str) -> None:
-        if not isinstance(body, dict):
-            raise InvalidJsonError(f"{name} is not an object")
-        self._left: dict[str, object] = dict(body)
-        self._name = name
-
-    def take(self, name: str) -> object:
-        """The value of a field, of any type."""
-        if name not in self._left:
-            raise InvalidJsonError(f"{self._name} has no field {name!r}")
-        return self._left.pop(name)
-
-    def end(self) -> None:
-        """Refuse fields that nobody took."""
-        if self._left:
-            raise InvalidJsonError(f"{self._name} has the unknown field {min(self._left)[:80]!r}")
-
-    def part(self, name: str) -> Fields:
-        """An object."""
-        return Fields(self.take(name), self._at(name))
-
-    def mapping(self, name: str) -> dict[str, object] | None:
-        """An object as it is, or None."""
-        value = self.take(name)
-        if value is not None and not isinstance(value, dict):
-            raise InvalidJsonError(f"{self._at(name)} is neither an object nor null")
-        return value
-
-    def items(self, name: str, length: int | None = None) -> list[object]:
-        """A list, of a length that is known."""
-        value = self.take(name)
-        if not isinstance(value, list):
-            raise InvalidJsonError(f"{self._at(name)} is not a list")
-        if length is not None and len(value) != length:
-            raise InvalidJsonError(
-                f"{self._at(name)} has {len(value)} entries where {length} belong"
-            )
-        return cast("list[object]", value)
-
-    def text(self, name: str) -> str:
-        """A string."""
-        value = self.take(name)
-        if not isinstance(value, str):
-            raise InvalidJsonError(f"{self._at(name)} is not a string")
-        return value
-
-    def flag(self, name: str) -> bool:
-        """True or False."""
-        value = self.take(name)
-        if not isinstance(value, bool):
-            raise InvalidJsonError(f"{self._at(name)} is neither true nor false")
-        return value
-
-    def count(self, name: str) -> int:
-        """A whole number, not negative."""
-        value = self.take(name)
-        if type(value) is not int or not 0 <= value <= MAX_COUNT:
-            raise InvalidJsonError(f"{self._at(name)} is not a whole number from 0 to 2⁵³")
-        return value
-
-    def choice(self, name: str, words: tuple[_Choice, ...]) -> _Choice:
-        """One of some words."""
-        value = self.take(name)
-        for word in words:
-            if value == word:
-                return word
-        raise InvalidJsonError(f"{self._at(name)} is not one of {', '.join(words)}")
-
-    def _at(self, name: str) -> str:
-        return f"{name!r} in {self._name}"

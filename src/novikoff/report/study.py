@@ -16,7 +16,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -26,7 +26,7 @@ import numpy.typing as npt
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import Scheme, labels_of, scheme_for, signs_of
+from novikoff.core.schemes import labels_of, scheme_for, signs_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
 from novikoff.report.scaling import Matrix, Scaling
@@ -44,17 +44,14 @@ if TYPE_CHECKING:
 Labels: TypeAlias = npt.NDArray[np.generic]
 # Called with the step that begins, and the interval for the margin once there is one.
 Progress: TypeAlias = "Callable[[str, Interval | None], None]"
-
+# Makes a context in which kernels are loaded and compiled.
 Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
 # The perceptron looks at about this many entries of X, within these numbers of epochs.
 ENTRIES_SEEN, MIN_EPOCHS, MAX_EPOCHS = 1_000_000_000, 20, 10_000
-# Up to this many classes are also told apart pair by pair.
-MAX_PAIRED_CLASSES = 30
-# Updates of the pocket, at most.
+MAX_PAIRED_CLASSES = 30  # up to this many are also told apart pair by pair
 POCKET_UPDATES = 10_000
-# Rules in memory at the same time, about.
-_RULES_IN_MEMORY = 16
+_RULES_IN_MEMORY = 16  # at the same time, about
 # The label of all classes but the positive one; it sorts before others, as the negative does.
 REST = "(rest)"
 
@@ -63,26 +60,13 @@ REST = "(rest)"
 class Options:
     """How a study is made.
 
-    Attributes
-    ----------
-    fit_intercept : bool
-        Whether rules may have a bias.
-    positive : label or None
-        With it, the question is this class against all others.
-    order, epochs, seed
-        Of the perceptron; ``epochs=None`` is 10,000, fewer for large data.
-    budget : float or None
-        Seconds for all of it; loading and compiling are not counted.
-    verdict : bool
-        Whether to decide at all; without, only the perceptron runs.
-    average : bool
-        Whether the perceptron predicts with the average of its weights. It may err on data that
-        its last weights separate: so this is for studies without a verdict.
-    proofs : bool
-        Whether to go on for the margin, the lower bound on mistakes and the like; without, only
-        the model is wanted.
-    scale : "standard" or "none"
-        Whether the perceptron sees features of mean 0 and variance 1, or as they are.
+    With a ``positive`` label, the question is this class against all others. ``order``,
+    ``epochs`` (None: 10,000, fewer for large data), ``seed`` and ``scale`` (whether it sees
+    features of mean 0 and variance 1) are those of the perceptron; without a ``verdict`` nothing
+    else runs. ``budget`` is in seconds, loading and compiling not counted. ``average``: the
+    average of the perceptron's weights is the model; it may err on data that the last weights
+    separate, so this is for studies without a verdict. ``proofs``: the margin, the lower bound
+    on mistakes and the like are wanted beside the model.
     """
 
     fit_intercept: bool = True
@@ -131,14 +115,40 @@ class Run:
     returned: bool = True
 
 
-@dataclass(frozen=True, eq=False)
+def study(
+    X: object,
+    y: object,
+    options: Options = Options(),  # noqa: B008 — frozen
+    progress: Progress | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    loading: Loading = contextlib.nullcontext,
+) -> Study:
+    """Decide, learn and count.
+
+    ``X`` is an array or a CSR matrix, perhaps memory-mapped, whose columns have ``names`` for
+    messages; ``y`` has two classes or more. ``progress`` hears the name of each step, and the
+    interval for the margin.
+
+    Examples
+    --------
+    >>> found = study(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
+    >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
+    (['inseparable'], 'fewest mistakes', 1, 1)
+    """
+    tell = progress or (lambda step, interval: None)
+    found = Study(check_matrix(X), check_labels(y), options, tell, names)
+    found._sum_up(*found._make(loading))
+    return found
+
+
 class Study:
-    """All that was found.
+    """All that was found; made by `study`.
 
     Attributes
     ----------
-    classes, counts
-        The labels and how many rows have each.
+    classes : list of labels
+        The labels of the model.
     codes : array of int
         The class of each row.
     cases : list of Case
@@ -149,6 +159,8 @@ class Study:
         The best rule found, for the features as given.
     rule : str
         "perceptron", "average", "largest margin" or "fewest mistakes".
+    pocket : list of FewestMistakes
+        For each rule of a model of fewest mistakes, how it came about.
     problem : Problem
         The rows that the perceptron saw, signed for two classes.
     confusion : array of int
@@ -159,26 +171,38 @@ class Study:
         The digest of rows and classes.
     options : Options
         How it was made.
-    pocket : list of FewestMistakes
-        For each rule of a model of fewest mistakes, how it came about.
     loading : float
         Seconds spent on loading and compiling.
     """
 
-    classes: list[Label]
-    counts: Indices
-    codes: Indices
-    cases: list[Case]
-    run: Run | None
     model: LinearModel
     rule: str
-    problem: Problem
     confusion: Indices
     duplicates: list[Indices]
     sha256: str
-    options: Options
-    pocket: list[FewestMistakes] = field(default_factory=list)
-    loading: float = 0.0
+    loading: float
+
+    def __init__(
+        self, X: Matrix, y: Labels, options: Options, tell: Progress, names: Sequence[str] | None
+    ) -> None:
+        self.options, self._tell = options, tell
+        check_width(X.shape[1])
+        values, codes = np.unique(y, return_inverse=True)
+        self._given: list[Label] = [plain_label(value) for value in values.tolist()]
+        self._given_codes = codes.astype(np.int64)
+        self._labels, self.codes = self._against_rest(values)
+        self.classes: list[Label] = [plain_label(value) for value in self._labels.tolist()]
+        if len(self.classes) < 2:
+            raise ValueError(f"All rows have the label {self._given[0]!r}: two classes are needed.")
+        self._scheme = scheme_for(len(self.classes), "ovr")
+        signs = np.ones(len(y), dtype=np.int8)
+        self._as_given = pose(X, signs, options.fit_intercept, names=names)
+        self.problem = self._as_given
+        self._digest: MatrixDigest | None = None
+        self.cases: list[Case] = []
+        self.pocket: list[FewestMistakes] = []
+        self.run: Run | None = None
+        self._clock = Clock(options.budget)
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:
@@ -197,50 +221,210 @@ class Study:
         """The kind of each case."""
         return [case.verdict.kind for case in self.cases]
 
+    @property
+    def imperfect(self) -> bool:
+        """Whether it is proved that no rule is perfect."""
+        return any(kind in ("quasi-separable", "inseparable") for kind in self.kinds)
 
-def study(
-    X: object,
-    y: object,
-    options: Options = Options(),  # noqa: B008 — frozen
-    progress: Progress | None = None,
-    *,
-    names: Sequence[str] | None = None,
-    loading: Loading = contextlib.nullcontext,
-) -> Study:
-    """Decide, learn and count.
+    def _against_rest(self, values: Labels) -> tuple[Labels, Indices]:
+        """Labels and codes of the model: with a positive class among several, it and the rest."""
+        positive = plain_label(self.options.positive)
+        if self.options.positive is not None and positive not in self._given:
+            raise ValueError(f"No row has the label {positive!r}, which was to be positive.")
+        if self.options.positive is None or len(values) <= 2:
+            return values, self._given_codes
+        if not str(positive) > REST:
+            raise ValueError(f"The label {positive!r} cannot be told from {REST!r}: rename it.")
+        chosen = self._given_codes == self._given.index(positive)
+        return np.array([REST, str(positive)]), chosen.astype(np.int64)
 
-    Parameters
-    ----------
-    X : array or CSR matrix
-        The rows; memory-mapped ones stay on disk.
-    y : array
-        The labels, of two classes or more.
-    options : Options
-        How.
-    progress : callable, optional
-        Called with the name of each step, and with the interval for the margin.
-    names : sequence of str, optional
-        The names of the columns, for messages.
-    loading : callable
-        Makes a context in which kernels are loaded and compiled.
+    def _make(self, loading: Loading) -> tuple[str, LinearModel]:
+        """The best rule that was found, and what it is."""
+        if self.options.verdict:
+            self._decide()
+        if not self.imperfect:
+            model, run = self._run_perceptron(loading)
+            if not self.cases or (run.clean and run.returned):
+                return "average" if self.options.average else "perceptron", model
+            if set(self.kinds) == {"separable"}:
+                W = np.column_stack([_turned(case, case.verdict) for case in self.cases])
+                return "largest margin", self._model(W, "ovr")
+        return "fewest mistakes", self._fill_pocket(loading)
 
-    Examples
-    --------
-    >>> found = study(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
-    >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
-    (['inseparable'], 'fewest mistakes', 1, 1)
-    """
-    tell = progress or (lambda step, interval: None)
-    made = _Study(check_matrix(X), check_labels(y), options, tell, names)
-    if options.verdict:
-        made.decide()
-    if not made.imperfect:
-        model = made.run_perceptron(loading)
-        if made.run is None or not made.cases or (made.run.clean and made.run.returned):
-            return made.summed_up("average" if options.average else "perceptron", model)
-        if all(case.verdict.kind == "separable" for case in made.cases):
-            return made.summed_up("largest margin", made.largest_margin())
-    return made.summed_up("fewest mistakes", made.fill_pocket(loading))
+    def _sum_up(self, rule: str, model: LinearModel) -> None:
+        """Count what the model does, and list what contradicts every model."""
+        self._tell("report", None)
+        self.rule, self.model = rule, model
+        n = len(self.classes)
+        pairs = np.bincount(self.codes * n + self._predicted(model), minlength=n * n)
+        self.confusion = pairs.reshape(n, n)
+        if n == 2:
+            self.problem = self.problem.resigned(signs_of(self.codes, self._scheme.sides, 0))
+        self.duplicates, self.sha256, self.loading = [], "", self._clock.stopped
+        if self.options.proofs and self.imperfect:
+            from novikoff.geometry.duplicates import conflicting_duplicates
+
+            self.duplicates = list(conflicting_duplicates(self._as_given, self.codes))
+        if self.options.proofs and self._digest is not None:
+            codes = self.codes.astype("<i8").tobytes()
+            self.sha256 = hashlib.sha256(self._digest.root.encode() + codes).hexdigest()
+
+    def _decide(self) -> None:
+        """The verdict on each class that is asked about."""
+        with self._clock.standing_still():
+            from novikoff.geometry.checker import MatrixDigest
+            from novikoff.geometry.separability import decide
+
+        self._digest = MatrixDigest.of(self._as_given.X)
+        several = len(self._given) > 2
+        asked = self._given if several else self._given[-1:]
+        if self.options.positive is not None:
+            asked = [plain_label(self.options.positive)]
+        for k, positive in enumerate(asked):
+            negative = None if several else next(c for c in self._given if c != positive)
+            step = f"verdict for {positive}" if len(asked) > 1 else "verdict"
+            self._tell(step, None)
+            problem = self._signed(positive, self._as_given)
+            verdict, _ = decide(
+                problem,
+                (positive, negative),
+                limits=self._clock.left(0.6 / (len(asked) - k)),
+                progress=partial(self._tell, step),
+                digest=self._digest,
+            )
+            case = Case(positive, negative, verdict)
+            if self.options.proofs and verdict.kind == "quasi-separable":
+                from novikoff.geometry.recession import recession
+
+                case = replace(case, recession=recession(problem, verdict.separated_rows))
+            self.cases.append(case)
+
+    def _signed(self, positive: Label, problem: Problem) -> Problem:
+        """A problem with one class on the positive side, all others on the negative."""
+        own = self._given_codes == self._given.index(positive)
+        return problem.resigned(np.where(own, 1, -1).astype(np.int8))
+
+    def _run_perceptron(self, loading: Loading) -> tuple[LinearModel, Run]:
+        """The perceptron from zero weights, its rule for the features as given."""
+        options, fit_intercept = self.options, self.options.fit_intercept
+        with self._clock.standing_still():
+            from novikoff.core import orders, updates
+            from novikoff.core.training import Plan, load_kernels, train
+
+        self._tell("perceptron", None)
+        began, stopped = time.perf_counter(), self._clock.stopped
+        order, X, scaling = orders.named(options.order), self._as_given.X, None
+        if options.scale == "standard":
+            scaling = Scaling.of(X, centre=fit_intercept)
+            self.problem = pose(scaling.apply(X), self._as_given.signs, fit_intercept)
+        with self._clock.standing_still(), loading():
+            load_kernels(self.problem, self._scheme, order)
+        size = max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
+        epochs = options.epochs or int(np.clip(ENTRIES_SEEN // size, MIN_EPOCHS, MAX_EPOCHS))
+        plan = Plan(
+            update=updates.perceptron(),
+            order=order,
+            limits=Limits(epochs=epochs, seconds=self._clock.left(0.5).seconds),
+            seed=options.seed,
+            average=options.average,
+            threads=_threads(),
+        )
+        trained = train(self.problem, self.codes, self._scheme, plan)
+        seconds = time.perf_counter() - began - (self._clock.stopped - stopped)
+        model = LinearModel.trained(trained, self._labels, fit_intercept)
+        if scaling is not None:
+            blank = np.empty((0, model.n_rules))
+            model = replace(model, W=scaling.back(model.decisive()), weighted=blank)
+        clean, mistakes = bool(trained.converged), int(trained.totals[2].sum())
+        proved = not self.cases or not clean or self._separates(model.W)
+        self.run = Run(clean, mistakes, int(trained.epochs), seconds, options.scale, proved)
+        if scaling is not None and options.proofs:
+            self.cases = [self._with_scaled(case) for case in self.cases]
+        return model, self.run
+
+    def _separates(self, W: Vector) -> bool:
+        """Whether every rule has every row as given strictly on its side: proved."""
+        from novikoff.geometry.passes import prove_signs
+
+        sides = self._scheme.sides
+        return bool(np.isfinite(W).all()) and all(
+            prove_signs(self._as_given.resigned(signs_of(self.codes, sides, k)), W[:, k])
+            for k in range(W.shape[1])
+        )
+
+    def _with_scaled(self, case: Case) -> Case:
+        """The case with the margin of the standardised rows, to a thousandth."""
+        if case.verdict.kind != "separable":
+            return case
+        from novikoff.geometry.separability import decide
+
+        problem, sides = self._signed(case.positive, self.problem), (case.positive, case.negative)
+        verdict, _ = decide(problem, sides, tol=1e-3, limits=self._clock.left(0.5))
+        return replace(case, scaled=verdict)
+
+    def _fill_pocket(self, loading: Loading) -> LinearModel:
+        """The rule with the fewest mistakes, and a bound on how few there can be.
+
+        With several classes, rules for pairs of them are tried too: rules against the rest are
+        each the best for their class, but their scores have no common scale.
+        """
+        self._tell("pocket", None)
+        with self._clock.standing_still():
+            from novikoff.core.pocket import load_kernel
+            from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
+        with self._clock.standing_still(), loading():
+            load_kernel(self._as_given)
+        several, proofs = len(self.classes) > 2, self.options.proofs
+        model = self._fewest_mistakes("ovr", 0.5 if several else 0.9, bound=proofs)
+        if proofs:
+            self.cases = [
+                replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
+                for case, best in zip(self.cases, self.pocket, strict=True)
+            ]
+        if several and len(self.classes) <= MAX_PAIRED_CLASSES and not self._clock.over:
+            kept = self.pocket
+            other = self._fewest_mistakes("ovo", 0.9, bound=False)
+            wrong = [(self._predicted(each) != self.codes).sum() for each in (other, model)]
+            if wrong[0] < wrong[1]:
+                return other
+            self.pocket = kept
+        return model
+
+    def _fewest_mistakes(self, kind: str, share: float, *, bound: bool) -> LinearModel:
+        from novikoff.geometry.fewest_mistakes import fewest_mistakes
+
+        scheme = scheme_for(len(self.classes), kind)
+        n_rules, seconds = scheme.sides.shape[1], self._clock.left(share).seconds
+        self.pocket = []
+        for k in range(n_rules):
+            signs, digest = signs_of(self.codes, scheme.sides, k), self._digest
+            problem = self._as_given.resigned(signs)
+            if not signs.all():  # a pair of classes: their rows only
+                taken, digest = np.flatnonzero(signs), None
+                problem = pose(problem.X[taken], signs[taken], self.options.fit_intercept)
+            each = None if seconds is None else seconds / n_rules
+            best = fewest_mistakes(
+                problem,
+                lower_bound=bound,
+                limits=Limits(updates=POCKET_UPDATES, seconds=each),
+                rng=np.random.default_rng([self.options.seed, k]),
+                sides=labels_of(scheme, self._labels, k),
+                digest=digest,
+            )
+            self.pocket.append(best)
+        model = self._model(np.column_stack([best.w for best in self.pocket]), kind)
+        model.totals[1:] = [best.updates for best in self.pocket]
+        return model
+
+    def _model(self, W: Vector, multi_class: str) -> LinearModel:
+        bias = self.options.fit_intercept
+        blank = LinearModel.blank(
+            self._labels, len(W) - 1, fit_intercept=bias, multi_class=multi_class
+        )
+        return replace(blank, W=W)
+
+    def _predicted(self, model: LinearModel) -> Indices:
+        return np.searchsorted(self._labels, model.predict(self._as_given.X))
 
 
 class Clock:
@@ -271,270 +455,6 @@ class Clock:
             took = time.monotonic() - began
             self.stopped += took
             self.end = None if self.end is None else self.end + took
-
-
-class _Study:
-    """A study in the making: one problem, one coding of the labels, one digest, one clock."""
-
-    def __init__(
-        self, X: Matrix, y: Labels, options: Options, tell: Progress, names: Sequence[str] | None
-    ) -> None:
-        self.options, self.tell = options, tell
-        check_width(X.shape[1])
-        values, codes = np.unique(y, return_inverse=True)
-        self.given: list[Label] = [plain_label(value) for value in values.tolist()]
-        self.given_codes = codes.astype(np.int64)
-        self.labels, self.codes = self._against_rest(values)
-        self.classes: list[Label] = [plain_label(value) for value in self.labels.tolist()]
-        if len(self.classes) < 2:
-            raise ValueError(f"All rows have the label {self.given[0]!r}: two classes are needed.")
-        self.scheme = scheme_for(len(self.classes), "ovr")
-        self.problem = pose(X, np.ones(len(y), dtype=np.int8), options.fit_intercept, names=names)
-        self.seen = self.problem  # by the perceptron
-        self.digest: MatrixDigest | None = None
-        self.cases: list[Case] = []
-        self.pocket: list[FewestMistakes] = []
-        self.run: Run | None = None
-        self.clock = Clock(options.budget)
-
-    def _against_rest(self, values: Labels) -> tuple[Labels, Indices]:
-        """Labels and codes of the model: with a positive class among several, it and the rest."""
-        if self.options.positive is None:
-            return values, self.given_codes
-        positive = plain_label(self.options.positive)
-        if positive not in self.given:
-            raise ValueError(f"No row has the label {positive!r}, which was to be positive.")
-        if len(values) <= 2:
-            return values, self.given_codes
-        if not str(positive) > REST:
-            raise ValueError(f"The label {positive!r} cannot be told from {REST!r}: rename it.")
-        chosen = self.given_codes == self.given.index(positive)
-        return np.array([REST, str(positive)]), chosen.astype(np.int64)
-
-    def summed_up(self, rule: str, model: LinearModel) -> Study:
-        """Everything that was found, with this model."""
-        self.tell("report", None)
-        n = len(self.classes)
-        pairs = np.bincount(self.codes * n + self._predicted(model), minlength=n * n)
-        two = signs_of(self.codes, self.scheme.sides, 0) if n == 2 else self.problem.signs
-        return Study(
-            classes=self.classes,
-            counts=np.bincount(self.codes),
-            codes=self.codes,
-            cases=self.cases,
-            run=self.run,
-            model=model,
-            rule=rule,
-            problem=self.seen.resigned(two),
-            confusion=pairs.reshape(n, n),
-            duplicates=self._duplicates(),
-            sha256=self._fingerprint(),
-            options=self.options,
-            pocket=self.pocket,
-            loading=self.clock.stopped,
-        )
-
-    def _predicted(self, model: LinearModel) -> Indices:
-        return np.searchsorted(self.labels, model.predict(self.problem.X))
-
-    def _duplicates(self) -> list[Indices]:
-        if not self.imperfect or not self.options.proofs:
-            return []
-        from novikoff.geometry.duplicates import conflicting_duplicates
-
-        return list(conflicting_duplicates(self.problem, self.codes))
-
-    def _fingerprint(self) -> str:
-        if self.digest is None or not self.options.proofs:
-            return ""
-        codes = self.codes.astype("<i8").tobytes()
-        return hashlib.sha256(self.digest.root.encode() + codes).hexdigest()
-
-    @property
-    def imperfect(self) -> bool:
-        """Whether it is proved that no rule is perfect."""
-        return any(case.verdict.kind in ("quasi-separable", "inseparable") for case in self.cases)
-
-    def decide(self) -> None:
-        """The verdict on each class that is asked about."""
-        with self.clock.standing_still():
-            from novikoff.geometry.checker import MatrixDigest
-            from novikoff.geometry.separability import decide
-
-        self.digest = MatrixDigest.of(self.problem.X)
-        several = len(self.given) > 2
-        asked = self.given if several else self.given[-1:]
-        if self.options.positive is not None:
-            asked = [plain_label(self.options.positive)]
-        for k, positive in enumerate(asked):
-            negative = None if several else next(c for c in self.given if c != positive)
-            step = f"verdict for {positive}" if len(asked) > 1 else "verdict"
-            self.tell(step, None)
-            limits = self.clock.left(0.6 / (len(asked) - k))
-            verdict, _ = decide(
-                self._signed(positive),
-                (positive, negative),
-                limits=limits,
-                progress=partial(self.tell, step),
-                digest=self.digest,
-            )
-            self.cases.append(Case(positive, negative, verdict))
-        if self.options.proofs:
-            self.cases = [self._with_recession(case) for case in self.cases]
-
-    def _signed(self, positive: Label, problem: Problem | None = None) -> Problem:
-        """A problem with one class on the positive side, all others on the negative."""
-        own = self.given_codes == self.given.index(positive)
-        return (problem or self.problem).resigned(np.where(own, 1, -1).astype(np.int8))
-
-    def _with_recession(self, case: Case) -> Case:
-        """For a quasi-separable case, the fate of the weights of a logistic regression."""
-        if case.verdict.kind != "quasi-separable":
-            return case
-        from novikoff.geometry.recession import recession
-
-        problem = self._signed(case.positive)
-        return replace(case, recession=recession(problem, case.verdict.separated_rows))
-
-    def run_perceptron(self, loading: Loading) -> LinearModel:
-        """The perceptron from zero weights, for the features as given."""
-        options, fit_intercept = self.options, self.options.fit_intercept
-        with self.clock.standing_still():
-            from novikoff.core import orders, updates
-            from novikoff.core.training import Plan, load_kernels, train
-
-        self.tell("perceptron", None)
-        began, stopped = time.perf_counter(), self.clock.stopped
-        order, scaling = orders.named(options.order), None
-        if options.scale == "standard":
-            scaling = Scaling.of(self.problem.X, centre=fit_intercept)
-            self.seen = pose(scaling.apply(self.problem.X), self.problem.signs, fit_intercept)
-        with self.clock.standing_still(), loading():
-            load_kernels(self.seen, self.scheme, order)
-        epochs = options.epochs or _epochs(self.problem)
-        plan = Plan(
-            update=updates.perceptron(),
-            order=order,
-            limits=Limits(epochs=epochs, seconds=self.clock.left(0.5).seconds),
-            seed=options.seed,
-            average=options.average,
-            threads=_threads(),
-        )
-        trained = train(self.seen, self.codes, self.scheme, plan)
-        seconds = time.perf_counter() - began - (self.clock.stopped - stopped)
-        model = LinearModel.trained(trained, self.labels, fit_intercept)
-        if scaling is not None:
-            W, blank = scaling.back(model.decisive()), np.empty((0, model.n_rules))
-            model = replace(model, W=W, weighted=blank)
-        clean, mistakes = bool(trained.converged), int(trained.totals[2].sum())
-        proved = not self.cases or not clean or self._separates(model.W)
-        self.run = Run(clean, mistakes, int(trained.epochs), seconds, options.scale, proved)
-        if scaling is not None and options.proofs:
-            self.cases = [self._with_scaled(case) for case in self.cases]
-        return model
-
-    def _separates(self, W: Vector) -> bool:
-        """Whether every rule has every row as given strictly on its side: proved."""
-        from novikoff.geometry.passes import prove_signs
-
-        problems = (
-            self.problem.resigned(signs_of(self.codes, self.scheme.sides, k))
-            for k in range(W.shape[1])
-        )
-        return bool(np.isfinite(W).all()) and all(
-            prove_signs(problem, W[:, k]) for k, problem in enumerate(problems)
-        )
-
-    def _with_scaled(self, case: Case) -> Case:
-        """The case with the margin of the standardised rows, to a thousandth."""
-        if case.verdict.kind != "separable":
-            return case
-        from novikoff.geometry.separability import decide
-
-        sides = case.positive, case.negative
-        problem = self._signed(case.positive, self.seen)
-        verdict, _ = decide(problem, sides, tol=1e-3, limits=self.clock.left(0.5))
-        return replace(case, scaled=verdict)
-
-    def largest_margin(self) -> LinearModel:
-        """The hyperplanes of the verdicts, all separable."""
-        return self._model(np.column_stack([weights_of(case) for case in self.cases]), "ovr")
-
-    def fill_pocket(self, loading: Loading) -> LinearModel:
-        """The rule with the fewest mistakes, and a bound on how few there can be.
-
-        With several classes, rules for pairs of them are tried too: rules against the rest are
-        each the best for their class, but their scores have no common scale.
-        """
-        self.tell("pocket", None)
-        with self.clock.standing_still():
-            from novikoff.core.pocket import load_kernel
-            from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
-        with self.clock.standing_still(), loading():
-            load_kernel(self.problem)
-        several, proofs = len(self.classes) > 2, self.options.proofs
-        model = self._fewest_mistakes("ovr", 0.5 if several else 0.9, bound=proofs)
-        if proofs:
-            self.cases = [
-                replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
-                for case, best in zip(self.cases, self.pocket, strict=True)
-            ]
-        if several and len(self.classes) <= MAX_PAIRED_CLASSES and not self.clock.over:
-            kept = self.pocket
-            other = self._fewest_mistakes("ovo", 0.9, bound=False)
-            if self._errors(other) < self._errors(model):
-                return other
-            self.pocket = kept
-        return model
-
-    def _fewest_mistakes(self, kind: str, share: float, *, bound: bool) -> LinearModel:
-        from novikoff.geometry.fewest_mistakes import fewest_mistakes
-
-        scheme = scheme_for(len(self.classes), kind)
-        n_rules, seconds = scheme.sides.shape[1], self.clock.left(share).seconds
-        self.pocket = [
-            fewest_mistakes(
-                problem,
-                lower_bound=bound,
-                limits=Limits(
-                    updates=POCKET_UPDATES, seconds=None if seconds is None else seconds / n_rules
-                ),
-                rng=np.random.default_rng([self.options.seed, k]),
-                sides=labels_of(scheme, self.labels, k),
-                digest=self.digest if problem.n == self.problem.n else None,
-            )
-            for k, problem in enumerate(self._problems(scheme))
-        ]
-        model = self._model(np.column_stack([best.w for best in self.pocket]), kind)
-        model.totals[1:] = [best.updates for best in self.pocket]
-        return model
-
-    def _problems(self, scheme: Scheme) -> Iterator[Problem]:
-        """The problem of each rule; of a pair of classes, with their rows only."""
-        for k in range(scheme.sides.shape[1]):
-            signs = signs_of(self.codes, scheme.sides, k)
-            if signs.all():
-                yield self.problem.resigned(signs)
-            else:
-                taken = np.flatnonzero(signs)
-                yield pose(self.problem.X[taken], signs[taken], self.options.fit_intercept)
-
-    def _model(self, W: Vector, multi_class: str) -> LinearModel:
-        blank = LinearModel.blank(
-            self.labels,
-            len(W) - 1,
-            fit_intercept=self.options.fit_intercept,
-            multi_class=multi_class,
-        )
-        return replace(blank, W=W)
-
-    def _errors(self, model: LinearModel) -> int:
-        return int((self._predicted(model) != self.codes).sum())
-
-
-def weights_of(case: Case) -> Vector:
-    """The weights of a separable case and the bias, positive for the larger of two labels."""
-    return _turned(case, case.verdict)
 
 
 def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
@@ -593,8 +513,7 @@ def _turned(case: Case, verdict: Verdict) -> Vector:
     if verdict.coef is None or verdict.intercept is None:
         raise ValueError("Without a hyperplane there are no weights.")
     w = np.append(verdict.coef, verdict.intercept)
-    size = float(np.abs(w).max())
-    w = w / size if size > 0.0 else w
+    w = np.ldexp(w, -int(np.frexp(np.abs(w).max())[1]))  # a power of two: the signs stay proved
     if case.negative is None:
         return w
     larger = np.unique(np.array([case.positive, case.negative]))[-1]
@@ -606,12 +525,6 @@ def _renamed(proof: ErrorBound | None, case: Case) -> ErrorBound | None:
     if proof is None or case.negative is not None:
         return proof
     return replace(proof, positive=case.positive, negative=None)
-
-
-def _epochs(problem: Problem) -> int:
-    X = problem.X
-    size = max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
-    return int(np.clip(ENTRIES_SEEN // size, MIN_EPOCHS, MAX_EPOCHS))
 
 
 def _threads() -> int:

@@ -1,4 +1,4 @@
-"""The report as plain data, from which the text, the JSON and the page are made.
+"""The report: a study, where its rows came from, and the files; as JSON for other programs.
 
 Rows are counted from 1, as in the file, the header not counted. ``report.schema.json``
 describes the JSON.
@@ -10,18 +10,17 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from novikoff import __version__
 from novikoff.core.rows import Indices
 from novikoff.core.validation import Label
-from novikoff.report.study import Case, Run, Study
+from novikoff.report.study import Case, Study
 
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
-    from novikoff.geometry.separability import Verdict
     from novikoff.report.estimate import Estimate
 
 SCHEMA_VERSION = 2
@@ -43,121 +42,7 @@ class Source:
     sparse: bool = False
 
 
-@dataclass(frozen=True)
-class ClassPart:
-    """A class and its number of rows."""
-
-    label: Label
-    rows: int
-
-
-@dataclass(frozen=True)
-class DataPart:
-    """The data."""
-
-    source: str
-    rows: int
-    features: int
-    sparse: bool
-    label: str | None
-    positive: Label | None
-    fit_intercept: bool
-    classes: list[ClassPart]
-    notes: list[str]
-
-
-@dataclass(frozen=True)
-class RowsPart:
-    """Some rows: how many, the numbers of the first of them, and their ids if there are any."""
-
-    count: int
-    rows: list[int]
-    ids: list[str] | None
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """An interval that is guaranteed to hold a number; null is infinity."""
-
-    lo: float | None
-    hi: float | None
-
-
-@dataclass(frozen=True)
-class Fate:
-    """A weight without a finite estimate, and the sign of the direction found."""
-
-    name: str
-    sign: int
-
-
-@dataclass(frozen=True)
-class Logistic:
-    """What becomes of the weights of a logistic regression.
-
-    The signs of ``infinite`` are those of the direction found: +1, −1, or 0 where both
-    are possible.
-    """
-
-    infinite: list[Fate]
-    undetermined: list[str]
-
-
-@dataclass(frozen=True)
-class ScaledPart:
-    """Margin, radius and mistake bound on the standardised features."""
-
-    margin: Bounds
-    radius: float | None
-    mistake_bound: int | None
-
-
-@dataclass(frozen=True)
-class CasePart:
-    """One class against the other, or the rest (``negative`` is null)."""
-
-    positive: Label
-    negative: Label | None
-    kind: str
-    margin: Bounds
-    geometric_margin: Bounds
-    radius: float | None
-    mistake_bound: int | None
-    scaled: ScaledPart | None
-    support: RowsPart
-    separated: RowsPart
-    logistic: Logistic | None
-    errors: int | None
-    errors_lower_bound: int | None
-
-
-@dataclass(frozen=True)
-class VerdictPart:
-    """The kind for the data as a whole: the worst of its cases."""
-
-    kind: str
-    cases: list[CasePart]
-
-
-@dataclass(frozen=True)
-class ModelPart:
-    """The rule that was kept, and its mistakes on the training rows."""
-
-    rule: str
-    errors: int
-    confusion: list[list[int]]
-
-
-@dataclass(frozen=True)
-class DuplicatesPart:
-    """Identical rows with different labels."""
-
-    groups: int
-    listed: list[RowsPart]
-
-
-@dataclass(frozen=True)
-class Files:
+class Files(NamedTuple):
     """The files that were written."""
 
     model: str | None = None
@@ -166,138 +51,159 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Report:
-    """All of it."""
+class Rows:
+    """Some rows: how many, the numbers of the first of them, and their ids if there are any."""
 
-    schema_version: int
-    program: str
-    data: DataPart
-    verdict: VerdictPart | None
-    perceptron: Run | None
-    model: ModelPart
-    duplicates: DuplicatesPart
-    estimate: Estimate | None
-    files: Files
-    seconds: float
+    count: int
+    rows: list[int]
+    ids: list[str] | None
+
+
+class Verdicts(NamedTuple):
+    """The kind for the data as a whole, the worst of its cases; and the cases."""
+
+    kind: str
+    cases: list[Case]
+
+
+class Logistic(NamedTuple):
+    """What becomes of the weights of a logistic regression.
+
+    Weights without a finite estimate run to +∞, −∞ or (sign 0) either; others are not determined.
+    """
+
+    infinite: list[tuple[str, int]]
+    undetermined: list[str]
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a person or a program is told of a study."""
+
+    found: Study
+    source: Source
+    estimate: Estimate | None = None
+    files: Files = Files()  # noqa: RUF009 — a tuple
+    seconds: float = 0.0
+    program: str = f"novikoff {__version__}"
+
+    @property
+    def verdict(self) -> Verdicts | None:
+        """The verdicts, if there are any."""
+        kinds = self.found.kinds
+        worst = max(kinds, key=_SEVERITY.index, default="")
+        return Verdicts(worst, self.found.cases) if kinds else None
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said about the data, and why verdicts went no further."""
+        reasons = dict.fromkeys(case.verdict.obstacle for case in self.found.cases)
+        stopped = [f"the verdict went no further: {reason}" for reason in reasons if reason]
+        return [*self.source.notes, *stopped]
+
+    @property
+    def positive(self) -> Label | None:
+        """The positive class of two, as it is called among the classes; None for several."""
+        classes, positive = self.found.classes, self.found.options.positive
+        if len(classes) > 2:
+            return None
+        named = [label for label in classes if positive in (label, str(label))]
+        return classes[-1] if positive is None or not named else named[0]
+
+    @property
+    def classes(self) -> list[tuple[Label, int]]:
+        """The classes and their numbers of rows."""
+        counts = np.bincount(self.found.codes).tolist()
+        return list(zip(self.found.classes, counts, strict=True))
+
+    def rows(self, rows: Indices) -> Rows:
+        """Rows by the numbers of their file."""
+        first, ids = rows[:_MAX_LISTED].tolist(), self.source.ids
+        numbers: list[int] = self.source.rows[first].tolist()
+        return Rows(len(rows), numbers, None if ids is None else [ids[i] for i in first])
+
+    def logistic(self, case: Case) -> Logistic | None:
+        """The fate of a logistic regression's weights, of a case that is quasi-separable."""
+        fate, verdict = case.recession, case.verdict
+        if fate is None or verdict.coef is None or verdict.intercept is None:
+            return None
+        names = [*self.source.names, "(intercept)"]
+        signs = np.sign(np.append(verdict.coef, verdict.intercept)).astype(int).tolist()
+        return Logistic(
+            [(names[j], signs[j]) for j in np.flatnonzero(fate.infinite).tolist()],
+            [names[j] for j in np.flatnonzero(fate.undetermined).tolist()],
+        )
 
     def to_json(self) -> str:
         """The report as JSON."""
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        found, source, verdict = self.found, self.source, self.verdict
+        body = {
+            "schema_version": SCHEMA_VERSION,
+            "program": self.program,
+            "data": {
+                "source": source.name,
+                "rows": len(source.rows),
+                "features": len(source.names),
+                "sparse": source.sparse,
+                "label": source.label,
+                "positive": self.positive,
+                "fit_intercept": found.options.fit_intercept,
+                "classes": [{"label": label, "rows": count} for label, count in self.classes],
+                "notes": self.notes,
+            },
+            "verdict": verdict
+            and {"kind": verdict.kind, "cases": [self._case(case) for case in verdict.cases]},
+            "perceptron": found.run and asdict(found.run),
+            "model": {
+                "rule": found.rule,
+                "errors": found.errors,
+                "confusion": found.confusion.tolist(),
+            },
+            "duplicates": {
+                "groups": len(found.duplicates),
+                "listed": [asdict(self.rows(rows)) for rows in found.duplicates[:_MAX_LISTED]],
+            },
+            "estimate": self.estimate and asdict(self.estimate),
+            "files": self.files._asdict(),
+            "seconds": self.seconds,
+        }
+        return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def _case(self, case: Case) -> dict[str, object]:
+        verdict, scaled, logistic = case.verdict, case.scaled, self.logistic(case)
+        separated = verdict.separated_rows if verdict.kind == "quasi-separable" else np.arange(0)
+        return {
+            "positive": case.positive,
+            "negative": case.negative,
+            "kind": verdict.kind,
+            "margin": _bounds(verdict.margin),
+            "geometric_margin": _bounds(verdict.geometric_margin),
+            "radius": _finite(verdict.radius),
+            "mistake_bound": verdict.mistake_bound,
+            "scaled": scaled
+            and {
+                "margin": _bounds(scaled.margin),
+                "radius": _finite(scaled.radius),
+                "mistake_bound": scaled.mistake_bound,
+            },
+            "support": asdict(self.rows(verdict.support)),
+            "separated": asdict(self.rows(separated)),
+            "logistic": logistic
+            and {
+                "infinite": [{"name": name, "sign": sign} for name, sign in logistic.infinite],
+                "undetermined": logistic.undetermined,
+            },
+            "errors": case.errors,
+            "errors_lower_bound": case.least_errors,
+        }
 
 
-def summarize(
-    found: Study,
-    source: Source,
-    *,
-    estimate: Estimate | None = None,
-    files: Files = Files(),  # noqa: B008 — frozen
-    seconds: float = 0.0,
-) -> Report:
-    """Put a study into words that need no arrays."""
-    listing = _Listing(source)
-    return Report(
-        schema_version=SCHEMA_VERSION,
-        program=f"novikoff {__version__}",
-        data=DataPart(
-            source=source.name,
-            rows=len(source.rows),
-            features=len(source.names),
-            sparse=source.sparse,
-            label=source.label,
-            positive=_positive(found),
-            fit_intercept=found.options.fit_intercept,
-            classes=[
-                ClassPart(label, int(count))
-                for label, count in zip(found.classes, found.counts, strict=True)
-            ],
-            notes=[*source.notes, *_obstacles(found)],
-        ),
-        verdict=_verdict(found, source, listing),
-        perceptron=found.run,
-        model=ModelPart(found.rule, found.errors, found.confusion.tolist()),
-        duplicates=DuplicatesPart(
-            len(found.duplicates), [listing.of(rows) for rows in found.duplicates[:_MAX_LISTED]]
-        ),
-        estimate=estimate,
-        files=files,
-        seconds=seconds,
-    )
+summarize = Report
 
 
-def _obstacles(found: Study) -> list[str]:
-    """Why verdicts went no further, each reason once."""
-    reasons = [case.verdict.obstacle for case in found.cases]
-    return [f"the verdict went no further: {reason}" for reason in dict.fromkeys(reasons) if reason]
-
-
-def _positive(found: Study) -> Label | None:
-    """The positive class of two, as it is called among the classes; None for several."""
-    if len(found.classes) > 2:
-        return None
-    positive = found.options.positive
-    named = [label for label in found.classes if positive in (label, str(label))]
-    return found.classes[-1] if positive is None or not named else named[0]
-
-
-class _Listing:
-    """Rows by the numbers of their file."""
-
-    def __init__(self, source: Source) -> None:
-        self.numbers, self.ids = source.rows, source.ids
-
-    def of(self, rows: Indices) -> RowsPart:
-        first = rows[:_MAX_LISTED].tolist()
-        ids = None if self.ids is None else [self.ids[i] for i in first]
-        return RowsPart(len(rows), self.numbers[first].tolist(), ids)
-
-
-def _verdict(found: Study, source: Source, listing: _Listing) -> VerdictPart | None:
-    if not found.cases:
-        return None
-    return VerdictPart(
-        kind=max(found.kinds, key=_SEVERITY.index),
-        cases=[_case(case, source, listing) for case in found.cases],
-    )
-
-
-def _case(case: Case, source: Source, listing: _Listing) -> CasePart:
-    verdict = case.verdict
-    quasi = verdict.kind == "quasi-separable"
-    return CasePart(
-        positive=case.positive,
-        negative=case.negative,
-        kind=verdict.kind,
-        margin=_bounds(verdict.margin),
-        geometric_margin=_bounds(verdict.geometric_margin),
-        radius=_finite(verdict.radius),
-        mistake_bound=verdict.mistake_bound,
-        scaled=None if case.scaled is None else _scaled(case.scaled),
-        support=listing.of(verdict.support),
-        separated=listing.of(verdict.separated_rows if quasi else np.arange(0)),
-        logistic=_logistic(case, source),
-        errors=case.errors,
-        errors_lower_bound=case.least_errors,
-    )
-
-
-def _logistic(case: Case, source: Source) -> Logistic | None:
-    fate, verdict = case.recession, case.verdict
-    if fate is None or verdict.coef is None or verdict.intercept is None:
-        return None
-    names = [*source.names, "(intercept)"]
-    signs = np.sign(np.append(verdict.coef, verdict.intercept)).astype(int).tolist()
-    return Logistic(
-        infinite=[Fate(names[j], signs[j]) for j in np.flatnonzero(fate.infinite).tolist()],
-        undetermined=[names[j] for j in np.flatnonzero(fate.undetermined).tolist()],
-    )
-
-
-def _scaled(verdict: Verdict) -> ScaledPart:
-    return ScaledPart(_bounds(verdict.margin), _finite(verdict.radius), verdict.mistake_bound)
-
-
-def _bounds(interval: Interval) -> Bounds:
-    return Bounds(_finite(interval.lo), _finite(interval.hi))
+def _bounds(interval: Interval) -> dict[str, float | None]:
+    """An interval that is guaranteed to hold a number; null is infinity."""
+    return {"lo": _finite(interval.lo), "hi": _finite(interval.hi)}
 
 
 def _finite(number: float) -> float | None:
