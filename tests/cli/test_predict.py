@@ -179,11 +179,10 @@ def test_lines_are_answered_as_they_come(tmp_path: Path) -> None:
     model = spam(tmp_path)
     with started(model, "-") as running:
         assert running.stdout is not None
-        ask(running, b"b:1\na:1\n")
-        lines = [running.stdout.readline() for _ in range(3)]
-        assert lines == [b"row,prediction\n", b"1,ham\n", b"2,spam\n"]
-        for number, (question, answer) in enumerate([(b"a:1\n", b"spam"), (b"b:1\n", b"ham")], 3):
+        for number, (question, answer) in enumerate([(b"b:1\n", b"ham"), (b"a:1\n", b"spam")], 1):
             ask(running, question)
+            if number == 1:
+                assert running.stdout.readline() == b"row,prediction\n"
             assert running.stdout.readline() == b"%d,%s\n" % (number, answer)
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130

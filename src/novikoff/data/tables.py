@@ -87,7 +87,7 @@ class TableRows:
         self.notes: list[str] = []
         self.missing: MissingValues | None = None
         self._levels: list[tuple[str, ...] | None] = [None] * len(roles.features)
-        if self._known is not None:
+        if self._known is not None and self._known.columns:  # a matrix has none
             self._levels = [column.levels for column in self._known.columns]
         self._truths: dict[int, bool] = {}  # whether a column of text holds truth values
 
