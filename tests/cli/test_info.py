@@ -30,8 +30,8 @@ def test_a_model_of_two_classes(files: Files, fitted: Path) -> None:
 def test_a_model_of_several_classes(fitted: Path) -> None:
     done = inside("info", fitted / "iris.novikoff")
     for pair in ("versicolor against setosa", "virginica against setosa"):
-        assert f"weights    {pair}" in done.out
-    assert "weights    virginica against versicolor" in done.out
+        assert f"weights     {pair}" in done.out
+    assert "weights     virginica against versicolor" in done.out
     assert done.out.count("(intercept)") == 3
 
 
@@ -80,4 +80,4 @@ def test_pairs_of_classes_are_named(tmp_path: Path) -> None:
     done = inside("info", tmp_path / "pairs.novikoff")
     assert done.code == 0
     for pair in ("b against a", "c against a", "c against b"):
-        assert f"weights    {pair}" in done.out
+        assert f"weights     {pair}" in done.out

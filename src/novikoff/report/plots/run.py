@@ -229,9 +229,8 @@ def _panel(ax: Axes, values: Vector, bound: Vector, until: float) -> None:
 
 def _margin_and_radius(rule: Rule, w_star: Vector, bias: float) -> tuple[float, float]:
     """γ and R of the rows; ValueError if w* does not separate them."""
-    d = len(rule.w)
-    shift = bias * w_star[-1] if len(w_star) > d else 0.0
-    aligned = rule.signs * (rule.X @ w_star[:d] + shift) / norm_of(w_star)
+    shift = bias * w_star[-1] if len(w_star) > len(rule.w) else 0.0
+    aligned = rule.signs * (rule.X @ w_star[: len(rule.w)] + shift) / norm_of(w_star)
     worst = int(np.argmin(aligned))
     if not aligned[worst] > 0.0:
         raise ValueError(
