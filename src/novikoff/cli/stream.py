@@ -103,7 +103,7 @@ def command(data: str, **values: object) -> None:
         if not session.reader.rows.repeatable and asked.passes > 1:
             raise ValueError(f"{data} can be read only once: --passes is for files.")
         try:
-            with status_line(silent=asked.quiet) as draw:
+            with status_line(silent=session.silent) as draw:
                 session.run(signals, draw)
             session.heed(signals)  # the end may come with the signal
         except ValueError as error:
@@ -153,6 +153,7 @@ class _Session:
         from novikoff.report.stream import StreamRun, begin, resume
 
         self.asked, self.path = asked, model
+        self.silent = asked.quiet or asked.form == "json" or not sys.stderr.isatty()
         self.lasting = {_OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING}
         options = StreamOptions(read_options(asked), asked.hash, asked.names, asked.text_labels)
         run = StreamRun(
@@ -184,7 +185,6 @@ class _Session:
         if limit is not None and shown >= limit:
             return
         stops = [doubling, *(multiples(n) for n in (every, limit) if n is not None)]
-        live = sys.stderr.isatty() and not self.asked.quiet
         looked, lines = 0.0, 0
         steps = self.reader.go(lambda rows: min(stop(rows) for stop in stops), self.asked.passes)
         with contextlib.closing(steps):
@@ -196,7 +196,7 @@ class _Session:
                         lines += 1
                     if every is not None and shown % every == 0:
                         self.save()
-                if live and time.monotonic() - looked > _SECONDS_BETWEEN_LOOKS:
+                if not self.silent and time.monotonic() - looked > _SECONDS_BETWEEN_LOOKS:
                     rows, mistakes, error, recent, bound = _said(run.progress())
                     draw(f"{rows} rows  {mistakes} mistakes  {error} ({recent})  γ ≤ {bound}")
                     looked = time.monotonic()

@@ -353,9 +353,9 @@ def resume(
     stream = (saved.data or {}).get("stream")
     if not isinstance(stream, dict) or saved.estimator != "Perceptron":
         raise DataError(f"{path} is a model, but not of a stream that could go on.")
-    before, state, passes = (stream.get(name) for name in ("asked", "state", "pass"))
-    whole = isinstance(before, dict) and isinstance(state, dict) and type(passes) is int
-    if not whole or passes < 1:
+    before, state, passes = stream.get("asked"), stream.get("state"), stream.get("pass", 0)
+    told = isinstance(state, dict) and type(passes) is int and passes >= 1
+    if not told or not isinstance(before, dict):
         raise DataError(f"{path} does not say what was asked of its stream, or where it stopped.")
     for name in sorted({*before, *asked}):
         was, now = ("nothing" if v is None else v for v in (before.get(name), asked.get(name)))

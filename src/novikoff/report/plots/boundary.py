@@ -105,7 +105,7 @@ class BoundaryDisplay:
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw, on these axes or on a new figure of pyplot."""
-        ax = style.pyplot_axes()[0] if ax is None else ax
+        ax = style.blank_axes(pyplot=True)[0] if ax is None else ax
         self._plot_points(ax)
         low, high = _box(self.view, self.drawn)
         note = self._plot_sides(ax, low, high)

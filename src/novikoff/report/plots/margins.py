@@ -170,7 +170,7 @@ class MarginsDisplay:
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw, on these axes or on a new figure of pyplot."""
-        ax = style.pyplot_axes()[0] if ax is None else ax
+        ax = style.blank_axes(pyplot=True)[0] if ax is None else ax
         wrong = self.edges[1:] <= 0.0
         n_wrong = int((self.margins <= 0.0).sum())
         n_right = len(self.margins) - n_wrong
