@@ -7,19 +7,26 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pty
 import shlex
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.cli.conftest import COMMAND, COMPILING, Files, Result, environment, inside, script
+from tests.cli.conftest import (
+    COMMAND,
+    COMPILING,
+    Files,
+    Result,
+    environment,
+    inside,
+    on_terminal,
+    script,
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,36 +36,6 @@ def hard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(0)
     np.savez(path, X=rng.standard_normal((6000, 40)), y=rng.integers(0, 2, 6000))
     return path
-
-
-def signalled(words: list[str], step: str, number: int) -> tuple[int, str, str]:
-    """Send a signal once a step is shown; the exit code and both outputs."""
-    ours, theirs = pty.openpty()
-    seen = b""
-    with subprocess.Popen(  # noqa: S603
-        [*COMMAND, *words], stdout=subprocess.PIPE, stderr=theirs, env=environment()
-    ) as process:
-        os.close(theirs)
-        alarm = threading.Timer(120, process.kill)  # a test that hangs tells nothing
-        alarm.start()
-        sent = False
-        while True:
-            try:
-                chunk = os.read(ours, 65536)
-            except OSError:
-                break
-            seen += chunk
-            if not sent and step.encode() in seen:
-                process.send_signal(number)
-                sent = True
-            if not chunk:
-                break
-        alarm.cancel()
-        assert process.stdout is not None
-        out = process.stdout.read().decode()
-        code = process.wait()
-    os.close(ours)
-    return code, out, seen.decode()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +48,8 @@ def signalled(words: list[str], step: str, number: int) -> tuple[int, str, str]:
 def test_a_signal_in_the_middle_leaves_nothing(
     step: str, number: signal.Signals, words: list[str], hard: Path, tmp_path: Path
 ) -> None:
-    code, text, shown = signalled(["fit", str(hard), *words, "--out", str(tmp_path)], step, number)
+    command = ["fit", str(hard), *words, "--out", str(tmp_path)]
+    code, text, shown = on_terminal(command, signal_at=(step, number))
     assert (code, text) == (128 + number, "")
     assert "Traceback" not in shown
     said = shown.count("novikoff: interrupted; nothing was written.")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from novikoff import __version__
-from tests.cli.conftest import COMMAND, COMPILING, Files, environment, inside, script
+from tests.cli.conftest import COMPILING, Files, inside, on_terminal, script
 
 
 def test_help_and_version() -> None:
@@ -65,37 +61,6 @@ def test_wrong_usage(words: list[str], complaint: str) -> None:
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("Usage: novikoff")
     assert complaint in done.err
-
-
-def on_terminal(words: list[str], **more: str) -> tuple[int, str, str]:
-    """Run the command with a terminal for each of its outputs; what each of them showed."""
-    ends = [pty.openpty() for _ in range(2)]
-    seen = [b"", b""]
-
-    def listen(k: int) -> None:
-        while True:
-            try:
-                chunk = os.read(ends[k][0], 65536)
-            except OSError:  # the other side is closed
-                return
-            if not chunk:
-                return
-            seen[k] += chunk
-
-    with subprocess.Popen(  # noqa: S603
-        [*COMMAND, *words], stdout=ends[0][1], stderr=ends[1][1], env=environment(**more)
-    ) as process:
-        for _, theirs in ends:
-            os.close(theirs)
-        readers = [threading.Thread(target=listen, args=(k,)) for k in range(2)]
-        for reader in readers:
-            reader.start()
-        code = process.wait(timeout=120)
-        for reader in readers:
-            reader.join(timeout=10)
-    for ours, _ in ends:
-        os.close(ours)
-    return code, seen[0].decode(), seen[1].decode()
 
 
 def test_a_terminal_shows_steps_and_colour(files: Files, tmp_path: Path) -> None:
