@@ -7,6 +7,7 @@ import gzip
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -268,11 +269,14 @@ def test_lines_are_answered_as_they_come(tmp_path: Path) -> None:
     """A reader of a pipe gets each answer before the next question, the first too."""
     with started(spam(tmp_path), "-") as running:
         assert running.stdout is not None
+        alarm = threading.Timer(120, running.kill)  # a test that hangs tells nothing
+        alarm.start()
         for number, (question, answer) in enumerate([(b"b:1\n", b"ham"), (b"a:1\n", b"spam")], 1):
             ask(running, question)
             if number == 1:
                 assert running.stdout.readline() == b"row,prediction\n"
             assert running.stdout.readline() == b"%d,%s\n" % (number, answer)
+        alarm.cancel()
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130
         assert running.stderr is not None

@@ -134,23 +134,16 @@ def test_a_plane_of_two_features_is_a_section_at_the_means_of_the_others() -> No
     assert "$b$ = " in display.view.held
     wide = BoundaryDisplay.from_estimator(*noisy(d=30), plane=(0, 29), ax=ax())
     assert "the other 28 features held at their means" in " ".join(texts_of(wide.figure_))
-    for wrong, message in (("e", "'e' is not known: it is none of the names"), (2, "different")):
+    wrong: list[tuple[object, tuple[Any, ...], str]] = [
+        (frame, ("c", "e"), "'e' is not known: it is none of the names"),
+        (frame, ("c", 2), "different features"),
+        (X, (0, 4), "feature 4 is not known: the numbers are 0 to 3"),
+        (X, ("x", 1), "'x' is not known"),
+        (X, (1, 2, 3), "A plane is a pair"),
+    ]
+    for given, plane, message in wrong:
         with pytest.raises(ValueError, match=message):
-            BoundaryDisplay.from_estimator(clf, frame, y, plane=("c", wrong), ax=ax())
-
-
-@pytest.mark.parametrize(
-    ("plane", "message"),
-    [
-        ((0, 5), "feature 5 is not known: the numbers are 0 to 4"),
-        ((1, 1), "different features"),
-        (("x", 1), "'x' is not known"),
-        ((1, 2, 3), "A plane is a pair"),
-    ],
-)
-def test_planes_that_are_none(plane: tuple[int, int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        BoundaryDisplay.from_estimator(*noisy(), plane=plane, ax=ax())
+            BoundaryDisplay.from_estimator(clf, given, y, plane=plane, ax=ax())
 
 
 def test_the_margin_and_its_support() -> None:
@@ -352,24 +345,25 @@ def test_the_proof_on_sparse_rows_and_without_a_bias() -> None:
 
 def test_traces_that_prove_nothing_are_refused() -> None:
     clf, X, y, w_star = traced()
-    with pytest.raises(ValueError, match="positive margin and radius"):
-        ProofDisplay.from_estimator(clf, X, y, margin=-1.0, ax=blank_axes(3))
-    with pytest.raises(ValueError, match="needs three axes, not 1"):
-        ProofDisplay.from_estimator(clf, X, y, ax=blank_axes())
-    wrong = nv.Perceptron(trace=-w_star, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"does not separate the rows: .* in row \d+"):
-        ProofDisplay.from_estimator(wrong, X, y, ax=blank_axes(3))
-    bare = nv.Perceptron(trace=True, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="fit with trace="):
-        ProofDisplay.from_estimator(bare, X, y, ax=blank_axes(3))
+
+    def run(**options: Any) -> nv.Perceptron:
+        return nv.Perceptron(random_state=0, **options)
+
+    moved = run(trace=w_star).fit(X, y, coef_init=[1.0, 1.0, 9.0])
+    for found, options, message in (
+        (clf, {"margin": -1.0}, "positive margin and radius"),
+        (clf, {"ax": blank_axes()}, "needs three axes, not 1"),
+        (run(trace=-w_star).fit(X, y), {}, r"does not separate the rows: .* in row \d+"),
+        (run(trace=True).fit(X, y), {}, "fit with trace="),
+        (moved, {}, "did not start from zero"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ProofDisplay.from_estimator(found, X, y, **({"ax": blank_axes(3)} | options))
     with pytest.raises(ValueError, match="trace=True"):
-        MistakesDisplay.from_estimator(nv.Perceptron(random_state=0).fit(X, y), ax=ax())
+        MistakesDisplay.from_estimator(run().fit(X, y), ax=ax())
     weighted, *_ = traced(class_weight={-1: 0.5, 1: 3.0})
     with pytest.raises(ValueError, match="steps of this run differ"):
         MistakesDisplay.from_estimator(weighted, margin=0.1, radius=9.0, ax=ax())
-    moved = nv.Perceptron(trace=w_star, random_state=0).fit(X, y, coef_init=[1.0, 1.0, 9.0])
-    with pytest.raises(ValueError, match="did not start from zero"):
-        ProofDisplay.from_estimator(moved, X, y, ax=blank_axes(3))
 
 
 # Conventions
