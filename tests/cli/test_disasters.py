@@ -50,7 +50,7 @@ def test_a_signal_in_the_middle_leaves_nothing(
 ) -> None:
     command = ["fit", str(hard), *words, "--out", str(tmp_path)]
     code, text, shown = on_terminal(command, signal_at=(step, number))
-    assert (code, text) == (128 + number, "")
+    assert (code, text) == (128 + number, ""), shown
     assert "Traceback" not in shown
     said = shown.count("novikoff: interrupted; nothing was written.")
     assert said == (number == signal.SIGINT)

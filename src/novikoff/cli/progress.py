@@ -80,12 +80,13 @@ def saying_that_it_compiles() -> Iterator[None]:
                 return
 
     watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
     try:
+        watcher.start()  # a signal may come in the middle of it
         yield
     finally:
         done.set()
-        watcher.join()
+        if watcher.is_alive():
+            watcher.join()
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
