@@ -10,8 +10,10 @@ import contextlib
 import io
 import json
 import os
+import pty
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -105,6 +107,42 @@ def inside(*words: str | Path, stdin: bytes = b"") -> Result:
         texts.append(stream.read())
     assert isinstance(stop.value.code, int)
     return Result(stop.value.code, *texts)
+
+
+def on_terminal(
+    words: Sequence[str], *, signal_at: tuple[str, int] | None = None, **more: str
+) -> tuple[int, str, str]:
+    """Run the command with a terminal for each of its outputs: what each of them showed.
+
+    ``signal_at`` is a step, and the signal to send once standard error shows it.
+    """
+    ends, seen = [pty.openpty() for _ in range(2)], [b"", b""]
+    waiting = [] if signal_at is None else [signal_at]
+
+    def listen(k: int) -> None:
+        with contextlib.suppress(OSError):  # the other side is closed
+            while chunk := os.read(ends[k][0], 65536):
+                seen[k] += chunk
+                if k == 1 and waiting and waiting[0][0].encode() in seen[k]:
+                    process.send_signal(waiting.pop()[1])
+
+    with subprocess.Popen(  # noqa: S603
+        [*COMMAND, *words], stdout=ends[0][1], stderr=ends[1][1], env=environment(**more)
+    ) as process:
+        for _, theirs in ends:
+            os.close(theirs)
+        readers = [threading.Thread(target=listen, args=(k,)) for k in range(2)]
+        for reader in readers:
+            reader.start()
+        try:
+            code = process.wait(timeout=120)
+        finally:
+            process.kill()
+        for reader in readers:
+            reader.join(timeout=10)
+    for ours, _ in ends:
+        os.close(ours)
+    return code, seen[0].decode(), seen[1].decode()
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:

@@ -6,6 +6,7 @@ import csv
 import json
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,38 +33,18 @@ def texts(files: Files, tmp_path_factory: pytest.TempPathFactory) -> dict[str, R
     return seen
 
 
-def report(*words: str | Path, code: int = 0) -> dict[str, object]:
+def report(*words: str | Path) -> dict[str, Any]:
     """The report as JSON, which must be as its schema says."""
     done = inside("fit", *words, "--format", "json")
-    assert (done.code, done.err) == (code, "")
+    assert (done.code, done.err) == (0, "")
     jsonschema.validate(done.json, SCHEMA)
     return done.json
-
-
-def at(body: object, *path: str | int) -> object:
-    """A value inside JSON."""
-    for key in path:
-        if isinstance(body, list) and isinstance(key, int):
-            body = body[key]
-        else:
-            assert isinstance(body, dict)
-            body = body[key]
-    return body
-
-
-def numbers(value: object) -> list[int]:
-    assert isinstance(value, list)
-    return [int(number) for number in value]
 
 
 def table(path: Path) -> tuple[list[list[float]], list[str]]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))[1:]
     return [[float(value) for value in row[:-1]] for row in rows], [row[-1] for row in rows]
-
-
-def kind(body: dict[str, object]) -> object:
-    return at(body, "verdict", "kind")
 
 
 def test_success_is_silent_on_standard_error(texts: dict[str, Result]) -> None:
@@ -127,21 +108,15 @@ def test_several_classes(texts: dict[str, Result]) -> None:
 def test_the_confusion_matrix_adds_up_to_what_predict_says(
     texts: dict[str, Result], files: Files, tmp_path: Path
 ) -> None:
-    body = report(files.iris, "--out", tmp_path)
+    model = report(files.iris, "--out", tmp_path)["model"]
     done = inside("predict", tmp_path / "iris.novikoff", files.iris)
     truth = table(files.iris)[1]
     said = [row["prediction"] for row in csv.DictReader(done.out.splitlines())]
-    names = ["setosa", "versicolor", "virginica"]
-    counted = [
-        [sum(t == a and s == b for t, s in zip(truth, said, strict=True)) for b in names]
-        for a in names
-    ]
-    wrong = sum(t != s for t, s in zip(truth, said, strict=True))
-    assert at(body, "model", "confusion") == counted
-    assert at(body, "model", "errors") == wrong
-    assert np.sum(counted) == 150
-    assert done.err == f"novikoff: {wrong} of 150 labels differ.\n"
-    assert texts["iris"].line("mistakes").startswith(f"{wrong} of 150 rows")
+    pairs, names = list(zip(truth, said, strict=True)), sorted(set(truth))
+    assert model["confusion"] == [[pairs.count((a, b)) for b in names] for a in names]
+    assert model["errors"] == sum(t != s for t, s in pairs)
+    assert done.err == f"novikoff: {model['errors']} of 150 labels differ.\n"
+    assert texts["iris"].line("mistakes").startswith(f"{model['errors']} of 150 rows")
 
 
 def contradict(X: npt.NDArray[np.float64], signs: npt.NDArray[np.int64]) -> bool:
@@ -152,17 +127,15 @@ def contradict(X: npt.NDArray[np.float64], signs: npt.NDArray[np.int64]) -> bool
 
 
 def test_contradicting_rows_contradict(files: Files, tmp_path: Path) -> None:
-    X, y = table(files.iris)
-    data, labels = np.array(X), np.array(y)
-    body = report(files.iris, "--out", tmp_path)
-    for k, name in ((1, "versicolor"), (2, "virginica")):
-        case = at(body, "verdict", "cases", k)
-        assert at(case, "positive") == name
-        rows = np.array(numbers(at(case, "support", "rows"))) - 1
-        signs = np.where(labels == name, 1, -1)
-        assert contradict(data[rows], signs[rows])
-        assert not contradict(data[rows[1:]], signs[rows[1:]])  # none of them is idle
-        assert numbers([at(case, "errors_lower_bound")]) <= numbers([at(case, "errors")])
+    X, y = (np.array(part) for part in table(files.iris))
+    _, *cases = report(files.iris, "--out", tmp_path)["verdict"]["cases"]
+    assert [case["positive"] for case in cases] == ["versicolor", "virginica"]
+    for case in cases:
+        rows = np.array(case["support"]["rows"]) - 1
+        signs = np.where(y == case["positive"], 1, -1)
+        assert contradict(X[rows], signs[rows])
+        assert not contradict(X[rows[1:]], signs[rows[1:]])  # none of them is idle
+        assert case["errors_lower_bound"] <= case["errors"]
 
 
 @pytest.mark.parametrize("name", ["xor", "line", "quasi", "wine", "cancer"])
@@ -171,9 +144,7 @@ def test_the_numbers_are_the_librarys(name: str, files: Files, tmp_path: Path) -
     rows, labels = table(path)
     X, y = np.array(rows), np.array(labels)
     body = report(path, "--out", tmp_path)
-    cases = at(body, "verdict", "cases")
-    assert isinstance(cases, list)
-    for case in cases:
+    for case in body["verdict"]["cases"]:
         verdict = nv.separate(X, y, positive=case["positive"])
         assert case["kind"] == verdict.kind
         for key, interval in (
@@ -189,8 +160,7 @@ def test_the_numbers_are_the_librarys(name: str, files: Files, tmp_path: Path) -
         assert case["support"]["rows"] == (verdict.support + 1).tolist()
         if verdict.kind == "quasi-separable":
             assert case["separated"]["rows"] == (verdict.separated_rows + 1).tolist()
-    assert at(body, "data", "rows") == len(y)
-    assert at(body, "data", "features") == X.shape[1]
+    assert (body["data"]["rows"], body["data"]["features"]) == X.shape
 
 
 KNOWN = [
@@ -210,20 +180,16 @@ def test_real_data_with_known_answers(
     name: str, words: list[str], known: str | dict[str | int, str], tmp_path: Path
 ) -> None:
     body = report(SHARED / name, *words, "--out", tmp_path)
-    cases = at(body, "verdict", "cases")
-    assert isinstance(cases, list)
+    cases = body["verdict"]["cases"]
     if isinstance(known, str):
         assert len(cases) == {"zoo.csv": 7}.get(name, 6)
         assert {case["kind"] for case in cases} == {known}
     else:
         assert {case["positive"]: case["kind"] for case in cases} == known
     if name == "endometrial.csv":
-        assert at(body, "verdict", "cases", 0, "logistic", "infinite") == [
-            {"name": "NV", "sign": 1}
-        ]
+        assert cases[0]["logistic"]["infinite"] == [{"name": "NV", "sign": 1}]
     if name == "spam.csv.gz":
-        first = at(body, "duplicates", "listed", 0, "rows")
-        assert first == [64, 3109]
+        assert body["duplicates"]["listed"][0]["rows"] == [64, 3109]
     certificate = tmp_path / (name.split(".")[0] + ".cert.json")
     assert inside("verify", certificate, SHARED / name).code == 0
 
@@ -254,52 +220,48 @@ def test_require(name: str, word: str, code: int, files: Files, tmp_path: Path) 
 
 
 def test_the_positive_class_of_two(files: Files, tmp_path: Path) -> None:
-    body = report(files.line, "--positive", "high", "--out", tmp_path)
-    assert at(body, "verdict", "cases", 0, "positive") == "high"
-    assert at(body, "verdict", "cases", 0, "negative") == "low"
+    case = report(files.line, "--positive", "high", "--out", tmp_path)["verdict"]["cases"][0]
+    assert (case["positive"], case["negative"]) == ("high", "low")
     text = inside("fit", files.line, "--positive", "high", "--out", tmp_path, "--force")
     assert text.line("data").endswith("high (+, 3)  low (−, 2)")
-    assert "0 of 5 labels differ" in inside("predict", tmp_path / "line.novikoff", files.line).err
 
 
 @pytest.mark.parametrize(
-    ("positive", "kind_of_it"), [("setosa", "separable"), ("virginica", "inseparable")]
+    ("positive", "kind"), [("setosa", "separable"), ("virginica", "inseparable")]
 )
-def test_one_class_against_the_rest(
-    positive: str, kind_of_it: str, files: Files, tmp_path: Path
-) -> None:
+def test_one_class_against_the_rest(positive: str, kind: str, files: Files, tmp_path: Path) -> None:
     body = report(files.iris, "--positive", positive, "--out", tmp_path)
-    assert kind(body) == kind_of_it
-    assert at(body, "data", "classes", 0) == {"label": "(rest)", "rows": 100}
-    assert at(body, "data", "classes", 1) == {"label": positive, "rows": 50}
+    assert body["verdict"]["kind"] == kind
+    assert body["data"]["classes"] == [
+        {"label": "(rest)", "rows": 100},
+        {"label": positive, "rows": 50},
+    ]
     done = inside("predict", tmp_path / "iris.novikoff", files.iris)
-    said = [row["prediction"] for row in csv.DictReader(done.out.splitlines())]
-    truth = [label if label == positive else "(rest)" for label in table(files.iris)[1]]
-    wrong = sum(a != b for a, b in zip(truth, said, strict=True))
-    assert wrong == at(body, "model", "errors")
-    assert done.err == f"novikoff: {wrong} of 150 labels differ.\n"
+    assert done.err == f"novikoff: {body['model']['errors']} of 150 labels differ.\n"
     assert inside("verify", tmp_path / "iris.cert.json", files.iris).code == 0
 
 
 def test_without_an_intercept(tmp_path: Path) -> None:
     path = tmp_path / "same_side.csv"
     path.write_text("x,y\n1,a\n2,b\n")
-    assert kind(report(path, "--out", tmp_path)) == "separable"
-    body = report(path, "--no-intercept", "--out", tmp_path, "--force")
-    assert kind(body) == "inseparable"
-    model = inside("info", tmp_path / "same_side.novikoff", "--format", "json").json
-    assert at(model, "parameters", "fit_intercept") is False
-    assert at(model, "rules", 0, "intercept") == 0.0
+    assert report(path, "--out", tmp_path)["verdict"]["kind"] == "separable"
+    done = inside("fit", path, "--no-intercept", "--out", tmp_path, "--force")
+    assert "no hyperplane through the origin has all 2 rows" in done.line("verdict")
+    model: Any = inside("info", tmp_path / "same_side.novikoff", "--format", "json").json
+    assert model["parameters"]["fit_intercept"] is False
+    assert model["rules"][0]["intercept"] == 0.0
+    verified = inside("verify", tmp_path / "same_side.cert.json", path)
+    claims = [line for line in verified.out.splitlines() if line.startswith("holds")]
+    assert ["through the origin" in claim for claim in claims] == [True, True]
 
 
 @pytest.mark.parametrize(
     "order", ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
 )
 def test_every_order(order: str, files: Files, tmp_path: Path) -> None:
-    body = report(files.line, "--order", order, "--out", tmp_path)
-    assert at(body, "perceptron", "clean") is True
-    model = inside("info", tmp_path / "line.novikoff", "--format", "json").json
-    assert at(model, "parameters", "order") == order
+    assert report(files.line, "--order", order, "--out", tmp_path)["perceptron"]["clean"] is True
+    model: Any = inside("info", tmp_path / "line.novikoff", "--format", "json").json
+    assert model["parameters"]["order"] == order
 
 
 def test_the_same_seed_gives_the_same_bytes(files: Files, tmp_path: Path) -> None:
@@ -322,63 +284,42 @@ def test_epochs(files: Files, tmp_path: Path) -> None:
 
 def test_without_a_verdict_there_is_no_certificate(files: Files, tmp_path: Path) -> None:
     body = report(files.line, "--no-verdict", "--out", tmp_path)
-    assert at(body, "verdict") is None
-    assert at(body, "files", "certificate") is None
+    assert (body["verdict"], body["files"]["certificate"]) == (None, None)
     assert [path.name for path in tmp_path.iterdir()] == ["line.novikoff"]
 
 
 def test_the_average_of_all_weights(files: Files, tmp_path: Path) -> None:
     words = ("--no-verdict", "--average", "--order", "cyclic", "--epochs", "3", "--scale", "none")
     body = report(files.cancer, *words, "--out", tmp_path)
-    assert at(body, "model", "rule") == "average"
-    model = nv.load(tmp_path / "cancer.novikoff")
-    data = nv.data.read(files.cancer)
-    same = nv.Perceptron(order="cyclic", average="averaged", max_epochs=3)
+    data, same = nv.data.read(files.cancer), nv.Perceptron(order="cyclic", average="averaged")
     with pytest.warns(ConvergenceWarning):
-        same.fit(data.X, data.y)
-    assert np.array_equal(model.coef_, same.coef_)
-    assert at(body, "model", "errors") == int((same.predict(data.X) != data.y).sum())
-    done = inside("fit", files.cancer, *words, "--out", tmp_path, "--force")
-    assert done.line("perceptron").endswith("the model is the average of its weights")
+        same.set_params(max_epochs=3).fit(data.X, data.y)
+    assert np.array_equal(nv.load(tmp_path / "cancer.novikoff").coef_, same.coef_)
+    assert body["model"]["rule"] == "average"
+    assert body["model"]["errors"] == int((same.predict(data.X) != data.y).sum())
 
 
 def test_the_perceptron_sees_standardised_features(files: Files, tmp_path: Path) -> None:
     """As given, the bound is astronomic and some epochs are not enough; scaled, it converges."""
     words = (files.wine, "--positive", "second", "--out", tmp_path, "--force")
     given = report(*words, "--scale", "none", "--epochs", "200")
-    assert at(given, "perceptron", "clean") is False
-    assert at(given, "verdict", "cases", 0, "scaled") is None
+    assert given["perceptron"]["clean"] is False
+    assert given["verdict"]["cases"][0]["scaled"] is None
     body = report(*words)
-    run, case = at(body, "perceptron"), at(body, "verdict", "cases", 0)
-    assert at(run, "clean") is at(run, "returned") is True
-    assert at(body, "model", "rule") == "perceptron"
-    bound, before = at(case, "scaled", "mistake_bound"), at(case, "mistake_bound")
-    assert isinstance(bound, int)
-    assert isinstance(before, int)
-    assert numbers([at(run, "mistakes")]) < [bound]
-    assert bound < before / 10**5
-    X, y = table(files.wine)
-    scaled = (np.array(X) - np.mean(X, axis=0)) / np.std(X, axis=0)
-    verdict = nv.separate(scaled, np.array(y), positive="second")
-    assert verdict.margin.lo == pytest.approx(at(case, "scaled", "margin", "lo"), rel=1e-2)
+    run, case = body["perceptron"], body["verdict"]["cases"][0]
+    assert run["clean"] is run["returned"] is True
+    assert body["model"]["rule"] == "perceptron"
+    bound = case["scaled"]["mistake_bound"]
+    assert run["mistakes"] < bound < case["mistake_bound"] / 10**5
+    X, y = (np.array(part) for part in table(files.wine))
+    verdict = nv.separate((X - X.mean(axis=0)) / X.std(axis=0), y, positive="second")
+    assert verdict.margin.lo == pytest.approx(case["scaled"]["margin"]["lo"], rel=1e-2)
     assert "0 of 178" in inside("predict", tmp_path / "wine.novikoff", files.wine).err
 
 
-def test_claims_through_the_origin_say_so(tmp_path: Path) -> None:
-    path = tmp_path / "same_side.csv"
-    path.write_text("x,y\n1,a\n2,b\n")
-    done = inside("fit", path, "--no-intercept", "--out", tmp_path)
-    assert "no hyperplane through the origin has all 2 rows" in done.line("verdict")
-    verified = inside("verify", tmp_path / "same_side.cert.json", path)
-    claims = [line for line in verified.out.splitlines() if line.startswith("holds")]
-    assert len(claims) == 2
-    assert all("through the origin" in claim for claim in claims)
-
-
 def test_unseen_rows(files: Files, tmp_path: Path) -> None:
-    held = at(report(files.iris, "--holdout", "0.2", "--out", tmp_path), "estimate")
-    assert at(held, "rows") == 30
-    assert at(held, "method") == "holdout 0.2"
+    held = report(files.iris, "--holdout", "0.2", "--out", tmp_path)["estimate"]
+    assert (held["rows"], held["method"]) == (30, "holdout 0.2")
     done = inside("fit", files.iris, "--positive", "setosa", "--cv", "5", "--out", tmp_path / "5")
     assert done.line("unseen").startswith("0 errors on 150 unseen rows (0.0%; 95 % interval 0.0%")
     assert done.line("unseen").endswith("5-fold cross-validation")

@@ -5,41 +5,37 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import novikoff as nv
 from tests.cli.conftest import Files, Result, inside
 
 
-@pytest.mark.parametrize("name", ["xor", "line", "quasi", "duplicates", "iris"])
-def test_what_fit_wrote_is_accepted(name: str, files: Files, fitted: Path) -> None:
-    done = inside("verify", fitted / f"{name}.cert.json", getattr(files, name))
-    assert (done.code, done.err) == (0, "")
-    assert "holds" in done.out
-
-
-def test_the_claims_are_said_with_their_hypotheses(files: Files, fitted: Path) -> None:
-    done = inside("verify", fitted / "xor.cert.json", files.xor)
-    claims = [line for line in done.out.splitlines() if line.startswith("holds")]
-    assert len(claims) == 2
-    for claim in claims:
-        assert "yes" in claim
-        assert "4 rows" in claim
-        assert "with a bias" in claim
-    assert "Inseparable" in claims[0]
-    assert "mistakes of 1 or more" in claims[1]
-    several = inside("verify", fitted / "iris.cert.json", files.iris).out
-    assert "setosa" in several
-    assert "0.749" in several
-
-
-def refused(done: Result) -> str:
-    assert done.code == 2
-    assert done.out == ""
+def refused(done: Result, *parts: str) -> None:
+    assert (done.code, done.out) == (2, "")
     assert done.err.startswith("novikoff: ")
     assert done.err.count("\n") == 1
-    return done.err
+    for part in parts:
+        assert part in done.err
+
+
+@pytest.mark.parametrize("name", ["xor", "line", "quasi", "duplicates", "iris"])
+def test_what_fit_wrote_is_accepted_with_its_hypotheses(
+    name: str, files: Files, fitted: Path
+) -> None:
+    done = inside("verify", fitted / f"{name}.cert.json", getattr(files, name))
+    assert (done.code, done.err) == (0, "")
+    claims = [line for line in done.out.splitlines() if line.startswith("holds")]
+    assert claims
+    for claim in claims:
+        assert "with a bias" in claim
+        assert " rows" in claim
+    if name == "xor":
+        assert "Inseparable" in claims[0]
+        assert "mistakes of 1 or more" in claims[1]
+    if name == "iris":
+        assert "setosa" in claims[0]
+        assert "0.749" in claims[0]
 
 
 @pytest.mark.parametrize(
@@ -50,68 +46,49 @@ def test_other_data_is_refused(
     old: str, new: str, files: Files, fitted: Path, tmp_path: Path
 ) -> None:
     text = files.line.read_text(encoding="utf-8")
-    assert old in text
     path = tmp_path / "line.csv"
     path.write_text(text.replace(old, new), encoding="utf-8")
-    message = refused(inside("verify", fitted / "line.cert.json", path))
-    assert "line.cert.json" in message
+    refused(inside("verify", fitted / "line.cert.json", path), "line.cert.json")
+    refused(inside("verify", fitted / "line.cert.json", files.xor), "no column")
 
 
-def test_quite_other_data_is_refused(files: Files, fitted: Path) -> None:
-    assert "no column" in refused(inside("verify", fitted / "line.cert.json", files.xor))
-
-
-def test_other_columns_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "two.csv"
+def test_columns_are_those_of_the_certificate_or_of_the_options(tmp_path: Path) -> None:
+    path, turned = tmp_path / "two.csv", tmp_path / "turned.csv"
     path.write_text("u,v,first,second\n0,1,a,b\n1,3,b,b\n2,4,b,a\n", encoding="utf-8")
+    turned.write_text("first,v,u\na,1,0\nb,3,1\nb,4,2\n", encoding="utf-8")
     fit = ("fit", path, "--features", "u,v", "--label", "first", "--out", tmp_path)
     assert inside(*fit).code == 0
     certificate = tmp_path / "two.cert.json"
-    words = ("--features", "u,v", "--label")
     assert inside("verify", certificate, path).code == 0
-    assert inside("verify", certificate, path, *words, "first").code == 0
-    assert "two.cert.json" in refused(inside("verify", certificate, path, *words, "second"))
-    wrong = ("--features", "v,u", "--label", "first")
-    assert "two.cert.json" in refused(inside("verify", certificate, path, *wrong))
-
-
-def test_order_of_columns_and_other_columns_do_not_matter(fitted: Path, tmp_path: Path) -> None:
-    path = tmp_path / "turned.csv"
-    rows = ["low,5,0", "low,3,1", "high,4,2", "high,5,3", "high,3,4"]
-    path.write_text("class,z,x\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    assert inside("verify", fitted / "line.cert.json", path).code == 0
-
-
-def altered(body: dict[str, object], what: str) -> str:
-    proofs = body["proofs"]
-    assert isinstance(proofs, list)
-    first = proofs[0]
-    if what == "kind":
-        first["kind"] = "inseparable"
-    elif what == "rows":
-        first["n"] += 1
-    elif what == "margin":
-        first["margin"] = [float(2).hex(), float(2).hex()]
-    elif what == "unknown":
-        body["colour"] = "red"
-    elif what == "none":
-        body["proofs"] = []
-    elif what == "version":
-        body["schema_version"] = 1
-    else:
-        body["preprocessing"] = {"family": "tree"}
-    return json.dumps(body)
+    assert inside("verify", certificate, turned).code == 0
+    assert inside("verify", certificate, path, "--features", "u,v", "--label", "first").code == 0
+    for columns, label in (("u,v", "second"), ("v,u", "first")):
+        words = ("--features", columns, "--label", label)
+        refused(inside("verify", certificate, path, *words), "two.cert.json")
 
 
 @pytest.mark.parametrize(
-    "what", ["kind", "rows", "margin", "unknown", "none", "version", "preprocessing"]
+    ("place", "value"),
+    [
+        (("proofs", 0, "kind"), "inseparable"),
+        (("proofs", 0, "n"), 6),
+        (("proofs", 0, "margin"), [float(2).hex(), float(2).hex()]),
+        (("colour",), "red"),
+        (("proofs",), []),
+        (("schema_version",), 1),
+        (("preprocessing",), {"family": "tree"}),
+    ],
 )
 def test_an_altered_certificate_is_refused(
-    what: str, files: Files, fitted: Path, tmp_path: Path
+    place: tuple[str | int, ...], value: object, files: Files, fitted: Path, tmp_path: Path
 ) -> None:
     body = json.loads((fitted / "line.cert.json").read_text(encoding="utf-8"))
+    part = body
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
     path = tmp_path / "altered.json"
-    path.write_text(altered(body, what), encoding="utf-8")
+    path.write_text(json.dumps(body), encoding="utf-8")
     refused(inside("verify", path, files.line))
 
 
@@ -120,12 +97,10 @@ def test_an_altered_certificate_is_refused(
     [
         (b'{"kind": "novikoff certificates", "schema', "not JSON"),
         (b"\xff\xfe\x00\x01", "not even text"),
-        (b"", "not JSON"),
         (b"[]", "not a JSON object"),
         (b"{}", ""),
         (b"[" * 100_000, "not JSON"),
         (b'{"kind": "a", "kind": "b"}', "twice"),
-        (b"x,class\n1,a\n", "not JSON"),
     ],
 )
 def test_what_is_no_certificate_is_refused(
@@ -133,28 +108,19 @@ def test_what_is_no_certificate_is_refused(
 ) -> None:
     path = tmp_path / "broken.json"
     path.write_bytes(content)
-    message = refused(inside("verify", path, files.line))
-    assert "broken.json" in message
-    assert reason in message
+    refused(inside("verify", path, files.line), "broken.json", reason)
 
 
-def test_a_truncated_certificate_is_refused(files: Files, fitted: Path, tmp_path: Path) -> None:
-    whole = (fitted / "line.cert.json").read_bytes()
-    path = tmp_path / "half.json"
-    path.write_bytes(whole[: len(whole) // 2])
-    assert "half.json" in refused(inside("verify", path, files.line))
-    assert "cannot be read" in refused(inside("verify", tmp_path / "none.json", files.line))
-    assert "cannot be read" in refused(inside("verify", tmp_path, files.line))
-
-
-def test_a_model_is_no_certificate(files: Files, fitted: Path) -> None:
-    assert "line.novikoff" in refused(inside("verify", fitted / "line.novikoff", files.line))
+def test_files_that_are_not_there_or_not_certificates(files: Files, fitted: Path) -> None:
+    refused(inside("verify", fitted / "none.json", files.line), "cannot be read")
+    refused(inside("verify", fitted, files.line), "cannot be read")
+    refused(inside("verify", fitted / "line.novikoff", files.line), "line.novikoff")
+    refused(inside("verify", fitted / "line.cert.json", fitted / "none.csv"), "does not exist")
 
 
 def test_a_bare_certificate(files: Files, tmp_path: Path) -> None:
-    X = np.array([[0.0, 5.0], [1.0, 3.0], [2.0, 4.0], [3.0, 5.0], [4.0, 3.0]])
-    y = np.array(["low", "low", "high", "high", "high"])
-    certificate = nv.separate(X, y).certificate
+    data = nv.data.read(files.line)
+    certificate = nv.separate(data.X, data.y).certificate
     assert certificate is not None
     path = tmp_path / "bare.json"
     path.write_text(certificate.to_json(), encoding="utf-8")
@@ -164,28 +130,18 @@ def test_a_bare_certificate(files: Files, tmp_path: Path) -> None:
     refused(inside("verify", path, files.xor))
 
 
-def test_what_was_dropped_is_dropped_again(tmp_path: Path) -> None:
+def test_what_was_dropped_is_dropped_again_and_said(tmp_path: Path) -> None:
+    """A certificate says how to read the data; what it leaves out must be seen."""
     data = tmp_path / "gaps.csv"
     data.write_text("x,z,c\n1,2,a\n?,3,b\n2,1,a\n5,5,b\n4,6,\n")
-    fit = inside("fit", data, "--missing", "drop", "--out", tmp_path)
-    assert fit.code == 0
+    words = ("--missing", "drop", "--drop", "z", "--header", "--out", tmp_path)
+    assert inside("fit", data, *words).code == 0
     done = inside("verify", tmp_path / "gaps.cert.json", data)
     assert (done.code, done.err) == (0, "")
-    assert "3 rows" in done.out
+    assert "3 rows · 1 feature · label c" in done.line("data")
     assert "2 rows with missing values dropped (rows 2, 5)" in done.out
-    refused = inside("predict", tmp_path / "gaps.novikoff", data)
-    assert refused.code == 2
+    assert '"z"' in done.out
+    assert "the first line is a header" in done.out
+    assert inside("predict", tmp_path / "gaps.novikoff", data).code == 2
     left = inside("predict", tmp_path / "gaps.novikoff", data, "--missing", "drop")
     assert left.out == "row,prediction\n1,a\n3,a\n4,b\n5,b\n"
-
-
-def test_how_the_data_was_read_is_said(tmp_path: Path) -> None:
-    """A certificate says how to read the data; what it leaves out must be seen."""
-    data = tmp_path / "xz.csv"
-    data.write_text("x,z,c\n1,0,0\n2,1,1\n3,0,0\n4,1,1\n")
-    assert inside("fit", data, "--drop", "z", "--header", "--out", tmp_path).code == 0
-    done = inside("verify", tmp_path / "xz.cert.json", data)
-    assert done.code == 0
-    assert "1 feature · label c" in done.out
-    assert 'ignored: "z"' in done.out or '"z"' in done.out
-    assert "the first line is a header" in done.out

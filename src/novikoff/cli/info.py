@@ -21,14 +21,8 @@ _FACTS = ("program", "estimator", "parameters", "data", "preprocessing")
 @click.command("info")
 @click.argument("model", type=click.Path())
 @click.option("--all", "everything", is_flag=True, help=f"All weights, not the {_SHOWN} largest.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print it.",
-)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
+              show_default=True, help="How to print it.")  # fmt: skip
 def command(model: str, everything: bool, form: str) -> None:
     """Say what MODEL is, from what data, and show its weights by feature."""  # fmt: skip
     from novikoff.report import model_file
@@ -42,7 +36,7 @@ def command(model: str, everything: bool, form: str) -> None:
 
 def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
     data = saved.data or {}
-    rule = f" ({data['rule']})" if "rule" in data else ""
+    rule = f" ({data['rule']})" if data.get("rule", "perceptron") != "perceptron" else ""
     yield "model", f"{path} · {saved.estimator}{rule} · by {saved.program}"
     yield "classes", ", ".join(map(str, saved.model.classes.tolist()))
     yield "features", f"{saved.model.n_features:,}"

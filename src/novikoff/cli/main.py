@@ -88,11 +88,8 @@ def run() -> None:
     except click.ClickException as error:
         error.show()
         code = WRONG
-    except (KeyboardInterrupt, click.Abort):
-        _say("interrupted; nothing was written.")
-        code = INTERRUPTED
-    except Interrupted as wish:
-        _say(str(wish))
+    except (KeyboardInterrupt, click.Abort, Interrupted) as wish:
+        _say(str(wish) or "interrupted; nothing was written.")
         code = INTERRUPTED
     except MemoryError:
         _say("the data does not fit into memory.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -14,6 +16,14 @@ if TYPE_CHECKING:
 Command: TypeAlias = Callable[..., Any]
 
 _FORMATS = ["csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight"]
+_DELIMITERS = {"\\t": "\t", "tab": "\t", "space": " "}
+# The program itself takes about 400 MB.
+_MIN_MEMORY = 700_000_000
+# The values of `reading`.
+READING = (
+    "label", "features", "drop", "id_", "one_hot", "missing",
+    "header", "delimiter", "decimal", "source_format",
+)  # fmt: skip
 
 
 def adding(options: Sequence[Callable[[Command], Command]]) -> Callable[[Command], Command]:
@@ -56,30 +66,68 @@ memory = adding([
     click.option("--cache", type=click.Path(file_okay=False), metavar="DIR", help="Keep such "
                  "arrays in DIR: the next command that reads the same data is quick."),
 ])  # fmt: skip
-# The memory of the program itself, and the least that makes sense beside it.
-_MIN_MEMORY = 700_000_000
+
+
+def check(*cases: tuple[object, str]) -> None:
+    """Refuse options that are wrong, each with its sentence."""
+    for wrong, sentence in cases:
+        if wrong:
+            raise click.UsageError(sentence)
+
+
+def read_options(asked: SimpleNamespace) -> ReadOptions:
+    """How a file is to be read, of the values of all options."""
+    from novikoff.data import ReadOptions
+
+    delimiter = _DELIMITERS.get(asked.delimiter, asked.delimiter)
+    decimal = "." if asked.decimal is None else asked.decimal
+    check(
+        (delimiter is not None and len(delimiter) != 1, "--delimiter: one character is needed."),
+        (len(decimal) != 1 or decimal.isdigit(), "--decimal: one character is needed."),
+    )
+    return ReadOptions(
+        format=asked.source_format,
+        label=asked.label,
+        features=names(asked.features),
+        drop=names(asked.drop),
+        id=asked.id_,
+        one_hot=names(asked.one_hot),
+        missing=asked.missing or "refuse",
+        header=asked.header,
+        delimiter=delimiter,
+        decimal=decimal,
+    )
 
 
 def read_data(
     data: str,
-    asked: ReadOptions,
-    values: dict[str, object],
+    options: ReadOptions,
+    asked: SimpleNamespace,
     show: Show,
     recipe: Recipe | None = None,
 ) -> Dataset:
-    """The rows and labels of a file, within the memory and with the cache that the options say."""
+    """The rows and labels of a file, within the memory and with the cache that are asked for."""
     from novikoff.data import read
 
     show(f"reading {data}", None)
-    size, cache = values["max_memory"], values["cache"]
     return read(
         data,
-        asked,
+        options,
         recipe=recipe,
         progress=lambda text: show(text, None),
-        max_memory=size if isinstance(size, int) else None,
-        cache=None if cache is None else str(cache),
+        max_memory=asked.max_memory,
+        cache=asked.cache,
     )
+
+
+def names(text: str | None) -> tuple[str, ...]:
+    """Names between commas; a name with a comma is quoted, as in CSV."""
+    if text is None:
+        return ()
+    try:
+        return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []))
+    except csv.Error as error:
+        raise click.BadParameter(f"{text!r} is not a list of names: {error}.") from None
 
 
 def _size(value: str | None) -> int | None:
@@ -95,60 +143,3 @@ def _size(value: str | None) -> int | None:
     if size < _MIN_MEMORY:
         raise click.BadParameter("the program itself needs about 400MB: give 700MB at least.")
     return size
-
-
-_NAMES = (
-    "label", "features", "drop", "id_", "one_hot", "missing",
-    "header", "delimiter", "decimal", "source_format",
-)  # fmt: skip
-
-
-def read_options(values: dict[str, object]) -> ReadOptions:
-    """How a file is to be read, of the values of all options."""
-    from novikoff.data import ReadOptions
-
-    def text(name: str) -> str | None:
-        value = values[name]
-        return None if value is None else str(value)
-
-    def several(name: str) -> tuple[str, ...]:
-        value = text(name)
-        return () if value is None else tuple(fields(value))
-
-    delimiter = text("delimiter")
-    if delimiter is not None:
-        delimiter = {"\\t": "\t", "tab": "\t", "space": " "}.get(delimiter, delimiter)
-        if len(delimiter) != 1:
-            raise click.BadParameter("one character is needed.", param_hint="--delimiter")
-    decimal = text("decimal")
-    decimal = "." if decimal is None else decimal
-    if len(decimal) != 1 or decimal.isdigit():
-        raise click.BadParameter("one character is needed.", param_hint="--decimal")
-    missing, header = values["missing"], values["header"]
-    return ReadOptions(
-        format=text("source_format"),
-        label=text("label"),
-        features=several("features"),
-        drop=several("drop"),
-        id=text("id_"),
-        one_hot=several("one_hot"),
-        missing="drop" if missing == "drop" else "mean" if missing == "mean" else "refuse",
-        header=header if isinstance(header, bool) else None,
-        delimiter=delimiter,
-        decimal=decimal,
-    )
-
-
-def given(values: dict[str, object]) -> bool:
-    """Whether any of the options was used."""
-    return any(values[name] is not None for name in _NAMES)
-
-
-def fields(text: str) -> list[str]:
-    """Names between commas; a name with a comma is quoted, as in CSV."""
-    import csv
-
-    try:
-        return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-    except csv.Error as error:
-        raise click.BadParameter(f"{text!r} is not a list of names: {error}.") from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from novikoff.cli.main import Interrupted
-from novikoff.cli.progress import Show, print_text, shown
+from novikoff.cli.progress import print_text, shown
 
 if TYPE_CHECKING:
     from novikoff.report.predictions import Predictions
@@ -26,14 +27,8 @@ _CHARACTERS_AT_ONCE: Final = 1 << 20
     "--scores", is_flag=True, help="Also the score of each class; for two, its sign decides."
 )
 @click.option("--missing", type=click.Choice(["drop"]), help="Leave out rows with missing values.")
-@click.option(
-    "--out",
-    "-o",
-    type=click.Path(),
-    default="-",
-    metavar="FILE",
-    help="Where the CSV goes. Default: standard output.",
-)
+@click.option("--out", "-o", type=click.Path(), default="-", metavar="FILE",
+              help="Where the CSV goes. Default: standard output.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def command(
     model: str, data: str, scores: bool, missing: str | None, out: str, force: bool
@@ -48,7 +43,7 @@ def command(
     """
     from novikoff.data import ReadOptions, Recipe, read_pieces
     from novikoff.report import model_file
-    from novikoff.report.files import check_writable
+    from novikoff.report.files import AtomicFile, check_writable
     from novikoff.report.predictions import Predictions
 
     if out != "-":
@@ -67,51 +62,39 @@ def command(
     )
     found = Predictions(record, reader, scores)
     if out != "-":
-        _write(found, data, out, force)
+        with AtomicFile(out, force=force) as file:
+            _each(found, lambda text: file.write(text.encode()))
+            file.commit()
     elif data != "-" and Path(data).is_file():
-        _print_whole(found, data)
-    elif not _print_as_they_come(found, data):
+        _print_whole(found)
+    elif not _print_as_they_come(found):
         return
     for note in found.notes():
         click.echo(f"novikoff: {note}", err=True)
 
 
-def _write(found: Predictions, data: str, out: str, force: bool) -> None:
-    """Write lines as they come into a file that gets its name when it is whole."""
-    from novikoff.report.files import AtomicFile
-
-    with AtomicFile(out, force=force) as file, shown() as show, closing(found.pieces()) as pieces:
+def _each(found: Predictions, put: Callable[[str], object], *, silent: bool = False) -> bool:
+    """Hand on the lines as they come; False if ``put`` said so, as it takes no more."""
+    with shown(silent=silent) as show, closing(found.pieces()) as pieces:
         for text in pieces:
-            show(f"{data}: {found.rows:,} rows predicted", None)
-            file.write(text.encode())
-        file.commit()
+            if text and put(text) is False:
+                return False
+            show(f"{found.reader.source}: {found.rows:,} rows predicted", None)
+    return True
 
 
-def _print_whole(found: Predictions, data: str) -> None:
+def _print_whole(found: Predictions) -> None:
     """Print when all lines are there: a bad row at the end leaves no half a table."""
     with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="") as held:
-        with shown() as show, closing(found.pieces()) as pieces:
-            for text in pieces:
-                show(f"{data}: {found.rows:,} rows predicted", None)
-                held.write(text)
+        _each(found, held.write)
         held.seek(0)
         while (text := held.read(_CHARACTERS_AT_ONCE)) and print_text(text):
             pass
 
 
-def _print_as_they_come(found: Predictions, data: str) -> bool:
+def _print_as_they_come(found: Predictions) -> bool:
     """Print lines at once; False if nobody reads them any more (head -1)."""
     try:
-        with _beside_the_table() as show, closing(found.pieces()) as pieces:
-            for text in pieces:
-                if text and not print_text(text):
-                    return False
-                show(f"{data}: {found.rows:,} rows predicted", None)
+        return _each(found, print_text, silent=sys.stdout.isatty())
     except KeyboardInterrupt:
         raise Interrupted("interrupted; what was printed is not the whole table.") from None
-    return True
-
-
-def _beside_the_table() -> AbstractContextManager[Show]:
-    """Progress, unless the table itself comes up on the terminal."""
-    return nullcontext(lambda step, interval: None) if sys.stdout.isatty() else shown()

@@ -23,19 +23,19 @@ _COLOURS = {
     "inseparable": "bold red",
     "undecided": "bold magenta",
 }
-_HEADING_WIDTH = 11
+_HEADING_WIDTH = 12
 # Kernels that are compiled already are loaded with less work than this.
 _SECONDS_TO_LOAD = 0.6
 
 
 @contextlib.contextmanager
-def shown() -> Iterator[Show]:
+def shown(*, silent: bool = False) -> Iterator[Show]:
     """A function to call with each step; silent unless standard error is a terminal.
 
     It raises KeyboardInterrupt if Ctrl-C was pressed since: the solvers take that as the
     end of their time and return what they have, but here nothing more is wanted.
     """
-    with _noticing_interrupts() as pressed, _bar() as draw:
+    with _noticing_interrupts() as pressed, status_line(silent=silent) as draw:
 
         def show(step: str, interval: Interval | None) -> None:
             if pressed:
@@ -44,6 +44,24 @@ def shown() -> Iterator[Show]:
             draw(step + gamma)
 
         yield show
+
+
+@contextlib.contextmanager
+def status_line(*, silent: bool = False) -> Iterator[Callable[[str], None]]:
+    """A line that changes in place, if standard error is a terminal; else nothing is shown."""
+    if silent or not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
+    both = sys.stdout.isatty()  # then what is printed goes above the line
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, redirect_stdout=both) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda text: bar.update(task, description=escape(text))
 
 
 @contextlib.contextmanager
@@ -62,12 +80,13 @@ def saying_that_it_compiles() -> Iterator[None]:
                 return
 
     watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
     try:
+        watcher.start()  # a signal may come in the middle of it
         yield
     finally:
         done.set()
-        watcher.join()
+        if watcher.is_alive():
+            watcher.join()
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
@@ -107,11 +126,11 @@ def print_text(text: str) -> bool:
 
 
 @contextlib.contextmanager
-def handling(handle: Callable[[int, FrameType | None], None], *numbers: int) -> Iterator[None]:
-    """Let a function hear some signals, but for those that were ignored from the start."""
+def handling(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Let a function hear SIGINT and SIGTERM, unless they were ignored from the start."""
     before = {
         number: signal.signal(number, handle)
-        for number in numbers
+        for number in (signal.SIGINT, signal.SIGTERM)
         if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
@@ -129,28 +148,13 @@ def _noticing_interrupts() -> Iterator[list[int]]:
         pressed.append(number)
         raise KeyboardInterrupt
 
-    with handling(note, signal.SIGINT, signal.SIGTERM):
+    with handling(note):
         try:
             yield pressed
         except KeyboardInterrupt:
             if signal.SIGTERM in pressed:  # stopped as by Ctrl-C, but with its own exit code
                 sys.exit(128 + signal.SIGTERM)
             raise
-
-
-@contextlib.contextmanager
-def _bar() -> Iterator[Callable[[str], None]]:
-    if not sys.stderr.isatty():
-        yield lambda text: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda text: bar.update(task, description=escape(text))
 
 
 def _clean(text: str) -> str:

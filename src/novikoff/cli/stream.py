@@ -4,33 +4,39 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, cast
+from types import FrameType, SimpleNamespace
+from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.live import as_json, bound, share, viewed
 from novikoff.cli.main import Interrupted
-from novikoff.cli.options import adding, read_options, reading
-from novikoff.cli.progress import handling, print_lines, print_text, saying_that_it_compiles
+from novikoff.cli.options import READING, adding, check, read_options, reading
+from novikoff.cli.progress import (
+    handling,
+    print_lines,
+    print_text,
+    saying_that_it_compiles,
+    status_line,
+)
 
 if TYPE_CHECKING:
-    from novikoff.cli.live import View
-    from novikoff.report.stream import Stop, StreamReader
+    from novikoff.report.stream import Progress, StreamReader
 
 # These options decide how rows are read and learned: they must not change when a stream goes on.
 _LASTING = (
-    *("label", "features", "drop", "id_", "one_hot", "missing", "header", "delimiter", "decimal"),
-    *("source_format", "hash", "names", "text_labels", "average", "margin", "step"),
-    *("no_intercept", "multi_class"),
+    *READING,
+    *("hash", "names", "text_labels", "average", "margin", "step", "no_intercept", "multi_class"),
 )
 _OPTION_NAMES = {"id_": "id", "source_format": "from"}
+_SECONDS_BETWEEN_LOOKS = 0.125
 
 
 _OPTIONS = adding([
@@ -89,204 +95,213 @@ def command(data: str, **values: object) -> None:
     tail -n +1 -F clicks.csv | novikoff stream - --save clicks.novikoff --save-every 100000
     novikoff stream clicks.csv --save clicks.novikoff --resume
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
-    request = Request.of(data, values)
+    asked = SimpleNamespace(**values)
+    model = None if asked.save is None else Path(asked.save)
+    _check(data, model, asked)
     with _noticing_signals() as signals:
-        reader = request.reader()
-        if not reader.rows.repeatable and request.passes > 1:
+        session = _Session(data, model, asked)
+        if not session.reader.rows.repeatable and asked.passes > 1:
             raise ValueError(f"{data} can be read only once: --passes is for files.")
-        saver = _Saver(reader, request)
         try:
-            with viewed(request.form, quiet=request.quiet, source=reader.rows.source) as view:
-                _run(reader, request, saver, signals, view)
-            _heed(signals, saver)  # the end may come with the signal
+            with status_line(silent=session.silent) as draw:
+                session.run(signals, draw)
+            session.heed(signals)  # the end may come with the signal
         except ValueError as error:
-            raise _with_what_is_saved(error, saver) from None
+            raise session.with_what_is_saved(error) from None
         except _Stopped:  # the usual end of a stream that has none
-            if reader.run.rows:
-                _sum_up(reader, request)
+            if session.learned.rows:
+                session.sum_up()
             raise
-        saver.save()
-    _sum_up(reader, request)
+        session.save()
+    session.sum_up()
 
 
-@dataclass(frozen=True)
-class Request:
-    """The options of a stream, in types."""
+def _check(data: str, model: Path | None, asked: SimpleNamespace) -> None:
+    """Refuse options that do not go together, and a model that must not be written."""
+    from novikoff.report.files import OutputError, check_writable
 
-    data: str
-    values: dict[str, object]
-    asked: dict[str, object]
-    model: Path | None
-    passes: int
-    limit: int | None
-    save_every: int | None
-    form: str
-    quiet: bool
-
-    @classmethod
-    def of(cls, data: str, values: dict[str, object]) -> Request:
-        """The request; options that do not go together are refused."""
-        save = values["save"]
-        for name in ("save_every", "resume", "force"):
-            if values[name] and not save:
-                raise click.UsageError(f"--{name.replace('_', '-')} needs --save MODEL.")
-        if values["resume"] and values["force"]:
-            raise click.UsageError("--resume goes on, --force begins anew: choose one.")
-        return cls(
-            data=data,
-            values=values,
-            asked={_OPTION_NAMES.get(name, name): values[name] for name in _LASTING},
-            model=None if save is None else Path(str(save)),
-            passes=cast("int", values["passes"]),
-            limit=cast("int | None", values["limit"]),
-            save_every=cast("int | None", values["save_every"]),
-            form=str(values["form"]),
-            quiet=bool(values["quiet"]),
+    check(
+        (asked.save_every and not model, "--save-every needs --save MODEL."),
+        (asked.resume and not model, "--resume needs --save MODEL."),
+        (asked.force and not model, "--force needs --save MODEL."),
+        (asked.resume and asked.force, "--resume goes on, --force begins anew: choose one."),
+    )
+    if model is None:
+        return
+    same = False  # the rows must not be written over, under any name
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        rows = os.fstat(sys.stdin.fileno()) if data == "-" else os.stat(data)
+        same = os.path.samestat(rows, os.stat(model))
+    if same:
+        raise OutputError(
+            f"{model} is the file that the rows come from; choose another name with --save."
         )
-
-    def reader(self) -> StreamReader:
-        """A new beginning, or where the model stopped."""
-        from novikoff.data import StreamOptions
-        from novikoff.report.files import OutputError, check_writable
-
-        values, model = self.values, self.model
-        if model is not None:
-            self._check_apart(model)
-            if os.path.lexists(model) and not (values["resume"] or values["force"]):
-                raise OutputError(
-                    f"{model} already exists; --resume goes on from it, --force begins anew."
-                )
-            check_writable(model, force=True)
-        options = StreamOptions(
-            read_options(values),
-            cast("int | None", values["hash"]),
-            bool(values["names"]),
-            bool(values["text_labels"]),
-        )
-        from novikoff.report.stream import StreamRun, begin, resume
-
-        run = StreamRun(
-            margin=cast("float", values["margin"]),
-            step=cast("float", values["step"]),
-            fit_intercept=not values["no_intercept"],
-            average=bool(values["average"]),
-            multi_class=str(values["multi_class"]),
-            loading=saying_that_it_compiles,
-        )
-        if model is not None and values["resume"] and model.exists():
-            return resume(model, self.data, options, run, self.asked)
-        return begin(self.data, options, run)
-
-    def _check_apart(self, model: Path) -> None:
-        """The rows must not be written over, under any name."""
-        from novikoff.report.files import OutputError
-
-        same = False
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            rows = os.fstat(sys.stdin.fileno()) if self.data == "-" else os.stat(self.data)
-            same = os.path.samestat(rows, os.stat(model))
-        if same:
-            raise OutputError(
-                f"{model} is the file that the rows come from; choose another name with --save."
-            )
-
-    def stop(self) -> Stop:
-        """The next row count with a line, a save, or the end."""
-        from novikoff.report.stream import doubling, multiples
-
-        stops: list[Stop] = [doubling]
-        if self.save_every is not None:
-            stops.append(multiples(self.save_every))
-        if self.limit is not None:
-            stops.append(multiples(self.limit))
-        return lambda rows: min(stop(rows) for stop in stops)
+    if os.path.lexists(model) and not (asked.resume or asked.force):
+        raise OutputError(f"{model} already exists; --resume goes on from it, --force begins anew.")
+    check_writable(model, force=True)
 
 
 class _Stopped(Interrupted):
     """Ctrl-C between two rows: the counts are in order."""
 
 
-class _Saver:
-    """Writes the model, unless it was written at this row already."""
+class _Session:
+    """A stream, from a new beginning or from where the model stopped, and what is said of it."""
 
-    def __init__(self, reader: StreamReader, request: Request) -> None:
-        self._reader, self._request = reader, request
-        self._saved = (0, 0)
+    def __init__(self, data: str, model: Path | None, asked: SimpleNamespace) -> None:
+        from novikoff.data import StreamOptions
+        from novikoff.report.stream import StreamRun, begin, resume
 
-    @property
-    def rows(self) -> int:
-        """The rows learned so far."""
-        return self._reader.run.rows
+        self.asked, self.path = asked, model
+        self.silent = asked.quiet or asked.form == "json" or not sys.stderr.isatty()
+        self.lasting = {_OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING}
+        options = StreamOptions(read_options(asked), asked.hash, asked.names, asked.text_labels)
+        run = StreamRun(
+            margin=asked.margin,
+            step=asked.step,
+            fit_intercept=not asked.no_intercept,
+            average=asked.average,
+            multi_class=asked.multi_class,
+            loading=saying_that_it_compiles,
+        )
+        self.reader: StreamReader
+        if model is not None and asked.resume and model.exists():
+            self.reader = resume(model, data, options, run, self.lasting)
+        else:
+            self.reader = begin(data, options, run)
+        self.learned, self._saved = self.reader.run, (0, 0)
 
     @property
     def model(self) -> Path | None:
         """The file, if there is something to hold."""
-        return self._request.model if self.rows else None
+        return self.path if self.learned.rows else None
+
+    def run(self, signals: list[int], draw: Callable[[str], None]) -> None:
+        """Learn; print at doubling counts, save at multiples, and stop at the limit."""
+        from novikoff.report.stream import doubling, multiples
+
+        run, limit, every = self.learned, self.asked.limit, self.asked.save_every
+        begun = shown = run.rows
+        if limit is not None and shown >= limit:
+            return
+        stops = [doubling, *(multiples(n) for n in (every, limit) if n is not None)]
+        looked, lines = 0.0, 0
+        steps = self.reader.go(lambda rows: min(stop(rows) for stop in stops), self.asked.passes)
+        with contextlib.closing(steps):
+            for _ in steps:
+                if run.rows > shown:
+                    shown = run.rows
+                    if doubling(shown - 1) == shown:
+                        self._print(run.progress(), heading=lines == 0)
+                        lines += 1
+                    if every is not None and shown % every == 0:
+                        self.save()
+                if not self.silent and time.monotonic() - looked > _SECONDS_BETWEEN_LOOKS:
+                    rows, mistakes, error, recent, bound = _said(run.progress())
+                    draw(f"{rows} rows  {mistakes} mistakes  {error} ({recent})  γ ≤ {bound}")
+                    looked = time.monotonic()
+                self.heed(signals)
+                if limit is not None and shown >= limit:
+                    break
+        if shown > begun and doubling(shown - 1) != shown:
+            self._print(run.progress(), heading=lines == 0)
 
     def save(self) -> None:
-        """Write it, where there is something to write."""
+        """Write the model, unless it was written at this row already."""
         from novikoff.report.files import write_file
         from novikoff.report.model_file import dump
 
-        place = self.rows, self._reader.passes
+        place = self.learned.rows, self.reader.passes
         if self.model is not None and place != self._saved:
-            write_file(self.model, dump(self._reader.record(self._request.asked)))
+            write_file(self.model, dump(self.reader.record(self.lasting)))
             self._saved = place
 
+    def heed(self, signals: list[int]) -> None:
+        """Save and stop, if a signal said so."""
+        from novikoff.data.errors import counted
 
-def _run(
-    reader: StreamReader, request: Request, saver: _Saver, signals: list[int], view: View
-) -> None:
-    from novikoff.report.stream import doubling
+        if not signals:
+            return
+        self.save()
+        kept = f"{self.model} holds what was learned, and --resume goes on from it."
+        if self.model is None:
+            kept = "nothing was written."
+        sentence = f"interrupted after {counted(self.learned.rows, 'row')}; {kept}"
+        if signals[0] == signal.SIGINT:
+            raise _Stopped(sentence)
+        click.echo(f"novikoff: {sentence}", err=True)
+        sys.exit(128 + signals[0])
 
-    run, every = reader.run, request.save_every
-    begun = shown = run.rows
-    if request.limit is not None and run.rows >= request.limit:
-        return
-    with contextlib.closing(reader.go(request.stop(), request.passes)) as steps:
-        for _ in steps:
-            if run.rows > shown:
-                shown = run.rows
-                if doubling(shown - 1) == shown:
-                    view.milestone(run.progress())
-                if every is not None and shown % every == 0:
-                    saver.save()
-            view.refresh(run.progress)
-            _heed(signals, saver)
-            if request.limit is not None and shown >= request.limit:
-                break
-    if shown > begun and doubling(shown - 1) != shown:
-        view.milestone(run.progress())
+    def with_what_is_saved(self, error: ValueError) -> ValueError:
+        """A stream that breaks off keeps what was learned before."""
+        from novikoff.data import ChangedError
+
+        if isinstance(error, ChangedError):  # it does not go on, and the model stays what it is
+            return error
+        self.save()
+        if self.model is None:
+            return error
+        return ValueError(
+            f"{error} {self.model} holds the rows before; --resume goes on from there."
+        )
+
+    def sum_up(self) -> None:
+        """Print what was learned in all."""
+        from novikoff.data.errors import counted
+
+        reader, progress, model = self.reader, self.learned.progress(), self.learned.model
+        dropped, notes = reader.position.dropped, reader.rows.notes
+        if self.asked.form == "json":
+            path = None if self.path is None else str(self.path)
+            more = {"pass": reader.passes, "dropped": dropped, "notes": list(notes), "model": path}
+            _print_json("end", progress, **more)
+            return
+        rows = counted(progress.rows, "row")
+        passes = f" in {reader.passes} passes" if reader.passes > 1 else ""
+        parts = [reader.rows.source, rows + passes]
+        if model is not None and progress.rows:
+            labels = model.classes.tolist()
+            classes = "1 class" if len(labels) == 1 else f"{len(labels):,} classes"
+            named = ", ".join(map(str, labels[:5])) + (", …" if len(labels) > 5 else "")
+            parts += [counted(model.n_features, "feature"), f"{classes}: {named}"]
+        lines = [("data", " · ".join(parts)), *(("", note) for note in notes)]
+        if dropped:
+            lines.append(("", f"{counted(dropped, 'row')} with missing values left out"))
+        _, mistakes, error, recent, bound = _said(progress)
+        last = f"{recent} of the last {min(progress.rows, 1000):,}"
+        lines.append(("mistakes", f"{mistakes} of {rows} ({error}); {last}"))
+        if progress.margin_bound is not None:
+            updates = f"({counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g})"
+            claim = f"γ ≤ {bound}: no linear rule separates these rows by more"
+            lines.append(("margin", f"{claim} {updates}"))
+        if self.model is not None:
+            lines.append(("model", str(self.model)))
+        print_lines(lines)
+
+    def _print(self, progress: Progress, *, heading: bool) -> None:
+        """One line of numbers."""
+        if self.asked.quiet:
+            return
+        if self.asked.form == "json":
+            _print_json("progress", progress)
+            return
+        titles = [("rows", "mistakes", "error", "recent", "margin ≤")] if heading else []
+        for fields in (*titles, _said(progress)):
+            widths = zip(fields, (15, 13, 10, 10, 14), strict=True)
+            print_text("".join(f"{text:>{width}}" for text, width in widths) + "\n")
 
 
-def _heed(signals: list[int], saver: _Saver) -> None:
-    """Save and stop, if a signal said so."""
-    from novikoff.data.errors import counted
-
-    if not signals:
-        return
-    number = signals[0]
-    saver.save()
-    kept = f"{saver.model} holds what was learned, and --resume goes on from it."
-    if saver.model is None:
-        kept = "nothing was written."
-    sentence = f"interrupted after {counted(saver.rows, 'row')}; {kept}"
-    if number == signal.SIGINT:
-        raise _Stopped(sentence)
-    click.echo(f"novikoff: {sentence}", err=True)
-    sys.exit(128 + number)
+def _said(progress: Progress) -> tuple[str, str, str, str, str]:
+    bound = "–" if progress.margin_bound is None else f"{progress.margin_bound:.4g}"
+    shares = f"{100 * progress.error:.2f}%", f"{100 * progress.recent_error:.2f}%"
+    return f"{progress.rows:,}", f"{progress.mistakes:,}", *shares, bound
 
 
-def _with_what_is_saved(error: ValueError, saver: _Saver) -> ValueError:
-    """A stream that breaks off keeps what was learned before."""
-    from novikoff.data import ChangedError
-
-    if isinstance(error, ChangedError):  # it does not go on, and the model stays what it is
-        return error
-    saver.save()
-    if saver.model is None:
-        return error
-    return ValueError(f"{error} {saver.model} holds the rows before; --resume goes on from there.")
+def _print_json(event: str, progress: Progress, **more: object) -> None:
+    """One record as a line; JSON has no infinity."""
+    finite = {k: v if math.isfinite(v or 0.0) else None for k, v in asdict(progress).items()}
+    record = {"event": event, **finite, **more}
+    print_text(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 @contextlib.contextmanager
@@ -299,60 +314,5 @@ def _noticing_signals() -> Iterator[list[int]]:
             raise Interrupted("interrupted at once; what was not saved before is lost.")
         noted.append(number)
 
-    with handling(note, signal.SIGINT, signal.SIGTERM):
+    with handling(note):
         yield noted
-
-
-def _sum_up(reader: StreamReader, request: Request) -> None:
-    from novikoff.data.errors import counted
-
-    progress, source, notes = reader.run.progress(), reader.rows.source, reader.rows.notes
-    dropped = reader.position.dropped
-    if request.form == "json":
-        end = {
-            "event": "end",
-            **as_json(progress),
-            "pass": reader.passes,
-            "dropped": dropped,
-            "notes": list(notes),
-            "model": None if request.model is None else str(request.model),
-        }
-        print_text(json.dumps(end, ensure_ascii=False, allow_nan=False) + "\n")
-        return
-    passes = f" in {reader.passes} passes" if reader.passes > 1 else ""
-    rows = counted(progress.rows, "row")
-    lines = [("data", f"{source} · {rows}{passes}{_shape(reader)}")]
-    lines += [("", note) for note in notes]
-    if dropped:
-        lines.append(("", f"{counted(dropped, 'row')} with missing values left out"))
-    recent = min(progress.rows, 1000)
-    lines.append(
-        (
-            "mistakes",
-            f"{progress.mistakes:,} of {rows} ({share(progress.error)}); "
-            f"{share(progress.recent_error)} of the last {recent:,}",
-        )
-    )
-    if progress.margin_bound is not None:
-        lines.append(
-            (
-                "margin",
-                f"γ ≤ {bound(progress)}: no linear rule separates these rows by more "
-                f"({counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g})",
-            )
-        )
-    if request.model is not None and progress.rows:
-        lines.append(("model", str(request.model)))
-    print_lines(lines)
-
-
-def _shape(reader: StreamReader) -> str:
-    from novikoff.data.errors import counted
-
-    model = reader.run.model
-    if model is None or not reader.run.rows:
-        return ""
-    labels = model.classes.tolist()
-    named = ", ".join(map(str, labels[:5])) + (", …" if len(labels) > 5 else "")
-    classes = f"{len(labels):,} {'class' if len(labels) == 1 else 'classes'}"
-    return f" · {counted(model.n_features, 'feature')} · {classes}: {named}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.options import given, memory, read_data, read_options, reading
+from novikoff.cli.options import READING, memory, read_data, read_options, reading
 from novikoff.cli.progress import print_lines, shown
 
 if TYPE_CHECKING:
@@ -33,10 +34,11 @@ def command(certificate: str, data: str, **values: object) -> None:
     from novikoff.geometry.checker import CertificateError
     from novikoff.report import certificate_file
 
+    asked = SimpleNamespace(**values)
     try:
         proofs = certificate_file.read(certificate)
         with shown() as show:
-            dataset = _read(data, proofs, values, show)
+            dataset = _read(data, proofs, asked, show)
             for proof in proofs.proofs:
                 show(f"checking {proof.positive}", None)
                 proof.verify(dataset.X, dataset.labels)
@@ -52,13 +54,15 @@ def command(certificate: str, data: str, **values: object) -> None:
     )
 
 
-def _read(data: str, proofs: Proofs, values: dict[str, object], show: Show) -> Dataset:
+def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Dataset:
+    """As the certificate says, or as the options say alone, if there are any."""
     from novikoff.data import ReadOptions, Recipe
 
-    if proofs.preprocessing is None or given(values):
-        return read_data(data, read_options(values), values, show)
+    given = any(getattr(asked, name) is not None for name in READING)
+    if proofs.preprocessing is None or given:
+        return read_data(data, read_options(asked), asked, show)
     recipe = Recipe.from_json(proofs.preprocessing)
-    return read_data(data, ReadOptions(missing=recipe.missing), values, show, recipe)
+    return read_data(data, ReadOptions(missing=recipe.missing), asked, show, recipe)
 
 
 def _notes(dataset: Dataset, proofs: Proofs) -> list[str]:

@@ -161,7 +161,10 @@ def open_reader(
 ) -> Reader:
     """Look at the beginning of a source, and make ready to read its rows."""
     files = _parquet_files(path)
-    source = Source(files[0] if files else path, options.format, hasty=as_they_come)
+    lines = 1 if recipe is not None and not recipe.header else 2  # with the first row
+    source = Source(
+        files[0] if files else path, options.format, hasty=as_they_come, least_lines=lines
+    )
     if files:
         source.name = shown(os.fspath(path))  # type: ignore[arg-type]
     try:

@@ -74,7 +74,8 @@ class Source:
     """A source of bytes, unpacked if they are gzip; "-" is the standard input.
 
     Its format is that of its name (a ``.gz`` at the end does not count), then that of its first
-    bytes, unless it is given. If ``hasty``, a pipe that pauses is judged by what has come.
+    bytes, unless it is given. If ``hasty``, a pipe that pauses is judged by what has come, if that
+    is ``least_lines``.
 
     A ``regular`` file can be read again. ``head`` is the beginning, as far as it is needed to find
     out what it is, and if that is all, the source has ``ended``. DataError says that it cannot be
@@ -87,6 +88,7 @@ class Source:
         format: str | None = None,
         *,
         hasty: bool = False,
+        least_lines: int = 2,
         may_be_empty: bool = False,
     ) -> None:
         self._file: BinaryIO | None = None
@@ -117,7 +119,7 @@ class Source:
             with suppress(OSError):  # a wide pipe is filled while we are busy
                 fcntl.fcntl(self._fd, _LINUX_SET_PIPE_SIZE, CHUNK_BYTES)
         try:
-            self.head, self.ended = self._beginning(hasty=hasty)
+            self.head, self.ended = self._beginning(least_lines if hasty else None)
             if not self.head and not may_be_empty:
                 raise DataError(f"{self.name} is empty.")
             self.format = format or _format_of(self.name, self.head)
@@ -229,7 +231,7 @@ class Source:
             if not unpacker.eof:
                 raise EOFError
 
-    def _beginning(self, *, hasty: bool) -> tuple[bytes, bool]:
+    def _beginning(self, least_lines: int | None) -> tuple[bytes, bool]:
         """The first lines and whether that is all, or what has come of a pipe that pauses."""
         pieces, since = [b""], time.monotonic()
         size = lines = 0
@@ -237,10 +239,15 @@ class Source:
         for piece in self.flow():
             pieces.append(piece)
             size, lines = size + len(piece), lines + piece.count(b"\n")
-            enough = (size >= CHUNK_BYTES and lines > 1) or (hasty and lines > SNIFFED_LINES)
+            enough = size >= CHUNK_BYTES and lines > 1
+            enough = enough or (least_lines is not None and lines > SNIFFED_LINES)
             if piece:
                 since = time.monotonic()
-            elif hasty and lines > 1 and time.monotonic() - since > _PAUSE_SECONDS:
+            elif (
+                least_lines is not None
+                and lines >= least_lines
+                and time.monotonic() - since > _PAUSE_SECONDS
+            ):
                 enough = b"".join(pieces).count(b'"') % 2 == 0  # not within a quoted field
             if enough or size > _MOST_SNIFFED_BYTES:
                 ended = False

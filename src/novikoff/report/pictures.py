@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from novikoff.core.linear_model import LinearModel
-    from novikoff.core.problem import Problem
-    from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+    from novikoff.core.rows import Floats, Indices, SparseMatrix
     from novikoff.report.plots.margins import Side
+    from novikoff.report.study import Study
 
 Subject: TypeAlias = Literal["boundary", "margins", "mistakes", "proof"]
 
@@ -30,52 +28,34 @@ CAPTIONS: dict[Subject, str] = {
 MAX_TRACED_UPDATES = 100_000
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A subject, two features as the ``plane`` of a boundary, and .svg or .png as ``suffix``."""
+def draw(
+    found: Study,
+    X: Floats | SparseMatrix,
+    names: Sequence[str] | None,
+    subject: Subject,
+    *,
+    suffix: str = ".svg",
+    plane: Sequence[str] | None = None,
+) -> bytes:
+    """One picture of a study of the rows of X, as a file; ``plane`` is for a boundary.
 
-    subject: Subject = "boundary"
-    suffix: str = ".svg"
-    plane: tuple[str, str] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """All that pictures are drawn from: rows, labels, the model, and of two classes the run.
-
-    ``hardest`` is the rule to draw, of several (`hardest_rule`). ``problem`` holds the rows that
-    the perceptron ran on, standardised if they were. If it is separable, ``reference`` is a w*
-    with ⟨a_i, w*⟩ ≥ margin·‖w*‖ > 0 for all its rows. ``order`` and ``seed`` are those of the
-    perceptron: its run is repeated with a trace.
+    ValueError if there is nothing of the kind to show.
     """
-
-    X: Floats | SparseMatrix
-    y: npt.NDArray[np.generic]
-    model: LinearModel
-    names: Sequence[str] | None = None
-    hardest: Side | None = None
-    problem: Problem | None = None
-    reference: Vector | None = None
-    margin: float | None = None
-    order: str = "permuted"
-    seed: int = 0
-
-
-def draw(scene: Scene, picture: Picture) -> bytes:
-    """One picture as a file; ValueError if there is nothing of the kind to show."""
     from novikoff.report.plots import render_figure
 
-    return render_figure(_figure(scene, picture), picture.suffix)
+    return render_figure(_figure(found, X, names, subject, plane), suffix)
 
 
-def draw_all(scene: Scene) -> dict[Subject, str]:
+def draw_all(
+    found: Study, X: Floats | SparseMatrix, names: Sequence[str] | None
+) -> dict[Subject, str]:
     """Every picture that there is something to show for, as SVG elements."""
     from novikoff.report.plots import figure_to_svg
 
     drawn: dict[Subject, str] = {}
     for subject, caption in CAPTIONS.items() if find_spec("matplotlib") else ():
         try:
-            figure = _figure(scene, Picture(subject))
+            figure = _figure(found, X, names, subject, None)
         except ValueError:  # no run where no rule is perfect, no margins where w = 0
             continue
         drawn[subject] = figure_to_svg(figure, prefix=subject, label=caption)
@@ -97,55 +77,57 @@ def hardest_rule(classes: Sequence[Hashable], multi_class: str, confusion: Indic
     return classes[int(np.argmax(wrong.sum(axis=1) + wrong.sum(axis=0)))]
 
 
-def _figure(scene: Scene, picture: Picture) -> Figure:
+def _figure(
+    found: Study,
+    X: Floats | SparseMatrix,
+    names: Sequence[str] | None,
+    subject: Subject,
+    plane: Sequence[str] | None,
+) -> Figure:
     from novikoff.report import plots
 
-    if picture.subject in ("mistakes", "proof"):
-        run, margin, radius = _traced_run(scene, picture.subject)
-        axes = plots.blank_axes(1 if picture.subject == "mistakes" else 3)
-        if picture.subject == "mistakes":
-            plots.MistakesDisplay.from_estimator(run, margin=margin, radius=radius, ax=axes[0])
-        else:
-            plots.ProofDisplay.from_estimator(run, margin=margin, radius=radius, ax=axes)
+    axes = plots.blank_axes(3 if subject == "proof" else 1)
+    if subject in ("mistakes", "proof"):
+        _draw_run(found, subject, axes)
+        return plots.figure_of(axes[0])
+    model, W = found.model, found.model.decisive()
+    classifier = SimpleNamespace(  # the model as displays want it
+        coef_=W[:-1].T,
+        intercept_=W[-1],
+        classes_=np.asarray(model.classes),
+        multi_class=model.multi_class,
+        feature_names_in_=names,
+    )
+    y = classifier.classes_[found.codes]
+    rule = hardest_rule(model.classes.tolist(), model.multi_class, found.confusion)
+    if subject == "margins":
+        plots.MarginsDisplay.from_estimator(classifier, X, y, rule=rule, ax=axes[0])
     else:
-        axes, rule = plots.blank_axes(), scene.hardest
-        model, X, y = _classifier(scene), scene.X, scene.y
-        if picture.subject == "margins":
-            plots.MarginsDisplay.from_estimator(model, X, y, rule=rule, ax=axes[0])
-        else:
-            plane = picture.plane
-            plots.BoundaryDisplay.from_estimator(model, X, y, rule=rule, plane=plane, ax=axes[0])
+        pair = None if plane is None else (plane[0], plane[1])
+        plots.BoundaryDisplay.from_estimator(classifier, X, y, rule=rule, plane=pair, ax=axes[0])
     return plots.figure_of(axes[0])
 
 
-def _classifier(scene: Scene) -> Any:
-    """The model as displays want it."""
-    W = scene.model.decisive()
-    names = {} if scene.names is None else {"feature_names_in_": list(scene.names)}
-    return SimpleNamespace(
-        coef_=W[:-1].T,
-        intercept_=W[-1],
-        classes_=np.asarray(scene.model.classes),
-        multi_class=scene.model.multi_class,
-        **names,
-    )
-
-
-def _traced_run(scene: Scene, subject: Subject) -> tuple[Any, float | None, float]:
-    """The perceptron once more, with a trace; γ and R."""
+def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
+    """The perceptron once more, with a trace."""
     from novikoff.core.counts import Recorder
     from novikoff.core.orders import named
     from novikoff.core.stops import Limits
     from novikoff.core.sweep import run
     from novikoff.core.updates import perceptron
+    from novikoff.report import plots
+    from novikoff.report.study import reference_of
 
-    problem, reference = scene.problem, scene.reference
-    if problem is None:
+    if len(found.classes) != 2:
         raise ValueError(f"The picture '{subject}' needs two classes, or --positive.")
-    if subject == "proof" and reference is None:
+    w_star, margin = reference_of(found) or (None, None)
+    if subject == "proof" and w_star is None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
-    limits, rng = Limits(updates=MAX_TRACED_UPDATES), np.random.default_rng(scene.seed)
-    order, recorder = named(scene.order), Recorder(reference)
-    trace = run(problem, perceptron(), order, limits, rng, recorder=recorder).trace
-    margin = None if reference is None else scene.margin
-    return SimpleNamespace(trace_=trace, trace=reference), margin, problem.radius
+    rng, limits = np.random.default_rng(found.options.seed), Limits(updates=MAX_TRACED_UPDATES)
+    order, recorder = named(found.options.order), Recorder(w_star)
+    again = run(found.problem, perceptron(), order, limits, rng, recorder=recorder)
+    traced, radius = SimpleNamespace(trace_=again.trace, trace=w_star), found.problem.radius
+    if subject == "proof":
+        plots.ProofDisplay.from_estimator(traced, margin=margin, radius=radius, ax=axes)
+    else:
+        plots.MistakesDisplay.from_estimator(traced, margin=margin, radius=radius, ax=axes[0])

@@ -41,26 +41,15 @@ _EPSILON, _TINY = Fraction(1, 2**52), Fraction(1, 2**1074)
 class Progress:
     """How far a stream has been learned.
 
-    Attributes
-    ----------
-    rows : int
-        The rows seen.
-    mistakes : int
-        Those whose class was not predicted before they were learned. A tie is a mistake, and so
-        is a class that was never seen. With an average it is still w that predicts here.
-    error : float
-        The share of mistakes among all rows, 0 while there are none.
-    recent_error : float
-        The same among the last 1,000 rows.
-    updates : int
-        Updates made, summed over the rules.
-    norm : float
-        ‖w‖, with the bias; of several rules, of all weights.
-    margin_bound : float or None
-        No linear rule separates the rows seen so far by a margin γ above this: γ ≤ ‖w‖/(t·μ)
-        after t updates (B3), rounded up. None where the theorem does not speak: for more than two
-        classes, a margin, weights of classes, or weights that did not start from zero; and where
-        the bound is beyond float64.
+    A mistake is a row whose class was not predicted before it was learned; a tie is one, and so is
+    a class that was never seen. With an average it is still w that predicts here. ``error`` is
+    their share among all rows, ``recent_error`` among the last 1,000; ``updates`` are summed over
+    the rules, and ``norm`` is ‖w‖ of all weights, with the bias.
+
+    ``margin_bound``: no linear rule separates the rows seen so far by a margin γ above it, as
+    γ ≤ ‖w‖/(t·μ) after t updates (B3); rounded up. None where the theorem does not speak: for more
+    than two classes, a margin, weights of classes, or weights that did not start from zero; and
+    where the bound is beyond float64.
     """
 
     rows: int
@@ -76,18 +65,10 @@ class Progress:
 class StreamRun:
     """A linear model, its mistakes so far, and how it learns.
 
-    Parameters
-    ----------
-    margin, step, fit_intercept, average, multi_class
-        As of `novikoff.Perceptron`; ``average`` is whether the average is kept.
-    class_weight : mapping, optional
-        Factors on the steps of classes.
-    classes : sequence of labels, optional
-        All labels there will be; by default new classes are taken in as they appear.
-    model : LinearModel, optional
-        Where to go on from; None before the first row.
-    loading : callable
-        Makes a context in which kernels are loaded and compiled.
+    ``margin``, ``step``, ``fit_intercept``, ``average`` (whether one is kept), ``multi_class`` and
+    ``class_weight`` are those of `novikoff.Perceptron`. ``classes`` are all labels there will be;
+    by default new ones are taken in as they appear. ``model`` is where to go on from, None before
+    the first row, and ``loading`` makes a context in which kernels are loaded and compiled.
 
     Examples
     --------
@@ -117,40 +98,24 @@ class StreamRun:
         self._loaded: type | None = None
 
     def learn(self, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]) -> None:
-        """Predict, then learn, the rows of X in turn.
+        """Predict, then learn, the rows of X in turn; ``codes`` are positions in ``labels``.
 
-        Parameters
-        ----------
-        X : C-ordered array or CSR matrix
-            A dense row has all features, a sparse one may have columns that are new.
-        codes : array of int64
-            The label of each row, as its position in ``labels``.
-        labels : sequence of labels
-            Python objects, each different.
-
-        Raises
-        ------
-        ValueError
-            If X has another number of features, a label is unknown where all classes were
-            given, or a number is beyond float64. The rows before have been learned.
+        X is a C-ordered array with all features, or a CSR matrix that may have new columns.
+        ValueError if X has another number of features, a label is unknown where all classes were
+        given, or a number is beyond float64. The rows before have been learned.
         """
-        first, n = 0, len(codes)
-        while first < n:
-            model = self._model_for(X, labels[codes[first]])
+        first = 0
+        while first < len(codes):
+            label = labels[codes[first]]
+            model = self._model_for(X, label)
+            if novel := label not in model.classes.tolist():  # a mistake, then it is learned
+                model = self._with_class(model, label)
             places = {label: code for code, label in enumerate(model.classes.tolist())}
             known = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
             mapped = known[codes[first:]]
-            novel = mapped[0] < 0
-            if novel:  # a class that was never seen: a mistake, then it is learned
-                model = self._with_class(model, labels[codes[first]])
-                place = model.classes.tolist().index(labels[codes[first]])
-                self._learn(model, X[first : first + 1], np.array([place]), novel=True)
-                first += 1
-                continue
-            unknown = np.flatnonzero(mapped < 0)
-            last = first + (int(unknown[0]) if len(unknown) > 0 else len(mapped))
-            self._learn(model, X[first:last], mapped[: last - first])
-            first = last
+            count = 1 if novel else int(np.argmax(mapped < 0)) or len(mapped)
+            self._learn(model, X[first : first + count], mapped[:count], novel=novel)
+            first += count
 
     def progress(self) -> Progress:
         """How far it is."""
@@ -269,9 +234,8 @@ class StreamRun:
         """
         t = int(model.totals[1, 0])
         speaks = self.from_zero and self.margin == 0.0 and not self.class_weight
-        if not speaks or len(model.classes) > 2 or t == 0:
-            return None
-        if not math.isfinite(norm + model.radius):
+        finite = math.isfinite(norm + model.radius)
+        if not (speaks and finite and t > 0 and len(model.classes) <= 2):
             return None
         step, size = Fraction(self.step), len(model.W)
         lost = 2 * _EPSILON * t * (math.isqrt(t) + 1) * step * Fraction(model.radius)
@@ -287,16 +251,8 @@ class StreamRun:
 class StreamReader:
     """A run and its place in a stream of rows from a file or a pipe.
 
-    Attributes
-    ----------
-    run : StreamRun
-        The model and its mistakes.
-    rows : RowStream
-        Where the rows come from.
-    position : Position
-        The place after the last row that was learned.
-    passes : int
-        Which pass over the rows this is, counted from 1.
+    ``position`` is the place after the last row that was learned, ``passes`` the number of the
+    pass over the rows, counted from 1.
     """
 
     run: StreamRun
@@ -307,17 +263,8 @@ class StreamReader:
     def go(self, stop: Stop, passes: int = 1) -> Generator[None]:
         """Learn on; yield after each stretch of rows, and now and then while none come.
 
-        Parameters
-        ----------
-        stop : callable
-            For a number of rows, the next larger one at which to yield.
-        passes : int
-            How often to go through the rows, all in all.
-
-        Raises
-        ------
-        DataError
-            If the rows cannot be read, or learned; those before have been learned.
+        ``stop`` gives the next row count at which to yield, ``passes`` is how often to go through
+        the rows, all in all. DataError if rows cannot be read, or learned; those before have been.
         """
         while True:
             for piece in self.rows.pieces(self.position):
@@ -394,25 +341,10 @@ def begin(source: str, options: StreamOptions, run: StreamRun) -> StreamReader:
 def resume(
     path: Path, source: str, options: StreamOptions, run: StreamRun, asked: Mapping[str, object]
 ) -> StreamReader:
-    """Go on from a model file.
+    """Go on from a model that `StreamReader.record` made; ``run`` gets the model and its counts.
 
-    Parameters
-    ----------
-    path : path
-        A model that `StreamReader.record` made.
-    source : str
-        The stream.
-    options : StreamOptions
-        How it is read, as before.
-    run : StreamRun
-        How it is learned, as before; it gets the model and its counts.
-    asked : mapping
-        Everything that was asked, as JSON values: it must be the same as before.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a stream's, other things are asked, or the data is not what it was.
+    ValueError if the file is not a stream's, the data is not what it was, or other things are
+    ``asked``, as JSON values, than before.
     """
     from novikoff.data import open_stream
     from novikoff.report.model_file import read
@@ -421,10 +353,17 @@ def resume(
     stream = (saved.data or {}).get("stream")
     if not isinstance(stream, dict) or saved.estimator != "Perceptron":
         raise DataError(f"{path} is a model, but not of a stream that could go on.")
-    _check_asked(path, stream.get("asked"), asked)
-    state, passes = stream.get("state"), stream.get("pass")
-    if not isinstance(state, dict) or type(passes) is not int or passes < 1:
-        raise DataError(f"{path} does not say where its stream stopped.")
+    before, state, passes = stream.get("asked"), stream.get("state"), stream.get("pass", 0)
+    told = isinstance(state, dict) and type(passes) is int and passes >= 1
+    if not told or not isinstance(before, dict):
+        raise DataError(f"{path} does not say what was asked of its stream, or where it stopped.")
+    for name in sorted({*before, *asked}):
+        was, now = ("nothing" if v is None else v for v in (before.get(name), asked.get(name)))
+        if was != now:
+            raise DataError(
+                f"{path} was begun with --{name.replace('_', '-')} {was}, not {now}; ask for the "
+                "same, or begin anew with --force."
+            )
     run = replace(run, model=saved.model)
     run.restore(stream)
     rows = open_stream(source, options, state=state)
@@ -449,24 +388,6 @@ def multiples(step: int) -> Stop:
     return lambda rows: (rows // step + 1) * step
 
 
-def _check_asked(path: Path, before: object, asked: Mapping[str, object]) -> None:
-    if not isinstance(before, dict):
-        raise DataError(f"{path} does not say what was asked of its stream.")
-    for name in sorted({*before, *asked}):
-        if before.get(name) != asked.get(name):
-            was, now = (_said(what.get(name)) for what in (before, asked))
-            raise DataError(
-                f"{path} was begun with --{name.replace('_', '-')} {was}, not {now}; ask for the "
-                "same, or begin anew with --force."
-            )
-
-
-def _said(value: object) -> str:
-    if isinstance(value, list):
-        return ",".join(map(str, value)) or "nothing"
-    return "nothing" if value is None else str(value)
-
-
 def _reason(X: Floats | SparseMatrix, error: ValueError) -> str:
     """Why a row cannot be learned."""
     values = X if isinstance(X, np.ndarray) else X.data
@@ -474,15 +395,12 @@ def _reason(X: Floats | SparseMatrix, error: ValueError) -> str:
         return "has a missing value, NaN: leave it out, or fill it in."
     if np.isinf(values).any():
         return "has an infinite value."
-    text = str(error)
-    if "float64" in text:
+    if "float64" in str(error):
         return "has a score or an update beyond the range of float64: scale the data down."
-    return f"cannot be learned: {text}"
+    return f"cannot be learned: {error}"
 
 
 def _norm(W: npt.NDArray[np.float64]) -> float:
     """‖w‖, without overflow on the way."""
-    largest = float(np.abs(W).max(initial=0.0))
-    if largest == 0.0:
-        return 0.0
+    largest = float(np.abs(W).max(initial=0.0)) or 1.0
     return largest * math.sqrt(float(np.square(W / largest).sum()))

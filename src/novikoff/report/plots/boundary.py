@@ -43,18 +43,10 @@ class BoundaryDisplay:
     distance from it. A ``plane`` of two features, by name or number, shows the section of the
     hyperplane where all other features are at their means.
 
-    Attributes
-    ----------
-    view : View
-        The places of the rows, the boundary among them, the names of the axes.
-    rows, signs, distances : arrays of shape (n,)
-        The number of each row in the data, the side ±1 on which it should be, f(x)/‖w‖.
-    mistakes : array of bool
-        Where y·f(x) ≤ 0.
-    margin, support : float or None, array of int
-        If all rows are right: the smallest y·f(x)/‖w‖, and the rows that have it.
-    drawn : array of int
-        The rows drawn: with more than ``max_points``, the mistakes and a random sample.
+    ``rows`` are the numbers of the rows in the data, ``signs`` the sides ±1 on which they should
+    be, ``distances`` f(x)/‖w‖, ``mistakes`` where y·f(x) ≤ 0. If all rows are right, ``margin`` is
+    the smallest y·f(x)/‖w‖, and ``support`` the rows that have it. With more than ``max_points``,
+    the mistakes and a random sample are ``drawn``.
 
     Examples
     --------
@@ -99,16 +91,21 @@ class BoundaryDisplay:
         margin = None if mistakes.any() else float(margins.min())
         support = np.flatnonzero(margins <= (margin or -np.inf) * _EQUALLY_NEAR)
         drawn = _sample(mistakes, support, max_points, rng)
-        view = _view(found, plane, drawn, rng)
-        sides = (found.positive, found.negative)
-        distances = found.signs * margins
         return cls(
-            view, found.rows, found.signs, distances, mistakes, margin, support, drawn, sides
+            view=_view(found, plane, drawn, rng),
+            rows=found.rows,
+            signs=found.signs,
+            distances=found.signs * margins,
+            mistakes=mistakes,
+            margin=margin,
+            support=support,
+            drawn=drawn,
+            sides=(found.positive, found.negative),
         ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw, on these axes or on a new figure of pyplot."""
-        ax = style.pyplot_axes()[0] if ax is None else ax
+        ax = style.blank_axes(pyplot=True)[0] if ax is None else ax
         self._plot_points(ax)
         low, high = _box(self.view, self.drawn)
         note = self._plot_sides(ax, low, high)
@@ -168,11 +165,7 @@ class BoundaryDisplay:
             lines.append((-self.margin, style.GREY, 1.1, style.DASHES, "_"))
         for level, color, width, dashes, label in lines:
             if f.min() < level / reach < f.max():
-                look: dict[str, Any] = {
-                    "colors": color,
-                    "linewidths": width,
-                    "linestyles": [dashes],
-                }
+                look: Any = {"colors": color, "linewidths": width, "linestyles": [dashes]}
                 ax.contour(x, y, f, [level / reach], zorder=2.5, **look)
                 ax.plot([], [], color=color, lw=width, ls=dashes, label=label)
         inside = f.min() < 0.0 < f.max()
@@ -220,11 +213,10 @@ def _view(
 
 def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> View:
     """The plane of two features, the others held at their means."""
-    if not isinstance(plane, tuple | list) or len(plane) != 2:
-        raise ValueError(f"A plane is a pair of features, by name or number, not {plane!r}.")
-    i, j = (_column_number(rule, feature) for feature in plane)
+    pair = isinstance(plane, tuple | list) and len(plane) == 2
+    i, j = [_column_number(rule, feature) for feature in plane] if pair else (0, 0)
     if i == j:
-        raise ValueError(f"The two features of a plane must differ; both are {plane[0]!r}.")
+        raise ValueError(f"A plane is a pair of different features, not {plane!r}.")
     others = np.delete(np.arange(len(rule.w)), [i, j])
     held = f"; the other {len(others):,} features held at their means"
     if len(others) <= 2:
@@ -239,17 +231,16 @@ def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> View
 def _column_number(rule: Rule, feature: Hashable) -> int:
     if rule.names is not None and feature in rule.names:
         return rule.names.index(feature)
-    if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
-        if 0 <= feature < len(rule.w):
-            return int(feature)
-        raise ValueError(f"There is no feature {feature}: they are 0 to {len(rule.w) - 1}.")
-    known = "they have no names, only numbers" if rule.names is None else "it is none of the names"
-    raise ValueError(f"The feature {feature!r} is not known: {known}.")
+    if isinstance(feature, int | np.integer) and 0 <= feature < len(rule.w):
+        return int(feature)
+    known = "" if rule.names is None else "it is none of the names, and "
+    raise ValueError(
+        f"The feature {feature!r} is not known: {known}the numbers are 0 to {len(rule.w) - 1}."
+    )
 
 
 def _column(X: Floats | sp.csr_array, j: int) -> Vector:
-    chosen = X[:, [j]]
-    return np.asarray(chosen if isinstance(chosen, np.ndarray) else chosen.toarray()).ravel()
+    return np.asarray(X @ np.eye(1, X.shape[1], j)[0])
 
 
 def principal_direction(X: Floats | sp.csr_array, beside: Vector) -> Vector:
@@ -290,7 +281,6 @@ def _box(view: View, drawn: Indices) -> tuple[Vector, Vector]:
 
 
 def _padded(low: Vector, high: Vector) -> tuple[Vector, Vector]:
-    size = high - low
-    flat = size <= 1e-9 * np.maximum(np.abs(low), np.abs(high))
-    size = np.where(flat, np.maximum(np.abs(low), 1.0), size)
+    size, largest = high - low, np.maximum(np.abs(low), np.abs(high))
+    size = np.where(size <= 1e-9 * largest, np.maximum(largest, 1.0), size)
     return low - 0.07 * size, high + 0.07 * size

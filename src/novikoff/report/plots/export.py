@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from novikoff.report.files import OutputError, write_file
-from novikoff.report.plots.style import require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,11 +30,9 @@ _ROOT: Final = re.compile(r'<svg\b[^>]*?viewBox="([^"]*)"[^>]*>')
 def figure_to_svg(figure: Figure, *, prefix: str = "novikoff", label: str = "") -> str:
     """A figure as an SVG element: the same text each time, and fit to stand in a page.
 
-    It refers to nothing outside itself, has no prolog, date or style sheet, and shrinks with
-    its surroundings. Text stays text, in the reader's sans-serif font, so that it can be
-    read aloud, searched, and shown in every script. ``prefix`` is any text that
-    no other figure of the page has: ids are made from it. ``label`` describes the picture to
-    readers who cannot see it.
+    It refers to nothing outside itself, has no prolog, date or style sheet, and shrinks with its
+    surroundings. Text stays text, in the reader's font. Ids are made from ``prefix``, any text that
+    no other figure of the page has; ``label`` describes the picture to those who cannot see it.
 
     Examples
     --------
@@ -72,7 +69,6 @@ def render_figure(figure: Figure, suffix: str) -> bytes:
 
 
 def _render(figure: Figure, form: str, salt: str) -> bytes:
-    require_matplotlib()
     import matplotlib as mpl
 
     undated = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[form]

@@ -26,11 +26,7 @@ _MIN_BINS, _MAX_BINS = 8, 60
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """One hyperplane, w ≠ 0, and the rows of its two sides.
-
-    ``rows`` are the numbers of these rows in the data, ``signs`` the sides on which they
-    should be, ``names`` those of the features, if they have any.
-    """
+    """One hyperplane, w ≠ 0, and the rows of its two sides, ``rows`` by number in the data."""
 
     X: Floats | sp.csr_array
     rows: Indices
@@ -50,11 +46,6 @@ class Rule:
     def margins(self) -> Vector:
         """The signed margins y·f(x)/‖w‖; mistakes have y·f(x) ≤ 0."""
         return np.asarray(self.signs * ((self.X @ self.w + self.b) / self.norm))
-
-    @property
-    def title(self) -> str:
-        """The names of both sides."""
-        return f"{self.positive} against {self.negative}"
 
     def feature(self, column: int) -> str:
         """The name of a feature for a label."""
@@ -87,11 +78,11 @@ def rule_of(
         raise ValueError(f"X has {matrix.shape[1]} columns, but the rule has {len(w)} weights.")
     if not w.any():
         raise ValueError("All weights are zero: there is no hyperplane to draw.")
-    sides = [1 if c == positive else -1 if negative in (None, c) else 0 for c in classes]
     signs, unknown = np.zeros(len(labels), dtype=np.int8), np.ones(len(labels), dtype=np.bool_)
-    for label, sign in zip(classifier.classes_, sides, strict=True):
-        there = labels == label
-        signs[there], unknown[there] = sign, False
+    for c in classes:
+        there = labels == c
+        signs[there] = 1 if c == positive else -1 if negative in (None, c) else 0
+        unknown[there] = False
     if unknown.any():
         row = int(np.argmax(unknown))
         raise ValueError(
@@ -174,12 +165,12 @@ class MarginsDisplay:
     ) -> Self:
         """Draw the margins of rows under a fitted classifier."""
         found = rule_of(estimator, X, y, rule)
-        margins = found.margins
-        return cls(margins, *_histogram(margins), margin, found.title).plot(ax)
+        title = f"{found.positive} against {found.negative}"
+        return cls(found.margins, *_histogram(found.margins), margin, title).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw, on these axes or on a new figure of pyplot."""
-        ax = style.pyplot_axes()[0] if ax is None else ax
+        ax = style.blank_axes(pyplot=True)[0] if ax is None else ax
         wrong = self.edges[1:] <= 0.0
         n_wrong = int((self.margins <= 0.0).sum())
         n_right = len(self.margins) - n_wrong
@@ -189,14 +180,8 @@ class MarginsDisplay:
         ):
             if part.any():
                 left, width = self.edges[:-1][part], np.diff(self.edges)[part]
-                look: dict[str, Any] = {
-                    "fc": fill,
-                    "hatch": hatch,
-                    "ec": style.INK,
-                    "lw": 0.6,
-                    "label": label,
-                }
-                ax.bar(left, self.counts[part], width, align="edge", **look)
+                look: Any = {"fc": fill, "hatch": hatch, "ec": style.INK, "lw": 0.6}
+                ax.bar(left, self.counts[part], width, align="edge", label=label, **look)
         ax.axvline(0.0, color=style.INK, lw=1.4, label="boundary")
         if self.margin is not None:
             name = f"γ = {style.format_number(self.margin)}"

@@ -81,7 +81,7 @@ class MistakesDisplay:
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw, on these axes or on a new figure of pyplot."""
-        ax = style.pyplot_axes()[0] if ax is None else ax
+        ax = style.blank_axes(pyplot=True)[0] if ax is None else ax
         most = int(self.updates[-1])
         some = style.thinned(most)
         steps = "steps-post" if len(some) == most else "default"  # where steps can be seen
@@ -188,7 +188,7 @@ class ProofDisplay:
 
     def plot(self, ax: Sequence[Axes] | None = None) -> Self:
         """Draw, on these three axes or on a new figure of pyplot."""
-        axes = style.pyplot_axes(3) if ax is None else ax
+        axes = style.blank_axes(3, pyplot=True) if ax is None else ax
         if len(axes) != 3:
             raise ValueError(f"The proof needs three axes, not {len(axes)}.")
         gamma, R = style.format_number(self.margin), style.format_number(self.radius)
@@ -229,9 +229,8 @@ def _panel(ax: Axes, values: Vector, bound: Vector, until: float) -> None:
 
 def _margin_and_radius(rule: Rule, w_star: Vector, bias: float) -> tuple[float, float]:
     """γ and R of the rows; ValueError if w* does not separate them."""
-    d = len(rule.w)
-    shift = bias * w_star[-1] if len(w_star) > d else 0.0
-    aligned = rule.signs * (rule.X @ w_star[:d] + shift) / norm_of(w_star)
+    shift = bias * w_star[-1] if len(w_star) > len(rule.w) else 0.0
+    aligned = rule.signs * (rule.X @ w_star[: len(rule.w)] + shift) / norm_of(w_star)
     worst = int(np.argmin(aligned))
     if not aligned[worst] > 0.0:
         raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from importlib.util import find_spec
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
@@ -30,36 +29,19 @@ MAX_VERTICES: Final = 2000  # a line of more points looks the same with fewer
 _SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def blank_axes(panels: int = 1) -> list[Axes]:
-    """Axes of a new plain figure, one below the other, for programs without a display.
+def blank_axes(panels: int = 1, *, pyplot: bool = False) -> list[Axes]:
+    """Axes of a new figure, one below the other: a plain one needs no display, or of pyplot.
 
     >>> len(blank_axes(3))
     3
     """
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
-    return _stacked(Figure, panels)
-
-
-def pyplot_axes(panels: int = 1) -> list[Axes]:
-    """The same on a new figure of pyplot."""
-    require_matplotlib()
-    import matplotlib.pyplot as plt
-
-    return _stacked(plt.figure, panels)
-
-
-def _stacked(new_figure: Callable[..., Figure], panels: int) -> list[Axes]:
+    if find_spec("matplotlib") is None:
+        raise ImportError("Plots need matplotlib: pip install 'novikoff[plots]'.")
+    home = import_module("matplotlib.pyplot" if pyplot else "matplotlib.figure")
+    new_figure = home.figure if pyplot else home.Figure
     size = (WIDTH_INCHES, 4.8 if panels == 1 else 2.2 * panels)
     figure = new_figure(figsize=size, layout="constrained")
     return [*np.atleast_1d(figure.subplots(panels, sharex=True))]
-
-
-def require_matplotlib() -> None:
-    """Raise ImportError, with the remedy, if matplotlib is not installed."""
-    if find_spec("matplotlib") is None:
-        raise ImportError("Plots need matplotlib: pip install 'novikoff[plots]'.")
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -110,8 +92,7 @@ def thinned(length: int) -> Indices:
 def as_plain_text(*texts: Text) -> None:
     """Let ``$`` and ``_`` stand for themselves: a name is not a formula."""
     for text in texts:
-        text.set_parse_math(False)
-        text.set_usetex(False)
+        text.set(parse_math=False, usetex=False)
 
 
 def label_axes(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
