@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from novikoff.core import pocket
 from novikoff.core.problem import pose
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
@@ -28,13 +27,12 @@ FOUR = np.vstack([CORNERS, CORNERS + 10.0 * CORNERS.mean(), 3.0 * CORNERS - 1.0,
 
 @pytest.fixture(autouse=True)
 def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pocket, "_MAX_IDLE", 100)
+    monkeypatch.setattr("novikoff.core.pocket._MAX_IDLE", 100)
 
 
 def proof_of(X: Vector, y: list[int], weights: Vector | None = None) -> nv.ErrorBound:
-    found = nv.Pocket(random_state=0).fit(X, y, sample_weight=weights).certificate_
-    assert isinstance(found, nv.ErrorBound)
-    return found
+    found: Any = nv.Pocket(random_state=0).fit(X, y, sample_weight=weights)
+    return found.certificate_
 
 
 def test_a_proof_survives_its_text() -> None:

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from importlib import import_module
 from itertools import pairwise, product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
 from novikoff.core import pocket
 from novikoff.core.pocket import (
-    Frame,
     Pocketed,
     averaged_perceptron,
     descend,
     fill_pocket,
     line_search,
     logistic,
+    whitening,
 )
 from novikoff.core.problem import pose, products
 from novikoff.core.rows import Vector
-from novikoff.core.stops import Limits, Stop
+from novikoff.core.stops import Limits
 from novikoff.geometry.fewest_mistakes import fewest_mistakes, rounded_down
 from tests.cases import Signs, csr, planted
 from tests.oracle import margins, signed
@@ -80,25 +79,20 @@ def gallant(
     weights: Vector | None = None,
 ) -> Pocketed:
     """The pocket algorithm as it is in Gallant (1990), rows drawn as `fill_pocket` does."""
-
-    def draws() -> Iterator[int]:
-        size = 1 << 14
-        while True:
-            if weights is None:
-                yield from rng.integers(len(A), size=size).tolist()
-            else:
-                yield from rng.choice(len(A), size=size, p=weights / weights.sum()).tolist()
-
     costs = np.ones(len(A)) if weights is None else weights
     w = np.zeros(A.shape[1]) if start is None else start.copy()
-    kept = Pocketed(w.copy(), cost(A, w, costs), 0, [(0, cost(A, w, costs))], Stop.CLEAN)
+    kept = Pocketed(w.copy(), cost(A, w, costs), 0, [(0, cost(A, w, costs))])
     length = longest = 0
-    drawn = draws()
-    while kept.errors > 0:
-        if kept.updates >= most:
-            kept.stop = Stop.UPDATES
-            break
-        i = next(drawn)
+    drawn = list[int]()
+    while kept.errors > 0 and kept.updates < most:
+        if not drawn:
+            size, shares = 1 << 14, None if weights is None else weights / weights.sum()
+            uneven = shares is not None
+            picks = (
+                rng.choice(len(A), size, p=shares) if uneven else rng.integers(len(A), size=size)
+            )
+            drawn = picks[::-1].tolist()
+        i = drawn.pop()
         if not margins(A[i : i + 1], w)[0] > 0:
             w += A[i]
             kept.updates += 1
@@ -131,7 +125,6 @@ def test_the_pocket_is_that_of_the_book(
     expected = gallant(A, 150, np.random.default_rng(seed), strategy, start, costs)
     assert found.w.tolist() == expected.w.tolist()
     assert (found.errors, found.updates) == (expected.errors, expected.updates)
-    assert found.stop == expected.stop
     # A run that goes on is the same entry of the pocket.
     assert found.history[-1] == expected.history[-1]
     assert set(found.history) == set(expected.history)
@@ -144,10 +137,10 @@ def test_it_ends_when_there_are_no_mistakes(strategy: str) -> None:
     case = planted(1, 100, 3, gap=0.3)
     problem = pose(case.X, case.signs, True)
     kept = fill_pocket(problem, Limits(), np.random.default_rng(0), strategy=strategy)
-    assert (kept.errors, kept.stop) == (0.0, Stop.CLEAN)
+    assert kept.errors == 0.0
     assert cost(case.rows, kept.w, np.ones(100)) == 0.0
     again = fill_pocket(problem, Limits(), np.random.default_rng(0), start=kept.w)
-    assert (again.updates, again.history, again.stop) == (0, [(0, 0.0)], Stop.CLEAN)
+    assert (again.updates, again.history) == (0, [(0, 0.0)])
 
 
 def test_rows_too_light_to_be_drawn_do_not_hang_it() -> None:
@@ -194,48 +187,6 @@ def test_a_line_search_is_exact(data: st.DataObject, n: int) -> None:
     assert exact_cost(s, q, costs, Fraction(t)) == found <= tried[0]  # no worse than to stay
 
 
-@given(
-    st.integers(0, 2**32),
-    st.integers(1, 3000),
-    st.floats(-0.5, 3.0),
-    st.sampled_from(["even", "few", "many"]),
-    st.sampled_from([0.0, 40.0]),
-)
-def test_a_line_search_is_exact_where_it_looks_near_by_only(
-    seed: int, n: int, shift: float, kind: str, spread: float
-) -> None:
-    """Against all breakpoints, sorted and summed; s in no order, and ordered by the breakpoints."""
-    rng = np.random.default_rng(seed)
-    s, q = (rng.normal(size=n) + shift) * 2.0 ** (spread * rng.normal(size=n)), rng.normal(size=n)
-    if seed % 2:
-        order = np.argsort(-s / q)
-        s, q = s[order], q[order]
-    costs = {
-        "even": np.ones(n),
-        "few": (rng.random(n) < 0.2).astype(np.float64),
-        "many": rng.integers(1, 5, n) / 4.0,
-    }[kind]
-    found, t = line_search(s, q, costs)
-    changes = np.where(q < 0.0, costs, -costs)[np.argsort(-s / q)]
-    best = float((costs[q > 0.0].sum() + np.concatenate([[0.0], np.cumsum(changes)])).min())
-    assert found == best
-    assert exact_cost(s, q, costs, Fraction(t)) == found
-
-
-@given(st.integers(0, 2**32), st.integers(2, 300), st.booleans())
-def test_a_line_search_looks_as_far_as_it_must(seed: int, wrong: int, mirrored: bool) -> None:
-    """One mistake less lies behind as many new ones as can be made up for, less one."""
-    rng = np.random.default_rng(seed)
-    before, after = rng.uniform(0.1, 0.9, wrong - 1), rng.uniform(2.0, 5.0, 2000)
-    s = np.concatenate([np.full(wrong, -1.0), before, after])
-    q = np.concatenate([np.ones(wrong), -np.ones(len(before) + len(after))])
-    order = rng.permutation(len(s))
-    s, q = s[order], q[order] * (-1.0 if mirrored else 1.0)
-    found, t = line_search(s, q)
-    assert found == wrong - 1
-    assert 1.0 < (-t if mirrored else t) < 2.1
-
-
 def test_the_widest_of_equal_stretches_is_taken() -> None:
     s, q = np.array([-1.0, 2.0, -10.0, 20.0]), np.array([1.0, -1.0, 1.0, -1.0])
     assert line_search(s, q) == (1.0, 15.0)
@@ -249,33 +200,30 @@ def test_a_descent_only_goes_down(fit_intercept: bool, storage: Callable[[Vector
     problem, A = pose(storage(X), signs, fit_intercept), signed(X, signs, fit_intercept)
     rng = np.random.default_rng(0)
     costs = rng.choice([0.25, 1.0, 3.5], size=80)
-    frame = Frame.of(problem, rng)
+    basis = whitening(problem, rng)
     w = np.append(rng.normal(size=3), rng.normal() * fit_intercept)
     before = w.copy()
-    gains = list(descend(problem, w, costs, frame, Limits(), rng))
+    gains = list(descend(problem, w, costs, basis, Limits(), rng))
     errors = [cost(A, w, costs), *(price for _, price in gains)]
     assert len(gains) > 0
     assert all(after < before for before, after in pairwise(errors))
     assert all(cost(A, found, costs) == price for found, price in gains)
     assert fit_intercept or not any(found[-1] for found, _ in gains)
     assert w.tolist() == before.tolist()
-    assert not list(descend(problem, w, costs, frame, Limits(seconds=0.0), rng))
+    assert not list(descend(problem, w, costs, basis, Limits(seconds=0.0), rng))
 
 
 def test_a_smooth_start_is_a_logistic_regression() -> None:
-    """On columns of unit variance and zero mean, C = 1/penalty; the bias is penalised too."""
+    """On whitened columns, C = 1/penalty; the bias is penalised too."""
     X, y = load_breast_cancer(return_X_y=True)
-    X = StandardScaler().fit_transform(X)[:, :5]
-    problem = pose(X * 100.0 + 7.0, np.where(y > 0, 1, -1).astype(np.int8), True)
-    frame = Frame.of(problem, np.random.default_rng(0))
-    w = logistic(problem, None, frame, Limits(), penalty=1.0)
-    padded = np.column_stack([X, np.ones(len(X))])
-    peer = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=1000).fit(padded, y)
-    scores = (X * 100.0 + 7.0) @ w[:-1] + w[-1]
-    np.testing.assert_allclose(scores, padded @ peer.coef_[0], atol=0.05)
-    assert frame.metric is not None
-    even = signed(X, problem.signs, True) @ np.linalg.cholesky(frame.metric)
-    np.testing.assert_allclose(even.T @ even / len(X), np.eye(6), atol=1e-3)  # an even spread
+    X = X[:, :5] + 1000.0
+    problem = pose(X, np.where(y > 0, 1, -1).astype(np.int8), True)
+    basis = whitening(problem, np.random.default_rng(0))
+    white = np.column_stack([X, np.ones(len(X))]) @ basis.T
+    np.testing.assert_allclose(white.T @ white / len(X), np.eye(6), atol=1e-2)
+    w = logistic(problem, None, basis, Limits(), penalty=1.0)
+    peer = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=1000).fit(white, y)
+    np.testing.assert_allclose(X @ w[:-1] + w[-1], white @ peer.coef_[0], atol=0.05)
 
 
 # The fewest mistakes
@@ -289,9 +237,8 @@ def test_mistakes_bound_and_predictions_agree(seed: int, fit_intercept: bool, d:
     X = rng.integers(-1, 2, size=(n, d)).astype(np.float64)
     y = np.where(rng.random(n) < 0.5, 1, -1).astype(np.int8)
     y[0], y[-1] = 1, -1
-    model = nv.Pocket(random_state=0, max_updates=100, fit_intercept=fit_intercept).fit(X, y)
+    model: Any = nv.Pocket(random_state=0, max_updates=100, fit_intercept=fit_intercept).fit(X, y)
     assert model.n_errors_ == (model.predict(X) != y).sum()
-    assert isinstance(model.certificate_, nv.ErrorBound)
     nv.verify(model.certificate_, X, y)
     A = signed(X, y, fit_intercept)
     # Without a bias, rows of zeros count by their labels: `predict` calls them negative.
@@ -310,20 +257,18 @@ def test_it_is_what_its_attributes_say(
     strategy: Literal["ratchet", "run_length"], refine: bool, fit_intercept: bool
 ) -> None:
     X, y = labelled(1, 80, 3)
-    model = nv.Pocket(
+    model: Any = nv.Pocket(
         strategy, refine=refine, fit_intercept=fit_intercept, max_updates=500, random_state=0
     ).fit(X, y)
     assert model.coef_.shape == (1, 3)
     assert fit_intercept or not model.intercept_.any()
-    assert isinstance(model.n_errors_, int)
     assert model.n_errors_ == wrong(model, X, y).sum() == (model.predict(X) != y).sum()
+    assert isinstance(model.n_errors_, int)
     assert isinstance(model.errors_lower_bound_, int)
     assert 0 < model.errors_lower_bound_ <= model.n_errors_
     assert not model.converged_
-    assert isinstance(model.history_, np.ndarray)
     assert model.history_[-1, 1] == model.n_errors_
     assert model.n_updates_ == model.n_mistakes_ == 500
-    assert isinstance(model.certificate_, nv.ErrorBound)
     assert model.certificate_.bound == model.errors_lower_bound_
     nv.verify(model.certificate_, X, y)
 
@@ -336,11 +281,11 @@ def test_no_cheap_rule_is_better(seed: int, weighted: bool, sparse: bool) -> Non
     signs[:2], start = (1, -1), rng.normal(size=4)
     costs = rng.choice([0.1, 0.2, 0.7], size=50) if weighted else None
     problem = pose(csr(X) if sparse else X, signs, True)
-    frame, rng = Frame.of(problem, rng), np.random.default_rng(seed)
+    basis, rng = whitening(problem, rng), np.random.default_rng(seed)
     limits = Limits(updates=50)
     found = fewest_mistakes(problem, costs=costs, start=start, limits=limits, rng=rng, sides=(1, 0))
     rivals = [start, *np.array([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, -1.0]])]
-    rivals += [logistic(problem, costs, frame, Limits(), steps=steps) for steps in (0, 50)]
+    rivals += [logistic(problem, costs, basis, Limits(), steps=steps) for steps in (0, 50)]
     rivals += [averaged_perceptron(problem, Limits(), np.random.default_rng(seed), costs, 3)]
     exact = [Fraction(1)] * 50 if costs is None else [Fraction(c) for c in costs.tolist()]
     for w in (found.w, *rivals):
@@ -375,23 +320,20 @@ def test_large_data_is_searched_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> 
 def test_separable_data_ends_without_errors(gap: float, fit_intercept: bool) -> None:
     case = planted(2, 200, 4, gap=gap, fit_intercept=fit_intercept)
     for X in (case.X, csr(case.X)):
-        model = nv.Pocket(fit_intercept=fit_intercept).fit(X, case.signs)
+        model: Any = nv.Pocket(fit_intercept=fit_intercept).fit(X, case.signs)
         assert (model.n_errors_, model.errors_lower_bound_) == (0, 0)
         assert model.optimal_ is True
         assert model.converged_
         assert (model.predict(X) == case.signs).all()
-        assert isinstance(model.certificate_, nv.ErrorBound)
         model.certificate_.verify(X, case.signs)
 
 
 def test_weights_are_costs() -> None:
     X, y = labelled(3, 80, 3)
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 5.0], size=80)
-    model = nv.Pocket(random_state=0).fit(X, y, sample_weight=weights)
+    model: Any = nv.Pocket(random_state=0).fit(X, y, sample_weight=weights)
     assert model.n_errors_ == pytest.approx(weights @ wrong(model, X, y), rel=1e-12)
-    assert isinstance(model.certificate_, nv.ErrorBound)
     model.certificate_.verify(X, y, weights)
-    assert isinstance(model.errors_lower_bound_, float)
     assert 0 < model.errors_lower_bound_ <= model.certificate_.bound
     assert math.nextafter(model.errors_lower_bound_, math.inf) > model.certificate_.bound
     # Every row eight times as dear, and nothing else changes.
@@ -417,36 +359,24 @@ def test_an_optimum_is_not_a_matter_of_rounding() -> None:
     """0.1 + 0.2 + 0.3 of mistakes against a bound of three costs that are a little smaller."""
     X = np.repeat([[0.0], [1.0], [2.0]], 2, axis=0)
     weights = np.array([0.1, 0.1, 0.2, 0.2, 0.3, 0.3])
-    model = nv.Pocket(random_state=0).fit(X, [0, 1] * 3, sample_weight=weights)
+    model: Any = nv.Pocket(random_state=0).fit(X, [0, 1] * 3, sample_weight=weights)
     assert model.optimal_ is True
     assert model.n_errors_ == float(Fraction(0.1) + Fraction(0.2) + Fraction(0.3))
-    assert isinstance(model.errors_lower_bound_, float)
     assert model.errors_lower_bound_ <= Fraction(0.1) + Fraction(0.2) + Fraction(0.3)
 
 
 @pytest.mark.parametrize("refine", [True, False])
-def test_it_starts_from_any_linear_model(refine: bool) -> None:
+def test_it_starts_from_any_linear_model_and_from_the_last_fit(refine: bool) -> None:
     X, y = labelled(6, 100, 4)
     peer = LogisticRegression(C=100.0).fit(X, y)
     before = int((peer.predict(X) != y).sum())
-    model = nv.Pocket(refine=refine, max_updates=1, random_state=0)
+    model: Any = nv.Pocket(refine=refine, warm_start=True, max_updates=1, random_state=0)
     model.fit(X, y, coef_init=peer.coef_, intercept_init=peer.intercept_)
-    assert isinstance(model.history_, np.ndarray)
-    assert model.history_[0].tolist() == [0, before]
-    assert isinstance(model.n_errors_, int)
-    assert model.n_errors_ <= before
-
-
-def test_a_warm_start_goes_on_from_the_last_fit() -> None:
-    X, y = labelled(7, 100, 3)
-    model = nv.Pocket(warm_start=True, refine=False, max_updates=50, random_state=0).fit(X, y)
-    for _ in range(5):
-        errors = model.n_errors_
-        assert isinstance(errors, int)
+    for _ in range(3):
+        assert model.history_[0].tolist() == [0, before]
+        assert model.n_errors_ <= before
+        before = model.n_errors_
         model.fit(X, y)
-        assert isinstance(model.n_errors_, int)
-        assert isinstance(model.history_, np.ndarray)
-        assert model.history_[0, 1] == errors >= model.n_errors_
     with pytest.raises(ValueError, match="shape of the last fit"):
         model.fit(X[:, :2], y)
 
@@ -454,11 +384,8 @@ def test_a_warm_start_goes_on_from_the_last_fit() -> None:
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 def test_many_classes(multi_class: Literal["ovr", "ovo"]) -> None:
     X, y = load_iris(return_X_y=True)
-    model = nv.Pocket(multi_class=multi_class, random_state=0, max_updates=500).fit(X, y)
+    model: Any = nv.Pocket(multi_class=multi_class, random_state=0, max_updates=500).fit(X, y)
     assert model.coef_.shape == (3, 4)
-    assert isinstance(model.n_errors_, list)
-    assert isinstance(model.errors_lower_bound_, list)
-    assert isinstance(model.certificate_, list)
     pairs = [(1, 0), (2, 0), (2, 1)] if multi_class == "ovo" else [(0, None), (1, None), (2, None)]
     for k, (positive, negative) in enumerate(pairs):
         part = np.ones(150, dtype=bool) if negative is None else np.isin(y, (positive, negative))
@@ -477,27 +404,20 @@ def test_a_seed_makes_a_fit() -> None:
     assert np.array_equal(fits[0].coef_, fits[1].coef_)
     assert np.array_equal(np.asarray(fits[0].history_), np.asarray(fits[1].history_))
     assert not np.array_equal(fits[0].coef_, fits[2].coef_)
+    unproved: Any = nv.Pocket(lower_bound=False, random_state=1, max_updates=200).fit(X, y)
+    assert len(unproved.certificate_.contradictions) <= 1
+    assert unproved.optimal_ is False
+    unproved.certificate_.verify(X, y)
 
 
 def test_a_time_limit_ends_a_long_search() -> None:
     """Without it, 10⁹ updates would take minutes; a search without time has a rule all the same."""
     X, y = labelled(10, 2000, 5)
     for seconds in (0.3, 1e-9):
-        model = nv.Pocket(max_updates=10**9, max_seconds=seconds, random_state=0).fit(X, y)
+        model: Any = nv.Pocket(max_updates=10**9, max_seconds=seconds, random_state=0).fit(X, y)
         assert model.n_updates_ < 10**9
-        assert isinstance(model.n_errors_, int)
         assert model.n_errors_ == wrong(model, X, y).sum() <= min((y > 0).sum(), (y < 0).sum())
-        assert isinstance(model.certificate_, nv.ErrorBound)
         model.certificate_.verify(X, y)
-
-
-def test_without_a_lower_bound() -> None:
-    X, y = labelled(11, 60, 3)
-    model = nv.Pocket(lower_bound=False, random_state=0).fit(X, y)
-    assert isinstance(model.certificate_, nv.ErrorBound)
-    assert len(model.certificate_.contradictions) <= 1
-    assert model.optimal_ is False
-    model.certificate_.verify(X, y)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e160, 1e300, 1e-170, 1e-300])
@@ -507,14 +427,13 @@ def test_mistakes_are_counted_right_at_the_ends_of_float64(scale: float, refine:
         rng = np.random.default_rng(seed)
         X, y = rng.integers(-3, 4, size=(12, 3)) * scale, rng.integers(0, 2, 12)
         y[:2] = 0, 1
-        model = nv.Pocket(random_state=seed, max_updates=2000, refine=refine).fit(X, y)
+        model: Any = nv.Pocket(random_state=seed, max_updates=2000, refine=refine).fit(X, y)
         w, b = model.coef_[0].tolist(), Fraction(model.intercept_.tolist()[0])
         mistakes = 0
         for x, sign in zip(X.tolist(), (2 * y - 1).tolist(), strict=True):
             score = sum((Fraction(v) * Fraction(c) for v, c in zip(x, w, strict=True)), b)
             mistakes += sign * score <= 0
         assert model.n_errors_ == mistakes == (model.predict(X) != y).sum()
-        assert isinstance(model.errors_lower_bound_, int)
         assert model.errors_lower_bound_ <= mistakes
 
 
@@ -529,7 +448,7 @@ def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatc
                 raise KeyboardInterrupt
             return inner(*arguments)  # noqa: B023
 
-        model = nv.Pocket(random_state=0)
+        model: Any = nv.Pocket(random_state=0)
         with monkeypatch.context() as patch:
             patch.setattr(pocket, name, heard)
             with pytest.raises(KeyboardInterrupt):
@@ -537,37 +456,30 @@ def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatc
         assert model.n_errors_ == wrong(model, X, y).sum()
 
 
-BAD: dict[str, tuple[Callable[[], object], str]] = {
-    "one class": (lambda: nv.Pocket().fit(CORNERS, [1, 1, 1, 1]), "one class"),
-    "NaN": (lambda: nv.Pocket().fit(CORNERS * math.nan, XOR), "NaN"),
-    "lengths": (lambda: nv.Pocket().fit(CORNERS, [0, 1]), "4"),
-    "targets": (lambda: nv.Pocket().fit(CORNERS, [0.5, 1.5, 0.25, 0.75]), "continuous"),
-    "negative weight": (lambda: weigh([1, 1, -1, 1]), "[Nn]egative"),
-    "no weight": (lambda: weigh([0, 0, 0, 0]), "zero"),
-    "infinite weight": (lambda: weigh([1, math.inf, 1, 1]), "finite"),
-    "large weights": (lambda: weigh([1e308] * 4), "Weights must"),
-    "weights": (lambda: weigh([1, 1]), "shape"),
-    "coef": (lambda: nv.Pocket().fit(CORNERS, XOR, [1.0, 2.0, 3.0]), "coef_init"),
-    "strategy": (lambda: configure(strategy="hope"), "strategy"),
-    "updates": (lambda: configure(max_updates=0), "max_updates"),
-    "seconds": (lambda: configure(max_seconds=0), "max_seconds"),
-    "classes": (lambda: configure(multi_class="all"), "multi_class"),
+BAD: dict[str, tuple[dict[str, object], dict[str, object]]] = {
+    "one class": ({}, {"y": [1, 1, 1, 1]}),
+    "NaN": ({}, {"X": CORNERS * math.nan}),
+    "4": ({}, {"y": [0, 1]}),
+    "continuous": ({}, {"y": [0.5, 1.5, 0.25, 0.75]}),
+    "[Nn]egative": ({}, {"sample_weight": [1, 1, -1, 1]}),
+    "zero": ({}, {"sample_weight": [0, 0, 0, 0]}),
+    "finite": ({}, {"sample_weight": [1, math.inf, 1, 1]}),
+    "Weights must": ({}, {"sample_weight": [1e308] * 4}),
+    "shape": ({}, {"sample_weight": [1, 1]}),
+    "coef_init": ({}, {"coef_init": [1.0, 2.0, 3.0]}),
+    "strategy": ({"strategy": "hope"}, {}),
+    "max_updates": ({"max_updates": 0}, {}),
+    "max_seconds": ({"max_seconds": 0}, {}),
+    "multi_class": ({"multi_class": "all"}, {}),
 }
 
 
-def weigh(weights: list[float]) -> object:
-    return nv.Pocket().fit(CORNERS, XOR, sample_weight=weights)
-
-
-def configure(**options: object) -> object:
-    return nv.Pocket().set_params(**options).fit(CORNERS, XOR)
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_refused(name: str) -> None:
-    fit, message = BAD[name]
+@pytest.mark.parametrize("message", BAD)
+def test_bad_input_is_refused(message: str) -> None:
+    options, given = BAD[message]
+    model: Any = nv.Pocket().set_params(**options)
     with pytest.raises(ValueError, match=message):
-        fit()
+        model.fit(**{"X": CORNERS, "y": XOR, **given})
 
 
 def test_extreme_data() -> None:

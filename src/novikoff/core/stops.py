@@ -6,7 +6,7 @@ There is no tolerance on a loss: a run either ends with a clean cycle or says it
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 _UNLIMITED = 2**62
@@ -52,6 +52,13 @@ class Limits:
         if self.seconds is None:
             return None
         return max(0.0, self.seconds - (time.monotonic() - self._started))
+
+    def part(self, share: float) -> Limits:
+        """The same limits, but a share of the seconds that are left; its clock starts now."""
+        left = self.left()
+        return replace(
+            self, seconds=None if left is None else share * left, _started=time.monotonic()
+        )
 
     def most_updates(self) -> int:
         """The limit on updates, as a kernel counts them."""

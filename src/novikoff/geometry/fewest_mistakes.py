@@ -2,22 +2,19 @@
 
 A mistake is a row with ⟨a_i, w⟩ ≤ 0: on the wrong side of the hyperplane, or on it. The convergence
 theorem counts so, and so does the bound: rows with Σ λ_i·a_i = 0, λ > 0, cannot all be right.
-`predict` gives a row on the hyperplane to the negative class. The rule found agrees with it, for no
-row is left on its hyperplane: a small change of the bias takes every row off it, and without a
-bias a small change of w in almost any direction takes off every row but those of zeros. No right
-row becomes wrong by that, and the rows on the hyperplane were mistakes before.
+`predict` gives a row on the hyperplane to the negative class. The two agree, for no row is left on
+the hyperplane found: a small change of the bias, or without a bias of w in almost any direction,
+takes off every row but those of zeros, and no right row becomes wrong by that.
 
-Without a bias a row of zeros lies on every hyperplane, and `predict` calls it negative. It is a
-mistake of every rule if its label is positive, which the bound counts too, and of no rule if its
-label is negative: then it takes no part.
+Without a bias a row of zeros lies on every hyperplane, and `predict` calls it negative: a mistake
+of every rule if its label is positive; else of none, and it takes no part.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -25,13 +22,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from novikoff.core.pocket import (
-    Frame,
+    Basis,
     averaged_perceptron,
     cost_of,
     descend,
     fill_pocket,
     line_search,
     logistic,
+    whitening,
 )
 from novikoff.core.problem import Problem, norms, pose, products
 from novikoff.core.rows import Indices, Vector
@@ -44,17 +42,11 @@ from novikoff.geometry.passes import Passes
 
 Progress: TypeAlias = Callable[[float, float], None]
 
-# Shares of the time that is left: for a logistic regression, to separate all rows, for the pocket,
-# for the descent where a proof follows, and for that on a sample.
-_SMOOTH, _SEPARATE, _POCKET, _DESCENT, _SAMPLE = 0.6, 0.4, 0.2, 0.75, 0.5
-# Updates of the pocket without a limit on them.
-_UPDATES = 10_000
-# Contradictions that are searched for without a limit on time, and the rows of a part.
-_SEARCHES = 100
+# Without limits: updates of the pocket, and contradictions that are searched for.
+_UPDATES, _SEARCHES = 10_000, 100
+# Contradictions are searched for among so many rows, a descent begins on so many, or this many for
+# each weight; only where all rows are more than twice as many.
 _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
-# Smaller data is searched on one core: small products wait for each other where one is busy.
-_ENTRIES_FOR_THREADS = 1 << 22
-# A descent begins on a sample where all rows are at least twice as many as both of these.
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 
 
@@ -96,9 +88,10 @@ def fewest_mistakes(
 ) -> FewestMistakes:
     """Find a rule with few mistakes and prove how few there can be.
 
-    A rule without mistakes is looked for first. If there is none, the result is never worse than
-    the constant rules, ``start``, the pocket and, with ``refine``, the averaged perceptron and
-    logistic regressions; then a descent on the mistakes themselves starts from the best of them.
+    The result is never worse than the constant rules, ``start``, the pocket and, with ``refine``,
+    least squares, logistic regression and the averaged perceptron; then a descent on the mistakes
+    themselves starts from the best of them. A rule without mistakes is looked for in any case:
+    before the pocket where the cheap rules err on at most 1 % of the rows, else after the descent.
 
     Parameters
     ----------
@@ -127,10 +120,9 @@ def fewest_mistakes(
     part = _taking_part(problem, costs)
     inner, own = _subset(problem, costs, part)
     search = _Search(inner, own, start, limits, rng, progress)
-    small = inner.n * inner.longest < _ENTRIES_FOR_THREADS
-    threads = threadpool_limits(1, user_api="blas") if small else nullcontext()
     try:
-        with threads, np.errstate(all="ignore"):
+        # Threads of small products wait for each other: beside other work, 5 times as long.
+        with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
             search.run(strategy, refine, lower_bound)
     except KeyboardInterrupt:
         limits.interrupted = True
@@ -147,72 +139,71 @@ def fewest_mistakes(
     )
 
 
+@dataclass
 class _Search:
     """The best rule so far, and the contradictions so far."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        costs: Vector | None,
-        start: Vector | None,
-        limits: Limits,
-        rng: np.random.Generator,
-        progress: Progress | None,
-    ) -> None:
-        self.problem, self.costs, self.start = problem, costs, start
-        self.limits, self.rng, self.progress = limits, rng, progress
-        self.w, self.errors = np.zeros(problem.p), math.inf
-        self.bound, self.claims = Fraction(0), list[Dependence]()
-        self.history, self.updates = list[tuple[int, float]](), 0
+    problem: Problem
+    costs: Vector | None
+    start: Vector | None
+    limits: Limits
+    rng: np.random.Generator
+    progress: Progress | None
+    w: Vector = field(default_factory=lambda: np.empty(0))
+    errors: float = math.inf
+    bound: Fraction = Fraction(0)
+    claims: list[Dependence] = field(default_factory=list)
+    history: list[tuple[int, float]] = field(default_factory=list)
+    updates: int = 0
 
     def run(self, strategy: str, refine: bool, lower_bound: bool) -> None:
-        """Cheap rules, one without mistakes if there is one, the pocket, the descent, the proof."""
-        problem = self.problem
+        """Cheap rules, the pocket, the descent, the proof.
+
+        A rule without mistakes is looked for early where cheap rules make few.
+        """
+        problem, costs, n = self.problem, self.costs, self.problem.n
+        self._consider(np.zeros(problem.p))
         for sign in (1.0, -1.0) if problem.fit_intercept else ():
             self._consider(np.append(np.zeros(problem.p - 1), sign))
         if self.start is not None:
             self._consider(self.start)
-        frame = self._smooth_rules() if refine else None
-        packing = Packing(Passes(problem), self.costs)
-        packing.take_duplicates(self._part(_SEPARATE))
+        basis = self._smooth_rules() if refine else None
+        packing = Packing(Passes(problem), costs)
+        packing.take_duplicates(self.limits.part(0.25))
         self._add(packing.contradictions, packing.bound)
-        if not self.claims and (self.errors > 0.0 or self.limits.seconds is None):
-            packing.seek(self._part(_SEPARATE))
-        if packing.w is not None:
-            self.errors = math.inf  # this rule is proved right, and its margin is large
-            self._consider(np.append(packing.w, 0.0)[: problem.p])
+        early = self.errors <= 0.01 * (n if costs is None else costs.sum())
+        if early:
+            self._separate(packing)
         if self.errors > self.bound:
-            self._fill_pocket(strategy, self._part(_POCKET if refine or lower_bound else 1.0))
-            if frame is not None:
-                self._descend(frame, self._part(_DESCENT if lower_bound else 1.0))
+            self._fill_pocket(strategy, self.limits.part(0.2 if refine or lower_bound else 1.0))
+            if basis is not None:
+                self._descend(basis, self.limits.part(0.75 if lower_bound else 0.9))
+        if not early:
+            self._separate(packing)
         if packing.w is None:
             self._leave_hyperplane()
         if lower_bound:
             self._prove(packing)
 
-    def _smooth_rules(self) -> Frame:
-        """Least squares, the averaged perceptron and logistic regression."""
+    def _smooth_rules(self) -> Basis:
+        """Least squares, logistic regression and the averaged perceptron."""
         problem, costs, rng = self.problem, self.costs, self.rng
-        frame = Frame.of(problem, rng)
-        self._consider(logistic(problem, costs, frame, self._part(_SMOOTH), steps=0))
-        self._consider(averaged_perceptron(problem, self._part(_POCKET), rng, costs, 3))
-        self._consider(logistic(problem, costs, frame, self._part(_SMOOTH)))
-        return frame
+        basis = whitening(problem, rng)
+        self._consider(logistic(problem, costs, basis, self.limits.part(0.5), steps=0))
+        self._consider(logistic(problem, costs, basis, self.limits.part(0.5)))
+        self._consider(averaged_perceptron(problem, self.limits.part(0.2), rng, costs, 3))
+        return basis
 
-    def _descend(self, frame: Frame, limits: Limits) -> None:
-        """From the best rule, of large data first on a sample of the rows."""
-        problem, costs, rng = self.problem, self.costs, self.rng
-        most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
-        if problem.n > 2 * most:
-            rows = np.sort(rng.choice(problem.n, size=most, replace=False))
-            some, own = _subset(problem, costs, rows)
-            gains = descend(some, self.w, own, frame, _part(limits, _SAMPLE), rng)
-            for w, _ in list(gains)[-1:]:
-                self._consider(w)
-        for w, errors in descend(problem, self.w, costs, frame, limits, rng):
-            self._keep(w, errors)
+    def _separate(self, packing: Packing) -> None:
+        """Look for a rule without mistakes, which is proved right, and whose margin is large."""
+        if not self.claims:
+            packing.seek(self.limits.part(0.5))
+        if packing.w is not None:
+            self.errors = math.inf
+            self._consider(np.append(packing.w, 0.0)[: self.problem.p])
 
     def _fill_pocket(self, strategy: str, limits: Limits) -> None:
+        limits.updates = limits.updates or _UPDATES
         kept = fill_pocket(
             self.problem, limits, self.rng, strategy=strategy, start=self.start, costs=self.costs
         )
@@ -220,15 +211,26 @@ class _Search:
         self.history, self.updates = kept.history, kept.updates
         self._keep(kept.w, kept.errors)
 
+    def _descend(self, basis: Basis, limits: Limits) -> None:
+        """From the best rule, of large data first on a sample of the rows."""
+        problem, costs, rng = self.problem, self.costs, self.rng
+        most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
+        if problem.n > 2 * most:
+            rows = np.sort(rng.choice(problem.n, size=most, replace=False))
+            some, own = _subset(problem, costs, rows)
+            gains = descend(some, self.w, own, basis, limits.part(0.5), rng)
+            for w, _ in list(gains)[-1:]:
+                self._consider(w)
+        for w, errors in descend(problem, self.w, costs, basis, limits, rng):
+            self._keep(w, errors)
+
     def _leave_hyperplane(self) -> None:
         """Move where no row lies on the hyperplane, to the middle of an interval."""
         problem = self.problem
         for _ in range(5):
-            v = np.zeros(problem.p)
+            v = np.append(self.rng.normal(size=problem.p - 1) / problem.unit, 0.0)
             if problem.fit_intercept:
-                v[-1] = 1.0
-            else:
-                v[:-1] = self.rng.normal(size=problem.p - 1) / problem.unit
+                v = np.append(np.zeros(problem.p - 1), 1.0)
             t = line_search(products(problem, self.w), products(problem, v), self.costs)[1]
             s = products(problem, self.w + t * v)
             if cost_of(s, self.costs) <= self.errors:
@@ -278,9 +280,6 @@ class _Search:
         if self.progress is not None:
             self.progress(self.errors, rounded_down(self.bound))
 
-    def _part(self, share: float) -> Limits:
-        return _part(self.limits, share)
-
 
 def rounded_down(number: Fraction) -> float:
     """The largest float that is not above the number.
@@ -292,13 +291,6 @@ def rounded_down(number: Fraction) -> float:
     """
     nearest = float(number)
     return nearest if nearest <= number else math.nextafter(nearest, -math.inf)
-
-
-def _part(limits: Limits, share: float) -> Limits:
-    """A share of the seconds that are left, and a limit on updates in any case."""
-    left, updates = limits.left(), _UPDATES if limits.updates is None else limits.updates
-    seconds = None if left is None else share * left
-    return Limits(updates=updates, seconds=seconds, interrupted=limits.interrupted)
 
 
 def _taking_part(problem: Problem, costs: Vector | None) -> Indices:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Mapping
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,8 @@ from novikoff.learners.inputs import (
     words,
 )
 
+_Found = TypeVar("_Found")
+
 
 class Pocket(LinearLearner):
     """The linear rule with the fewest mistakes that was found, and a proof of how few there can be.
@@ -49,8 +51,8 @@ class Pocket(LinearLearner):
     Parameters
     ----------
     strategy : "ratchet" or "run_length"
-        Whether weights enter the pocket when they make fewer mistakes on all rows, or as
-        soon as they get more rows right in a row than any before.
+        Whether weights enter the pocket when they make fewer mistakes on all rows, or as soon as
+        they get more rows right in a row than any before.
     refine : bool
         Whether to try other cheap rules too, and go on with a descent on the number of mistakes.
     lower_bound : bool
@@ -80,10 +82,10 @@ class Pocket(LinearLearner):
     coef_, intercept_, classes_
         The rules and the labels.
     n_errors_ : int or float, or list of them
-        The training rows that the rule gets wrong, or the sum of their weights where there
-        are weights; one number for each rule with more than two classes. No row lies on the
-        hyperplane, so that `predict` errs on exactly these rows. Without an intercept rows of
-        zeros do; there, as everywhere, f(x) = 0 is the negative class.
+        The training rows that the rule gets wrong, or the sum of their weights; one number for
+        each rule with more than two classes. No row lies on the hyperplane, so that `predict` errs
+        on exactly these rows. Without an intercept rows of zeros do; f(x) = 0 is the negative
+        class.
     errors_lower_bound_ : int or float, or list of them
         No hyperplane gets fewer wrong, where one that passes through a row other than zeros gets
         it wrong: proved. Sums of weights are rounded down.
@@ -170,10 +172,8 @@ class Pocket(LinearLearner):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The labels.
+        X, y : array-like or sparse matrix of shape (n_samples, n_features), array-like
+            The rows and their labels.
         coef_init, intercept_init : array-like, optional
             Weights to start from, for instance those of any other linear model.
         sample_weight : array-like of shape (n_samples,), optional
@@ -185,9 +185,9 @@ class Pocket(LinearLearner):
             After an exception it is what it was before; after Ctrl-C it has the best rules so far.
         """
         attempt = copy.copy(self)
-        interrupted = attempt._fit(X, y, coef_init, intercept_init, sample_weight)
+        limits = attempt._fit(X, y, (coef_init, intercept_init), sample_weight)
         self._become(attempt)
-        if interrupted:
+        if limits.interrupted:
             raise KeyboardInterrupt
         return self
 
@@ -195,20 +195,17 @@ class Pocket(LinearLearner):
         self,
         X: MatrixLike,
         y: npt.ArrayLike,
-        coef_init: npt.ArrayLike | None,
-        intercept_init: npt.ArrayLike | None,
+        given: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
         sample_weight: npt.ArrayLike | None,
-    ) -> bool:
-        """Fit every rule; whether Ctrl-C was pressed."""
+    ) -> Limits:
+        """Fit every rule; the limits know whether Ctrl-C was pressed."""
         check_parameters(self, self._rules)
         before = self._model.decisive() if self.warm_start and "_held" in vars(self) else None
         rows, classes, codes = check_classes(self, X, y)
         model = LinearModel.blank(
             classes, rows.shape[1], fit_intercept=self.fit_intercept, multi_class=self.multi_class
         )
-        start = check_start(
-            coef_init, intercept_init, model.n_rules, model.n_features, self.fit_intercept
-        )
+        start = check_start(*given, model.n_rules, model.n_features, self.fit_intercept)
         if start is None and before is not None:
             if before.shape != model.W.shape:
                 raise ValueError("warm_start needs the shape of the last fit.")
@@ -225,9 +222,7 @@ class Pocket(LinearLearner):
             part = np.flatnonzero(sides[codes])
             whole = len(part) == len(codes)
             own = problem if whole else pose_unsigned(self, rows[part], self.fit_intercept)
-            left = limits.left()
-            share = None if left is None else left / (model.n_rules - rule)
-            rest = Limits(updates=self.max_updates, seconds=share, interrupted=limits.interrupted)
+            rest = limits.part(1.0 / (model.n_rules - rule))
             found.append(
                 fewest_mistakes(
                     own.resigned(sides[codes[part]]),
@@ -244,7 +239,7 @@ class Pocket(LinearLearner):
             )
             limits.interrupted |= rest.interrupted
         self._describe(model, found, whole_numbers=weights is None)
-        return limits.interrupted
+        return limits
 
     def _describe(
         self, model: LinearModel, found: list[FewestMistakes], *, whole_numbers: bool
@@ -252,14 +247,16 @@ class Pocket(LinearLearner):
         model.W[:] = np.column_stack([rule.w for rule in found])
         model.totals[1:] = [rule.updates for rule in found]
         self._hold(model)
-        errors = [int(rule.errors) if whole_numbers else float(rule.errors) for rule in found]
-        bounds = [int(rule.bound) if whole_numbers else rounded_down(rule.bound) for rule in found]
-        histories = [np.array(rule.history, dtype=np.float64) for rule in found]
-        single = len(found) == 1
-        self.n_errors_ = errors[0] if single else [*errors]
-        self.errors_lower_bound_ = bounds[0] if single else [*bounds]
-        self.optimal_ = found[0].optimal if single else [rule.optimal for rule in found]
-        self.certificate_ = found[0].proof if single else [rule.proof for rule in found]
-        self.history_ = histories[0] if single else histories
+        number, below = (int, int) if whole_numbers else (float, rounded_down)
+        self.n_errors_ = _each([number(rule.errors) for rule in found])
+        self.errors_lower_bound_ = _each([below(rule.bound) for rule in found])
+        self.optimal_ = _each([rule.optimal for rule in found])
+        self.certificate_ = _each([rule.proof for rule in found])
+        self.history_ = _each([np.array(rule.history, dtype=np.float64) for rule in found])
         self.n_updates_ = self.n_mistakes_ = sum(rule.updates for rule in found)
-        self.converged_ = not any(errors)
+        self.converged_ = not any(rule.errors for rule in found)
+
+
+def _each(found: list[_Found]) -> _Found | list[_Found]:
+    """One for each rule, or the only one."""
+    return found[0] if len(found) == 1 else found
