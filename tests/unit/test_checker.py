@@ -140,6 +140,11 @@ def test_a_field_twice_or_unknown_is_refused() -> None:
         {"w": ["0x" + "f" * 400_000]},
         {"w": {"denominator": "0x" + "f" * 250_000, "numerators": ["0x" + "e" * 250_000]}},
         {"w": {"denominator": "0x1", "numerators": ["0x1"] * 50_000}},
+        {
+            "w": {"denominator": "0x" + "f" * 30_000, "numerators": ["0x3"] * 65_000},
+            "d": 64_999,
+        },
+        {"w": []},
         {"w": ["0x1p+1"] * 50_000, "d": 49_999},
         {"n": 10**9, "dependence": {"rows": [0] * 90_000, "multipliers": [], "exact": True}},
         {"n": 10**9, "margin": {"lo": "0x0p+0", "hi": "inf", "rows": list(range(70_000))}},
@@ -171,6 +176,26 @@ def test_many_long_numbers_cost_in_proportion() -> None:
     began = time.process_time()
     nv.Certificate.from_json(text)
     assert time.process_time() - began < 1.0
+
+
+def test_sparse_matrices_of_other_formats_are_checked_or_refused() -> None:
+    proof = certificate(CORNERS, [0, 1, 1, 0])
+    proof.verify(sp.csc_array(CORNERS), [0, 1, 1, 0])
+    proof.verify(sp.coo_array(CORNERS), [0, 1, 1, 0])
+    for ends, message in (([0, 2, 10**6], "ends beyond"), ([0, 3, 2], "rise"), ([0, 4], "long")):
+        bad = sp.csc_array(CORNERS)
+        bad.indptr = np.array(ends, dtype=np.int32)
+        with pytest.raises(nv.CertificateError, match=message):
+            proof.verify(bad, [0, 1, 1, 0])
+    with pytest.raises(nv.CertificateError, match="convert it by tocsr"):
+        proof.verify(sp.bsr_array(CORNERS), [0, 1, 1, 0])
+
+
+def test_a_margin_that_is_infinite_from_below_is_refused() -> None:
+    body = json.loads(certificate([[0.0], [1.0], [3.0]], [0, 0, 1]).to_json())
+    body["geometric_margin"].update(lo="inf", hi="inf")
+    with pytest.raises(nv.CertificateError, match=r"geometric_margin\.lo"):
+        nv.Certificate.from_json(sealed(body))
 
 
 # Claims with their hypotheses

@@ -335,6 +335,8 @@ EDITS: dict[str, tuple[str, Callable[[Parts], object], str]] = {
         "other classes",
     ),
     "fewer errors than proved": ("pocket", lambda p: p.edit("fitted", n_errors=[0]), "fewer"),
+    "negative errors": ("pocket", lambda p: p.edit("fitted", n_errors=[-1]), "not 1 numbers"),
+    "endless errors": ("pocket", lambda p: p.edit("fitted", n_errors=[10**400]), "not 1 numbers"),
     "too many errors": ("pocket", lambda p: p.edit("fitted", n_errors=[1, 2]), "not 1 numbers"),
     "nan weights": ("two", lambda p: p.put("weights", (0, 0), np.nan), "NaN or infinity"),
     "float32 weights": ("two", lambda p: p.retype("weights", np.float32), "type float32"),

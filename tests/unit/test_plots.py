@@ -134,7 +134,7 @@ def test_a_plane_of_two_features_is_a_section_at_the_means_of_the_others() -> No
     assert "$b$ = " in display.view.held
     wide = BoundaryDisplay.from_estimator(*noisy(d=30), plane=(0, 29), ax=ax())
     assert "the other 28 features held at their means" in " ".join(texts_of(wide.figure_))
-    wrong: list[tuple[object, tuple[Any, ...], str]] = [
+    wrong: list[tuple[Any, tuple[Any, ...], str]] = [
         (frame, ("c", "e"), "'e' is not known: it is none of the names"),
         (frame, ("c", 2), "different features"),
         (X, (0, 4), "feature 4 is not known: the numbers are 0 to 3"),

@@ -493,3 +493,10 @@ def test_extreme_data() -> None:
         assert (scaled.n_errors_, scaled.errors_lower_bound_) == (2, 2)  # two pairs of twins
     dear = nv.Pocket(random_state=0).fit(CORNERS, XOR, sample_weight=[1e290] * 4)
     assert (dear.n_errors_, dear.optimal_) == (1e290, True)
+
+
+def test_rows_that_cost_nothing_leave_nothing_to_learn() -> None:
+    """The only row with a weight is a negative one of zeros: without a bias it is always right."""
+    clf = nv.Pocket(fit_intercept=False, random_state=0)
+    clf.fit([[1.0], [2.0], [0.0]], [1, 0, 0], sample_weight=[0, 0, 1.0])
+    assert (clf.n_errors_, clf.errors_lower_bound_, clf.optimal_) == (0, 0, True)

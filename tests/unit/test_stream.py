@@ -49,8 +49,12 @@ def assert_same(one: nv.Perceptron, other: nv.Perceptron) -> None:
 
 def judged(model: LinearModel | None, x: Matrix, label: Hashable) -> bool:
     """Whether the last weights do not choose this class alone, in a few lines of NumPy."""
-    if model is None or label not in model.classes.tolist():
+    if model is None:
         return True
+    if label not in model.classes.tolist():
+        if len(model.classes) > 1:
+            return True
+        model = model.with_class(label)  # of two classes the sign is predicted
     code, scheme = model.classes.tolist().index(label), model.scheme
     found = np.array([x @ model.W[:-1] + model.W[-1]])
     if len(model.classes) <= 2:
@@ -116,6 +120,10 @@ def test_for_two_classes_the_mistakes_are_those_of_the_theorem() -> None:
     learner = nv.Perceptron()
     *_, last = stream([(X, y)], learner, classes=[0, 1])
     assert last.mistakes == last.updates == learner.n_mistakes_
+    *_, unnamed = stream([(X, y)], nv.Perceptron())
+    assert unnamed == last
+    *_, singly = stream(zip(X, y, strict=True), nv.Perceptron())
+    assert (singly.mistakes, singly.updates) == (last.mistakes, last.updates)
 
 
 def test_records_come_at_doubling_counts_or_as_asked() -> None:

@@ -348,8 +348,15 @@ def _sparse_source(X: Any, n: int, d: int, padded: bool) -> _Read:
     if form == "csr":
         indptr, indices, data = np.array(X.indptr), X.indices, X.data
     else:
-        entries = X if form == "coo" else X.tocoo()
-        rows, indices, data = map(np.asarray, (entries.row, entries.col, entries.data))
+        if form == "csc":  # by columns: the numbers of the rows stand for each entry
+            ends, rows, data = (np.array(part) for part in (X.indptr, X.indices, X.data))
+            _check_ends(ends, d, min(len(rows), len(data)))
+            rows, data = rows[: int(ends[-1])], data[: int(ends[-1])]
+            indices = np.repeat(np.arange(d), np.diff(ends).astype(np.int64))
+        elif form == "coo":
+            rows, indices, data = (np.array(part) for part in (X.row, X.col, X.data))
+        else:
+            raise ValueError(f"it is a sparse matrix of format {form!r}: convert it by tocsr().")
         if not len(rows) == len(indices) == len(data) or rows.dtype.kind not in "iu":
             raise _malformed("its rows are not integers, one for each entry")
         if len(rows) > 0 and not 0 <= int(rows.min()) <= int(rows.max()) < n:
@@ -357,12 +364,9 @@ def _sparse_source(X: Any, n: int, d: int, padded: bool) -> _Read:
         order = np.argsort(rows, kind="stable")
         indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
         indices, data = indices[order], data[order]
-    if indptr.ndim != 1 or indptr.dtype.kind not in "iu" or len(indptr) != n + 1:
-        raise _malformed("indptr is not n + 1 integers")
-    if int(indptr[0]) != 0 or (indptr[1:] < indptr[:-1]).any():
-        raise _malformed("indptr does not rise from 0")
-    if int(indptr[-1]) > min(len(indices), len(data)) or indices.dtype.kind not in "iu":
-        raise _malformed("indptr ends beyond its entries")
+    _check_ends(indptr, n, min(len(indices), len(data)))
+    if indices.dtype.kind not in "iu":
+        raise _malformed("its indices are not integers")
 
     def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
         stretch = slice(int(indptr[first]), int(indptr[last]))
@@ -381,6 +385,16 @@ def _sparse_source(X: Any, n: int, d: int, padded: bool) -> _Read:
         return sparse_leaf(*parts), exact.sparse_block(*parts, signs, padded)
 
     return read
+
+
+def _check_ends(indptr: npt.NDArray[Any], n: int, most: int) -> None:
+    """Refuse ends of rows, or of columns, that do not rise from 0 within the entries."""
+    if indptr.ndim != 1 or indptr.dtype.kind not in "iu" or len(indptr) != n + 1:
+        raise _malformed("indptr is not as long as it must be")
+    if int(indptr[0]) != 0 or (indptr[1:] < indptr[:-1]).any():
+        raise _malformed("indptr does not rise from 0")
+    if int(indptr[-1]) > most:
+        raise _malformed("indptr ends beyond its entries")
 
 
 def _in_order(counts: Indices, columns: Indices, values: Vector) -> tuple[Indices, Indices, Vector]:
@@ -643,7 +657,8 @@ def _check_upper(proof: Certificate, rows: Reading) -> None:
 def _check_gap(claim: GeometricMargin, seen: _Seen, rows: Reading) -> None:
     """Half the distance of the hulls is in [lo, hi]."""
     positive, negative = seen.least[1], seen.least[-1]
-    if not 0.0 <= claim.lo <= claim.hi or positive is None or negative is None:
+    ordered = 0.0 <= claim.lo <= claim.hi and claim.lo < math.inf
+    if not ordered or positive is None or negative is None:
         raise CertificateError("The bounds of the geometric margin are not numbers in order.")
     norm = sum(value * value for value in claim.w[:-1])
     if claim.lo > 0.0 and not (

@@ -101,7 +101,10 @@ columns.'
         kind = body.pop("kind", None)
         if kind != _KIND:
             raise CertificateError(f"The certificate's kind is {str(kind)[:40]!r}.")
-        return read(cls, body)
+        proof = read(cls, body)
+        if proof.bound > 0 and not proof.contradictions:
+            raise CertificateError("The certificate has a bound without a contradiction.")
+        return proof
 
 
 def _short(number: Fraction) -> str:

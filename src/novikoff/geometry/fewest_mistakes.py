@@ -163,6 +163,8 @@ class _Search:
         """
         problem, costs, n = self.problem, self.costs, self.problem.n
         self._consider(np.zeros(problem.p))
+        if n == 0:  # no mistake costs anything
+            return
         for sign in (1.0, -1.0) if problem.fit_intercept else ():
             self._consider(np.append(np.zeros(problem.p - 1), sign))
         if self.start is not None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -157,9 +158,8 @@ class Passes(Part):
             for first in ranges:
                 total.merge(look(first))
             return total
-        with ThreadPoolExecutor(workers) as pool:
-            for own in pool.map(look, ranges):
-                total.merge(own)
+        for own in _threads().map(look, ranges):
+            total.merge(own)
         return total
 
     def least(self, w: Numbers, limits: Limits) -> Least:
@@ -437,6 +437,16 @@ Values = TypeVar("Values", bound=np.generic)
 def in_turn(pieces: dict[int, npt.NDArray[Values]]) -> npt.NDArray[Values]:
     """Arrays by the number of their first row, one after the other."""
     return np.concatenate([pieces[first] for first in sorted(pieces)])
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads for all passes: to start them anew would take longer than many a pass."""
+    return ThreadPoolExecutor(cores())
+
+
+if hasattr(os, "register_at_fork"):  # threads do not live on in a forked process
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def cores() -> int:

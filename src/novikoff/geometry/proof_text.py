@@ -21,6 +21,8 @@ from novikoff.geometry.checker import CertificateError, Dependence, GeometricMar
 SCHEMA_VERSION: Final = 2
 # The longest text of one number: reading it takes time in proportion to its length.
 _MOST_DIGITS: Final = 1 << 15
+# Numbers over one denominator take at most this many times the room of their text.
+_MOST_EXPANSION: Final = 64
 T = TypeVar("T")
 Known: TypeAlias = Mapping[str, Any]
 
@@ -124,13 +126,31 @@ def _numbers(value: Any, most: int) -> tuple[Fraction, ...]:
     _need(set(value) == {"denominator", "numerators"}, None)
     over, tops = _integer(value["denominator"]), value["numerators"]
     _need(over > 0 and isinstance(tops, list) and len(tops) <= most, None)
+    # Each number may keep the whole denominator: short numerators must not multiply it.
+    written = len(value["denominator"]) + sum(len(str(top)) for top in tops)
+    kept = len(value["denominator"]) * sum(top != "0x0" for top in tops)
+    _need(kept <= _MOST_EXPANSION * written, None)
     return tuple(Fraction(_integer(text), over) for text in tops)
+
+
+def _weights(value: Any, p: int) -> tuple[Fraction, ...]:
+    """Exact numbers, p of them."""
+    found = _numbers(value, p)
+    return _need(len(found) == p, found)
 
 
 def _finite(text: str) -> float:
     _need(isinstance(text, str) and len(text) <= 40 and text.isascii() and "p" in text, None)
     value = float.fromhex(text)
     return _need(math.isfinite(value), value)
+
+
+def _float(text: str) -> float:
+    return math.inf if text == "inf" else _finite(text)
+
+
+def _cost(number: Fraction) -> Fraction:
+    return _need(0 <= number < 2**1023, number)  # a float, too
 
 
 def _integer(text: str) -> int:
@@ -187,7 +207,7 @@ _LABEL = Field(
 )
 _FLOAT = Field(
     "a hexadecimal float",
-    lambda value, _: math.inf if value == "inf" else _finite(value),
+    lambda value, _: _float(value),
     float.hex,
 )
 _ROWS = Field("a list of row numbers below n, each once", _rows, list)
@@ -209,18 +229,24 @@ FIELDS: Final[dict[str, Field]] = {
     "exact": _FLAG,
     "w": Field(
         _EXACT,
-        lambda value, about: _numbers(value, about["d"] + about["fit_intercept"]),
+        lambda value, about: _weights(value, about["d"] + about["fit_intercept"]),
         _write_numbers,
     ),
     "multipliers": _FOR_EACH_ROW,
     "weights": _FOR_EACH_ROW,
-    "lo": _FLOAT,
-    "hi": _FLOAT,
+    "lo": Field(
+        "a float ≥ 0", lambda value, _: _need(_finite(value) >= 0.0, _finite(value)), float.hex
+    ),
+    "hi": Field(
+        "a float that is not below lo",
+        lambda value, about: _need(_float(value) >= about["lo"], _float(value)),
+        float.hex,
+    ),
     "radius": _FLOAT,
     "mistake_bound": _COUNT,
     "bound": Field(
-        "one exact number",
-        lambda value, _: _need(len(value) == 1, _numbers(value, 1)[0]),
+        "one exact number ≥ 0",
+        lambda value, _: _cost(*_weights(value, 1)),
         lambda x: _write_numbers([x]),
     ),
     "dependence": _part(Dependence),

@@ -50,6 +50,8 @@ from novikoff.geometry.verdict_search import Finding, Progress, find
 Goal: TypeAlias = Literal["margin", "kind"]
 
 _STUCK = "its numbers differ too much in size to prove more"
+# A verdict that is read from a certificate lists the rows of at most so many.
+_MOST_ROWS_TOLD = 10_000_000
 _TOO_WIDE = "it has too many columns to prove that no hyperplane separates the classes"
 # From this many bytes on, a thread that hashes them meanwhile is worth its start.
 MIN_BYTES_FOR_THREADS = 1 << 20
@@ -131,7 +133,8 @@ class Verdict:
     def from_certificate(cls, proof: Certificate) -> Verdict:
         """The verdict as far as its certificate tells it.
 
-        Which rows are strictly apart is not told if they are neither all nor none.
+        Which rows are strictly apart is not told if they are neither all nor none, nor of more
+        than ten million rows: a certificate of few bytes may claim any number.
 
         Examples
         --------
@@ -158,7 +161,7 @@ class Verdict:
             radius=math.inf if proof.radius is None else proof.radius,
             mistake_bound=proof.mistake_bound,
             support=np.array(sorted(proof.weights), dtype=np.int64),
-            separated_rows=np.arange(proof.n if separable else 0),
+            separated_rows=np.arange(proof.n if separable and proof.n <= _MOST_ROWS_TOLD else 0),
             certificate=proof,
             exact_only=exact_only,
         )

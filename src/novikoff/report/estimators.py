@@ -10,6 +10,7 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -255,14 +256,16 @@ def _take_run(model: Perceptron, fitted: Body) -> None:
 def _take_pocket(model: Pocket, fitted: Body, tensors: Tensors) -> None:
     errors, texts = take_fields(fitted, "its fit", n_errors="list", certificates="list")
     proofs = _read_proofs(model, texts, ErrorBound.from_json)
-    if len(errors) != len(proofs) or not all(type(n) in (int, float) for n in errors):
+    if len(errors) != len(proofs) or not all(
+        type(n) in (int, float) and 0 <= n < 2**1023 for n in errors
+    ):
         raise InvalidJsonError(f"its numbers of errors are not {len(proofs)} numbers")
     found = list(zip(errors, proofs, strict=True))
-    if any(n < rounded_down(proof.bound) for n, proof in found):
+    if any(Fraction(n) < proof.bound for n, proof in found):
         raise InvalidJsonError("it claims fewer errors than its certificate allows")
     bounds = [int(p.bound) if type(n) is int else rounded_down(p.bound) for n, p in found]
     model.n_errors_, model.errors_lower_bound_ = _single(errors), _single(bounds)
-    model.optimal_ = _single([n <= float(proof.bound) for n, proof in found])
+    model.optimal_ = _single([Fraction(n) <= proof.bound for n, proof in found])
     model.certificate_ = _single(proofs)
     histories = [tensors.take(f"history.{k}", "float64", None, 2) for k in range(len(proofs))]
     model.history_ = _single(histories)
@@ -499,8 +502,8 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
     if not learner.__sklearn_is_fitted__() and run.classes is not None:
         learner._begin(np.array(run.classes), 0 if isinstance(x, Mapping) else np.size(x))
         learner.n_features_in_ = learner._held.n_features
-    wrong = _errs(learner, x, y)
     try:
+        wrong = _errs(learner, x, y)
         learner.learn_one(x, y)
     except ValueError as error:
         raise ValueError(f"Row {number} of the stream cannot be learned: {error}") from None
@@ -510,9 +513,17 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
 def _errs(learner: Perceptron, x: Example, y: Hashable) -> bool:
     """Whether the last weights do not choose this class alone."""
     label = y.item() if isinstance(y, np.generic) else y
-    if not learner.__sklearn_is_fitted__() or label not in learner._codes:
+    if not learner.__sklearn_is_fitted__():
         return True
-    model, code = learner._held, learner._codes[label]
+    model = learner._held
+    if label not in learner._codes:
+        try:
+            model = model.with_class(label)
+        except ValueError:  # `learn_one` will say so
+            return True
+        if len(model.classes) > 2:
+            return True
+    code = model.classes.tolist().index(label)
     columns, values = learner._locate(x)
     with np.errstate(all="ignore"):
         found = values @ model.W[columns] + model.W[-1]

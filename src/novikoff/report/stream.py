@@ -42,7 +42,8 @@ class Progress:
     """How far a stream has been learned.
 
     A mistake is a row whose class was not predicted before it was learned; a tie is one, and so is
-    a class that was never seen. With an average it is still w that predicts here. ``error`` is
+    a third class, or a later one, when it is first seen. With an average it is still w that
+    predicts here. ``error`` is
     their share among all rows, ``recent_error`` among the last 1,000; ``updates`` are summed over
     the rules, and ``norm`` is ‖w‖ of all weights, with the bias.
 
@@ -108,13 +109,15 @@ class StreamRun:
         while first < len(codes):
             label = labels[codes[first]]
             model = self._model_for(X, label)
-            if novel := label not in model.classes.tolist():  # a mistake, then it is learned
+            if novel := label not in model.classes.tolist():
                 model = self._with_class(model, label)
             places = {label: code for code, label in enumerate(model.classes.tolist())}
             known = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
             mapped = known[codes[first:]]
             count = 1 if novel else int(np.argmax(mapped < 0)) or len(mapped)
-            self._learn(model, X[first : first + count], mapped[:count], novel=novel)
+            # Of two classes the sign is predicted, whether the label was seen or not (B4).
+            unforeseen = novel and len(model.classes) > 2
+            self._learn(model, X[first : first + count], mapped[:count], novel=unforeseen)
             first += count
 
     def progress(self) -> Progress:

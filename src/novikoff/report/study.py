@@ -311,7 +311,7 @@ class Study:
             from novikoff.core import orders, updates
             from novikoff.core.training import Plan, load_kernels, train
 
-        self._tell("perceptron", None)
+        self._tell("loading", None)
         began, stopped = time.perf_counter(), self._clock.stopped
         order, X, scaling = orders.named(options.order), self._as_given.X, None
         if options.scale == "standard":
@@ -319,6 +319,7 @@ class Study:
             self.problem = pose(scaling.apply(X), self._as_given.signs, fit_intercept)
         with self._clock.standing_still(), loading():
             load_kernels(self.problem, self._scheme, order)
+        self._tell("perceptron", None)  # Ctrl-C is lost inside the compiler, and heard here
         size = max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
         epochs = options.epochs or int(np.clip(ENTRIES_SEEN // size, MIN_EPOCHS, MAX_EPOCHS))
         plan = Plan(
@@ -368,12 +369,13 @@ class Study:
         With several classes, rules for pairs of them are tried too: rules against the rest are
         each the best for their class, but their scores have no common scale.
         """
-        self._tell("pocket", None)
+        self._tell("loading", None)
         with self._clock.standing_still():
             from novikoff.core.pocket import load_kernel
             from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
         with self._clock.standing_still(), loading():
             load_kernel(self._as_given)
+        self._tell("pocket", None)
         several, proofs = len(self.classes) > 2, self.options.proofs
         model = self._fewest_mistakes("ovr", 0.5 if several else 0.9, bound=proofs)
         if proofs:
