@@ -390,7 +390,7 @@ def _sparse_source(X: Any, n: int, d: int, padded: bool) -> _Read:
 def _check_ends(indptr: npt.NDArray[Any], n: int, most: int) -> None:
     """Refuse ends of rows, or of columns, that do not rise from 0 within the entries."""
     if indptr.ndim != 1 or indptr.dtype.kind not in "iu" or len(indptr) != n + 1:
-        raise _malformed("indptr is not as long as it must be")
+        raise _malformed(f"indptr is not {n} + 1 integers")
     if int(indptr[0]) != 0 or (indptr[1:] < indptr[:-1]).any():
         raise _malformed("indptr does not rise from 0")
     if int(indptr[-1]) > most:
