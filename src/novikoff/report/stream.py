@@ -43,9 +43,8 @@ class Progress:
 
     A mistake is a row whose class was not predicted before it was learned; a tie is one, and so is
     a third class, or a later one, when it is first seen. With an average it is still w that
-    predicts here. ``error`` is
-    their share among all rows, ``recent_error`` among the last 1,000; ``updates`` are summed over
-    the rules, and ``norm`` is ‖w‖ of all weights, with the bias.
+    predicts here. ``error`` is their share among all rows, ``recent_error`` among the last 1,000;
+    ``updates`` are summed over the rules, and ``norm`` is ‖w‖ of all weights, with the bias.
 
     ``margin_bound``: no linear rule separates the rows seen so far by a margin γ above it, as
     γ ≤ ‖w‖/(t·μ) after t updates (B3); rounded up. None where the theorem does not speak: for more
