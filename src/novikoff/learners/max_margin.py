@@ -80,7 +80,7 @@ class MaxMargin(LinearLearner):
     max_seconds : float, optional
         When to stop with the margin known less precisely.
     n_jobs : int, optional
-        Threads for predicting.
+        Not used: it is there as other estimators have it.
 
     Attributes
     ----------

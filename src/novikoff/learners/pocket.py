@@ -75,7 +75,7 @@ class Pocket(LinearLearner):
     random_state : int, RandomState or None
         The source of randomness.
     n_jobs : int, optional
-        Threads for predicting.
+        Not used: it is there as other estimators have it.
 
     Attributes
     ----------
