@@ -319,3 +319,12 @@ def test_labels_survive_a_locale_that_lacks_their_letters(tmp_path: Path) -> Non
     done = script("fit", rows, "--out", tmp_path, "--format", "json", PYTHONIOENCODING="ascii")
     assert done.code == 0
     assert "über" in done.out
+
+
+def test_rows_are_dropped_where_asked_though_the_model_knows_means(tmp_path: Path) -> None:
+    data = tmp_path / "gaps.csv"
+    data.write_text("a,y\n1,p\n,q\n3,q\n", encoding="utf-8")
+    inside("fit", data, "--missing", "mean", "--out", tmp_path)
+    model = tmp_path / "gaps.novikoff"
+    assert inside("predict", model, data).out.count("\n") == 4
+    assert inside("predict", model, data, "--missing", "drop").out.count("\n") == 3

@@ -347,7 +347,7 @@ class TableRows:
         """The rows of X that are left, and which those are (None if all); X may be changed.
 
         Infinity is always refused; rows without a label are dropped if the policy says so, else
-        refused. The means of an earlier fit are used whatever the policy.
+        refused. The means of an earlier fit are used unless rows are to be dropped.
         """
         drop, trained, absent = self.options.missing == "drop", self._known is not None, None
         with np.errstate(all="ignore"):
@@ -363,7 +363,7 @@ class TableRows:
             self._leave_out(self._owner(int(np.argmax(absent.all(axis=0)))), "has no values at all")
         if self.options.missing == "mean" and not trained and self._means is None:
             self._means = self._column_means(X)
-        if absent is not None and self._means is not None:
+        if absent is not None and self._means is not None and not drop:
             X, absent = self._with_means(X, absent, first_row), None
         gappy = unlabelled if absent is None else unlabelled | absent.any(axis=1)
         self._kept += len(X) - int(gappy.sum())

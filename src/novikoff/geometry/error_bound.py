@@ -82,13 +82,14 @@ class ErrorBound:
         Examples
         --------
         >>> ErrorBound(Fraction(1), (), 4, 2, True, 1, 0, "").claim()
-        'Every hyperplane with a bias makes mistakes of 1 or more between 1 and 0, in 4 rows of 2 \
+        'Every hyperplane with a bias makes at least 1 mistake between 1 and 0, in 4 rows of 2 \
 columns.'
         """
-        cost = _short(self.bound)
-        return describe(
-            f"Every hyperplane {{where}} makes mistakes of {cost} or more between {{sides}}", self
-        )
+        mistakes = "1 mistake" if self.bound == 1 else f"{_short(self.bound)} mistakes"
+        if self.bound.denominator > 1:
+            mistakes = f"mistakes that cost {_short(self.bound)}"
+        claim = f"Every hyperplane {{where}} makes at least {mistakes} between {{sides}}"
+        return describe(claim, self)
 
     def to_json(self) -> str:
         """The proof as text, numbers exact."""
