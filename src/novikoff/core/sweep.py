@@ -59,7 +59,8 @@ def sweep(
             if updates >= most:
                 last = k + 1
                 break
-    counts.totals[:] = visited + last - first, updates, mistakes
+    counts.totals[0] += last - first
+    counts.totals[1], counts.totals[2] = updates, mistakes
     counts.beyond[0] += beyond
 
 
