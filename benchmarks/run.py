@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks.cases import CASES, FULL, TINY
@@ -45,8 +45,15 @@ def _machine() -> str:
     lines = info.read_text().splitlines() if info.exists() else []
     cpus = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     cpu = cpus[0] if cpus else platform.processor()
-    versions = ", ".join(f"{name} {version(name)}" for name in PEERS)
+    versions = ", ".join(f"{name} {_version(name)}" for name in PEERS)
     return f"{cpu}, {os.cpu_count()} cores; Python {platform.python_version()}, {versions}."
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "(absent)"
 
 
 if __name__ == "__main__":
