@@ -39,13 +39,14 @@ if TYPE_CHECKING:
 Basis: TypeAlias = "Vector | sp.dia_array"
 
 # A pocket ends after this many draws per row without a mistake, or entries of X read to count.
-_IDLE_DRAWS, _COUNTED = 50, 1 << 33
+_IDLE_DRAWS, _COUNTED, _MIN_COUNTS = 50, 1 << 31, 10
 # Columns are measured on rows of about this many entries; more weights are only scaled.
 _MEASURED, _MAX_WHITENED = 1 << 22, 1000
 # Lines of each kind that are drawn at once, if their products with the rows are at most so many.
 _LINES, _LINE_PRODUCTS = 5, 1 << 21
-# A descent ends after this much work without a gain, in numbers read, within limits on its lines.
-_IDLE_WORK, _MIN_IDLE, _MAX_IDLE = 1 << 29, 30, 600
+# A descent ends after this much work without a gain, in numbers read, within limits on its lines;
+# and where nobody set a time limit, after this much work in all.
+_IDLE_WORK, _MIN_IDLE, _MAX_IDLE, _ALL_WORK = 1 << 29, 6, 600, 1 << 34
 # Costs that differ by less than this share are equal: sums depend on their order.
 _EQUAL: Final = 1e-12
 
@@ -95,7 +96,7 @@ def fill_pocket(
     best.history.append((0, best.errors))
     state = np.array([0, 0, 0, 1, strategy == "run_length"], dtype=np.int64)  # as in `draw`
     most, size, nothing = limits.most_updates(), _step_size(problem), np.empty(0)
-    counts, idle = _COUNTED // (problem.n * problem.longest) + 50, 0
+    counts, idle = _COUNTED // (problem.n * problem.longest) + _MIN_COUNTS, 0
 
     def goes_on() -> bool:
         return best.errors > 0.0 and state[2] < most and limits.reached() is None
@@ -339,9 +340,11 @@ def descend(
     """
     s = products(problem, w)
     lowest = mark = cost_of(s, costs)
-    patience = min(_MAX_IDLE, max(_MIN_IDLE, _IDLE_WORK // (problem.n * (problem.longest + 50))))
+    work = problem.n * (problem.longest + 50)  # of a line
+    patience = min(_MAX_IDLE, max(_MIN_IDLE, _IDLE_WORK // work))
     each, idle = max(1, min(_LINES, _LINE_PRODUCTS // problem.n)), 0
-    while lowest > 0.0 and idle < patience and limits.reached() is None:
+    left = math.inf if limits.seconds is not None else max(_MIN_IDLE, _ALL_WORK // work)
+    while lowest > 0.0 and idle < patience and left > 0 and limits.reached() is None:
         size = math.frexp(float(np.abs(s).max()))[1]  # only the direction counts
         w, s, now = np.ldexp(w, -size), np.ldexp(s, -size), cost_of(s, costs)
         try:
@@ -353,7 +356,7 @@ def descend(
             found, t = line_search(s, q, costs)
             if found <= now * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
                 w, s, now = w + t * v, s + t * q, found
-        idle += len(V)
+        idle, left = idle + len(V), left - len(V)
         s = products(problem, w)  # anew, so that rounding cannot build up
         now = cost_of(s, costs)
         if now < lowest:

@@ -13,7 +13,7 @@ of every rule if its label is positive; else of none, and it takes no part.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -42,8 +42,9 @@ from novikoff.geometry.passes import Passes
 
 Progress: TypeAlias = Callable[[float, float], None]
 
-# Without limits: updates of the pocket, and contradictions that are searched for.
-_UPDATES, _SEARCHES = 10_000, 100
+# Without limits: updates of the pocket, and entries of the rows in which contradictions are
+# searched for, each search counted anew.
+_UPDATES, _SEARCHED = 10_000, 1 << 25
 # Contradictions are searched for among so many rows, a descent begins on so many, or this many for
 # each weight; only where all rows are more than twice as many.
 _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
@@ -101,7 +102,8 @@ def fewest_mistakes(
         Weights to start from, and the options of `novikoff.Pocket`.
     limits
         On the updates of the pocket (10,000 by default) and the seconds of everything. Without a
-        limit on seconds the search ends when it hardly gains, and after 100 contradictions.
+        limit on seconds the search ends when it hardly gains, and after about 2²⁵ numbers in
+        which contradictions were searched for.
     rng, sides, digest
         The source of randomness, the labels of the two sides (None for the rest), and the digest
         of X if it is known.
@@ -179,7 +181,7 @@ class _Search:
         if self.errors > self.bound:
             self._fill_pocket(strategy, self.limits.part(0.2 if refine or lower_bound else 1.0))
             if basis is not None:
-                self._descend(basis, self.limits.part(0.75 if lower_bound else 0.9))
+                self._descend(basis, self.limits.part(0.5 if lower_bound else 0.9))
         if not early:
             self._separate(packing)
         if packing.w is None:
@@ -241,29 +243,40 @@ class _Search:
                     break
 
     def _prove(self, packing: Packing) -> None:
-        """Find contradictions; those within disjoint parts of the rows add up."""
-        searches = _SEARCHES if self.limits.seconds is None else 1 << 62
-        for some, names in self._packings(packing):
-            before = some.bound
-            while searches > 0 and self.errors > self.bound and some.take_next(self.limits):
-                self._add([_renamed(some.contradictions[-1], names)], some.bound - before)
-                searches, before = searches - 1, some.bound
-            if searches == 0 or self.errors <= self.bound or self.limits.reached() is not None:
-                break
+        """Find contradictions; those within disjoint parts of the rows add up.
 
-    def _packings(self, packing: Packing) -> Iterator[tuple[Packing, Indices]]:
-        """That of all rows, or of large data one for each part of the rows that are left."""
-        problem, size = self.problem, max(_PART_ROWS, _PART_ROWS_PER_WEIGHT * self.problem.p)
+        Large data is searched part by part, after the candidate that `_separate` has found. A part
+        without a contradiction is searched again together with the next one.
+        """
+        problem, everything = self.problem, np.arange(self.problem.n)
+        size = max(_PART_ROWS, _PART_ROWS_PER_WEIGHT * problem.p)
+        searches = 1 << 62
+        if self.limits.seconds is None:
+            searches = max(2, _SEARCHED // (min(size, problem.n) * problem.p))
         if problem.n <= 2 * size:
-            yield packing, np.arange(problem.n)
+            self._pack(packing, everything, searches)
             return
+        if packing.candidate is not None:
+            self._pack(packing, everything, 1)
         free = np.ones(problem.n, dtype=np.bool_)
         free[[row for claim in self.claims for row in claim.among or ()]] = False
         left = self.rng.permutation(np.flatnonzero(free))
+        rows = left[:0]
         for part in np.array_split(left, max(1, len(left) // size)):
-            rows = np.sort(part)
+            rows = np.sort(np.append(rows, part))
             some, costs = _subset(problem, self.costs, rows)
-            yield Packing(Passes(some), costs), rows
+            made, found = self._pack(Packing(Passes(some), costs), rows, searches)
+            rows, searches = rows if found == 0 else rows[:0], searches - made
+            if searches <= 0 or self.errors <= self.bound or self.limits.reached() is not None:
+                break
+
+    def _pack(self, packing: Packing, names: Indices, searches: int) -> tuple[int, int]:
+        """Take contradictions among the rows of these names: how many were sought and found."""
+        found, before = 0, packing.bound
+        while found < searches and self.errors > self.bound and packing.take_next(self.limits):
+            self._add([_renamed(packing.contradictions[-1], names)], packing.bound - before)
+            found, before = found + 1, packing.bound
+        return max(found, 1), found
 
     def _add(self, claims: list[Dependence], cost: Fraction) -> None:
         self.claims += claims

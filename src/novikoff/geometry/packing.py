@@ -8,7 +8,6 @@ least among its rows. A row with ⟨a_i, w⟩ = 0 is a mistake here: y·f ≤ 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -34,6 +33,7 @@ class Packing:
 
     ``bound`` is what the mistakes of any hyperplane cost at least, exactly. ``complete`` says that
     the remaining rows can be separated; ``w`` separates all rows, if the first search found it.
+    ``candidate`` is a contradiction that `seek` has found and nobody has proved yet.
 
     Examples
     --------
@@ -45,23 +45,22 @@ class Packing:
     (Fraction(1, 1), (0, 1))
     """
 
-    def __init__(self, passes: Passes, costs: Sequence[float] | Vector | None = None) -> None:
+    def __init__(self, passes: Passes, costs: Vector | None = None) -> None:
         self.passes = passes
-        given = [1] * passes.n if costs is None else [float(cost) for cost in costs]
-        self.costs = [Fraction(cost) for cost in given]
+        self.costs = np.ones(passes.n) if costs is None else costs
         self.contradictions: list[Dependence] = []
         self.bound = Fraction(0)
         self.complete = False
         self.w: Vector | None = None
-        self._left = np.array([cost > 0 for cost in self.costs], dtype=np.bool_)
+        self._left = self.costs > 0.0
         self._view: View | None = None
         self._start = np.empty(0, dtype=np.int64)
-        self._found: Answer | None = None
+        self.candidate: Answer | None = None
 
     def take_duplicates(self, limits: Limits) -> None:
         """Pairs of identical rows with opposite labels, the dearest first, and zero rows."""
         try:
-            for rows in all_opposite_duplicates(self.passes, self.costs, limits):
+            for rows in all_opposite_duplicates(self.passes, self.costs.tolist(), limits):
                 if self._left[list(rows)].all():
                     self._add(Dependence((), (), True, tuple(sorted(rows))))
         except OutOfTimeError:
@@ -79,15 +78,15 @@ class Packing:
             question = nearest_point(self._view, within=None if left.all() else left)
             start = self._start[left[self._start]]
             start = start if len(start) > 0 else start_rows(self._view, left)
-            self._found = search(question, start, 1e-3, limits, self._separated)
+            self.candidate = search(question, start, 1e-3, limits, self._separated)
         except OutOfTimeError:
             return
 
     def take_next(self, limits: Limits) -> bool:
         """Find one more contradiction and prove it; False if there is none, or no time."""
-        if self._found is None:
+        if self.candidate is None:
             self.seek(limits)
-        answer, self._found = self._found, None
+        answer, self.candidate = self.candidate, None
         if self.complete or answer is None or self._view is None or limits.reached() is not None:
             return False
         try:
@@ -116,4 +115,4 @@ class Packing:
         among = list(claim.among or ())
         self.contradictions.append(claim)
         self._left[among] = False
-        self.bound += min(self.costs[i] for i in among)
+        self.bound += Fraction(float(self.costs[among].min()))
