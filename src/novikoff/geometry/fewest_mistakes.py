@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -56,21 +57,31 @@ class FewestMistakes:
     """A rule, its mistakes, and a proved lower bound on those of every rule.
 
     ``errors`` is the cost of the rule's mistakes, ``bound`` the least that those of any hyperplane
-    cost, both exact. ``history`` has the pocket's mistakes, by the number of updates before, and at
-    its end the rule's.
+    cost, both exact; ``claims`` prove it. ``history`` has the pocket's mistakes, by the number of
+    updates before, and at its end the rule's.
     """
 
     w: Vector
     errors: Fraction
     bound: Fraction
-    proof: ErrorBound
+    claims: tuple[Dependence, ...]
     history: list[tuple[int, float]]
     updates: int
+    problem: Problem = field(repr=False)
+    sides: tuple[Label, Label | None]
+    digest: MatrixDigest | None = None
 
     @property
     def optimal(self) -> bool:
         """Whether no hyperplane is better, by proof."""
         return self.errors <= self.bound
+
+    @cached_property
+    def proof(self) -> ErrorBound:
+        """The bound and its claims, for a stranger to check."""
+        problem, digest = self.problem, self.digest or MatrixDigest.of(self.problem.X)
+        data = problem.n, problem.p - 1, problem.fit_intercept, *self.sides
+        return ErrorBound(self.bound, self.claims, *data, digest.signed(problem.signs))
 
 
 def fewest_mistakes(
@@ -128,16 +139,16 @@ def fewest_mistakes(
             search.run(strategy, refine, lower_bound)
     except KeyboardInterrupt:
         limits.interrupted = True
-    claims = tuple(_renamed(claim, part) for claim in search.claims)
-    digest = MatrixDigest.of(problem.X) if digest is None else digest
-    data = problem.n, problem.p - 1, problem.fit_intercept, *sides, digest.signed(problem.signs)
     return FewestMistakes(
         w=search.w,
         errors=_exact_cost(products(inner, search.w), own),
         bound=search.bound,
-        proof=ErrorBound(search.bound, claims, *data),
+        claims=tuple(_renamed(claim, part) for claim in search.claims),
         history=[*search.history, (search.updates, search.errors)],
         updates=search.updates,
+        problem=problem,
+        sides=sides,
+        digest=digest,
     )
 
 
@@ -164,11 +175,11 @@ class _Search:
         A rule without mistakes is looked for early where cheap rules make few.
         """
         problem, costs, n = self.problem, self.costs, self.problem.n
-        self._consider(np.zeros(problem.p))
+        for bias in (0.0, 1.0, -1.0) if problem.fit_intercept else (0.0,):
+            constant = np.append(np.zeros(problem.p - 1), bias)
+            self._keep(constant, cost_of(bias * problem.signs.astype(np.float64), costs))
         if n == 0:  # no mistake costs anything
             return
-        for sign in (1.0, -1.0) if problem.fit_intercept else ():
-            self._consider(np.append(np.zeros(problem.p - 1), sign))
         if self.start is not None:
             self._consider(self.start)
         basis = self._smooth_rules() if refine else None
@@ -189,13 +200,17 @@ class _Search:
         if lower_bound:
             self._prove(packing)
 
-    def _smooth_rules(self) -> Basis:
-        """Least squares, logistic regression and the averaged perceptron."""
-        problem, costs, rng = self.problem, self.costs, self.rng
+    def _smooth_rules(self) -> Basis | None:
+        """Least squares, logistic regression and the averaged perceptron, while there is time."""
+        problem, costs, rng, limits = self.problem, self.costs, self.rng, self.limits
+        if limits.reached() is not None:
+            return None
         basis = whitening(problem, rng)
-        self._consider(logistic(problem, costs, basis, self.limits.part(0.5), steps=0))
-        self._consider(logistic(problem, costs, basis, self.limits.part(0.5)))
-        self._consider(averaged_perceptron(problem, self.limits.part(0.2), rng, costs, 3))
+        for steps in (0, 50):  # no steps are least squares
+            if limits.reached() is None:
+                self._consider(logistic(problem, costs, basis, limits.part(0.5), steps))
+        if limits.reached() is None:
+            self._consider(averaged_perceptron(problem, limits.part(0.2), rng, costs, 3))
         return basis
 
     def _separate(self, packing: Packing) -> None:
@@ -231,6 +246,8 @@ class _Search:
     def _leave_hyperplane(self) -> None:
         """Move where no row lies on the hyperplane, to the middle of an interval."""
         problem = self.problem
+        if self.limits.reached() is not None and products(problem, self.w).all():
+            return
         for _ in range(5):
             v = np.append(self.rng.normal(size=problem.p - 1) / problem.unit, 0.0)
             if problem.fit_intercept:
