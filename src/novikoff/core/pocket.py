@@ -40,6 +40,8 @@ Basis: TypeAlias = "Vector | sp.dia_array"
 
 # A pocket ends after this many draws per row without a mistake, or entries of X read to count.
 _IDLE_DRAWS, _COUNTED, _MIN_COUNTS = 50, 1 << 31, 10
+# The averaged perceptron sees this many entries of X, whatever the clock says.
+_AVERAGED = 1 << 26
 # Columns are measured on rows of about this many entries; more weights are only scaled.
 _MEASURED, _MAX_WHITENED = 1 << 22, 1000
 # Lines of each kind that are drawn at once, if their products with the rows are at most so many.
@@ -123,16 +125,20 @@ def fill_pocket(
 
 
 def averaged_perceptron(
-    problem: Problem, limits: Limits, rng: np.random.Generator, costs: Vector | None, epochs: int
+    problem: Problem, limits: Limits, rng: np.random.Generator, costs: Vector | None
 ) -> Vector:
-    """The average of w over ``epochs``·n random draws (A9; Freund and Schapire 1999)."""
+    """The average of w over 3·n random draws (A9; Freund and Schapire 1999).
+
+    A limit on time may cut them short, but not below n draws, nor 2²⁶ entries of large data.
+    """
     w, total, drawn = np.zeros(problem.p), np.zeros(problem.p), 0
+    least = min(problem.n, _AVERAGED // problem.longest)
     state = np.array([0, 1 << 62, 0, 0, 0], dtype=np.int64)  # no run is longer
     for picks in _draws(problem, rng, costs):
         total += len(picks) * w
         draw(problem.rows, picks, 0, w, state, _step_size(problem), 1 << 62, total)
         drawn += len(picks)
-        if drawn >= epochs * problem.n or limits.reached() is not None:
+        if drawn >= 3 * problem.n or (drawn >= least and limits.reached() is not None):
             break
     return total / drawn
 

@@ -201,16 +201,15 @@ class _Search:
             self._prove(packing)
 
     def _smooth_rules(self) -> Basis | None:
-        """Least squares, logistic regression and the averaged perceptron, while there is time."""
+        """The averaged perceptron; while there is time, least squares and logistic regression."""
         problem, costs, rng, limits = self.problem, self.costs, self.rng, self.limits
+        self._consider(averaged_perceptron(problem, limits.part(0.2), rng, costs))
         if limits.reached() is not None:
             return None
         basis = whitening(problem, rng)
         for steps in (0, 50):  # no steps are least squares
             if limits.reached() is None:
                 self._consider(logistic(problem, costs, basis, limits.part(0.5), steps))
-        if limits.reached() is None:
-            self._consider(averaged_perceptron(problem, limits.part(0.2), rng, costs, 3))
         return basis
 
     def _separate(self, packing: Packing) -> None:
