@@ -413,6 +413,7 @@ import numpy as np
 import novikoff.report.plots
 assert not {"matplotlib", "sklearn", "numba", "scipy"} & set(sys.modules)
 from novikoff.report.pictures import draw, draw_all
+from novikoff.report.plots import figure_to_svg, render_figure
 from novikoff.report.study import Options, study
 
 X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -428,8 +429,9 @@ for y, options, drawn in (
     assert all(svg.startswith("<svg") for svg in pictures.values())
     if "proof" in drawn:
         assert "bound R²/γ²" in pictures["mistakes"]
-        assert draw(found, X, None, "proof", suffix=".png").startswith(b"\x89PNG")
-        assert b">b</text>" in draw(found, X, ["a", "b"], "boundary", plane=("b", "a"))
+        assert render_figure(draw(found, X, None, "proof"), ".png").startswith(b"\x89PNG")
+        plane = draw(found, X, ["a", "b"], "boundary", plane=("b", "a"))
+        assert ">b</text>" in figure_to_svg(plane)
     else:
         try:
             draw(found, X, None, "proof")
