@@ -294,7 +294,7 @@ def edit(name: str, change: Callable[[Parts], object]) -> bytes:
 
 # The model, what is changed in its file, and what the message says.
 EDITS: dict[str, tuple[str, Callable[[Parts], object], str]] = {
-    "newer": ("two", lambda p: p.edit("", schema_version=7), "of a newer novikoff"),
+    "newer": ("two", lambda p: p.edit("", schema_version=7), "of another novikoff"),
     "older": ("two", lambda p: p.edit("", schema_version=1), "this one reads version 2"),
     "version true": ("two", lambda p: p.edit("", schema_version=True), "schema version"),
     "no version": ("two", lambda p: p.header.pop("schema_version"), "no field 'schema_version'"),
@@ -316,7 +316,7 @@ EDITS: dict[str, tuple[str, Callable[[Parts], object], str]] = {
     "wide": ("two", lambda p: p.edit("model.classes", values=["a" * 2**24, "b"]), "characters"),
     "class type": ("uint8", lambda p: p.edit("model.classes", values=[0, 300]), "type uint8"),
     "class kind": ("uint8", lambda p: p.edit("model.classes", type="complex128"), "'type'"),
-    "class float": ("float32", lambda p: p.edit("model.classes", values=[0.0, 0.1]), "do not fit"),
+    "class float": ("float32", lambda p: p.edit("model.classes", values=[0.0, 0.1]), "no float32"),
     "many classes": (
         "ovr",
         lambda p: p.edit("model.classes", type="int64", values=list(range(50_000))),
