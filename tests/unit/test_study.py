@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import novikoff as nv
-from novikoff.report.estimate import clopper_pearson, cross_validate, hold_out
+from novikoff.report.estimate import clopper_pearson, estimate_errors
 from novikoff.report.scaling import Scaling
 from novikoff.report.study import Options, study
 
@@ -178,14 +178,14 @@ def test_unseen_rows_are_never_learned_from() -> None:
     """Labels at random: a rule errs on half of what it has not seen, whatever it knows."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 80)), np.arange(60) % 2
-    estimate = cross_validate(X, y, 5, Options())
+    estimate = estimate_errors(X, y, Options(), folds=5)
     assert study(X, y).errors == 0
     assert estimate.rows == 60
     assert 15 <= estimate.errors <= 45
     assert sum(estimate.folds) == estimate.errors
-    assert hold_out(X, y, 0.2, Options()).rows == 12
+    assert estimate_errors(X, y, Options(), holdout=0.2).rows == 12
     with pytest.raises(ValueError, match="too few for 40 folds"):
-        cross_validate(X, y, 40, Options())
+        estimate_errors(X, y, Options(), folds=40)
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 40), (10, 10), (1, 1000)])

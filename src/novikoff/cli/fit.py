@@ -190,11 +190,11 @@ def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Est
         found = study(X, y, options, show, names=data.names, loading=saying_that_it_compiles)
         if not estimated:
             return found, None
-        from novikoff.report.estimate import cross_validate, hold_out
+        from novikoff.report.estimate import estimate_errors
 
-        if asked.cv:
-            return found, cross_validate(X, y, asked.cv, options, show, data.imputed)
-        return found, hold_out(X, y, asked.holdout, options, show, data.imputed)
+        how = {"holdout": asked.holdout, "folds": asked.cv}
+        found_errors = estimate_errors(X, y, options, **how, progress=show, imputed=data.imputed)
+        return found, found_errors
     except ValueError as error:
         raise ValueError(f"{data.source}: {error}") from None
 

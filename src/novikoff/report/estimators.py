@@ -48,7 +48,6 @@ from novikoff.report.stream import (
     StreamRun,
     begin,
     doubling,
-    learn_until,
     multiples,
 )
 from novikoff.report.strict_json import InvalidJsonError, as_json, take_fields
@@ -469,7 +468,7 @@ def _learn_pairs(
             )
         values, codes = np.unique(labels, return_inverse=True)
         try:
-            for _ in learn_until(run, stop, X, codes, values.tolist()):
+            for _ in run.learn_until(stop, X, codes, values.tolist()):
                 _teach(learner, run)
                 yield
         finally:

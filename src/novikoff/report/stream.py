@@ -94,6 +94,17 @@ class StreamRun:
         self.from_zero, self._recent = self.model is None, np.zeros(0, dtype=np.bool_)
         self._loaded: type | None = None
 
+    def learn_until(
+        self, stop: Stop, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]
+    ) -> Iterator[None]:
+        """Learn rows, and come up for air at the row counts that ``stop`` names, or sooner."""
+        first = 0
+        while first < len(codes):
+            last = first + min(MAX_ROWS_AT_ONCE, stop(self.rows) - self.rows)
+            self.learn(X[first:last], codes[first:last], labels)
+            first = last
+            yield
+
     def learn(self, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]) -> None:
         """Predict, then learn, the rows of X in turn; ``codes`` are positions in ``labels``.
 
@@ -272,7 +283,7 @@ class StreamReader:
                     continue
                 begun = self.run.rows
                 try:
-                    for _ in learn_until(self.run, stop, piece.X, piece.codes, piece.labels):
+                    for _ in self.run.learn_until(stop, piece.X, piece.codes, piece.labels):
                         self.position = piece.position(self.run.rows - begun)
                         yield
                 except ValueError as error:
@@ -321,22 +332,6 @@ class StreamReader:
         )
 
 
-def learn_until(
-    run: StreamRun,
-    stop: Stop,
-    X: Floats | SparseMatrix,
-    codes: Indices,
-    labels: Sequence[Hashable],
-) -> Iterator[None]:
-    """Learn rows, and come up for air at the row counts that ``stop`` names, or sooner."""
-    first = 0
-    while first < len(codes):
-        last = first + min(MAX_ROWS_AT_ONCE, stop(run.rows) - run.rows)
-        run.learn(X[first:last], codes[first:last], labels)
-        first = last
-        yield
-
-
 def begin(source: str, options: StreamOptions, run: StreamRun) -> StreamReader:
     """Begin with the first row of a stream."""
     from novikoff.data import open_stream
@@ -378,20 +373,12 @@ def resume(
 
 
 def doubling(rows: int) -> int:
-    """The next power of two.
-
-    >>> [doubling(rows) for rows in (0, 1, 2, 3)]
-    [1, 2, 4, 4]
-    """
+    """The next power of two: 1, 2, 4, 4 after 0, 1, 2, 3."""
     return 1 << rows.bit_length() if rows else 1
 
 
 def multiples(step: int) -> Stop:
-    """The next multiple of a step.
-
-    >>> [multiples(5)(rows) for rows in (0, 4, 5)]
-    [5, 5, 10]
-    """
+    """The next multiple of a step."""
     return lambda rows: (rows // step + 1) * step
 
 
