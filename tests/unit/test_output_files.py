@@ -16,17 +16,6 @@ from novikoff.report.files import (
 )
 
 
-def test_a_file_is_replaced_only_with_force(tmp_path: Path) -> None:
-    path = tmp_path / "model"
-    write_file(path, b"old", force=False)
-    with pytest.raises(OutputError, match="already exists"):
-        write_file(path, b"new", force=False)
-    assert path.read_bytes() == b"old"
-    write_file(path, b"new", force=True)
-    assert path.read_bytes() == b"new"
-    assert os.listdir(tmp_path) == ["model"]
-
-
 def test_nothing_is_renamed_unless_all_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,34 +107,6 @@ def test_the_positive_class_turns_the_sides_not_the_answer() -> None:
         nv.verify(certificate, XOR, y)
 
 
-def test_one_class_against_the_rest() -> None:
-    X, y = load_iris(return_X_y=True)
-    found = study(X, y, Options(positive=0))
-    assert found.kinds == ["separable"]
-    assert found.classes == ["(rest)", "0"]
-    assert found.errors == 0
-    middle = study(X, y, Options(positive=1))
-    assert middle.kinds == ["inseparable"]
-    for proof in [*found.proofs, *middle.proofs]:
-        nv.verify(proof, X, y)
-
-
-def test_the_pocket_and_its_proof_where_no_rule_is_perfect() -> None:
-    y = np.array([0, 1, 1, 0])
-    found = study(XOR, y)
-    assert found.rule == "fewest mistakes"
-    assert found.errors == 1
-    assert found.cases[0].least_errors == 1
-    assert found.run is None
-    for proof in found.proofs:
-        nv.verify(proof, XOR, y)
-    assert len(found.proofs) == 2
-    predicted = found.model.predict(XOR)
-    assert found.confusion.tolist() == [
-        [int(((y == a) & (predicted == b)).sum()) for b in (0, 1)] for a in (0, 1)
-    ]
-
-
 def test_identical_rows_with_different_labels_are_listed() -> None:
     X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0], [-3.0, -4.0], [3.0, 4.0]])
     y = np.array(["a", "b", "b", "a", "a", "b"])
@@ -143,14 +115,6 @@ def test_identical_rows_with_different_labels_are_listed() -> None:
         assert [group.tolist() for group in found.duplicates] == [[0, 2, 3]]
     nearly = np.array([[1.0, 2.0], [np.nextafter(1.0, 2.0), 2.0], [0.0, 0.0], [2.0, 4.0]])
     assert study(nearly, np.array([0, 1, 1, 1])).duplicates == []
-
-
-def test_quasi_separable_names_the_weights() -> None:
-    X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 2.0]])
-    case = study(X, np.array([0, 1, 0, 1])).cases[0]
-    assert case.verdict.kind == "quasi-separable"
-    assert case.recession is not None
-    assert case.recession.infinite.tolist() == [True, False, False]
 
 
 def test_dense_and_sparse_have_one_fingerprint() -> None:

@@ -10,6 +10,7 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 
@@ -111,7 +112,9 @@ def save(
     >>> again.predict([[1, 1], [0, 1]]).tolist(), again.n_mistakes_ == clf.n_mistakes_
     (['yes', 'no'], True)
     """
-    record = record_of(model, preprocessing, data, certificate)
+    record = replace(
+        record_of(model), preprocessing=preprocessing, data=data, certificate=certificate
+    )
     write_file(path, model_file.dump(record), force=force)
 
 
@@ -134,12 +137,7 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise ModelFileError(f"{os.fspath(path)} cannot be read as a model: {error}.") from None
 
 
-def record_of(
-    model: Model,
-    preprocessing: Mapping[str, object] | None = None,
-    data: Mapping[str, object] | None = None,
-    certificate: Mapping[str, object] | None = None,
-) -> ModelRecord:
+def record_of(model: Model) -> ModelRecord:
     """A fitted estimator in plain values."""
     kind = type(model).__name__
     if _CLASSES.get(kind) is not type(model):
@@ -160,8 +158,7 @@ def record_of(
     names = None if listed is None else list(listed)
     if names == list(range(model.n_features_in_)):
         names = None
-    extras = preprocessing, data, certificate
-    return ModelRecord(kind, model._model, names, parameters, *_state_of(model), *extras)
+    return ModelRecord(kind, model._model, names, parameters, *_state_of(model))
 
 
 def estimator_of(record: ModelRecord) -> Model:

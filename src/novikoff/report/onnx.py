@@ -168,14 +168,10 @@ def _graph_of(rules: LinearModel, kind: str, names: object) -> ModelProto:
 def _label_values(classes: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     """The labels in a type that ONNX has; numpy's own strings are objects to it."""
     labels = classes.tolist()
-    if all(isinstance(label, str) for label in labels):
-        return np.array(labels, dtype=object)
-    for kind, types in ((np.bool_, bool), (np.int64, int), (np.float64, float)):
-        if all(type(label) is types for label in labels):
-            try:
-                return np.array(labels, dtype=kind)
-            except OverflowError:
-                break
+    types = {type(label) for label in labels}
+    values = np.array(labels, dtype=object if types == {str} else None)
+    if len(types) == 1 and (types == {str} or values.dtype.kind in "bif"):
+        return values
     raise OnnxExportError(
         f"The classes {str(labels)[:80]} cannot be exported to ONNX: they are not all strings, "
         "floats, booleans or integers of 64 bits."

@@ -62,7 +62,8 @@ class Predictions:
         try:
             labels: list[object] = model.predict(piece.X).tolist()
         except ValueError:
-            raise self._beyond_float64(piece) from None
+            self._refuse(piece)
+            raise
         scores = model.decision(piece.X) if self.scores else np.empty((len(labels), 0))
         scores = scores.reshape(len(labels), -1)
         self._compare(labels, piece)
@@ -85,12 +86,11 @@ class Predictions:
                 self.labelled += 1
                 self.differing += label != given[code]
 
-    def _beyond_float64(self, piece: Piece) -> DataError:
-        """An error that names the first row whose score is."""
+    def _refuse(self, piece: Piece) -> None:
+        """Raise an error that names the first row whose score is beyond float64."""
         for i, number in enumerate(piece.rows.tolist()):
             try:
                 self.record.model.predict(piece.X[i : i + 1])
             except ValueError:
                 where = f"{self.reader.source}, row {number}"
-                return DataError(f"{where}: the score is beyond the range of float64.")
-        return DataError(f"{self.reader.source}: a score is beyond the range of float64.")
+                raise DataError(f"{where}: the score is beyond the range of float64.") from None

@@ -49,22 +49,25 @@ def parse_object(text: str, what: str) -> dict[str, object]:
             raise InvalidJsonError(f"{what} has the key {key[:80]!r} twice")
         return found
 
-    def finite(number: str) -> float:
-        if len(number) > MAX_DIGITS or not math.isfinite(float(number)):
+    def bounded(number: str) -> float:
+        if len(number) > MAX_DIGITS:
+            raise InvalidJsonError(f"{what} has a number of more than {MAX_DIGITS:,} digits")
+        if number.lstrip("-").isdigit():
+            return int(number)
+        if not math.isfinite(float(number)):
             raise InvalidJsonError(f"{what} has a number beyond float64")
         return float(number)
-
-    def whole(number: str) -> int:
-        if len(number) > MAX_DIGITS:
-            raise InvalidJsonError(f"{what} has an integer of more than {MAX_DIGITS:,} digits")
-        return int(number)
 
     def refuse(word: str) -> NoReturn:
         raise InvalidJsonError(f"{what} has {word}, which is not JSON")
 
     try:
         found: object = json.loads(
-            text, object_pairs_hook=once, parse_float=finite, parse_int=whole, parse_constant=refuse
+            text,
+            object_pairs_hook=once,
+            parse_float=bounded,
+            parse_int=bounded,
+            parse_constant=refuse,
         )
     except InvalidJsonError:
         raise
