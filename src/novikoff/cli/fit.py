@@ -90,8 +90,6 @@ def command(data: str, **values: object) -> None:
     novikoff fit big.parquet --require separable --format json > report.json
     novikoff fit larger-than-memory.csv --max-memory 2GB --cache /tmp/arrays
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
-    from novikoff.report.summary import Report
-
     asked = SimpleNamespace(**values)
     _check(asked)
     targets = _targets(data, asked)
@@ -100,10 +98,7 @@ def command(data: str, **values: object) -> None:
         dataset = read_data(data, read_options(asked), asked, show)
         found, estimate = _find(asked, dataset, show)
         show("writing", None)
-        files = {name: str(targets[name]) if name in targets else None for name in _LISTED}
-        files["certificate"] = files["certificate"] if found.proofs else None
-        seconds = max(0.0, time.perf_counter() - began - found.loading)
-        report = Report(found, dataset, estimate, files, seconds)
+        report = _report(dataset, found, estimate, targets, time.perf_counter() - began)
         page = _page(report) if asked.form == "html" else ""
         _save(asked, report, targets, page)
     try:
@@ -215,6 +210,20 @@ def _positive(data: Dataset, text: str | None) -> Hashable:
     raise click.BadParameter(
         f"no row of {data.source} has the label {text}; there are {some}.", param_hint="--positive"
     )
+
+
+def _report(
+    data: Dataset,
+    found: Study,
+    estimate: Estimate | None,
+    targets: Mapping[str, Path],
+    seconds: float,
+) -> Report:
+    from novikoff.report.summary import Report
+
+    files = {name: str(targets[name]) if name in targets else None for name in _LISTED}
+    files["certificate"] = files["certificate"] if found.proofs else None
+    return Report(found, data, estimate, files, max(0.0, seconds - found.loading))
 
 
 def _page(report: Report) -> str:

@@ -341,10 +341,10 @@ class Study:
         each the best for their class, but their scores have no common scale.
         """
         self._tell("loading", None)
-        with self._clock.standing_still(), loading():
+        with self._clock.standing_still():
             from novikoff.core.pocket import load_kernel
             from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
-
+        with self._clock.standing_still(), loading():
             load_kernel(self._as_given)
         self._tell("pocket", None)
         several, proofs = len(self.classes) > 2, self.options.proofs
