@@ -68,25 +68,18 @@ class ModelFileError(ValueError):
 
 @dataclass(frozen=True)
 class ModelRecord:
-    """All that a model file holds, in plain values.
+    """All that a model file holds, in plain values."""
 
-    ``model`` predicts. ``estimator`` is what `novikoff.load` makes of it, with ``parameters`` (as
-    JSON values; those that are not there have their defaults) and what else its fit has left, as
-    JSON values in ``fitted`` and in ``arrays``. ``names`` is None where features have the numbers
-    of their columns. The next three say how rows were prepared, where they came from, and what
-    was proved about them; ``program`` wrote the file.
-    """
-
-    estimator: str
-    model: LinearModel
-    names: list[object] | None = None
-    parameters: Body = field(default_factory=dict)
-    fitted: Body = field(default_factory=dict)
-    arrays: dict[str, Array] = field(default_factory=dict)
-    preprocessing: Mapping[str, object] | None = None
-    data: Mapping[str, object] | None = None
-    certificate: Mapping[str, object] | None = None
-    program: str = ""
+    estimator: str  # what `novikoff.load` makes of it
+    model: LinearModel  # predicts
+    names: list[object] | None = None  # None where features have the numbers of their columns
+    parameters: Body = field(default_factory=dict)  # JSON values; others have their defaults
+    fitted: Body = field(default_factory=dict)  # what else a fit has left, as JSON values
+    arrays: dict[str, Array] = field(default_factory=dict)  # and as arrays
+    preprocessing: Mapping[str, object] | None = None  # how rows were prepared
+    data: Mapping[str, object] | None = None  # where they came from
+    certificate: Mapping[str, object] | None = None  # what was proved about them
+    program: str = ""  # which wrote the file
 
     @property
     def column_names(self) -> list[str]:

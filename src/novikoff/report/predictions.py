@@ -19,19 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Predictions:
-    """A line for each row of a reader, with the scores if they are wanted.
+    """A line for each row of a reader.
 
-    ``rows`` have been predicted so far; ``labelled`` of them have a label that the model could
-    give, and ``differing`` another than it gives. A class for "the rest" stands for all labels
-    that the model does not know.
+    A class for "the rest" stands for all labels that the model does not know.
     """
 
     record: ModelRecord
     reader: PieceReader
-    scores: bool = False
-    rows: int = 0
-    labelled: int = 0
-    differing: int = 0
+    scores: bool = False  # whether they are wanted
+    rows: int = 0  # predicted so far
+    labelled: int = 0  # of them, those with a label that the model could give
+    differing: int = 0  # of those, the ones with another label than it gives
 
     def pieces(self) -> Generator[str]:
         """CSV, a piece at a time; empty text now and then while a pipe is silent.

@@ -66,10 +66,7 @@ class Progress:
 class StreamRun:
     """A linear model, its mistakes so far, and how it learns.
 
-    ``margin``, ``step``, ``fit_intercept``, ``average`` (whether one is kept), ``multi_class`` and
-    ``class_weight`` are those of `novikoff.Perceptron`. ``classes`` are all labels there will be;
-    by default new ones are taken in as they appear. ``model`` is where to go on from, None before
-    the first row, and ``loading`` makes a context in which kernels are loaded and compiled.
+    The first six fields are those of `novikoff.Perceptron`.
 
     >>> run = StreamRun()
     >>> run.learn(np.array([[1.0], [2.0], [-1.0], [3.0]]), np.array([0, 0, 1, 0]), ["up", "down"])
@@ -80,11 +77,12 @@ class StreamRun:
     margin: float = 0.0
     step: float = 1.0
     fit_intercept: bool = True
-    average: bool = False
+    average: bool = False  # whether one is kept
     multi_class: str = "ovr"
     class_weight: Mapping[Hashable, float] | None = None
-    classes: Sequence[Hashable] | None = None
-    model: LinearModel | None = None
+    classes: Sequence[Hashable] | None = None  # all there will be; by default as they appear
+    model: LinearModel | None = None  # where to go on from; None before the first row
+    # Makes a context in which kernels are loaded and compiled.
     loading: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
     rows: int = field(default=0, init=False)
     mistakes: int = field(default=0, init=False)

@@ -58,27 +58,20 @@ REST = "(rest)"
 
 @dataclass(frozen=True)
 class Options:
-    """How a study is made.
-
-    With a ``positive`` label, the question is this class against all others. ``order``,
-    ``epochs`` (None: 10,000, fewer for large data), ``seed`` and ``scale`` (whether it sees
-    features of mean 0 and variance 1) are those of the perceptron; without a ``verdict`` nothing
-    else runs. ``budget`` is in seconds, loading and compiling not counted. ``average``: the
-    average of the perceptron's weights is the model; it may err on data that the last weights
-    separate, so this is for studies without a verdict. ``proofs``: the margin, the lower bound
-    on mistakes and the like are wanted beside the model.
-    """
+    """How a study is made."""
 
     fit_intercept: bool = True
-    positive: Hashable = None
-    order: str = "permuted"
-    epochs: int | None = None
+    positive: Hashable = None  # a label: this class against all others
+    order: str = "permuted"  # of the perceptron, as are epochs, seed, average and scale
+    epochs: int | None = None  # None: 10,000, fewer for large data
     seed: int = 0
-    budget: float | None = None
-    verdict: bool = True
-    average: bool = False
-    proofs: bool = True
-    scale: Literal["standard", "none"] = "standard"
+    budget: float | None = None  # seconds, loading and compiling not counted
+    verdict: bool = True  # else only the perceptron runs
+    average: bool = False  # the model is the average of its weights, which may err needlessly
+    proofs: bool = True  # beside the model: the margin, the lower bound on mistakes and the like
+    scale: Literal["standard", "none"] = (
+        "standard"  # features of mean 0 and variance 1, or as given
+    )
 
 
 @dataclass(frozen=True)
