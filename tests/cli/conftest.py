@@ -109,6 +109,15 @@ def inside(*words: str | Path, stdin: bytes = b"") -> Result:
     return Result(stop.value.code, *texts)
 
 
+def started(*words: str | Path) -> subprocess.Popen[bytes]:
+    """``novikoff`` with these words and pipes, while it runs."""
+    pipe = subprocess.PIPE
+    command = [*COMMAND, *map(str, words)]
+    return subprocess.Popen(  # noqa: S603
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment()
+    )
+
+
 def refused(done: Result, *parts: str) -> None:
     """Nothing on standard output, and one sentence, in which these parts are."""
     assert (done.code, done.out) == (2, "")

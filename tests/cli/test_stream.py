@@ -10,7 +10,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +20,7 @@ import pytest
 
 import novikoff as nv
 from novikoff.report import model_file
-from tests.cli.conftest import COMMAND, Files, Result, environment, inside, wait_for
+from tests.cli.conftest import Files, Result, inside, started, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -260,22 +259,12 @@ def test_rows_left_out_at_the_end_are_counted_and_json_is_json(tmp_path: Path) -
     assert not {"NaN", "Infinity"} & set(re.findall(r"[A-Z]\w+", done.out))
 
 
-def begin(words: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603
-        [*COMMAND, "stream", *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    )
-
-
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_saves_and_says_where(
     number: signal.Signals, code: int, rows: Path, tmp_path: Path
 ) -> None:
     model = tmp_path / "m.novikoff"
-    running = begin(["-", "--save", str(model), "--save-every", "3000"])
+    running = started("stream", "-", "--save", model, "--save-every", "3000")
     assert running.stdin is not None
     running.stdin.write(rows.read_bytes())
     running.stdin.flush()
@@ -307,7 +296,7 @@ def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(
     kills = 0
     for _ in range(3):
         before = changed(model)
-        running = begin([*words, "--save", str(model), "--resume"])
+        running = started("stream", *words, "--save", model, "--resume")
         wait_for(lambda: running.poll() is not None or changed(model) != before)  # noqa: B023
         running.kill()
         running.communicate()
