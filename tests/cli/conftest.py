@@ -109,6 +109,24 @@ def inside(*words: str | Path, stdin: bytes = b"") -> Result:
     return Result(stop.value.code, *texts)
 
 
+def started(*words: str | Path) -> subprocess.Popen[bytes]:
+    """``novikoff`` with these words and pipes, while it runs."""
+    pipe = subprocess.PIPE
+    command = [*COMMAND, *map(str, words)]
+    return subprocess.Popen(  # noqa: S603
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment()
+    )
+
+
+def refused(done: Result, *parts: str) -> None:
+    """Nothing on standard output, and one sentence, in which these parts are."""
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("novikoff: ")
+    assert done.err.count("\n") == 1
+    for part in parts:
+        assert part in done.err
+
+
 def on_terminal(
     words: Sequence[str], *, signal_at: tuple[str, int] | None = None, **more: str
 ) -> tuple[int, str, str]:

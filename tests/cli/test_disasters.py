@@ -21,10 +21,10 @@ from tests.cli.conftest import (
     COMMAND,
     COMPILING,
     Files,
-    Result,
     environment,
     inside,
     on_terminal,
+    refused,
     script,
 )
 
@@ -111,14 +111,6 @@ def mounted(folder: Path, options: str) -> Iterator[None]:
         yield
     finally:
         subprocess.run(["umount", str(folder)], check=True)  # noqa: S603, S607
-
-
-def refused(done: Result, *parts: str) -> None:
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("novikoff: ")
-    assert done.err.count("\n") == 1
-    for part in parts:
-        assert part in done.err
 
 
 def test_a_full_disk(files: Files, tmp_path: Path) -> None:

@@ -47,62 +47,42 @@ def table(path: Path) -> tuple[list[list[float]], list[str]]:
     return [[float(value) for value in row[:-1]] for row in rows], [row[-1] for row in rows]
 
 
-def test_success_is_silent_on_standard_error(texts: dict[str, Result]) -> None:
+ALL = "with a bias has all {} rows on their side"
+LINES = [
+    ("line", "verdict", f"separable — proved: a hyperplane {ALL.format(5)}"),
+    ("quasi", "separated", "rows 4 (counted from 1, without the header)"),
+    ("quasi", "logistic", "weights without a finite estimate: n → +∞"),
+    ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
+    ("xor", "verdict", f"inseparable — proved: no hyperplane {ALL.format(4)}"),
+    ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
+    ("duplicates", "duplicates", "1 group of identical rows with different labels:"),
+    ("iris", "verdict", "inseparable — each class against the rest: 1 separable, 2 inseparable"),
+]  # fmt: skip
+
+
+def test_the_lines_of_the_report(texts: dict[str, Result]) -> None:
     for done in texts.values():
         assert (done.code, done.err) == (0, "")
         assert "\x1b" not in done.out
-
-
-def test_separable(texts: dict[str, Result]) -> None:
-    done = texts["line"]
-    assert done.line("data").endswith(
+    for name, heading, text in LINES:
+        assert texts[name].line(heading) == text
+    line, quasi, iris = texts["line"], texts["quasi"], texts["iris"]
+    assert line.line("data").endswith(
         "line.csv · 5 rows · 2 features · label class: low (+, 2)  high (−, 3)"
     )
-    assert done.line("verdict") == (
-        "separable — proved: a hyperplane with a bias has all 5 rows on their side"
-    )
-    assert done.line("margin").startswith("γ = ")
-    assert done.line("perceptron").startswith("clean after ")
-    assert "mistakes   " not in done.out
-    assert "contradict" not in done.out
-
-
-def test_quasi_separable(texts: dict[str, Result]) -> None:
-    done = texts["quasi"]
-    assert done.line("verdict").startswith(
+    assert line.line("margin").startswith("γ = ")
+    assert line.line("perceptron").startswith("clean after ")
+    assert "mistakes   " not in line.out
+    assert "contradict" not in line.out
+    assert quasi.line("verdict").startswith(
         "quasi-separable — proved: hyperplanes with a bias can have 1 row strictly on their side"
     )
-    assert done.line("separated") == "rows 4 (counted from 1, without the header)"
-    assert done.line("logistic") == "weights without a finite estimate: n → +∞"
-    assert done.line("mistakes") == "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"
-
-
-def test_inseparable(texts: dict[str, Result]) -> None:
-    done = texts["xor"]
-    assert done.line("verdict") == (
-        "inseparable — proved: no hyperplane with a bias has all 4 rows on their side"
-    )
-    assert done.line("contradict").startswith("rows 1, 2, 3, 4 (counted")
-    assert done.line("mistakes") == "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"
-
-
-def test_duplicates_are_listed_by_row_and_id(texts: dict[str, Result]) -> None:
-    done = texts["duplicates"]
-    assert done.line("duplicates") == "1 group of identical rows with different labels:"
-    assert "rows 2 (r2), 5 (r5), 6 (r6)" in done.out
-    assert "r3" not in done.out.split("\nduplicates ", 1)[1]
-
-
-def test_several_classes(texts: dict[str, Result]) -> None:
-    done = texts["iris"]
-    assert done.line("verdict") == (
-        "inseparable — each class against the rest: 1 separable, 2 inseparable"
-    )
-    lines = {line.split()[0]: line.split()[1] for line in done.out.splitlines() if line.split()}
-    assert "setosa      separable" in done.out
-    assert "versicolor  inseparable" in done.out
-    assert "virginica   inseparable" in done.out
-    assert lines["mistakes"].isdigit()
+    assert texts["xor"].line("contradict").startswith("rows 1, 2, 3, 4 (counted")
+    alike = texts["duplicates"].out.split("\nduplicates ", 1)[1]
+    assert "rows 2 (r2), 5 (r5), 6 (r6)" in alike
+    assert "r3" not in alike
+    for text in ("setosa      separable", "versicolor  insep", "virginica   inseparable"):
+        assert text in iris.out
 
 
 def test_the_confusion_matrix_adds_up_to_what_predict_says(

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from tests.cli.conftest import COMMAND, Files, Result, environment, inside, script, wait_for
+from tests.cli.conftest import Files, Result, inside, script, started, wait_for
 
 TRUTH = ["low", "low", "high", "high", "high"]
 
@@ -245,16 +245,6 @@ def test_many_pieces_are_one_table(tmp_path: Path) -> None:
 # Pipes, as they are read and left.
 
 
-def started(*words: str | Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603
-        [*COMMAND, "predict", *map(str, words)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    )
-
-
 def ask(running: subprocess.Popen[bytes], line: bytes) -> None:
     assert running.stdin is not None
     running.stdin.write(line)
@@ -267,7 +257,7 @@ def spam(tmp_path: Path) -> Path:
 
 def test_lines_are_answered_as_they_come(tmp_path: Path) -> None:
     """A reader of a pipe gets each answer before the next question, the first too."""
-    with started(spam(tmp_path), "-") as running:
+    with started("predict", spam(tmp_path), "-") as running:
         assert running.stdout is not None
         alarm = threading.Timer(120, running.kill)  # a test that hangs tells nothing
         alarm.start()
@@ -286,7 +276,7 @@ def test_lines_are_answered_as_they_come(tmp_path: Path) -> None:
 def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
     model = spam(tmp_path)
     before = sorted(tmp_path.iterdir())
-    with started(model, "-", "--out", tmp_path / "out.csv") as running:
+    with started("predict", model, "-", "--out", tmp_path / "out.csv") as running:
         ask(running, b"b:1\na:1\n")
         wait_for(lambda: sorted(tmp_path.iterdir()) != before)
         running.send_signal(signal.SIGTERM)
@@ -301,7 +291,7 @@ def flood(pipe: int) -> None:
 
 def test_a_reader_who_has_had_enough_ends_it(tmp_path: Path) -> None:
     """The pipe never ends, but nobody reads what is printed."""
-    with started(spam(tmp_path), "-") as running:
+    with started("predict", spam(tmp_path), "-") as running:
         assert running.stdin is not None
         assert running.stdout is not None
         ask(running, b"b:1\na:1\n")

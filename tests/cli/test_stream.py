@@ -8,8 +8,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
-import subprocess
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import pytest
 
 import novikoff as nv
 from novikoff.report import model_file
-from tests.cli.conftest import COMMAND, Files, Result, environment, inside, wait_for
+from tests.cli.conftest import Files, Result, inside, started, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -96,44 +97,41 @@ def test_the_model_predicts_and_tells_what_it_is(rows: Path, tmp_path: Path) -> 
     assert rows_in(model) == 3000
 
 
-@pytest.mark.parametrize("words", [[], ["--hash", "10"]])
-def test_named_features_go_on_where_they_stopped(words: list[str], tmp_path: Path) -> None:
+def goes_on(data: Path, steps: Sequence[tuple[bytes, str]], words: str = "") -> Result:
+    """Learn a file in steps, each with its content and a limit: the model is that of one go."""
+    model, whole = data.with_name("m.novikoff"), data.with_name("w.novikoff")
+    for content, limit in steps:
+        if not data.exists() or data.read_bytes() != content:
+            data.write_bytes(content)
+        stream(data, "--save", model, "--resume", "--limit", limit, *words.split())
+    stream(data, "--save", whole, *words.split())
+    assert model.read_bytes() == whole.read_bytes()
+    again = stream(data, "--save", model, "--resume", *words.split())  # nothing new
+    assert model.read_bytes() == whole.read_bytes()
+    return again
+
+
+@pytest.mark.parametrize("words", ["", "--hash 10"])
+def test_named_features_go_on_where_they_stopped(words: str, tmp_path: Path) -> None:
     """Names of rows that are left out change nothing."""
     lines = [f"{'spam' if k % 3 else 'ham'} w{k % 17}:1 x{k}:0.5" for k in range(100)]
     lines[36] = "spam z:1 w1:nan"
-    data = tmp_path / "mail.txt"
-    whole, parts = tmp_path / "whole.novikoff", tmp_path / "parts.novikoff"
-    data.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    stream(data, "--save", whole, "--missing", "drop", *words)
-    for limit in ("36", "37", "38", "100"):
-        stream(data, "--save", parts, "--resume", "--limit", limit, "--missing", "drop", *words)
-    assert whole.read_bytes() == parts.read_bytes()
+    content = "\n".join([*lines, ""]).encode()
+    steps = [(content, limit) for limit in ("36", "37", "38", "100")]
+    goes_on(tmp_path / "mail.txt", steps, f"--missing drop {words}")
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_it_goes_on_exactly_where_it_stopped(rows: Path, tmp_path: Path, packed: bool) -> None:
-    data = tmp_path / "rows.csv"
-    data.write_bytes(gzip.compress(rows.read_bytes()) if packed else rows.read_bytes())
-    words = ["--passes", "3", "--step", "0.3", "--missing", "drop"]
-    whole, parts = tmp_path / "whole.novikoff", tmp_path / "parts.novikoff"
-    stream(data, "--save", whole, *words)
-    for limit in (1, 706, 3000, 3001, 8999, 10_000):
-        again = stream(data, "--save", parts, "--resume", "--limit", str(limit), *words)
+    content = gzip.compress(rows.read_bytes()) if packed else rows.read_bytes()
+    steps = [(content, limit) for limit in ("1", "706", "3000", "3001", "8999", "10000")]
+    again = goes_on(tmp_path / "d.csv", steps, "--passes 3 --step 0.3 --missing drop")
     assert "9,000 rows in 3 passes" in again.line("data")
-    assert whole.read_bytes() == parts.read_bytes()
-    stream(data, "--save", parts, "--resume", *words)  # nothing new
-    assert whole.read_bytes() == parts.read_bytes()
 
 
 def test_a_file_that_has_grown_is_read_on(rows: Path, tmp_path: Path) -> None:
-    content = rows.read_bytes()
-    lines = content.splitlines(keepends=True)
-    data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
-    for stop in (200, 1000, 3001):
-        data.write_bytes(b"".join(lines[:stop]))
-        stream(data, "--save", model, "--resume")
-    stream(data, "--save", whole)
-    assert model.read_bytes() == whole.read_bytes()
+    lines = rows.read_bytes().splitlines(keepends=True)
+    goes_on(tmp_path / "d.csv", [(b"".join(lines[:stop]), "9999") for stop in (200, 1000, 3001)])
 
 
 def test_a_pipe_brings_what_is_new(rows: Path, tmp_path: Path) -> None:
@@ -181,7 +179,7 @@ def test_a_model_is_not_replaced_unasked_nor_by_other_wishes(rows: Path, tmp_pat
 
 
 def test_a_stream_that_breaks_off_keeps_what_came_before(rows: Path, tmp_path: Path) -> None:
-    data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
+    data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
     content = rows.read_bytes()
     lines = content.splitlines(keepends=True)
     data.write_bytes(b"".join([*lines[:2501], b"1,2,three,4,low\n"]))
@@ -189,10 +187,7 @@ def test_a_stream_that_breaks_off_keeps_what_came_before(rows: Path, tmp_path: P
     assert broken.code == 2
     assert 'row 2501, column "c" holds "three"' in broken.err
     assert "holds the rows before" in broken.err
-    data.write_bytes(content)
-    stream(data, "--save", model, "--resume")
-    stream(data, "--save", whole)
-    assert model.read_bytes() == whole.read_bytes()
+    goes_on(tmp_path / "d.csv", [(content, "9999")])
 
 
 def test_a_model_is_not_written_over_its_rows(rows: Path, tmp_path: Path) -> None:
@@ -222,7 +217,7 @@ def test_a_line_that_was_cut_off_is_not_two_rows(tmp_path: Path) -> None:
 
 def test_rows_that_are_others_are_noticed(rows: Path, tmp_path: Path) -> None:
     lines = rows.read_bytes().splitlines(keepends=True)
-    model, source = tmp_path / "m.novikoff", tmp_path / "source.csv"
+    model, source, path = tmp_path / "m.novikoff", tmp_path / "d.csv", tmp_path / "rows.parquet"
     source.write_bytes(rows.read_bytes())
     stream(source, "--save", model, "--limit", "2000")
     before = model.read_bytes()
@@ -234,13 +229,9 @@ def test_rows_that_are_others_are_noticed(rows: Path, tmp_path: Path) -> None:
         source.write_bytes(b"".join(changed))
         assert sentence in refused(source, "--save", model, "--resume")
         assert model.read_bytes() == before
-
-
-def test_a_binary_file_that_is_another_is_noticed(rows: Path, tmp_path: Path) -> None:
-    frame, path = pl.read_csv(rows), tmp_path / "rows.parquet"
-    model, whole = tmp_path / "m.novikoff", tmp_path / "w.novikoff"
+    frame, whole = pl.read_csv(rows), tmp_path / "w.novikoff"
     frame.write_parquet(path, row_group_size=500)
-    stream(path, "--save", model, "--limit", "1234")
+    stream(path, "--save", model, "--limit", "1234", "--force")
     stream(path, "--save", model, "--resume")
     stream(path, "--save", whole)
     assert weights(model) == weights(whole)
@@ -256,32 +247,16 @@ def test_a_header_that_comes_again_is_no_row(header: bytes, tmp_path: Path) -> N
     assert "4 rows · 2 features · 2 classes: x, y" in done.line("data")
 
 
-def test_rows_left_out_at_the_end_are_counted(tmp_path: Path) -> None:
+def test_rows_left_out_at_the_end_are_counted_and_json_is_json(tmp_path: Path) -> None:
     data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
     data.write_bytes(b"a,b,label\n1,2,x\n-1,-2,y\n1,1,x\n-2,,y\n")
-    words = ["--missing", "drop", "--format", "json", "--quiet"]
+    words = ["--format", "json", "--quiet"]
     for more in (["--limit", "3"], ["--resume"], ["--resume"]):
-        done = stream(data, "--save", model, *words, *more)
+        done = stream(data, "--save", model, "--missing", "drop", *words, *more)
     assert json.loads(done.out)["dropped"] == 1
-
-
-def test_json_is_json_whatever_the_numbers() -> None:
-    def none(name: str) -> None:
-        raise AssertionError(name)
-
-    words = ("-", "--format", "json", "--quiet", "--no-intercept")
-    done = stream(*words, stdin=b"a,b,label\n1e150,1,x\n")
-    assert json.loads(done.out, parse_constant=none)["rows"] == 1
-
-
-def begin(words: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603
-        [*COMMAND, "stream", *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    )
+    done = stream("-", "--no-intercept", *words, stdin=b"a,b,label\n1e150,1,x\n")
+    assert json.loads(done.out)["rows"] == 1
+    assert not {"NaN", "Infinity"} & set(re.findall(r"[A-Z]\w+", done.out))
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -289,7 +264,7 @@ def test_an_interrupt_saves_and_says_where(
     number: signal.Signals, code: int, rows: Path, tmp_path: Path
 ) -> None:
     model = tmp_path / "m.novikoff"
-    running = begin(["-", "--save", str(model), "--save-every", "3000"])
+    running = started("stream", "-", "--save", model, "--save-every", "3000")
     assert running.stdin is not None
     running.stdin.write(rows.read_bytes())
     running.stdin.flush()
@@ -301,14 +276,8 @@ def test_an_interrupt_saves_and_says_where(
     assert running.wait(timeout=60) == code
     out, err = running.communicate()
     assert (b" of 3,000 rows (" in out) == (number == signal.SIGINT)  # who asks is told
-    assert (
-        err.decode()
-        .strip()
-        .endswith(
-            f"novikoff: interrupted after 3,000 rows; {model} holds what was learned, and --resume "
-            "goes on from it."
-        )
-    )
+    kept = f"{model} holds what was learned, and --resume goes on from it."
+    assert err.decode().strip().endswith(f"novikoff: interrupted after 3,000 rows; {kept}")
 
 
 def changed(model: Path) -> int:
@@ -327,7 +296,7 @@ def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(
     kills = 0
     for _ in range(3):
         before = changed(model)
-        running = begin([*words, "--save", str(model), "--resume"])
+        running = started("stream", *words, "--save", model, "--resume")
         wait_for(lambda: running.poll() is not None or changed(model) != before)  # noqa: B023
         running.kill()
         running.communicate()

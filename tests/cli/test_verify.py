@@ -8,15 +8,7 @@ from pathlib import Path
 import pytest
 
 import novikoff as nv
-from tests.cli.conftest import Files, Result, inside
-
-
-def refused(done: Result, *parts: str) -> None:
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("novikoff: ")
-    assert done.err.count("\n") == 1
-    for part in parts:
-        assert part in done.err
+from tests.cli.conftest import Files, inside, refused
 
 
 @pytest.mark.parametrize("name", ["xor", "line", "quasi", "duplicates", "iris"])

@@ -7,18 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from novikoff.report.files import OutputError, check_writable, write_file, write_files
-
-
-def test_a_file_is_replaced_only_with_force(tmp_path: Path) -> None:
-    path = tmp_path / "model"
-    write_file(path, b"old", force=False)
-    with pytest.raises(OutputError, match="already exists"):
-        write_file(path, b"new", force=False)
-    assert path.read_bytes() == b"old"
-    write_file(path, b"new", force=True)
-    assert path.read_bytes() == b"new"
-    assert os.listdir(tmp_path) == ["model"]
+from novikoff.report.files import (
+    AtomicFile,
+    OutputError,
+    check_writable,
+    write_file,
+    write_files,
+)
 
 
 def test_nothing_is_renamed_unless_all_are_written(
@@ -48,6 +43,8 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(KeyboardInterrupt):
         write_file(tmp_path / "model", b"half")
     assert os.listdir(tmp_path) == []
+    with AtomicFile(tmp_path / "model"):
+        assert os.listdir(tmp_path) == []  # nothing to remove before the context is entered
 
 
 def test_a_file_that_appears_meanwhile_is_kept(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _KINDS = ["separable", "quasi-separable", "inseparable"]
 _ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
+_LISTED = ["model", "certificate", "plot"]
 _PLOTS = ["boundary", "margins", "mistakes", "proof"]
 _ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
             ".svm", ".svmlight", ".libsvm", ".data", ".dat")  # fmt: skip
@@ -91,21 +92,20 @@ def command(data: str, **values: object) -> None:
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
     asked = SimpleNamespace(**values)
     _check(asked)
-    targets = Targets.of(data, asked)
-    targets.check(asked.force)
+    targets = _targets(data, asked)
     began = time.perf_counter()
     with shown() as show:
         dataset = read_data(data, read_options(asked), asked, show)
         found, estimate = _find(asked, dataset, show)
         show("writing", None)
-        report = _sum_up(dataset, found, estimate, targets, time.perf_counter() - began)
-        page = _page(report, dataset, found) if asked.form == "html" else ""
-        _save(asked, dataset, found, targets, page)
+        report = _report(dataset, found, estimate, targets, time.perf_counter() - began)
+        page = _page(report) if asked.form == "html" else ""
+        _save(asked, report, targets, page)
     try:
-        _print(report, page, asked.form, targets.page)
+        _print(report, page, asked.form, targets.get("report"))
     except KeyboardInterrupt:
         raise Interrupted("interrupted; the model and the certificate are written.") from None
-    sys.exit(_code(report, asked.require))
+    sys.exit(_code(report.kind, asked.require))
 
 
 def _check(asked: SimpleNamespace) -> None:
@@ -134,37 +134,30 @@ def _check(asked: SimpleNamespace) -> None:
     )
 
 
-class Targets(NamedTuple):
-    """Where the files of a fit go; ``page`` is the report, where a terminal cannot show it."""
+def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
+    """The files that will be written, named after the data.
 
-    model: Path
-    certificate: Path
-    plot: Path | None
-    page: Path | None
+    Those that are there or cannot be written are refused before any work is done. The report is a
+    file where a terminal cannot show it.
+    """
+    from novikoff.report.files import check_folder, check_writable
 
-    @classmethod
-    def of(cls, data: str, asked: SimpleNamespace) -> Targets:
-        """Files that are named after the data."""
-        name = "data" if data == "-" else Path(data).name
-        for ending in _ENDINGS:
-            name = name.removesuffix(ending) or name
-        folder = Path(asked.out)
-        return cls(
-            folder / f"{name}.novikoff",
-            folder / f"{name}.cert.json",
-            None if asked.plot is None else Path(asked.plot),
-            folder / f"{name}.html" if asked.form == "html" and sys.stdout.isatty() else None,
-        )
-
-    def check(self, force: bool) -> None:
-        """Refuse files that are there or cannot be written, before any work is done."""
-        from novikoff.report.files import check_folder, check_writable
-
-        folder = self.model.parent
-        for path in self:
-            if path is not None and (path == self.plot or folder.exists()):
-                check_writable(path, force=force)
-        check_folder(folder)
+    name, folder = "data" if data == "-" else Path(data).name, Path(asked.out)
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending) or name
+    targets = {
+        "model": folder / f"{name}.novikoff",
+        "certificate": folder / f"{name}.cert.json",
+    }
+    if asked.form == "html" and sys.stdout.isatty():
+        targets["report"] = folder / f"{name}.html"
+    for path in targets.values() if folder.exists() else ():
+        check_writable(path, force=asked.force)
+    check_folder(folder)
+    if asked.plot is not None:
+        targets["plot"] = Path(asked.plot)
+        check_writable(targets["plot"], force=asked.force)
+    return targets
 
 
 def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Estimate | None]:
@@ -192,11 +185,11 @@ def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Est
         found = study(X, y, options, show, names=data.names, loading=saying_that_it_compiles)
         if not estimated:
             return found, None
-        from novikoff.report.estimate import cross_validate, hold_out
+        from novikoff.report.estimate import estimate_errors
 
-        if asked.cv:
-            return found, cross_validate(X, y, asked.cv, options, show, data.imputed)
-        return found, hold_out(X, y, asked.holdout, options, show, data.imputed)
+        how = {"holdout": asked.holdout, "folds": asked.cv}
+        found_errors = estimate_errors(X, y, options, **how, progress=show, imputed=data.imputed)
+        return found, found_errors
     except ValueError as error:
         raise ValueError(f"{data.source}: {error}") from None
 
@@ -219,44 +212,37 @@ def _positive(data: Dataset, text: str | None) -> Hashable:
     )
 
 
-def _sum_up(
-    data: Dataset, found: Study, estimate: Estimate | None, targets: Targets, seconds: float
+def _report(
+    data: Dataset,
+    found: Study,
+    estimate: Estimate | None,
+    targets: Mapping[str, Path],
+    seconds: float,
 ) -> Report:
-    from novikoff.report.summary import Files, Source, summarize
+    from novikoff.report.summary import Report
 
-    source = Source(
-        name=data.source,
-        names=data.names,
-        label=data.label,
-        rows=data.rows,
-        ids=data.ids,
-        notes=data.notes,
-        sparse=data.sparse,
-    )
-    files = Files(
-        str(targets.model),
-        str(targets.certificate) if found.proofs else None,
-        None if targets.plot is None else str(targets.plot),
-    )
-    seconds = max(0.0, seconds - found.loading)
-    return summarize(found, source, estimate=estimate, files=files, seconds=seconds)
+    files = {name: str(targets[name]) if name in targets else None for name in _LISTED}
+    files["certificate"] = files["certificate"] if found.proofs else None
+    return Report(found, data, estimate, files, max(0.0, seconds - found.loading))
 
 
-def _page(report: Report, data: Dataset, found: Study) -> str:
+def _page(report: Report) -> str:
     from novikoff.report.html import page
     from novikoff.report.pictures import draw_all
 
-    return page(report, {} if data.on_disk else draw_all(found, data.X, data.names))
+    data = report.data
+    return page(report, {} if data.on_disk else draw_all(report.found, data.X, data.names))
 
 
-def _save(asked: SimpleNamespace, data: Dataset, found: Study, targets: Targets, page: str) -> None:
+def _save(asked: SimpleNamespace, report: Report, targets: Mapping[str, Path], page: str) -> None:
     """Write the model, the certificate, the picture and the page: all of them, or none."""
     from novikoff.data.recipe import NumberedNames
     from novikoff.report import certificate_file, model_file
-    from novikoff.report.files import make_folder, write_files
+    from novikoff.report.files import readable_errors, write_files
     from novikoff.report.study import REST, record_of
 
-    recipe = data.recipe.to_json()
+    found, data = report.found, report.data
+    recipe, proofs = data.recipe.to_json(), found.proofs
     origin: dict[str, object] = {
         "source": data.source,
         "rows": data.n_rows,
@@ -270,26 +256,24 @@ def _save(asked: SimpleNamespace, data: Dataset, found: Study, targets: Targets,
         record_of(found, None if numbered else list(data.names)),
         preprocessing=recipe,
         data=origin,
-        certificate={"proofs": certificate_file.as_json(found.proofs)} if found.proofs else None,
+        certificate={"proofs": certificate_file.as_json(proofs)} if proofs else None,
     )
-    contents = {targets.model: model_file.dump(record)}
-    if found.proofs:
-        proofs = certificate_file.dump(found.proofs, origin, recipe)
-        contents[targets.certificate] = proofs.encode()
-    if targets.plot is not None:
+    contents = {targets["model"]: model_file.dump(record)}
+    if proofs:
+        text = certificate_file.dump(proofs, origin, recipe)
+        contents[targets["certificate"]] = text.encode()
+    if "plot" in targets:
         from novikoff.report.pictures import draw
+        from novikoff.report.plots import render_figure
 
-        contents[targets.plot] = draw(
-            found,
-            data.X,
-            data.names,
-            asked.plot_kind,
-            suffix=targets.plot.suffix.lower(),
-            plane=names(asked.plane) or None,
-        )
-    if targets.page is not None:
-        contents[targets.page] = page.encode()
-    make_folder(targets.model.parent)
+        plane = names(asked.plane) or None
+        figure = draw(found, data.X, data.names, asked.plot_kind, plane=plane)
+        contents[targets["plot"]] = render_figure(figure, targets["plot"].suffix)
+    if "report" in targets:
+        contents[targets["report"]] = page.encode()
+    folder = targets["model"].parent
+    with readable_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     write_files(contents, force=asked.force)
 
 
@@ -304,8 +288,7 @@ def _print(report: Report, page: str, form: str, saved: Path | None) -> None:
         print_lines([*lines(report), *([] if saved is None else [("report", str(saved))])])
 
 
-def _code(report: Report, require: str | None) -> int:
-    kind = None if report.verdict is None else report.verdict.kind
+def _code(kind: str | None, require: str | None) -> int:
     if kind == "undecided":
         return UNDECIDED
     if require in (None, kind):

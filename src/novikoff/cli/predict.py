@@ -15,6 +15,7 @@ from novikoff.cli.main import Interrupted
 from novikoff.cli.progress import print_text, shown
 
 if TYPE_CHECKING:
+    from novikoff.cli.progress import Show
     from novikoff.report.predictions import Predictions
 
 _CHARACTERS_AT_ONCE: Final = 1 << 20
@@ -62,8 +63,8 @@ def command(
     )
     found = Predictions(record, reader, scores)
     if out != "-":
-        with AtomicFile(out, force=force) as file:
-            _each(found, lambda text: file.write(text.encode()))
+        with shown() as show, AtomicFile(out, force=force) as file:
+            _each(found, lambda text: file.write(text.encode()), show)
             file.commit()
     elif data != "-" and Path(data).is_file():
         _print_whole(found)
@@ -73,9 +74,9 @@ def command(
         click.echo(f"novikoff: {note}", err=True)
 
 
-def _each(found: Predictions, put: Callable[[str], object], *, silent: bool = False) -> bool:
+def _each(found: Predictions, put: Callable[[str], object], show: Show) -> bool:
     """Hand on the lines as they come; False if ``put`` said so, as it takes no more."""
-    with shown(silent=silent) as show, closing(found.pieces()) as pieces:
+    with closing(found.pieces()) as pieces:
         for text in pieces:
             if text and put(text) is False:
                 return False
@@ -86,7 +87,8 @@ def _each(found: Predictions, put: Callable[[str], object], *, silent: bool = Fa
 def _print_whole(found: Predictions) -> None:
     """Print when all lines are there: a bad row at the end leaves no half a table."""
     with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="") as held:
-        _each(found, held.write)
+        with shown() as show:
+            _each(found, held.write, show)
         held.seek(0)
         while (text := held.read(_CHARACTERS_AT_ONCE)) and print_text(text):
             pass
@@ -95,6 +97,7 @@ def _print_whole(found: Predictions) -> None:
 def _print_as_they_come(found: Predictions) -> bool:
     """Print lines at once; False if nobody reads them any more (head -1)."""
     try:
-        return _each(found, print_text, silent=sys.stdout.isatty())
+        with shown(silent=sys.stdout.isatty()) as show:
+            return _each(found, print_text, show)
     except KeyboardInterrupt:
         raise Interrupted("interrupted; what was printed is not the whole table.") from None

@@ -35,15 +35,25 @@ def shown(*, silent: bool = False) -> Iterator[Show]:
     It raises KeyboardInterrupt if Ctrl-C was pressed since: the solvers take that as the
     end of their time and return what they have, but here nothing more is wanted.
     """
-    with _noticing_interrupts() as pressed, status_line(silent=silent) as draw:
+    pressed: list[int] = []
 
-        def show(step: str, interval: Interval | None) -> None:
-            if pressed:
-                raise KeyboardInterrupt
-            gamma = "" if interval is None else f"  γ in [{interval.lo:.6g}, {interval.hi:.6g}]"
-            draw(step + gamma)
+    def note(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
 
-        yield show
+    def show(step: str, interval: Interval | None) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        gamma = "" if interval is None else f"  γ in [{interval.lo:.6g}, {interval.hi:.6g}]"
+        draw(step + gamma)
+
+    try:
+        with handling(note), status_line(silent=silent) as draw:
+            yield show
+    except KeyboardInterrupt:
+        if signal.SIGTERM in pressed:  # stopped as by Ctrl-C, but with its own exit code
+            sys.exit(128 + signal.SIGTERM)
+        raise
 
 
 @contextlib.contextmanager
@@ -138,23 +148,6 @@ def handling(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     finally:
         for number, former in before.items():
             signal.signal(number, former)
-
-
-@contextlib.contextmanager
-def _noticing_interrupts() -> Iterator[list[int]]:
-    pressed: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        pressed.append(number)
-        raise KeyboardInterrupt
-
-    with handling(note):
-        try:
-            yield pressed
-        except KeyboardInterrupt:
-            if signal.SIGTERM in pressed:  # stopped as by Ctrl-C, but with its own exit code
-                sys.exit(128 + signal.SIGTERM)
-            raise
 
 
 def _clean(text: str) -> str:

@@ -26,8 +26,6 @@ MAX_BYTES = 1 << 28
 class Proofs:
     """Certificates, and how the data they are about was read.
 
-    Examples
-    --------
     >>> import novikoff as nv
     >>> proof = nv.separate([[1.0], [2.0]], [0, 1]).certificate
     >>> parse(dump([proof], {"source": "two.csv"})).proofs == [proof]
@@ -48,8 +46,8 @@ def dump(
     body = {
         "kind": _KIND,
         "schema_version": SCHEMA_VERSION,
-        "data": dict(data),
-        "preprocessing": None if preprocessing is None else dict(preprocessing),
+        "data": data,
+        "preprocessing": preprocessing,
         "proofs": as_json(proofs),
     }
     return json.dumps(body, allow_nan=False) + "\n"
@@ -78,10 +76,7 @@ def read(path: str) -> Proofs:
 def parse(text: str) -> Proofs:
     """The certificates in a text: a file of `dump`, or one certificate as ``to_json`` writes it.
 
-    Raises
-    ------
-    CertificateError
-        If it is neither, or was altered.
+    CertificateError if it is neither, or was altered.
     """
     try:
         body = parse_object(text, "The certificate")
@@ -106,7 +101,7 @@ def parse(text: str) -> Proofs:
             raise InvalidJsonError("The file holds no proof, or something else beside proofs")
     except InvalidJsonError as error:
         raise CertificateError(f"{error}.") from None
-    return Proofs([_proof(part) for part in proofs], data, preprocessing)
+    return Proofs([*map(_proof, proofs)], data, preprocessing)
 
 
 def _proof(body: dict[str, object]) -> Certificate | ErrorBound:

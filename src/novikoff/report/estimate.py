@@ -33,78 +33,47 @@ class Estimate:
     folds: list[int]
 
 
-def hold_out(
+def estimate_errors(
     X: Matrix,
     y: Labels,
-    share: float,
     options: Options,
+    *,
+    holdout: float | None = None,
+    folds: int | None = None,
     progress: Progress | None = None,
     imputed: Places | None = None,
 ) -> Estimate:
-    """Keep a share of every class back, learn from the others, and count the errors.
+    """Learn from some rows of every class, and count the errors on the others.
 
-    Where means stand for missing values (``imputed``: rows and columns), they are taken anew
-    from the rows learned from.
+    Kept back is a share of the rows (``holdout``); or each of several ``folds`` in turn. Where
+    means stand for missing values (``imputed``: rows and columns), they are taken anew from the
+    rows learned from.
 
-    Examples
-    --------
     >>> X, y = np.arange(40.0)[:, None], np.arange(40) >= 20
-    >>> hold_out(X, y, 0.25, Options()).rows
+    >>> estimate_errors(X, y, Options(), holdout=0.25).rows
     10
     """
-    y, kept = _against_rest(y, options), []
-    for rows in _by_class(y, options.seed):  # at least one row of each class, and not all
-        if len(rows) < 2:
+    if options.positive is not None:  # all that counts is whether a row is of this class
+        y = y == np.asarray(options.positive)
+    rng, errors = np.random.default_rng(options.seed), []
+    classes = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
+    smallest = min(classes, key=len)
+    if folds is not None:
+        if len(smallest) < folds:
+            label = y[smallest[0]].item()
+            raise ValueError(
+                f"The class {label!r} has {len(smallest)} rows: too few for {folds} folds."
+            )
+        method = f"{folds}-fold cross-validation"
+        tests = [np.concatenate(classes)[k::folds] for k in range(folds)]
+    else:
+        if len(smallest) < 2:
             raise ValueError(
                 "A class has one row only: none can be held out. Use --drop or more data."
             )
-        kept.append(rows[: int(np.clip(round(share * len(rows)), 1, len(rows) - 1))])
-    tests = [np.concatenate(kept)]
-    return _estimate(f"holdout {share:g}", X, y, tests, options, progress, imputed)
-
-
-def cross_validate(
-    X: Matrix,
-    y: Labels,
-    folds: int,
-    options: Options,
-    progress: Progress | None = None,
-    imputed: Places | None = None,
-) -> Estimate:
-    """Deal the rows of every class out to folds, and test on each what the others teach."""
-    y = _against_rest(y, options)
-    dealt = _by_class(y, options.seed)
-    for rows in dealt:
-        if len(rows) < folds:
-            raise ValueError(
-                f"The class {y[rows[0]].item()!r} has {len(rows)} rows: too few for {folds} folds."
-            )
-    deck = np.concatenate(dealt)
-    tests = [deck[k::folds] for k in range(folds)]
-    return _estimate(f"{folds}-fold cross-validation", X, y, tests, options, progress, imputed)
-
-
-def _against_rest(y: Labels, options: Options) -> Labels:
-    """With a positive class, whether each row is of it: all that counts is told apart by this."""
-    return y if options.positive is None else y == np.asarray(options.positive)
-
-
-def _by_class(y: Labels, seed: int) -> list[Indices]:
-    """The rows of each class, shuffled."""
-    rng = np.random.default_rng(seed)
-    return [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
-
-
-def _estimate(
-    method: str,
-    X: Matrix,
-    y: Labels,
-    tests: list[Indices],
-    options: Options,
-    progress: Progress | None,
-    imputed: Places | None,
-) -> Estimate:
-    errors = []
+        method, share = f"holdout {holdout:g}", holdout or 0.0
+        sizes = [int(np.clip(round(share * len(rows)), 1, len(rows) - 1)) for rows in classes]
+        tests = [np.concatenate([rows[:n] for rows, n in zip(classes, sizes, strict=True)])]
     budget = None if options.budget is None else options.budget / len(tests)
     plain = replace(options, positive=None, proofs=False, budget=budget)
     for k, test in enumerate(tests):
@@ -133,8 +102,6 @@ def _imputed_anew(X: Matrix, imputed: Places, taught: npt.NDArray[np.bool_]) -> 
 def clopper_pearson(errors: int, n: int) -> tuple[float, float]:
     """The exact 95 % interval for a rate.
 
-    Examples
-    --------
     >>> low, high = clopper_pearson(0, 10)
     >>> low, round(high, 4)
     (0.0, 0.3085)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 
@@ -41,7 +42,15 @@ from novikoff.report.model_file import (
     pocket_state,
     run_state,
 )
-from novikoff.report.stream import Progress, Stop, StreamRun, begin, doubling, multiples
+from novikoff.report.stream import (
+    Progress,
+    Stop,
+    StreamReader,
+    StreamRun,
+    begin,
+    doubling,
+    multiples,
+)
 from novikoff.report.strict_json import InvalidJsonError, as_json, take_fields
 
 Model: TypeAlias = Perceptron | Pocket | MaxMargin
@@ -103,7 +112,9 @@ def save(
     >>> again.predict([[1, 1], [0, 1]]).tolist(), again.n_mistakes_ == clf.n_mistakes_
     (['yes', 'no'], True)
     """
-    record = record_of(model, preprocessing, data, certificate)
+    record = replace(
+        record_of(model), preprocessing=preprocessing, data=data, certificate=certificate
+    )
     write_file(path, model_file.dump(record), force=force)
 
 
@@ -123,35 +134,31 @@ def load(path: str | os.PathLike[str]) -> Model:
     try:
         return estimator_of(record)
     except InvalidJsonError as error:
-        name = os.fspath(path)
-        raise ModelFileError(f"{name} cannot be read as a model: {error}.") from None
+        raise ModelFileError(f"{os.fspath(path)} cannot be read as a model: {error}.") from None
 
 
-def record_of(
-    model: Model,
-    preprocessing: Mapping[str, object] | None = None,
-    data: Mapping[str, object] | None = None,
-    certificate: Mapping[str, object] | None = None,
-) -> ModelRecord:
+def record_of(model: Model) -> ModelRecord:
     """A fitted estimator in plain values."""
-    name = type(model).__name__
-    if _CLASSES.get(name) is not type(model):
+    kind = type(model).__name__
+    if _CLASSES.get(kind) is not type(model):
         raise ModelFileError(
-            f"A {name} cannot be saved: model files hold a {', a '.join(ESTIMATORS)}; save the "
+            f"A {kind} cannot be saved: model files hold a {', a '.join(ESTIMATORS)}; save the "
             "last step of a pipeline, and describe the others in `preprocessing`."
         )
     if not model.__sklearn_is_fitted__():
-        raise ModelFileError(f"The {name} cannot be saved: it is not fitted.")
+        raise ModelFileError(f"The {kind} cannot be saved: it is not fitted.")
     try:
         parameters = {
-            key: _write_parameter(key, value, f"its parameter {key!r}")
-            for key, value in model.get_params(deep=False).items()
+            name: _write_parameter(name, value)
+            for name, value in model.get_params(deep=False).items()
         }
     except InvalidJsonError as error:
-        raise ModelFileError(f"The {name} cannot be saved: {error}.") from None
-    fitted, arrays = _fit_of(model)
-    extras = preprocessing, data, certificate
-    return ModelRecord(name, model._model, _names_of(model), parameters, fitted, arrays, *extras)
+        raise ModelFileError(f"The {kind} cannot be saved: {error}.") from None
+    listed: Iterable[object] | None = model.__dict__.get("_feature_names", model._vocabulary)
+    names = None if listed is None else list(listed)
+    if names == list(range(model.n_features_in_)):
+        names = None
+    return ModelRecord(kind, model._model, names, parameters, *_state_of(model))
 
 
 def estimator_of(record: ModelRecord) -> Model:
@@ -180,14 +187,9 @@ def estimator_of(record: ModelRecord) -> Model:
     return model
 
 
-def _names_of(model: Model) -> list[object] | None:
-    names: Iterable[object] | None = model.__dict__.get("_feature_names", model._vocabulary)
-    found = None if names is None else list(names)
-    return None if found == list(range(model.n_features_in_)) else found
-
-
-def _write_parameter(name: str, value: Any, what: str) -> object:
+def _write_parameter(name: str, value: Any) -> object:
     """A parameter as JSON: an order by its name and fields, class weights as pairs."""
+    what = f"its parameter {name!r}"
     if isinstance(value, np.random.RandomState):
         return None
     if name == "order" and not isinstance(value, str):
@@ -211,12 +213,12 @@ def _read_parameter(name: str, value: Any) -> object:
     """What `_write_parameter` wrote; other parameters are checked by the estimator itself."""
     if name == "order" and isinstance(value, dict):
         options = dict(value)
-        kind = options.pop("order", None)
+        kind, size = options.pop("order", None), options.get("size", 1)
         if not isinstance(kind, str) or kind not in _ORDERS:
             raise InvalidJsonError(f"its order is the unknown order {str(kind)[:80]!r}")
         if options.get("p") is not None:
             options["p"] = np.array(options["p"], dtype=np.float64)
-        if type(options.get("size", 1)) is not int or options.get("size", 1) < 1:
+        if type(size) is not int or size < 1:
             raise InvalidJsonError("the blocks of its order have no size")
         return _ORDERS[kind](**options)
     if name == "class_weight" and isinstance(value, list):
@@ -230,19 +232,19 @@ def _read_parameter(name: str, value: Any) -> object:
     return value
 
 
-def _fit_of(model: Model) -> tuple[Body, dict[str, Array]]:
+def _state_of(model: Model) -> tuple[Body, dict[str, Array]]:
     """What a fit has left beside its model, one entry for each rule: plain values and arrays."""
+    if isinstance(model, Perceptron):
+        return run_state(int(model.n_iter_), converged=model.converged_, grows=model._open), {}
     if isinstance(model, Pocket):
         proofs = _listed(model.certificate_)
         return pocket_state(_listed(model.n_errors_), proofs, _listed(model.history_))
     arrays: dict[str, Array] = {}
-    if isinstance(model, MaxMargin):
-        for rule, support in enumerate(_listed(model.support_)):
-            arrays[f"support.{rule}"] = support
-            arrays[f"dual.{rule}"] = _listed(model.dual_coef_)[rule]
-        found = [verdict.certificate for verdict in _listed(model.verdict_)]
-        return {"certificates": [proof.to_json() for proof in found if proof]}, arrays
-    return run_state(int(model.n_iter_), converged=model.converged_, grows=model._open), {}
+    for rule, support in enumerate(_listed(model.support_)):
+        arrays[f"support.{rule}"] = support
+        arrays[f"dual.{rule}"] = _listed(model.dual_coef_)[rule]
+    found = [verdict.certificate for verdict in _listed(model.verdict_)]
+    return {"certificates": [proof.to_json() for proof in found if proof]}, arrays
 
 
 def _take_run(model: Perceptron, fitted: Body) -> None:
@@ -264,11 +266,10 @@ def _take_pocket(model: Pocket, fitted: Body, tensors: Tensors) -> None:
     if any(Fraction(n) < proof.bound for n, proof in found):
         raise InvalidJsonError("it claims fewer errors than its certificate allows")
     bounds = [int(p.bound) if type(n) is int else rounded_down(p.bound) for n, p in found]
+    histories = [tensors.take(f"history.{k}", "float64", None, 2) for k in range(len(proofs))]
     model.n_errors_, model.errors_lower_bound_ = _single(errors), _single(bounds)
     model.optimal_ = _single([Fraction(n) <= proof.bound for n, proof in found])
-    model.certificate_ = _single(proofs)
-    histories = [tensors.take(f"history.{k}", "float64", None, 2) for k in range(len(proofs))]
-    model.history_ = _single(histories)
+    model.certificate_, model.history_ = _single(proofs), _single(histories)
     model.n_updates_, model.n_mistakes_ = model._model.n_updates, model._model.n_mistakes
     model.converged_ = not any(errors)
 
@@ -298,12 +299,11 @@ def _read_proofs(
         try:
             proof = read(text if isinstance(text, str) else "")
         except (CertificateError, RecursionError) as error:
-            raise InvalidJsonError(
-                f"a certificate in it cannot be read ({str(error)[:200]})"
-            ) from None
-        about = proof.d, proof.fit_intercept, proof.positive, proof.negative
-        positive, negative = labels_of(rules.scheme, rules.classes, rule)
-        if about != (rules.n_features, bool(rules.fit_intercept), positive, negative):
+            reason = str(error)[:200]
+            raise InvalidJsonError(f"a certificate in it cannot be read ({reason})") from None
+        about = proof.d, proof.fit_intercept, (proof.positive, proof.negative)
+        sides = labels_of(rules.scheme, rules.classes, rule)
+        if about != (rules.n_features, bool(rules.fit_intercept), sides):
             raise InvalidJsonError("a certificate in it is about other classes or features")
         found.append(proof)
     return found
@@ -370,16 +370,23 @@ def stream(
     >>> learner.predict_one({"legs": 2})
     'bird'
     """
-    _check_whole("every", every, math.inf)
-    _check_whole("hash_bits", hash_bits, 28)
+    for name, value, most in (("every", every, math.inf), ("hash_bits", hash_bits, 28)):
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if value is not None and not (whole and 1 <= value <= most):
+            upto = "up" if most == math.inf else f"to {most}"
+            raise ValueError(f"{name} is {value!r}, but must be a whole number from 1 {upto}.")
     learner = Perceptron() if learner is None else learner
     if not isinstance(learner, Perceptron):
         raise TypeError(f"The learner is {_kind(learner)}, but must be a novikoff.Perceptron.")
     run = _run_of(learner, classes)
     stop = doubling if every is None else multiples(every)
-    reading = StreamOptions(options or ReadOptions(), hash_bits)
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        reading = StreamOptions(options or ReadOptions(), hash_bits)
+        steps = _learn_file(begin(cast("str", source), reading, run), learner, stop)
+    else:
+        steps = _learn_pairs(source, learner, run, stop)
     last = 0
-    with contextlib.closing(_steps(source, learner, run, stop, reading)) as steps:
+    with contextlib.closing(steps):
         for _ in steps:
             if run.rows > last and stop(run.rows - 1) == run.rows:
                 last = run.rows
@@ -398,13 +405,14 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
         )
     class_factor(learner.class_weight, None)  # refuses 'balanced'
     known = learner._model if learner.__sklearn_is_fitted__() else None
-    if classes is not None and known is not None and set(classes) != set(known.classes.tolist()):
-        raise ValueError(
-            f"The classes given are {list(classes)}, but the learner knows "
-            f"{known.classes.tolist()}: leave them out, or begin with a new learner."
-        )
-    if known is not None and not learner._open:
-        classes = known.classes.tolist()
+    if known is not None:
+        labels = known.classes.tolist()
+        if classes is not None and set(classes) != set(labels):
+            raise ValueError(
+                f"The classes given are {list(classes)}, but the learner knows {labels}: leave "
+                "them out, or begin with a new learner."
+            )
+        classes = classes if learner._open else labels
     return StreamRun(
         margin=float(learner.margin),
         step=float(learner.step),
@@ -417,27 +425,51 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
     )
 
 
-def _steps(
-    source: StreamSource, learner: Perceptron, run: StreamRun, stop: Stop, reading: StreamOptions
+def _learn_file(reader: StreamReader, learner: Perceptron, stop: Stop) -> Generator[None]:
+    with contextlib.closing(reader.go(stop)) as steps:
+        try:
+            for _ in steps:
+                _teach(learner, reader.run, reader.rows.names)
+                yield
+        except DataError:
+            _teach(learner, reader.run, reader.rows.names)
+            raise
+
+
+def _learn_pairs(
+    source: object, learner: Perceptron, run: StreamRun, stop: Stop
 ) -> Generator[None]:
-    """Learn on, and come up for air at the rows that `stop` names."""
-    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        reader = begin(cast("str", source), reading, run)
-        with contextlib.closing(reader.go(stop)) as steps:
-            try:
-                for _ in steps:
-                    _teach(learner, run, reader.rows.names)
-                    yield
-            except DataError:
-                _teach(learner, run, reader.rows.names)
-                raise
-        return
-    for x, y in _pairs(source):
-        if sp.issparse(x) or (not isinstance(x, Mapping) and np.ndim(cast("float", x)) == 2):
-            yield from _learn_block(x, y, learner, run, stop)
-        else:
-            _learn_example(cast("Example", x), y, learner, run)
+    parts = source if isinstance(source, tuple) else (source,)
+    if any(isinstance(x, np.ndarray) or sp.issparse(x) or hasattr(x, "columns") for x in parts):
+        raise TypeError(
+            f"The source is {_kind(source)}: put rows and labels together in a list, [(X, y)]."
+        )
+    if not isinstance(source, Iterable):
+        raise TypeError(f"The source is {_kind(source)}, from which no rows can be taken.")
+    for number, item in enumerate(source, start=1):
+        if not isinstance(item, Sequence) or isinstance(item, str | bytes) or len(item) != 2:
+            raise TypeError(
+                f"Item {number} of the stream is {_kind(item)}, but must be a pair: (x, y) of an "
+                "example and its label, or (X, y) of rows and their labels."
+            )
+        x, y = item
+        if not sp.issparse(x) and (isinstance(x, Mapping) or np.ndim(x) != 2):
+            _learn_example(x, y, learner, run)
             yield
+            continue
+        X, labels = check_matrix(x), check_labels(y)
+        if len(labels) != X.shape[0]:
+            raise ValueError(
+                f"A block has {X.shape[0]} rows, but labels of shape {labels.shape}; one for each "
+                f"row is expected, of shape ({X.shape[0]},)."
+            )
+        values, codes = np.unique(labels, return_inverse=True)
+        try:
+            for _ in run.learn_until(stop, X, codes, values.tolist()):
+                _teach(learner, run)
+                yield
+        finally:
+            _teach(learner, run)
 
 
 def _teach(learner: Perceptron, run: StreamRun, names: Sequence[str] | None = None) -> None:
@@ -452,45 +484,6 @@ def _teach(learner: Perceptron, run: StreamRun, names: Sequence[str] | None = No
     learner._streamed()
 
 
-def _pairs(source: object) -> Iterator[Item]:
-    """The items, each of which must be a pair."""
-    parts = source if isinstance(source, tuple) else (source,)
-    if any(isinstance(x, np.ndarray) or sp.issparse(x) or hasattr(x, "columns") for x in parts):
-        raise TypeError(
-            f"The source is {_kind(source)}: put rows and labels together in a list, [(X, y)]."
-        )
-    if not isinstance(source, Iterable):
-        raise TypeError(f"The source is {_kind(source)}, from which no rows can be taken.")
-    for number, item in enumerate(source, start=1):
-        if not isinstance(item, Sequence) or isinstance(item, str | bytes) or len(item) != 2:
-            raise TypeError(
-                f"Item {number} of the stream is {_kind(item)}, but must be a pair: (x, y) of an "
-                "example and its label, or (X, y) of rows and their labels."
-            )
-        yield item[0], item[1]
-
-
-def _learn_block(
-    x: object, y: object, learner: Perceptron, run: StreamRun, stop: Stop
-) -> Iterator[None]:
-    X, labels = check_matrix(x), check_labels(y)
-    if len(labels) != X.shape[0]:
-        raise ValueError(
-            f"A block has {X.shape[0]} rows, but labels of shape {labels.shape}; one for each row "
-            f"is expected, of shape ({X.shape[0]},)."
-        )
-    values, codes = np.unique(labels, return_inverse=True)
-    first = 0
-    while first < len(codes):
-        last = min(len(codes), first + stop(run.rows) - run.rows)
-        try:
-            run.learn(X[first:last], codes[first:last], values.tolist())
-        finally:
-            _teach(learner, run)
-        first = last
-        yield
-
-
 def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun) -> None:
     """One example by the learner itself, much faster than as a block; the run counts."""
     number = run.rows + 1
@@ -503,26 +496,22 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
         learner._begin(np.array(run.classes), 0 if isinstance(x, Mapping) else np.size(x))
         learner.n_features_in_ = learner._held.n_features
     try:
-        wrong = _errs(learner, x, y)
+        wrong = _errs(learner, x, y.item() if isinstance(y, np.generic) else y)
         learner.learn_one(x, y)
     except ValueError as error:
         raise ValueError(f"Row {number} of the stream cannot be learned: {error}") from None
     run.note(learner._model, np.array([wrong]))
 
 
-def _errs(learner: Perceptron, x: Example, y: Hashable) -> bool:
+def _errs(learner: Perceptron, x: Example, label: Hashable) -> bool:
     """Whether the last weights do not choose this class alone."""
-    label = y.item() if isinstance(y, np.generic) else y
     if not learner.__sklearn_is_fitted__():
         return True
     model = learner._held
     if label not in learner._codes:
-        try:
-            model = model.with_class(label)
-        except ValueError:  # `learn_one` will say so
+        if len(model.classes) > 1:
             return True
-        if len(model.classes) > 2:
-            return True
+        model = model.with_class(label)  # of two classes the sign is predicted
     code = model.classes.tolist().index(label)
     columns, values = learner._locate(x)
     with np.errstate(all="ignore"):
@@ -534,19 +523,8 @@ def _errs(learner: Perceptron, x: Example, y: Hashable) -> bool:
     return bool((np.delete(found, code) >= found[code]).any())
 
 
-def _check_whole(name: str, value: object, most: float) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if value is not None and not (whole and 1 <= cast("int", value) <= most):
-        upto = "up" if most == math.inf else f"to {most}"
-        raise ValueError(f"{name} is {value!r}, but must be a whole number from 1 {upto}.")
-
-
 def _kind(value: object) -> str:
-    """What something is, for a sentence.
-
-    >>> _kind((1, 2)), _kind(Perceptron)
-    ('a tuple', 'the class Perceptron')
-    """
+    """What something is, for a sentence."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     name = "array" if isinstance(value, np.ndarray) else type(value).__name__

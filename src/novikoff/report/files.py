@@ -54,10 +54,9 @@ class AtomicFile:
     """A file that is whole or not there, however long it takes to write.
 
     Leaving the context before `commit` removes the part that was written. A file that is there
-    by then is replaced with ``force`` only.
+    by then is replaced with ``force`` only. Nothing is on the disk before the first `write`, which
+    stands inside the context: an interrupt, whenever it comes, leaves nothing behind.
 
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with AtomicFile(Path(folder) / "rows") as file:
@@ -73,26 +72,32 @@ class AtomicFile:
         check_writable(self.path, force=force)
         self._target = _behind_link(self.path)
         self._hidden = self._target.with_name(f".{secrets.token_hex(6)}.part")
-        with readable_errors(self.path):
-            self._file: BinaryIO = open(self._hidden, "xb")  # noqa: SIM115 — closed at the end
+        self._file: BinaryIO | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        with contextlib.suppress(OSError):  # a full disk may refuse the rest
-            self._file.close()
-        self._hidden.unlink(missing_ok=True)
+        try:
+            if self._file is not None:
+                with contextlib.suppress(OSError):  # a full disk may refuse the rest
+                    self._file.close()
+        finally:
+            self._hidden.unlink(missing_ok=True)
 
     def write(self, content: bytes) -> None:
         """Add to the file."""
         with readable_errors(self.path):
+            if self._file is None:
+                self._file = open(self._hidden, "xb")  # noqa: SIM115 — closed at the end
             self._file.write(content)
 
     def sync(self) -> None:
         """Put the content on the disk, with the permissions of a file to be replaced."""
+        if self._file is None:
+            self.write(b"")
         with readable_errors(self.path):
-            if not self._file.closed:
+            if self._file is not None and not self._file.closed:
                 self._file.flush()
                 with contextlib.suppress(OSError, AttributeError):
                     os.fchmod(self._file.fileno(), stat.S_IMODE(self._target.stat().st_mode))
@@ -103,7 +108,10 @@ class AtomicFile:
         """Sync the file and give it its name, unless there is a file not to be replaced."""
         self.sync()
         with readable_errors(self.path):
-            self._rename()
+            if self.force:
+                os.replace(self._hidden, self._target)
+            else:
+                self._link()
         with contextlib.suppress(OSError):  # the name itself is synced where the system can
             folder = os.open(self._target.parent, os.O_RDONLY)
             try:
@@ -111,11 +119,9 @@ class AtomicFile:
             finally:
                 os.close(folder)
 
-    def _rename(self) -> None:
-        if self.force:
-            os.replace(self._hidden, self._target)
-            return
-        try:  # a link is made only where there is no file, even now
+    def _link(self) -> None:
+        """Give the name by a link, which is made only where there is no file, even now."""
+        try:
             os.link(self._hidden, self._target)
         except FileExistsError:
             check_writable(self.path, force=False)
@@ -150,12 +156,6 @@ def check_folder(folder: Path) -> None:
         raise OutputError(f"{folder} is not a directory: nothing can be written there.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"{folder} is a directory that may not be written to.")
-
-
-def make_folder(folder: Path) -> None:
-    """Make a directory and those above it, if need be."""
-    with readable_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
 
 
 @contextlib.contextmanager

@@ -31,6 +31,7 @@ from safetensors.numpy import save as save_tensors
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.schemes import scheme_for
+from novikoff.core.voting import Votes
 from novikoff.report.strict_json import (
     MAX_COUNT,
     InvalidJsonError,
@@ -40,7 +41,6 @@ from novikoff.report.strict_json import (
 )
 
 if TYPE_CHECKING:
-    from novikoff.core.voting import Votes
     from novikoff.geometry.error_bound import ErrorBound
 
 Array: TypeAlias = npt.NDArray[np.generic]
@@ -52,6 +52,7 @@ MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
 _MAX_LABEL_CHARACTERS = 2**24  # each label padded to the longest
 _MAX_SIDES = 2**26  # entries of the table of signs, classes × rules
 _MARK: Final = ', "checksum": "'
+_EXTRAS: Final = ("preprocessing", "data", "certificate")
 _LABEL_TYPES: Final[dict[str, type]] = {
     "str": str,
     "bool": bool,
@@ -67,25 +68,18 @@ class ModelFileError(ValueError):
 
 @dataclass(frozen=True)
 class ModelRecord:
-    """All that a model file holds, in plain values.
+    """All that a model file holds, in plain values."""
 
-    ``model`` predicts. ``estimator`` is what `novikoff.load` makes of it, with ``parameters`` (as
-    JSON values; those that are not there have their defaults) and what else its fit has left, as
-    JSON values in ``fitted`` and in ``arrays``. ``names`` is None where features have the numbers
-    of their columns. The next three say how rows were prepared, where they came from, and what
-    was proved about them; ``program`` wrote the file.
-    """
-
-    estimator: str
-    model: LinearModel
-    names: list[object] | None = None
-    parameters: Body = field(default_factory=dict)
-    fitted: Body = field(default_factory=dict)
-    arrays: dict[str, Array] = field(default_factory=dict)
-    preprocessing: Mapping[str, object] | None = None
-    data: Mapping[str, object] | None = None
-    certificate: Mapping[str, object] | None = None
-    program: str = ""
+    estimator: str  # what `novikoff.load` makes of it
+    model: LinearModel  # predicts
+    names: list[object] | None = None  # None where features have the numbers of their columns
+    parameters: Body = field(default_factory=dict)  # JSON values; others have their defaults
+    fitted: Body = field(default_factory=dict)  # what else a fit has left, as JSON values
+    arrays: dict[str, Array] = field(default_factory=dict)  # and as arrays
+    preprocessing: Mapping[str, object] | None = None  # how rows were prepared
+    data: Mapping[str, object] | None = None  # where they came from
+    certificate: Mapping[str, object] | None = None  # what was proved about them
+    program: str = ""  # which wrote the file
 
     @property
     def column_names(self) -> list[str]:
@@ -98,17 +92,8 @@ class ModelRecord:
 
 
 def dump(record: ModelRecord) -> bytes:
-    """The bytes of a model file.
+    """The bytes of a model file; ModelFileError if the record has something that none can hold.
 
-    Raises
-    ------
-    ModelFileError
-        If the record has something that a file cannot hold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from novikoff.core.linear_model import LinearModel
     >>> model = LinearModel.blank(["no", "yes"], 2)
     >>> again = parse(dump(ModelRecord("Perceptron", model, data={"source": "and.csv"})))
     >>> again.model.classes.tolist(), again.data
@@ -125,8 +110,8 @@ def dump(record: ModelRecord) -> bytes:
             "model": model,
             "names": as_json(_check_names(record.names, record.model.n_features), "its features"),
         }
-        for name in ("parameters", "fitted", "preprocessing", "data", "certificate"):
-            value: Mapping[str, object] | None = getattr(record, name)
+        for name in ("parameters", "fitted", *_EXTRAS):
+            value = getattr(record, name)
             if not isinstance(value, Mapping | None):
                 raise InvalidJsonError(f"{name} is of type {type(value).__name__}, not a mapping")
             header[name] = as_json(value, name)
@@ -143,12 +128,7 @@ def dump(record: ModelRecord) -> bytes:
 def read(path: str | os.PathLike[str]) -> ModelRecord:
     """The record in a model file.
 
-    Raises
-    ------
-    ModelFileError
-        If the file is not a model, or was altered.
-    OSError
-        If the file is not there or may not be read.
+    ModelFileError if the file is not a model, or was altered; OSError if it cannot be read.
     """
     name = os.fspath(path)
     try:
@@ -167,8 +147,13 @@ def parse(content: bytes) -> ModelRecord:
     """The record in the bytes of a model file; ModelFileError says in a clause what is wrong."""
     try:
         header, tensors = _unpack(content)
-        _check_version(header.get("schema_version", SCHEMA_VERSION))
-        _, estimator, model, names, *extras = take_fields(
+        version = header.get("schema_version", SCHEMA_VERSION)
+        if type(version) is not int or version != SCHEMA_VERSION:
+            raise InvalidJsonError(
+                f"its schema version is {str(version)[:80]}, of another novikoff; this one reads "
+                f"version {SCHEMA_VERSION}"
+            )
+        _, estimator, body, names, parameters, fitted, *extras = take_fields(
             header,
             "its header",
             schema_version="count",
@@ -177,28 +162,16 @@ def parse(content: bytes) -> ModelRecord:
             names="any",
             parameters="object",
             fitted="object",
-            preprocessing="object or null",
-            data="object or null",
-            certificate="object or null",
+            **dict.fromkeys(_EXTRAS, "object or null"),
             program="text",
         )
-        rules = _read_model(model, tensors)
-        names = _check_names(names, rules.n_features)
-        parameters, fitted, *rest = extras  # the rest: preprocessing, data, certificate, program
+        model = _read_model(body, tensors)
+        names = _check_names(names, model.n_features)
         arrays = tensors.rest("fitted.")
         tensors.end()
     except InvalidJsonError as error:
         raise ModelFileError(str(error)) from None
-    return ModelRecord(estimator, rules, names, parameters, fitted, arrays, *rest)
-
-
-def _check_version(version: object) -> None:
-    if type(version) is not int or version != SCHEMA_VERSION:
-        newer = type(version) is int and version > SCHEMA_VERSION
-        raise InvalidJsonError(
-            f"its schema version is {str(version)[:80]}, of {'a newer' if newer else 'another'} "
-            f"novikoff; this one reads version {SCHEMA_VERSION}"
-        )
+    return ModelRecord(estimator, model, names, parameters, fitted, arrays, *extras)
 
 
 def _unpack(content: bytes) -> tuple[Body, Tensors]:
@@ -210,9 +183,8 @@ def _unpack(content: bytes) -> tuple[Body, Tensors]:
         tensors: dict[str, Array] = dict(load_tensors(content))
         text = content[8 : 8 + length].decode("utf-8")
     except (SafetensorError, KeyError, ValueError, TypeError, OverflowError) as error:
-        raise InvalidJsonError(
-            f"it is not a safetensors file, or not whole ({str(error)[:200]})"
-        ) from None
+        reason = str(error)[:200]
+        raise InvalidJsonError(f"it is not a safetensors file, or not whole ({reason})") from None
     metadata = parse_object(text, "its table of tensors").get("__metadata__")
     if not isinstance(metadata, dict) or list(metadata) != ["novikoff"]:
         raise InvalidJsonError("it is a safetensors file, but not one of novikoff's")
@@ -237,16 +209,7 @@ def _checksum(header: str, tensors: Mapping[str, Array]) -> str:
 
 
 class Tensors:
-    """The tensors of a file, each taken once, with its type and shape; none may be left.
-
-    Examples
-    --------
-    >>> tensors = Tensors({"weights": np.ones((3, 1))})
-    >>> tensors.take("weights", "float64", 3, 2)
-    Traceback (most recent call last):
-        ...
-    novikoff.report.strict_json.InvalidJsonError: the tensor 'weights' has shape (3, 1), not (3, 2)
-    """
+    """The tensors of a file, each taken once, with its type and shape; none may be left."""
 
     def __init__(self, tensors: Mapping[str, Array]) -> None:
         self._left = dict(tensors)
@@ -255,11 +218,7 @@ class Tensors:
         return name in self._left
 
     def take(
-        self,
-        name: str,
-        kind: str,
-        *shape: int | None,
-        below: int = MAX_COUNT,
+        self, name: str, kind: str, *shape: int | None, below: int = MAX_COUNT
     ) -> npt.NDArray[Any]:
         """A copy of a tensor of type "float64", or of integers from 0 to ``below`` − 1.
 
@@ -329,13 +288,14 @@ def _write_model(model: LinearModel) -> tuple[Body, dict[str, Array]]:
     if model.averages:
         tensors["weighted"] = model.weighted
     for rule, votes in enumerate(model.votes):
+        at = f"votes.{rule}"
         if isinstance(votes.rows, np.ndarray):
-            tensors[f"votes.{rule}.rows"] = votes.rows
+            tensors[f"{at}.rows"] = votes.rows
         else:
             for name in ("data", "indices", "indptr"):
-                tensors[f"votes.{rule}.rows.{name}"] = getattr(votes.rows, name)
+                tensors[f"{at}.rows.{name}"] = getattr(votes.rows, name)
         for name in ("start", "which", "tau", "survived"):
-            tensors[f"votes.{rule}.{name}"] = getattr(votes, name)
+            tensors[f"{at}.{name}"] = getattr(votes, name)
     body: Body = {
         "classes": _write_classes(model.classes),
         "multi_class": model.multi_class,
@@ -362,10 +322,8 @@ def _read_model(body: object, tensors: Tensors) -> LinearModel:
         raise InvalidJsonError(f"it has {n:,} classes, which are too many")
     if type(radius) not in (int, float) or not 0 <= radius < 2**1023:
         raise InvalidJsonError("its radius is not a number from 0 up")
-    W, totals = (
-        tensors.take("weights", "float64", None, n_rules),
-        tensors.take("totals", "int64", 3, n_rules),
-    )
+    W = tensors.take("weights", "float64", None, n_rules)
+    totals = tensors.take("totals", "int64", 3, n_rules)
     if len(W) == 0 or (totals[2] > totals[1]).any():
         raise InvalidJsonError("it has no weights, or counts more mistakes than updates")
     weighted = np.empty((0, n_rules))
@@ -383,16 +341,13 @@ def _read_model(body: object, tensors: Tensors) -> LinearModel:
     if not fit_intercept and (decisive[-1].any() or W[-1].any()):
         raise InvalidJsonError("its intercept is not zero, though fit_intercept is false")
     if "votes.0.start" in tensors and not model.averages:
-        model.votes = [_read_votes(model, rule, tensors) for rule in range(n_rules)]
+        model.votes = [_read_votes(model, f"votes.{k}", tensors) for k in range(n_rules)]
     return model
 
 
-def _read_votes(model: LinearModel, rule: int, tensors: Tensors) -> Votes:
-    from novikoff.core.voting import Votes
-
-    at, d = f"votes.{rule}", model.n_features
-    start = tensors.take(f"{at}.start", "float64", d + 1)
-    rows = tensors.take_matrix(f"{at}.rows", d)
+def _read_votes(model: LinearModel, at: str, tensors: Tensors) -> Votes:
+    start = tensors.take(f"{at}.start", "float64", model.n_features + 1)
+    rows = tensors.take_matrix(f"{at}.rows", model.n_features)
     which = tensors.take(f"{at}.which", "int64", None, below=max(1, rows.shape[0]))
     tau = tensors.take(f"{at}.tau", "float64", len(which))
     survived = tensors.take(f"{at}.survived", "int64", len(which) + 1)
@@ -415,28 +370,23 @@ def _write_classes(classes: Array) -> Body:
 def _read_classes(body: object) -> Array:
     """The labels, sorted and distinct."""
     kind, labels = take_fields(body, "its classes", type=tuple(_LABEL_TYPES), values="list")
+    wanted = (str, int, float, bool) if kind == "object" else (_LABEL_TYPES[kind],)
     if not labels:
         raise InvalidJsonError("it has no classes")
-    wanted = _LABEL_TYPES[kind]
-    if not all(type(label) is wanted or wanted is object for label in labels):
-        raise InvalidJsonError(f"its classes are not all of type {kind}")
-    try:
-        in_order = all(a < b for a, b in pairwise(labels))
-    except TypeError:
-        in_order = False
-    if not in_order or not all(isinstance(label, str | int | float) for label in labels):
-        raise InvalidJsonError("its classes are not sorted and distinct")
-    if wanted is str and len(labels) * max(map(len, labels)) > _MAX_LABEL_CHARACTERS:
+    if kind == "str" and len(labels) * max(len(str(c)) for c in labels) > _MAX_LABEL_CHARACTERS:
         raise InvalidJsonError(
             f"its classes take up more than {_MAX_LABEL_CHARACTERS:,} characters"
         )
     try:
+        if not all(type(label) in wanted for label in labels):
+            raise ValueError
+        ordered = all(a < b for a, b in pairwise(labels))
         with np.errstate(all="ignore"):
             classes: Array = np.array(labels, dtype=kind)
-    except (OverflowError, ValueError):
+    except (TypeError, OverflowError, ValueError):
         raise InvalidJsonError(f"its classes are not all of type {kind}") from None
-    if classes.tolist() != labels:
-        raise InvalidJsonError(f"its classes do not fit into the type {kind}")
+    if not ordered or classes.tolist() != labels:
+        raise InvalidJsonError(f"its classes are not sorted and distinct, or no {kind}")
     return classes
 
 

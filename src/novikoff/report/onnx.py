@@ -16,7 +16,7 @@ from novikoff.report.files import write_file
 from novikoff.report.model_file import ESTIMATORS
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto, TensorProto
+    from onnx import ModelProto
 
 # Old enough for every runtime of the last years, new enough for all operators used.
 _OPSET, _IR_VERSION = 17, 8
@@ -92,119 +92,86 @@ def _rules_of(model: object) -> LinearModel:
     return rules
 
 
-class _Graph:
-    """Nodes and constants, in the order of their making; names tell what they are."""
+# From X to "scores" and the code of the class; capitals are constants.
+_TWO_CLASSES: Final = """
+    products = MatMul (X, COEF)
+    scores = Add (products, INTERCEPT)
+    positive = Greater (scores, ZERO)
+    code = Cast <to = 7> (positive)
+"""  # 7 is int64
+_ONE_VS_REST: Final = """
+    products = MatMul (X, COEF)
+    scores = Add (products, INTERCEPT)
+    code = ArgMax <axis = 1, keepdims = 0> (scores)
+"""
+# One vote per pair; sums of margins decide among equals, as in `OneVsOne`. A class gets 1 for
+# each 1 on its positive side, and on its negative side for each 0. 11 is double.
+_ONE_VS_ONE: Final = """
+    products = MatMul (X, COEF)
+    margins = Add (products, INTERCEPT)
+    positive = Greater (margins, ZERO)
+    ones = Cast <to = 11> (positive)
+    gains = MatMul (ones, SIDES)
+    votes = Add (gains, NEGATIVE_SIDES)
 
-    def __init__(self) -> None:
-        self.nodes: list[NodeProto] = []
-        self.constants: list[TensorProto] = []
+    sums = MatMul (margins, SIDES)
+    sizes = Abs (sums)
+    largest = ReduceMax <axes = [1], keepdims = 1> (sizes)
+    triple = Mul (largest, THREE)
+    shares = Div (sums, triple)
+    moved = Greater (largest, ZERO)
+    order = Where (moved, shares, ZERO)
+    scores = Add (votes, order)
 
-    def constant(self, name: str, value: npt.NDArray[np.generic] | float) -> str:
-        """A constant tensor."""
-        from onnx import numpy_helper
-
-        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
-        return name
-
-    def node(self, name: str, operator: str, *inputs: str, **attributes: int | list[int]) -> str:
-        """An operator with one output."""
-        from onnx import helper
-
-        self.nodes.append(helper.make_node(operator, list(inputs), [name], name, **attributes))
-        return name
+    most = ReduceMax <axes = [1], keepdims = 1> (votes)
+    behind = Less (votes, most)
+    rivals = Where (behind, LOWEST, sums)
+    code = ArgMax <axis = 1, keepdims = 0> (rivals)
+"""
 
 
 def _graph_of(rules: LinearModel, kind: str, names: object) -> ModelProto:
     try:
-        from onnx import TensorProto, helper
+        from onnx import helper, numpy_helper, parser
     except ImportError:
         raise ImportError(
             "The export to ONNX needs the package onnx: pip install 'novikoff[onnx]'."
         ) from None
-    graph = _Graph()
-    code, n_scores = _decide(graph, rules)
-    labels = _label_values(rules.classes)
-    graph.node("label", "Gather", graph.constant("classes", labels), code, axis=0)
-    kinds = {"i": TensorProto.INT64, "f": TensorProto.DOUBLE, "b": TensorProto.BOOL}
-    label = kinds.get(labels.dtype.kind, TensorProto.STRING)
-    shape: list[str | int | None] = ["rows"] if n_scores is None else ["rows", n_scores]
-    body = helper.make_graph(
-        graph.nodes,
-        f"novikoff_{kind}",
-        [helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["rows", rules.n_features])],
-        [
-            helper.make_tensor_value_info("label", label, ["rows"]),
-            helper.make_tensor_value_info("scores", TensorProto.DOUBLE, shape),
-        ],
-        graph.constants,
+    weights, labels = rules.decisive(), _label_values(rules.classes)
+    constants = {"COEF": weights[:-1].copy(), "INTERCEPT": weights[-1], "CLASSES": labels}
+    nodes, shape = _ONE_VS_REST, f"rows, {len(labels)}"
+    if len(labels) == 2:
+        nodes, shape = _TWO_CLASSES, "rows"
+        constants |= {"COEF": weights[:-1, 0].copy(), "INTERCEPT": weights[-1, 0]}
+    elif isinstance(rules.scheme, OneVsOne):
+        nodes, sides = _ONE_VS_ONE, rules.scheme.sides.astype(np.float64)
+        lost = (sides < 0.0).sum(axis=1).astype(np.float64)
+        constants |= {"SIDES": sides.T.copy(), "NEGATIVE_SIDES": lost}
+    kinds = {"i": "int64", "f": "double", "b": "bool", "O": "string"}
+    exported = parser.parse_model(
+        f'''<ir_version: {_IR_VERSION}, opset_import: ["": {_OPSET}],
+        producer_name: "novikoff", producer_version: "{__version__}">
+        novikoff_{kind} (double[rows, {rules.n_features}] X)
+        => ({kinds[labels.dtype.kind]}[rows] label, double[{shape}] scores)
+        {{ {nodes} label = Gather <axis = 0> (CLASSES, code) }}'''
     )
-    exported = helper.make_model(
-        body,
-        producer_name="novikoff",
-        producer_version=__version__,
-        opset_imports=[helper.make_opsetid("", _OPSET)],
-        ir_version=_IR_VERSION,
-    )
+    constants |= {"ZERO": np.array(0.0), "THREE": np.array(3.0), "LOWEST": np.array(-np.inf)}
+    for name, value in constants.items():
+        if name in nodes or name == "CLASSES":
+            exported.graph.initializer.append(numpy_helper.from_array(np.asarray(value), name))
     if isinstance(names, np.ndarray):
         texts = [str(name) for name in names.tolist()]
         helper.set_model_props(exported, {"feature_names": json.dumps(texts)})
     return exported
 
 
-def _decide(graph: _Graph, rules: LinearModel) -> tuple[str, int | None]:
-    """The nodes from X to "scores" and the code of the class; and the width of the scores."""
-    weights = rules.decisive()
-    coef, intercept, n_classes = weights[:-1].copy(), weights[-1], len(rules.classes)
-    if n_classes == 2:
-        coef, intercept = coef[:, 0], intercept[0]
-    graph.node("products", "MatMul", "X", graph.constant("coef", coef))
-    name = "margins" if isinstance(rules.scheme, OneVsOne) else "scores"
-    graph.node(name, "Add", "products", graph.constant("intercept", intercept))
-    if n_classes == 2:
-        graph.node("positive", "Greater", "scores", graph.constant("zero", 0.0))
-        return graph.node("code", "Cast", "positive", to=7), None  # 7 is int64
-    if isinstance(rules.scheme, OneVsOne):
-        return _vote(graph, rules.scheme), n_classes
-    return graph.node("code", "ArgMax", "scores", axis=1, keepdims=0), n_classes
-
-
-def _vote(graph: _Graph, scheme: OneVsOne) -> str:
-    """One vote per pair; sums of margins decide among equals, as in `OneVsOne`."""
-    sides = scheme.sides.astype(np.float64)
-    zero, by_class = graph.constant("zero", 0.0), graph.constant("sides", sides.T.copy())
-    graph.node("positive", "Greater", "margins", zero)
-    graph.node("ones", "Cast", "positive", to=11)  # 11 is double
-    graph.node("gains", "MatMul", "ones", by_class)
-    # A class gets 1 for each 1 on its positive side, and on its negative side for each 0.
-    base = graph.constant("lost", (sides < 0.0).sum(axis=1).astype(np.float64))
-    graph.node("votes", "Add", "gains", base)
-
-    graph.node("sums", "MatMul", "margins", by_class)
-    graph.node("sizes", "Abs", "sums")
-    graph.node("largest", "ReduceMax", "sizes", axes=[1], keepdims=1)
-    graph.node("triple", "Mul", "largest", graph.constant("three", 3.0))
-    graph.node("shares", "Div", "sums", "triple")
-    graph.node("moved", "Greater", "largest", zero)
-    graph.node("order", "Where", "moved", "shares", zero)
-    graph.node("scores", "Add", "votes", "order")
-
-    graph.node("most", "ReduceMax", "votes", axes=[1], keepdims=1)
-    graph.node("behind", "Less", "votes", "most")
-    graph.node("rivals", "Where", "behind", graph.constant("lowest", -np.inf), "sums")
-    return graph.node("code", "ArgMax", "rivals", axis=1, keepdims=0)
-
-
 def _label_values(classes: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     """The labels in a type that ONNX has; numpy's own strings are objects to it."""
     labels = classes.tolist()
-    if all(isinstance(label, str) for label in labels):
-        return np.array(labels, dtype=object)
-    for kind, types in ((np.bool_, bool), (np.int64, int), (np.float64, float)):
-        if all(type(label) is types for label in labels):
-            try:
-                return np.array(labels, dtype=kind)
-            except OverflowError:
-                break
+    types = {type(label) for label in labels}
+    values = np.array(labels, dtype=object if types == {str} else None)
+    if len(types) == 1 and (types == {str} or values.dtype.kind in "bif"):
+        return values
     raise OnnxExportError(
         f"The classes {str(labels)[:80]} cannot be exported to ONNX: they are not all strings, "
         "floats, booleans or integers of 64 bits."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from novikoff.core.rows import Floats, Indices, SparseMatrix
+    from novikoff.core.rows import Floats, SparseMatrix
     from novikoff.report.plots.margins import Side
     from novikoff.report.study import Study
 
@@ -34,16 +34,33 @@ def draw(
     names: Sequence[str] | None,
     subject: Subject,
     *,
-    suffix: str = ".svg",
     plane: Sequence[str] | None = None,
-) -> bytes:
-    """One picture of a study of the rows of X, as a file; ``plane`` is for a boundary.
+) -> Figure:
+    """One picture of a study of the rows of X; ``plane`` is for a boundary.
 
     ValueError if there is nothing of the kind to show.
     """
-    from novikoff.report.plots import render_figure
+    from novikoff.report import plots
 
-    return render_figure(_figure(found, X, names, subject, plane), suffix)
+    axes = plots.blank_axes(3 if subject == "proof" else 1)
+    if subject in ("mistakes", "proof"):
+        _draw_run(found, subject, axes)
+        return plots.figure_of(axes[0])
+    model, W = found.model, found.model.decisive()
+    classifier = SimpleNamespace(  # the model as displays want it
+        coef_=W[:-1].T,
+        intercept_=W[-1],
+        classes_=model.classes,
+        multi_class=model.multi_class,
+        feature_names_in_=names,
+    )
+    y, rule = model.classes[found.codes], _hardest_rule(found)
+    if subject == "margins":
+        plots.MarginsDisplay.from_estimator(classifier, X, y, rule=rule, ax=axes[0])
+    else:
+        pair = None if plane is None else (plane[0], plane[1])
+        plots.BoundaryDisplay.from_estimator(classifier, X, y, rule=rule, plane=pair, ax=axes[0])
+    return plots.figure_of(axes[0])
 
 
 def draw_all(
@@ -55,57 +72,24 @@ def draw_all(
     drawn: dict[Subject, str] = {}
     for subject, caption in CAPTIONS.items() if find_spec("matplotlib") else ():
         try:
-            figure = _figure(found, X, names, subject, None)
+            figure = draw(found, X, names, subject)
         except ValueError:  # no run where no rule is perfect, no margins where w = 0
             continue
         drawn[subject] = figure_to_svg(figure, prefix=subject, label=caption)
     return drawn
 
 
-def hardest_rule(classes: Sequence[Hashable], multi_class: str, confusion: Indices) -> Side | None:
-    """Of several rules, that of the class, or of the pair of classes, with the most errors.
-
-    >>> hardest_rule(["a", "b", "c"], "ovr", np.array([[9, 0, 0], [0, 9, 1], [2, 1, 9]]))
-    'c'
-    """
+def _hardest_rule(found: Study) -> Side | None:
+    """Of several rules, that of the class, or of the pair of classes, with the most errors."""
+    classes = found.model.classes.tolist()
     if len(classes) == 2:
         return None
-    wrong = confusion - np.diag(np.diag(confusion))
-    if multi_class == "ovo":
-        low, high = divmod(int(np.argmax(np.triu(wrong + wrong.T, 1))), len(classes))
-        return (classes[high], classes[low]) if low < high else None
-    return classes[int(np.argmax(wrong.sum(axis=1) + wrong.sum(axis=0)))]
-
-
-def _figure(
-    found: Study,
-    X: Floats | SparseMatrix,
-    names: Sequence[str] | None,
-    subject: Subject,
-    plane: Sequence[str] | None,
-) -> Figure:
-    from novikoff.report import plots
-
-    axes = plots.blank_axes(3 if subject == "proof" else 1)
-    if subject in ("mistakes", "proof"):
-        _draw_run(found, subject, axes)
-        return plots.figure_of(axes[0])
-    model, W = found.model, found.model.decisive()
-    classifier = SimpleNamespace(  # the model as displays want it
-        coef_=W[:-1].T,
-        intercept_=W[-1],
-        classes_=np.asarray(model.classes),
-        multi_class=model.multi_class,
-        feature_names_in_=names,
-    )
-    y = classifier.classes_[found.codes]
-    rule = hardest_rule(model.classes.tolist(), model.multi_class, found.confusion)
-    if subject == "margins":
-        plots.MarginsDisplay.from_estimator(classifier, X, y, rule=rule, ax=axes[0])
-    else:
-        pair = None if plane is None else (plane[0], plane[1])
-        plots.BoundaryDisplay.from_estimator(classifier, X, y, rule=rule, plane=pair, ax=axes[0])
-    return plots.figure_of(axes[0])
+    wrong = found.confusion - np.diag(np.diag(found.confusion))
+    wrong = wrong + wrong.T
+    if found.model.multi_class == "ovr":
+        return classes[int(np.argmax(wrong.sum(axis=1)))]
+    low, high = divmod(int(np.argmax(np.triu(wrong, 1))), len(classes))
+    return (classes[high], classes[low]) if low < high else None
 
 
 def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
@@ -116,11 +100,15 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     from novikoff.core.sweep import run
     from novikoff.core.updates import perceptron
     from novikoff.report import plots
-    from novikoff.report.study import reference_of
+    from novikoff.report.study import separator
 
     if len(found.classes) != 2:
         raise ValueError(f"The picture '{subject}' needs two classes, or --positive.")
-    w_star, margin = reference_of(found) or (None, None)
+    w_star = margin = None
+    for case in found.cases:  # there is one at most
+        verdict = case.scaled or case.verdict
+        if verdict.kind == "separable":
+            w_star, margin = separator(case, verdict), verdict.margin.lo
     if subject == "proof" and w_star is None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
     rng, limits = np.random.default_rng(found.options.seed), Limits(updates=MAX_TRACED_UPDATES)

@@ -19,19 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Predictions:
-    """A line for each row of a reader, with the scores if they are wanted.
+    """A line for each row of a reader.
 
-    ``rows`` have been predicted so far; ``labelled`` of them have a label that the model could
-    give, and ``differing`` another than it gives. A class for "the rest" stands for all labels
-    that the model does not know.
+    A class for "the rest" stands for all labels that the model does not know.
     """
 
     record: ModelRecord
     reader: PieceReader
-    scores: bool = False
-    rows: int = 0
-    labelled: int = 0
-    differing: int = 0
+    scores: bool = False  # whether they are wanted
+    rows: int = 0  # predicted so far
+    labelled: int = 0  # of them, those with a label that the model could give
+    differing: int = 0  # of those, the ones with another label than it gives
 
     def pieces(self) -> Generator[str]:
         """CSV, a piece at a time; empty text now and then while a pipe is silent.
@@ -62,7 +60,8 @@ class Predictions:
         try:
             labels: list[object] = model.predict(piece.X).tolist()
         except ValueError:
-            raise self._beyond_float64(piece) from None
+            self._refuse(piece)
+            raise
         scores = model.decision(piece.X) if self.scores else np.empty((len(labels), 0))
         scores = scores.reshape(len(labels), -1)
         self._compare(labels, piece)
@@ -85,12 +84,11 @@ class Predictions:
                 self.labelled += 1
                 self.differing += label != given[code]
 
-    def _beyond_float64(self, piece: Piece) -> DataError:
-        """An error that names the first row whose score is."""
+    def _refuse(self, piece: Piece) -> None:
+        """Raise an error that names the first row whose score is beyond float64."""
         for i, number in enumerate(piece.rows.tolist()):
             try:
                 self.record.model.predict(piece.X[i : i + 1])
             except ValueError:
                 where = f"{self.reader.source}, row {number}"
-                return DataError(f"{where}: the score is beyond the range of float64.")
-        return DataError(f"{self.reader.source}: a score is beyond the range of float64.")
+                raise DataError(f"{where}: the score is beyond the range of float64.") from None

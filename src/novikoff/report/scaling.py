@@ -26,8 +26,6 @@ class Scaling:
 
     Columns that are constant, or whose variance is beyond float64, stay as they are.
 
-    Examples
-    --------
     >>> X = np.array([[1.0, 7.0], [3.0, 7.0]])
     >>> scaling = Scaling.of(X, centre=True)
     >>> scaling.apply(X).tolist()
@@ -97,16 +95,10 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
 
 def _empty_like(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """An array in memory; or in a temporary file, if the values lie in one."""
-    if not is_mapped(values):
+    owner: object = values
+    while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
+        owner = owner.base
+    if not isinstance(owner, np.memmap):
         return np.empty_like(values)
     with tempfile.TemporaryFile() as file:  # the mapping keeps it until it is given up
         return np.memmap(file, dtype=values.dtype, mode="w+", shape=values.shape)
-
-
-def is_mapped(values: object) -> bool:
-    """Whether an array lies in a file."""
-    while isinstance(values, np.ndarray):
-        if isinstance(values, np.memmap):
-            return True
-        values = values.base
-    return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.rows import Floats, Indices, SparseMatrix
+from novikoff.core.schemes import OneVsOne
 from novikoff.data.errors import DataError
 
 if TYPE_CHECKING:
-    from novikoff.data import Piece, Position, RowStream, StreamOptions
+    from novikoff.data import Position, RowStream, StreamOptions
     from novikoff.report.model_file import ModelRecord
 
 Stop: TypeAlias = Callable[[int], int]
@@ -65,16 +66,10 @@ class Progress:
 class StreamRun:
     """A linear model, its mistakes so far, and how it learns.
 
-    ``margin``, ``step``, ``fit_intercept``, ``average`` (whether one is kept), ``multi_class`` and
-    ``class_weight`` are those of `novikoff.Perceptron`. ``classes`` are all labels there will be;
-    by default new ones are taken in as they appear. ``model`` is where to go on from, None before
-    the first row, and ``loading`` makes a context in which kernels are loaded and compiled.
+    The first six fields are those of `novikoff.Perceptron`.
 
-    Examples
-    --------
     >>> run = StreamRun()
-    >>> X = np.array([[1.0], [2.0], [-1.0], [3.0]])
-    >>> run.learn(X, np.array([0, 0, 1, 0]), ["up", "down"])
+    >>> run.learn(np.array([[1.0], [2.0], [-1.0], [3.0]]), np.array([0, 0, 1, 0]), ["up", "down"])
     >>> run.progress().rows, run.progress().mistakes
     (4, 2)
     """
@@ -82,20 +77,31 @@ class StreamRun:
     margin: float = 0.0
     step: float = 1.0
     fit_intercept: bool = True
-    average: bool = False
+    average: bool = False  # whether one is kept
     multi_class: str = "ovr"
     class_weight: Mapping[Hashable, float] | None = None
-    classes: Sequence[Hashable] | None = None
-    model: LinearModel | None = None
+    classes: Sequence[Hashable] | None = None  # all there will be; by default as they appear
+    model: LinearModel | None = None  # where to go on from; None before the first row
+    # Makes a context in which kernels are loaded and compiled.
     loading: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
-    rows: int = 0
-    mistakes: int = 0
-    from_zero: bool = True
-    _recent: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    rows: int = field(default=0, init=False)
+    mistakes: int = field(default=0, init=False)
+    _recent: npt.NDArray[np.bool_] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.from_zero = self.from_zero and self.model is None
+        self.from_zero, self._recent = self.model is None, np.zeros(0, dtype=np.bool_)
         self._loaded: type | None = None
+
+    def learn_until(
+        self, stop: Stop, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]
+    ) -> Iterator[None]:
+        """Learn rows, and come up for air at the row counts that ``stop`` names, or sooner."""
+        first = 0
+        while first < len(codes):
+            last = first + min(MAX_ROWS_AT_ONCE, stop(self.rows) - self.rows)
+            self.learn(X[first:last], codes[first:last], labels)
+            first = last
+            yield
 
     def learn(self, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]) -> None:
         """Predict, then learn, the rows of X in turn; ``codes`` are positions in ``labels``.
@@ -109,15 +115,23 @@ class StreamRun:
             label = labels[codes[first]]
             model = self._model_for(X, label)
             if novel := label not in model.classes.tolist():
-                model = self._with_class(model, label)
+                self._check_new(model, label)
+                model = model.with_class(label)
             places = {label: code for code, label in enumerate(model.classes.tolist())}
             known = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
             mapped = known[codes[first:]]
             count = 1 if novel else int(np.argmax(mapped < 0)) or len(mapped)
             # Of two classes the sign is predicted, whether the label was seen or not (B4).
             unforeseen = novel and len(model.classes) > 2
-            self._learn(model, X[first : first + count], mapped[:count], novel=unforeseen)
+            self._learn(model, X[first : first + count], mapped[:count], unforeseen=unforeseen)
             first += count
+
+    def note(self, model: LinearModel, wrong: npt.NDArray[np.bool_]) -> None:
+        """Count rows that a model has learned, each of which was predicted wrong or right."""
+        self.model = model
+        self.rows += len(wrong)
+        self.mistakes += int(np.count_nonzero(wrong))
+        self._recent = np.concatenate([self._recent, wrong[-RECENT_ROWS:]])[-RECENT_ROWS:]
 
     def progress(self) -> Progress:
         """How far it is."""
@@ -128,7 +142,7 @@ class StreamRun:
             mistakes=self.mistakes,
             error=self.mistakes / max(self.rows, 1),
             recent_error=float(self._recent.sum()) / max(len(self._recent), 1),
-            updates=0 if model is None else int(model.totals[1].sum()),
+            updates=0 if model is None else model.n_updates,
             norm=norm,
             margin_bound=None if model is None else self._margin_bound(model, norm),
         )
@@ -163,63 +177,59 @@ class StreamRun:
                 average=self.average,
                 multi_class=self.multi_class,
             )
-        model = self.model
-        if isinstance(X, np.ndarray) and width != model.n_features:
-            raise ValueError(
-                f"The rows have {width} features, but {model.n_features} are expected."
-            )
-        return model if width <= model.n_features else model.with_features(width)
+        n_features = self.model.n_features
+        if isinstance(X, np.ndarray) and width != n_features:
+            raise ValueError(f"The rows have {width} features, but {n_features} are expected.")
+        return self.model if width <= n_features else self.model.with_features(width)
 
-    def _with_class(self, model: LinearModel, label: Hashable) -> LinearModel:
+    def _check_new(self, model: LinearModel, label: Hashable) -> None:
+        """Refuse a class that cannot be taken in."""
+        n, row = len(model.classes) + 1, self.rows + 1
         if self.classes is not None:
             raise ValueError(
-                f"Row {self.rows + 1} of the stream is of class {label!r}, which is not one of "
-                f"the classes {model.classes.tolist()}."
+                f"Row {row} of the stream is of class {label!r}, which is not one of the classes "
+                f"{model.classes.tolist()}."
             )
-        n = len(model.classes) + 1
-        if n > max(MAX_RARE_CLASSES, (self.rows + 1) / 2):
+        if n > max(MAX_RARE_CLASSES, row / 2):
             raise ValueError(
-                f"{n:,} different labels in {self.rows + 1:,} rows are hardly classes; choose the "
-                "label with --label."
+                f"{n:,} different labels in {row:,} rows are hardly classes; choose the label with "
+                "--label."
             )
-        return model.with_class(label)
 
     def _learn(
-        self, model: LinearModel, X: Floats | SparseMatrix, codes: Indices, *, novel: bool = False
+        self,
+        model: LinearModel,
+        X: Floats | SparseMatrix,
+        codes: Indices,
+        *,
+        unforeseen: bool = False,
     ) -> None:
         """Learn rows of known classes; of rows that cannot be learned, those before the first."""
         if type(model.scheme) is not self._loaded:
             self._load(model, X)
         from novikoff.core.updates import perceptron
 
-        if len(codes) > 1 and model.multi_class == "ovo" and len(model.classes) > 2:
-            for i in range(len(codes)):  # votes are taken before each row
-                self._learn(model, X[i : i + 1], codes[i : i + 1])
-            return
-        weights = None
-        if self.class_weight:
-            factors = [self.class_weight.get(label, 1.0) for label in model.classes.tolist()]
-            weights = np.array(factors, dtype=np.float64)[codes]
-        before = model.predict(X)[0] if model.multi_class == "ovo" and len(codes) == 1 else None
-        try:
-            wrong = model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
-        except ValueError as error:
-            if len(codes) == 1:
-                raise ValueError(f"Row {self.rows + 1} of the stream {_reason(X, error)}") from None
-            half = len(codes) // 2
-            self._learn(model, X[:half], codes[:half])
-            self._learn(model, X[half:], codes[half:])
-            return
-        if len(wrong) != len(codes):
-            wrong = np.array([before != model.classes[codes[0]]])
-        self.note(model, np.ones(1, dtype=np.bool_) if novel else wrong)
-
-    def note(self, model: LinearModel, wrong: npt.NDArray[np.bool_]) -> None:
-        """Count rows that a model has learned, each of which was predicted wrong or right."""
-        self.model = model
-        self.rows += len(wrong)
-        self.mistakes += int(np.count_nonzero(wrong))
-        self._recent = np.concatenate([self._recent, wrong[-RECENT_ROWS:]])[-RECENT_ROWS:]
+        pairs = isinstance(model.scheme, OneVsOne)  # whose votes are taken before each row
+        if len(codes) == 1 or not pairs:
+            weights = None
+            if self.class_weight:
+                factors = [self.class_weight.get(label, 1.0) for label in model.classes.tolist()]
+                weights = np.array(factors, dtype=np.float64)[codes]
+            try:
+                chosen = model.predict(X)[0] if pairs else None
+                wrong = model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
+            except ValueError as error:
+                if len(codes) == 1:
+                    number = self.rows + 1
+                    raise ValueError(f"Row {number} of the stream {_reason(X, error)}") from None
+            else:
+                if pairs or unforeseen:
+                    wrong = np.array([unforeseen or chosen != model.classes[codes[0]]])
+                self.note(model, wrong)
+                return
+        half = len(codes) // 2
+        self._learn(model, X[:half], codes[:half])
+        self._learn(model, X[half:], codes[half:])
 
     def _load(self, model: LinearModel, X: Floats | SparseMatrix) -> None:
         with self.loading():
@@ -251,16 +261,12 @@ class StreamRun:
 
 @dataclass
 class StreamReader:
-    """A run and its place in a stream of rows from a file or a pipe.
-
-    ``position`` is the place after the last row that was learned, ``passes`` the number of the
-    pass over the rows, counted from 1.
-    """
+    """A run and its place in a stream of rows from a file or a pipe."""
 
     run: StreamRun
     rows: RowStream
-    position: Position
-    passes: int = 1
+    position: Position  # after the last row that was learned
+    passes: int = 1  # the number of the pass over the rows, counted from 1
 
     def go(self, stop: Stop, passes: int = 1) -> Generator[None]:
         """Learn on; yield after each stretch of rows, and now and then while none come.
@@ -272,27 +278,19 @@ class StreamReader:
             for piece in self.rows.pieces(self.position):
                 if piece is None:
                     yield
-                else:
-                    yield from self._learn(piece, stop)
+                    continue
+                begun = self.run.rows
+                try:
+                    for _ in self.run.learn_until(stop, piece.X, piece.codes, piece.labels):
+                        self.position = piece.position(self.run.rows - begun)
+                        yield
+                except ValueError as error:
+                    self.position = piece.position(self.run.rows - begun)
+                    raise DataError(f"{self.rows.source}: {error}") from None
             if self.passes >= passes:
                 return
             self.passes += 1
             self.position = self.rows.start
-
-    def _learn(self, piece: Piece, stop: Stop) -> Generator[None]:
-        run, first, n = self.run, 0, len(piece.codes)
-        while first < n:
-            before = run.rows
-            last = min(n, first + MAX_ROWS_AT_ONCE, first + stop(before) - before)
-            try:
-                run.learn(piece.X[first:last], piece.codes[first:last], piece.labels)
-            except ValueError as error:
-                raise DataError(f"{self.rows.source}: {error}") from None
-            finally:
-                first += run.rows - before
-                self.position = piece.position(first)
-            yield
-        self.position = piece.position(n)
 
     def record(self, asked: Mapping[str, object]) -> ModelRecord:
         """All that is needed to predict, and to go on from here."""
@@ -373,20 +371,12 @@ def resume(
 
 
 def doubling(rows: int) -> int:
-    """The next power of two.
-
-    >>> [doubling(rows) for rows in (0, 1, 2, 3)]
-    [1, 2, 4, 4]
-    """
+    """The next power of two: 1, 2, 4, 4 after 0, 1, 2, 3."""
     return 1 << rows.bit_length() if rows else 1
 
 
 def multiples(step: int) -> Stop:
-    """The next multiple of a step.
-
-    >>> [multiples(5)(rows) for rows in (0, 4, 5)]
-    [5, 5, 10]
-    """
+    """The next multiple of a step."""
     return lambda rows: (rows // step + 1) * step
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from types import NoneType
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -14,21 +15,15 @@ import numpy as np
 MAX_COUNT: Final = 2**53
 MAX_DIGITS, _MAX_DEPTH = 2500, 64
 
-# What a field must be, and the words for one that is not.
-_KINDS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
-    "any": (lambda value: True, ""),
-    "flag": (lambda value: isinstance(value, bool), "neither true nor false"),
-    "count": (
-        lambda value: type(value) is int and 0 <= value <= MAX_COUNT,
-        "not a whole number from 0 to 2⁵³",
-    ),
-    "text": (lambda value: isinstance(value, str), "not a string"),
-    "list": (lambda value: isinstance(value, list), "not a list"),
-    "object": (lambda value: isinstance(value, dict), "not an object"),
-    "object or null": (
-        lambda value: isinstance(value, dict | None),
-        "neither an object nor null",
-    ),
+# The types of a field, and the words for one that has another.
+_KINDS: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
+    "any": (object, ""),
+    "flag": (bool, "neither true nor false"),
+    "count": (int, "not a whole number from 0 to 2⁵³"),
+    "text": (str, "not a string"),
+    "list": (list, "not a list"),
+    "object": (dict, "not an object"),
+    "object or null": ((dict, NoneType), "neither an object nor null"),
 }
 
 
@@ -41,8 +36,6 @@ def parse_object(text: str, what: str) -> dict[str, object]:
 
     Integers are limited to 2,500 digits before they are computed with.
 
-    Examples
-    --------
     >>> parse_object('{"a": 1, "a": 2}', "the header")
     Traceback (most recent call last):
         ...
@@ -56,22 +49,25 @@ def parse_object(text: str, what: str) -> dict[str, object]:
             raise InvalidJsonError(f"{what} has the key {key[:80]!r} twice")
         return found
 
-    def finite(number: str) -> float:
-        if len(number) > MAX_DIGITS or not math.isfinite(float(number)):
+    def bounded(number: str) -> float:
+        if len(number) > MAX_DIGITS:
+            raise InvalidJsonError(f"{what} has a number of more than {MAX_DIGITS:,} digits")
+        if number.lstrip("-").isdigit():
+            return int(number)
+        if not math.isfinite(float(number)):
             raise InvalidJsonError(f"{what} has a number beyond float64")
         return float(number)
-
-    def whole(number: str) -> int:
-        if len(number) > MAX_DIGITS:
-            raise InvalidJsonError(f"{what} has an integer of more than {MAX_DIGITS:,} digits")
-        return int(number)
 
     def refuse(word: str) -> NoReturn:
         raise InvalidJsonError(f"{what} has {word}, which is not JSON")
 
     try:
         found: object = json.loads(
-            text, object_pairs_hook=once, parse_float=finite, parse_int=whole, parse_constant=refuse
+            text,
+            object_pairs_hook=once,
+            parse_float=bounded,
+            parse_int=bounded,
+            parse_constant=refuse,
         )
     except InvalidJsonError:
         raise
@@ -85,8 +81,6 @@ def parse_object(text: str, what: str) -> dict[str, object]:
 def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list[Any]:
     """The values of the fields named, each of its kind or one of some words; others are refused.
 
-    Examples
-    --------
     >>> take_fields({"rows": 3, "form": "dense"}, "it", rows="count", form=("dense", "sparse"))
     [3, 'dense']
     """
@@ -99,8 +93,10 @@ def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list
         if isinstance(kind, tuple):
             fits, wrong = value in kind, f"not one of {', '.join(kind)}"
         else:
-            holds, wrong = _KINDS[kind]
-            fits = holds(value)
+            types, wrong = _KINDS[kind]
+            fits = isinstance(value, types)
+        if kind == "count":
+            fits = type(value) is int and 0 <= value <= MAX_COUNT
         if not fits:
             raise InvalidJsonError(f"{name!r} in {what} is {wrong}")
     if len(body) > len(kinds):
@@ -110,13 +106,7 @@ def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list
 
 
 def as_json(value: object, what: str, depth: int = 0) -> object:
-    """A copy of a value in terms of JSON; tuples become lists, all else is refused.
-
-    Examples
-    --------
-    >>> as_json({"size": np.float64(0.5), "rows": (1, 2)}, "it")
-    {'size': 0.5, 'rows': [1, 2]}
-    """
+    """A copy of a value in terms of JSON; tuples become lists, all else is refused."""
     if depth > _MAX_DEPTH:
         raise InvalidJsonError(f"{what} is nested more than {_MAX_DEPTH} deep")
     if isinstance(value, Mapping):
@@ -126,13 +116,11 @@ def as_json(value: object, what: str, depth: int = 0) -> object:
         return {key: as_json(part, f"{what}[{key!r}]", depth + 1) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [as_json(part, f"{what}[{k}]", depth + 1) for k, part in enumerate(value)]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidJsonError(f"{what} is {value!r}, which JSON cannot hold")
+    value = value.item() if isinstance(value, np.generic) else value
     if type(value) is int and value.bit_length() > 3.3 * MAX_DIGITS:
         raise InvalidJsonError(f"{what} is an integer of {value.bit_length()} bits")
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    kind = type(value).__name__
-    raise InvalidJsonError(f"{what} is {str(value)[:200]} ({kind}), which JSON cannot hold")
+    infinite = isinstance(value, float) and not math.isfinite(value)
+    if infinite or not isinstance(value, bool | int | float | str | None):
+        kind = type(value).__name__
+        raise InvalidJsonError(f"{what} is {str(value)[:200]} ({kind}), which JSON cannot hold")
+    return value

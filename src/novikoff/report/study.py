@@ -58,36 +58,25 @@ REST = "(rest)"
 
 @dataclass(frozen=True)
 class Options:
-    """How a study is made.
-
-    With a ``positive`` label, the question is this class against all others. ``order``,
-    ``epochs`` (None: 10,000, fewer for large data), ``seed`` and ``scale`` (whether it sees
-    features of mean 0 and variance 1) are those of the perceptron; without a ``verdict`` nothing
-    else runs. ``budget`` is in seconds, loading and compiling not counted. ``average``: the
-    average of the perceptron's weights is the model; it may err on data that the last weights
-    separate, so this is for studies without a verdict. ``proofs``: the margin, the lower bound
-    on mistakes and the like are wanted beside the model.
-    """
+    """How a study is made."""
 
     fit_intercept: bool = True
-    positive: Hashable = None
-    order: str = "permuted"
-    epochs: int | None = None
+    positive: Hashable = None  # a label: this class against all others
+    order: str = "permuted"  # of the perceptron, as are epochs, seed, average and scale
+    epochs: int | None = None  # None: 10,000, fewer for large data
     seed: int = 0
-    budget: float | None = None
-    verdict: bool = True
-    average: bool = False
-    proofs: bool = True
-    scale: Literal["standard", "none"] = "standard"
+    budget: float | None = None  # seconds, loading and compiling not counted
+    verdict: bool = True  # else only the perceptron runs
+    average: bool = False  # the model is the average of its weights, which may err needlessly
+    proofs: bool = True  # beside the model: the margin, the lower bound on mistakes and the like
+    scale: Literal["standard", "none"] = (
+        "standard"  # features of mean 0 and variance 1, or as given
+    )
 
 
 @dataclass(frozen=True)
 class Case:
-    """One class against another, or against the rest (``negative`` is None).
-
-    ``scaled`` is the verdict on the standardised features, whose margin and bound are those of
-    the perceptron's run.
-    """
+    """One class against another, or against the rest (``negative`` is None)."""
 
     positive: Label
     negative: Label | None
@@ -95,7 +84,7 @@ class Case:
     recession: Recession | None = None
     errors: int | None = None
     bound: ErrorBound | None = None
-    scaled: Verdict | None = None
+    scaled: Verdict | None = None  # on the standardised features, which the perceptron sees
 
     @property
     def least_errors(self) -> int | None:
@@ -136,73 +125,48 @@ def study(
     >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
-    tell = progress or (lambda step, interval: None)
-    found = Study(check_matrix(X), check_labels(y), options, tell, names)
-    found._sum_up(*found._make(loading))
+    found = Study(check_matrix(X), check_labels(y), options, names)
+    found._tell = progress or found._tell
+    found.rule, found.model = found._learn(loading)
+    found._tell("report", None)
+    found._sum_up()
     return found
 
 
 class Study:
-    """All that was found; made by `study`.
+    """All that was found; made by `study`."""
 
-    Attributes
-    ----------
-    classes : list of labels
-        The labels of the model.
-    codes : array of int
-        The class of each row.
-    cases : list of Case
-        One for two classes, else one for each; empty without a verdict.
-    run : Run or None
-        The perceptron from zero; None where no rule is perfect.
-    model : LinearModel
-        The best rule found, for the features as given.
-    rule : str
-        "perceptron", "average", "largest margin" or "fewest mistakes".
-    pocket : list of FewestMistakes
-        For each rule of a model of fewest mistakes, how it came about.
-    problem : Problem
-        The rows that the perceptron saw, signed for two classes.
-    confusion : array of int
-        Rows of each class (down) that the model gives to each class (across).
-    duplicates : list of arrays
-        Identical rows with different labels.
-    sha256 : str
-        The digest of rows and classes.
-    options : Options
-        How it was made.
-    loading : float
-        Seconds spent on loading and compiling.
-    """
+    options: Options
+    classes: list[Label]  # the labels of the model
+    codes: Indices  # the class of each row
+    cases: list[Case]  # one for two classes, else one for each; empty without a verdict
+    run: Run | None = None  # the perceptron from zero; None where no rule is perfect
+    model: LinearModel  # the best rule found, for the features as given
+    rule: str  # "perceptron", "average", "largest margin" or "fewest mistakes"
+    pocket: list[FewestMistakes]  # how each rule of a model of fewest mistakes came about
+    problem: Problem  # the rows that the perceptron saw, signed for two classes
+    confusion: Indices  # rows of each class (down) that the model gives to each class (across)
+    duplicates: list[Indices]  # identical rows with different labels
+    sha256: str = ""  # the digest of rows and classes
+    loading: float = 0.0  # seconds spent on loading and compiling
 
-    model: LinearModel
-    rule: str
-    confusion: Indices
-    duplicates: list[Indices]
-    sha256: str
-    loading: float
-
-    def __init__(
-        self, X: Matrix, y: Labels, options: Options, tell: Progress, names: Sequence[str] | None
-    ) -> None:
-        self.options, self._tell = options, tell
+    def __init__(self, X: Matrix, y: Labels, options: Options, names: Sequence[str] | None) -> None:
         check_width(X.shape[1])
         values, codes = np.unique(y, return_inverse=True)
+        self.options = options
         self._given: list[Label] = [plain_label(value) for value in values.tolist()]
         self._given_codes = codes.astype(np.int64)
         self._labels, self.codes = self._against_rest(values)
-        self.classes: list[Label] = [plain_label(value) for value in self._labels.tolist()]
+        self.classes = [plain_label(value) for value in self._labels.tolist()]
         if len(self.classes) < 2:
             raise ValueError(f"All rows have the label {self._given[0]!r}: two classes are needed.")
         self._scheme = scheme_for(len(self.classes), "ovr")
         signs = np.ones(len(y), dtype=np.int8)
-        self._as_given = pose(X, signs, options.fit_intercept, names=names)
-        self.problem = self._as_given
+        self.problem = self._as_given = pose(X, signs, options.fit_intercept, names=names)
         self._digest: MatrixDigest | None = None
-        self.cases: list[Case] = []
-        self.pocket: list[FewestMistakes] = []
-        self.run: Run | None = None
+        self.cases, self.pocket, self.duplicates = [], [], []
         self._clock = Clock(options.budget)
+        self._tell: Progress = lambda step, interval: None
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:
@@ -238,7 +202,7 @@ class Study:
         chosen = self._given_codes == self._given.index(positive)
         return np.array([REST, str(positive)]), chosen.astype(np.int64)
 
-    def _make(self, loading: Loading) -> tuple[str, LinearModel]:
+    def _learn(self, loading: Loading) -> tuple[str, LinearModel]:
         """The best rule that was found, and what it is."""
         if self.options.verdict:
             self._decide()
@@ -247,20 +211,18 @@ class Study:
             if not self.cases or (run.clean and run.returned):
                 return "average" if self.options.average else "perceptron", model
             if set(self.kinds) == {"separable"}:
-                W = np.column_stack([_turned(case, case.verdict) for case in self.cases])
+                W = np.column_stack([separator(case, case.verdict) for case in self.cases])
                 return "largest margin", self._model(W, "ovr")
         return "fewest mistakes", self._fill_pocket(loading)
 
-    def _sum_up(self, rule: str, model: LinearModel) -> None:
+    def _sum_up(self) -> None:
         """Count what the model does, and list what contradicts every model."""
-        self._tell("report", None)
-        self.rule, self.model = rule, model
         n = len(self.classes)
-        pairs = np.bincount(self.codes * n + self._predicted(model), minlength=n * n)
+        pairs = np.bincount(self.codes * n + self._predicted(self.model), minlength=n * n)
         self.confusion = pairs.reshape(n, n)
         if n == 2:
             self.problem = self.problem.resigned(signs_of(self.codes, self._scheme.sides, 0))
-        self.duplicates, self.sha256, self.loading = [], "", self._clock.stopped
+        self.loading = self._clock.stopped
         if self.options.proofs and self.imperfect:
             from novikoff.geometry.duplicates import conflicting_duplicates
 
@@ -306,17 +268,17 @@ class Study:
 
     def _run_perceptron(self, loading: Loading) -> tuple[LinearModel, Run]:
         """The perceptron from zero weights, its rule for the features as given."""
-        options, fit_intercept = self.options, self.options.fit_intercept
+        options, X, scaling = self.options, self._as_given.X, None
+        self._tell("loading", None)
         with self._clock.standing_still():
             from novikoff.core import orders, updates
             from novikoff.core.training import Plan, load_kernels, train
 
-        self._tell("loading", None)
         began, stopped = time.perf_counter(), self._clock.stopped
-        order, X, scaling = orders.named(options.order), self._as_given.X, None
+        order = orders.named(options.order)
         if options.scale == "standard":
-            scaling = Scaling.of(X, centre=fit_intercept)
-            self.problem = pose(scaling.apply(X), self._as_given.signs, fit_intercept)
+            scaling = Scaling.of(X, centre=options.fit_intercept)
+            self.problem = pose(scaling.apply(X), self._as_given.signs, options.fit_intercept)
         with self._clock.standing_still(), loading():
             load_kernels(self.problem, self._scheme, order)
         self._tell("perceptron", None)  # Ctrl-C is lost inside the compiler, and heard here
@@ -332,13 +294,15 @@ class Study:
         )
         trained = train(self.problem, self.codes, self._scheme, plan)
         seconds = time.perf_counter() - began - (self._clock.stopped - stopped)
-        model = LinearModel.trained(trained, self._labels, fit_intercept)
+        model = LinearModel.trained(trained, self._labels, options.fit_intercept)
         if scaling is not None:
             blank = np.empty((0, model.n_rules))
             model = replace(model, W=scaling.back(model.decisive()), weighted=blank)
-        clean, mistakes = bool(trained.converged), int(trained.totals[2].sum())
-        proved = not self.cases or not clean or self._separates(model.W)
-        self.run = Run(clean, mistakes, int(trained.epochs), seconds, options.scale, proved)
+        clean = bool(trained.converged)
+        returned = not self.cases or not clean or self._separates(model.W)
+        self.run = Run(
+            clean, model.n_mistakes, int(trained.epochs), seconds, options.scale, returned
+        )
         if scaling is not None and options.proofs:
             self.cases = [self._with_scaled(case) for case in self.cases]
         return model, self.run
@@ -418,11 +382,9 @@ class Study:
         model.totals[1:] = [best.updates for best in self.pocket]
         return model
 
-    def _model(self, W: Vector, multi_class: str) -> LinearModel:
+    def _model(self, W: Vector, kind: str) -> LinearModel:
         bias = self.options.fit_intercept
-        blank = LinearModel.blank(
-            self._labels, len(W) - 1, fit_intercept=bias, multi_class=multi_class
-        )
+        blank = LinearModel.blank(self._labels, len(W) - 1, fit_intercept=bias, multi_class=kind)
         return replace(blank, W=W)
 
     def _predicted(self, model: LinearModel) -> Indices:
@@ -436,7 +398,7 @@ class Clock:
         self.end = None if seconds is None else time.monotonic() + seconds
         self.stopped = 0.0
 
-    def left(self, share: float = 1.0) -> Limits:
+    def left(self, share: float) -> Limits:
         """A share of the seconds that are left, never quite none."""
         if self.end is None:
             return Limits()
@@ -463,7 +425,7 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
     """The model of a study, for a file: an estimator's name, its parameters and what it found."""
     from novikoff.report.model_file import ModelRecord, pocket_state, run_state
 
-    options, model = found.options, found.model
+    options, model, run = found.options, found.model, found.run
     parameters: dict[str, object] = {
         "fit_intercept": options.fit_intercept,
         "multi_class": model.multi_class,
@@ -476,24 +438,22 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
             [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in found.pocket],
         )
         return ModelRecord("Pocket", model, names, parameters, fitted, arrays)
-    parameters["order"] = options.order
-    if model.averages:
-        parameters["average"] = "averaged"
-    run = found.run
+    parameters |= {"order": options.order, "average": "averaged" if model.averages else False}
     clean = found.rule == "largest margin" or (run is not None and run.clean)
     fitted = run_state(0 if run is None else run.epochs, converged=clean)
     return ModelRecord("Perceptron", model, names, parameters, fitted)
 
 
-def reference_of(found: Study) -> tuple[Vector, float] | None:
-    """Weights and margin of a separator of ``found.problem``, where there is one of two classes."""
-    if len(found.classes) != 2 or not found.cases:
-        return None
-    case = found.cases[0]
-    verdict = case.verdict if case.scaled is None else case.scaled
-    if verdict.kind != "separable":
-        return None
-    return _turned(case, verdict), verdict.margin.lo
+def separator(case: Case, verdict: Verdict) -> Vector:
+    """The weights of a verdict's hyperplane, for the model's positive class."""
+    if verdict.coef is None or verdict.intercept is None:
+        raise ValueError("Without a hyperplane there are no weights.")
+    w = np.append(verdict.coef, verdict.intercept)
+    w = np.ldexp(w, -int(np.frexp(np.abs(w).max())[1]))  # a power of two: the signs stay proved
+    if case.negative is None:
+        return w
+    larger = np.unique(np.array([case.positive, case.negative]))[-1]
+    return w if larger == np.asarray(case.positive) else -w
 
 
 def check_width(n_features: int) -> None:
@@ -509,17 +469,6 @@ def check_width(n_features: int) -> None:
         raise ValueError(
             f"it has {n_features:,} features, and rules of so many weights do not fit into memory."
         )
-
-
-def _turned(case: Case, verdict: Verdict) -> Vector:
-    if verdict.coef is None or verdict.intercept is None:
-        raise ValueError("Without a hyperplane there are no weights.")
-    w = np.append(verdict.coef, verdict.intercept)
-    w = np.ldexp(w, -int(np.frexp(np.abs(w).max())[1]))  # a power of two: the signs stay proved
-    if case.negative is None:
-        return w
-    larger = np.unique(np.array([case.positive, case.negative]))[-1]
-    return w if larger == np.asarray(case.positive) else -w
 
 
 def _renamed(proof: ErrorBound | None, case: Case) -> ErrorBound | None:

@@ -1,4 +1,4 @@
-"""The report: a study, where its rows came from, and the files; as JSON for other programs.
+"""The report: a study, the data it is about, and the files; as JSON for other programs.
 
 Rows are counted from 1, as in the file, the header not counted. ``report.schema.json``
 describes the JSON.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,34 +20,14 @@ from novikoff.core.validation import Label
 from novikoff.report.study import Case, Study
 
 if TYPE_CHECKING:
-    from novikoff.geometry.margin import Interval
+    from novikoff.data import Dataset
+    from novikoff.geometry.separability import Verdict
     from novikoff.report.estimate import Estimate
 
 SCHEMA_VERSION = 2
 # Lists of rows are cut after this many entries; the numbers beside them count all.
 _MAX_LISTED = 1000
 _SEVERITY = ("separable", "quasi-separable", "inseparable", "undecided")
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the rows came from, and how to speak of them."""
-
-    name: str
-    names: Sequence[str]
-    label: str | None
-    rows: Indices
-    ids: Sequence[str] | None = None
-    notes: Sequence[str] = ()
-    sparse: bool = False
-
-
-class Files(NamedTuple):
-    """The files that were written."""
-
-    model: str | None = None
-    certificate: str | None = None
-    plot: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,47 +39,28 @@ class Rows:
     ids: list[str] | None
 
 
-class Verdicts(NamedTuple):
-    """The kind for the data as a whole, the worst of its cases; and the cases."""
-
-    kind: str
-    cases: list[Case]
-
-
-class Logistic(NamedTuple):
-    """What becomes of the weights of a logistic regression.
-
-    Weights without a finite estimate run to +∞, −∞ or (sign 0) either; others are not determined.
-    """
-
-    infinite: list[tuple[str, int]]
-    undetermined: list[str]
-
-
 @dataclass(frozen=True)
 class Report:
-    """All that a person or a program is told of a study."""
+    """All that a person or a program is told of a study; ``files`` are those that were written."""
 
     found: Study
-    source: Source
+    data: Dataset
     estimate: Estimate | None = None
-    files: Files = Files()  # noqa: RUF009 — a tuple
+    files: Mapping[str, str | None] = field(default_factory=dict)
     seconds: float = 0.0
     program: str = f"novikoff {__version__}"
 
     @property
-    def verdict(self) -> Verdicts | None:
-        """The verdicts, if there are any."""
-        kinds = self.found.kinds
-        worst = max(kinds, key=_SEVERITY.index, default="")
-        return Verdicts(worst, self.found.cases) if kinds else None
+    def kind(self) -> str | None:
+        """The kind for the data as a whole, the worst of its cases; None without a verdict."""
+        return max(self.found.kinds, key=_SEVERITY.index, default=None)
 
     @property
     def notes(self) -> list[str]:
         """What is to be said about the data, and why verdicts went no further."""
         reasons = dict.fromkeys(case.verdict.obstacle for case in self.found.cases)
         stopped = [f"the verdict went no further: {reason}" for reason in reasons if reason]
-        return [*self.source.notes, *stopped]
+        return [*self.data.notes, *stopped]
 
     @property
     def positive(self) -> Label | None:
@@ -118,41 +79,42 @@ class Report:
 
     def rows(self, rows: Indices) -> Rows:
         """Rows by the numbers of their file."""
-        first, ids = rows[:_MAX_LISTED].tolist(), self.source.ids
-        numbers: list[int] = self.source.rows[first].tolist()
+        first, ids = rows[:_MAX_LISTED].tolist(), self.data.ids
+        numbers: list[int] = self.data.rows[first].tolist()
         return Rows(len(rows), numbers, None if ids is None else [ids[i] for i in first])
 
-    def logistic(self, case: Case) -> Logistic | None:
-        """The fate of a logistic regression's weights, of a case that is quasi-separable."""
+    def logistic(self, case: Case) -> tuple[list[tuple[str, int]], list[str]] | None:
+        """The fate of a logistic regression's weights, of a case that is quasi-separable.
+
+        Weights without a finite estimate run to +∞, −∞ or (sign 0) either; others are not
+        determined by the data.
+        """
         fate, verdict = case.recession, case.verdict
         if fate is None or verdict.coef is None or verdict.intercept is None:
             return None
-        names = [*self.source.names, "(intercept)"]
+        names = [*self.data.names, "(intercept)"]
         signs = np.sign(np.append(verdict.coef, verdict.intercept)).astype(int).tolist()
-        return Logistic(
-            [(names[j], signs[j]) for j in np.flatnonzero(fate.infinite).tolist()],
-            [names[j] for j in np.flatnonzero(fate.undetermined).tolist()],
-        )
+        infinite = [(names[j], signs[j]) for j in np.flatnonzero(fate.infinite).tolist()]
+        return infinite, [names[j] for j in np.flatnonzero(fate.undetermined).tolist()]
 
     def to_json(self) -> str:
         """The report as JSON."""
-        found, source, verdict = self.found, self.source, self.verdict
+        found, data, duplicates = self.found, self.data, self.found.duplicates
         body = {
             "schema_version": SCHEMA_VERSION,
             "program": self.program,
             "data": {
-                "source": source.name,
-                "rows": len(source.rows),
-                "features": len(source.names),
-                "sparse": source.sparse,
-                "label": source.label,
+                "source": data.source,
+                "rows": data.n_rows,
+                "features": len(data.names),
+                "sparse": data.sparse,
+                "label": data.label,
                 "positive": self.positive,
                 "fit_intercept": found.options.fit_intercept,
                 "classes": [{"label": label, "rows": count} for label, count in self.classes],
                 "notes": self.notes,
             },
-            "verdict": verdict
-            and {"kind": verdict.kind, "cases": [self._case(case) for case in verdict.cases]},
+            "verdict": self.kind and {"kind": self.kind, "cases": [*map(self._case, found.cases)]},
             "perceptron": found.run and asdict(found.run),
             "model": {
                 "rule": found.rule,
@@ -160,50 +122,45 @@ class Report:
                 "confusion": found.confusion.tolist(),
             },
             "duplicates": {
-                "groups": len(found.duplicates),
-                "listed": [asdict(self.rows(rows)) for rows in found.duplicates[:_MAX_LISTED]],
+                "groups": len(duplicates),
+                "listed": [asdict(self.rows(rows)) for rows in duplicates[:_MAX_LISTED]],
             },
             "estimate": self.estimate and asdict(self.estimate),
-            "files": self.files._asdict(),
+            "files": dict(self.files),
             "seconds": self.seconds,
         }
         return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def _case(self, case: Case) -> dict[str, object]:
-        verdict, scaled, logistic = case.verdict, case.scaled, self.logistic(case)
+        verdict, fate = case.verdict, self.logistic(case)
         separated = verdict.separated_rows if verdict.kind == "quasi-separable" else np.arange(0)
+        geometric = verdict.geometric_margin
         return {
             "positive": case.positive,
             "negative": case.negative,
             "kind": verdict.kind,
-            "margin": _bounds(verdict.margin),
-            "geometric_margin": _bounds(verdict.geometric_margin),
-            "radius": _finite(verdict.radius),
-            "mistake_bound": verdict.mistake_bound,
-            "scaled": scaled
-            and {
-                "margin": _bounds(scaled.margin),
-                "radius": _finite(scaled.radius),
-                "mistake_bound": scaled.mistake_bound,
-            },
+            **_bound(verdict),
+            "geometric_margin": {"lo": _finite(geometric.lo), "hi": _finite(geometric.hi)},
+            "scaled": case.scaled and _bound(case.scaled),
             "support": asdict(self.rows(verdict.support)),
             "separated": asdict(self.rows(separated)),
-            "logistic": logistic
+            "logistic": fate
             and {
-                "infinite": [{"name": name, "sign": sign} for name, sign in logistic.infinite],
-                "undetermined": logistic.undetermined,
+                "infinite": [{"name": name, "sign": sign} for name, sign in fate[0]],
+                "undetermined": fate[1],
             },
             "errors": case.errors,
             "errors_lower_bound": case.least_errors,
         }
 
 
-summarize = Report
-
-
-def _bounds(interval: Interval) -> dict[str, float | None]:
-    """An interval that is guaranteed to hold a number; null is infinity."""
-    return {"lo": _finite(interval.lo), "hi": _finite(interval.hi)}
+def _bound(verdict: Verdict) -> dict[str, object]:
+    """γ in an interval, R, and ⌊R²/γ²⌋; null is infinity."""
+    return {
+        "margin": {"lo": _finite(verdict.margin.lo), "hi": _finite(verdict.margin.hi)},
+        "radius": _finite(verdict.radius),
+        "mistake_bound": verdict.mistake_bound,
+    }
 
 
 def _finite(number: float) -> float | None:

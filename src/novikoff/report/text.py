@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from novikoff.report.summary import Report, Rows
 
 _COUNTING = "(counted from 1, without the header)"
-_SHOWN, _SHOWN_GROUPS = 12, 5
+_SHOWN = 12
 _VERDICTS = {
     "separable": "a hyperplane {which} has all {n:,} rows on their side",
     "quasi-separable": "hyperplanes {which} can have {apart} strictly on their side, the other "
@@ -24,28 +24,19 @@ _VERDICTS = {
 }
 
 
-def lines(report: Report) -> Iterator[tuple[str, str]]:
+def lines(report: Report, *, classes: int = _SHOWN, groups: int = 5) -> Iterator[tuple[str, str]]:
     """Heading and text of each line; lines that belong to the one above have no heading.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from novikoff.report.study import study
-    >>> from novikoff.report.summary import Report, Source
-    >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array(["low", "low", "high"])
-    >>> source = Source("three.csv", ["x"], "level", np.arange(1, 4))
-    >>> for heading, text in list(lines(Report(study(X, y), source)))[:2]:
-    ...     print(f"{heading:8} {text}")
-    data     three.csv · 3 rows · 1 feature · label level: low (+, 2)  high (−, 1)
-    verdict  separable — proved: a hyperplane with a bias has all 3 rows on their side
+    A confusion matrix of more than so many ``classes``, and more ``groups`` of duplicates, are
+    left to the JSON.
     """
     yield "data", _data(report)
     for note in report.notes:
         yield "", note
     yield from _verdict(report)
     yield from _perceptron(report)
-    yield from _mistakes(report)
-    yield from _duplicates(report)
+    yield from _mistakes(report, classes)
+    yield from _duplicates(report, groups)
     yield from _files(report)
 
 
@@ -57,8 +48,6 @@ def number(value: float) -> str:
 def large(count: int) -> str:
     """A count for a person: beyond 15 digits as a power of ten.
 
-    Examples
-    --------
     >>> large(12345), large(14 * 10**15), large(10**400)
     ('12,345', '1.4·10^16', '1.0·10^400')
     """
@@ -71,8 +60,6 @@ def large(count: int) -> str:
 def interval(bounds: Interval) -> str:
     """The digits that both ends agree on, and how near the ends are.
 
-    Examples
-    --------
     >>> from novikoff.geometry.margin import Interval
     >>> interval(Interval(0.00103721, 0.00103724)), interval(Interval(0.5, math.inf))
     ('= 0.0010372… (proved to 3e-08)', '≥ 0.5')
@@ -109,9 +96,9 @@ def _some(parts: Sequence[str], count: int, shown: int = _SHOWN) -> str:
 
 
 def _data(report: Report) -> str:
-    source, classes = report.source, report.classes
-    features = f"{counted(len(source.names), 'feature')}{' (sparse)' if source.sparse else ''}"
-    label = "label" if source.label in (None, "label") else f"label {source.label}"
+    data, classes = report.data, report.classes
+    features = f"{counted(len(data.names), 'feature')}{' (sparse)' if data.sparse else ''}"
+    label = "label" if data.label in (None, "label") else f"label {data.label}"
     if len(classes) == 2:
         ordered = sorted(classes, key=lambda part: part[0] != report.positive)
         signed = zip(ordered, "+−", strict=True)
@@ -119,16 +106,16 @@ def _data(report: Report) -> str:
     else:
         counts = "  ".join(f"{name} ({rows:,})" for name, rows in classes[:_SHOWN])
         counts = f"{len(classes)} classes  {counts}{'  …' if len(classes) > _SHOWN else ''}"
-    return f"{source.name} · {len(source.rows):,} rows · {features} · {label}: {counts}"
+    return f"{data.source} · {data.n_rows:,} rows · {features} · {label}: {counts}"
 
 
 def _verdict(report: Report) -> Iterator[tuple[str, str]]:
     cases, kinds = report.found.cases, report.found.kinds
     if len(cases) == 1:
         yield from _case(report, cases[0])
-    elif report.verdict is not None:
+    elif cases:
         tally = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-        yield "verdict", f"{report.verdict.kind} — each class against the rest: {tally}"
+        yield "verdict", f"{report.kind} — each class against the rest: {tally}"
         width = max(len(str(case.positive)) for case in cases)
         for case in cases:
             line = f"{case.verdict.kind:16} {_one_line(report, case)}"
@@ -153,7 +140,7 @@ def _case(report: Report, case: Case) -> Iterator[tuple[str, str]]:
         yield "verdict", "undecided — more time (--budget) or another scale may decide"
         yield "margin", f"γ {interval(verdict.margin)}"
         return
-    n, apart = len(report.source.rows), len(verdict.separated_rows)
+    n, apart = report.data.n_rows, len(verdict.separated_rows)
     proved = _VERDICTS[verdict.kind].format(
         which="with a bias" if fit_intercept else "through the origin",
         n=n,
@@ -212,8 +199,8 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
         yield "", "its rule, mapped back to the features as given, has every row right: proved"
 
 
-def _mistakes(report: Report) -> Iterator[tuple[str, str]]:
-    errors, n, cases = report.found.errors, len(report.source.rows), report.found.cases
+def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
+    errors, n, cases = report.found.errors, report.data.n_rows, report.found.cases
     if errors == 0:
         return
     text = f"{errors:,} of {n:,} rows ({errors / n:.1%})"
@@ -223,12 +210,12 @@ def _mistakes(report: Report) -> Iterator[tuple[str, str]]:
     elif least:
         text += f"; proved: every hyperplane makes at least {least:,}"
     yield "mistakes", text
-    yield from _confusion(report)
+    yield from _confusion(report, most)
 
 
-def _confusion(report: Report) -> Iterator[tuple[str, str]]:
+def _confusion(report: Report, most: int) -> Iterator[tuple[str, str]]:
     labels = [str(label) for label in report.found.classes]
-    if len(labels) > _SHOWN:
+    if len(labels) > most:
         yield "", f"(the confusion matrix of {len(labels)} classes is in --format json)"
         return
     short = [label if len(label) <= 14 else label[:13] + "…" for label in labels]
@@ -243,15 +230,15 @@ def _confusion(report: Report) -> Iterator[tuple[str, str]]:
         yield "" if k else "confusion", f"{first:{widths[0]}}{right}"
 
 
-def _duplicates(report: Report) -> Iterator[tuple[str, str]]:
+def _duplicates(report: Report, most: int) -> Iterator[tuple[str, str]]:
     groups = report.found.duplicates
     if groups:
         count = counted(len(groups), "group")
         yield "duplicates", f"{count} of identical rows with different labels:"
-    for rows in groups[:_SHOWN_GROUPS]:
+    for rows in groups[:most]:
         yield "", f"rows {rows_text(report.rows(rows))}"
-    if len(groups) > _SHOWN_GROUPS:
-        yield "", f"… and {len(groups) - _SHOWN_GROUPS:,} more (--format json lists them)"
+    if len(groups) > most:
+        yield "", f"… and {len(groups) - most:,} more (--format json lists them)"
 
 
 def _files(report: Report) -> Iterator[tuple[str, str]]:
@@ -262,6 +249,5 @@ def _files(report: Report) -> Iterator[tuple[str, str]]:
             f"{guess.errors:,} errors on {guess.rows:,} unseen rows ({guess.rate:.1%}; 95 % "
             f"interval {guess.low:.1%} to {guess.high:.1%}), {guess.method}",
         )
-    text = files.model or "not written"
-    text += f"   certificate  {files.certificate}" if files.certificate else ""
-    yield "model", text + (f"   plot  {files.plot}" if files.plot else "")
+    others = [f"   {name}  {files[name]}" for name in ("certificate", "plot") if files.get(name)]
+    yield "model", (files.get("model") or "not written") + "".join(others)

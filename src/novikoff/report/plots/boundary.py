@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.margins import LinearClassifier, Rule, Side, norm_of, rule_of
+from novikoff.report.plots.margins import LinearClassifier, Rule, Side, rule_of
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -117,8 +118,8 @@ class BoundaryDisplay:
         ax.set_ylim(low[1], high[1])
         if self.view.labels[1].startswith("jitter"):
             ax.set_yticks([])
-        title = " against ".join(self.sides) + self.view.held
-        style.label_axes(ax, x=self.view.labels[0], y=self.view.labels[1], title=title)
+        x, y = self.view.labels
+        style.label_axes(ax, x=x, y=y, title=" against ".join(self.sides) + self.view.held)
         style.legend_below(ax, note.strip())
         self.ax_, self.figure_ = ax, style.figure_of(ax)
         return self
@@ -251,14 +252,14 @@ def principal_direction(X: Floats | sp.csr_array, beside: Vector) -> Vector:
     """
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     scale = max(abs(float(X.max())), abs(float(X.min()))) or 1.0
-    across = beside / norm_of(beside)
+    across = beside / math.hypot(*beside.tolist())
     v: Vector = np.random.default_rng(0).normal(size=int(X.shape[1]))
     for _ in range(_POWER_ITERATIONS):
         v = (v - across * (across @ v)) / scale
         heights = X @ v - mean @ v
         v = (X.T @ heights - mean * heights.sum()) / scale
         v -= across * (across @ v)
-        length = norm_of(v)
+        length = math.hypot(*v.tolist())
         if length <= 1e-14 * X.shape[0]:  # rounding of rows that are at most 1, scaled
             return np.zeros_like(v)
         v /= length

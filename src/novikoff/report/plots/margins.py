@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -40,7 +41,7 @@ class Rule:
     @property
     def norm(self) -> float:
         """‖w‖, whatever its size."""
-        return norm_of(self.w)
+        return math.hypot(*self.w.tolist())
 
     @property
     def margins(self) -> Vector:
@@ -50,12 +51,6 @@ class Rule:
     def feature(self, column: int) -> str:
         """The name of a feature for a label."""
         return f"feature {column}" if self.names is None else style.clean_name(self.names[column])
-
-
-def norm_of(w: Vector) -> float:
-    """‖w‖ without overflow or underflow on the way."""
-    size = float(np.abs(w).max(initial=0.0))
-    return size * float(np.linalg.norm(w / size)) if size > 0.0 else 0.0
 
 
 def rule_of(
@@ -78,16 +73,14 @@ def rule_of(
         raise ValueError(f"X has {matrix.shape[1]} columns, but the rule has {len(w)} weights.")
     if not w.any():
         raise ValueError("All weights are zero: there is no hyperplane to draw.")
-    signs, unknown = np.zeros(len(labels), dtype=np.int8), np.ones(len(labels), dtype=np.bool_)
-    for c in classes:
-        there = labels == c
-        signs[there] = 1 if c == positive else -1 if negative in (None, c) else 0
-        unknown[there] = False
+    unknown = ~np.isin(labels, classifier.classes_)
     if unknown.any():
         row = int(np.argmax(unknown))
         raise ValueError(
             f"The label {labels.tolist()[row]!r} in row {row} is not one of the classes {classes}."
         )
+    negatives = labels != positive if negative is None else labels == negative
+    signs = (labels == positive).astype(np.int8) - negatives.astype(np.int8)
     rows = np.flatnonzero(signs)
     if len(rows) == 0:
         raise ValueError("There are no rows to draw: none is of a class of this rule.")

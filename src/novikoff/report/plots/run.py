@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.margins import LinearClassifier, Rule, Side, find_rule, norm_of, rule_of
+from novikoff.report.plots.margins import LinearClassifier, Rule, Side, find_rule, rule_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,7 +172,7 @@ class ProofDisplay:
             raise ValueError(
                 f"The proof needs a positive margin and radius, not {margin}, {radius}."
             )
-        inner, length = trace.inner / norm_of(w_star), np.sqrt(trace.squared_norm)
+        inner, length = trace.inner / math.hypot(*w_star), np.sqrt(trace.squared_norm)
         inner_bound = margin * np.cumsum(trace.tau)
         squared_bound = radius**2 * np.cumsum(trace.tau**2) + 2.0 * delta * np.cumsum(trace.tau)
         return cls(
@@ -230,7 +231,7 @@ def _panel(ax: Axes, values: Vector, bound: Vector, until: float) -> None:
 def _margin_and_radius(rule: Rule, w_star: Vector, bias: float) -> tuple[float, float]:
     """γ and R of the rows; ValueError if w* does not separate them."""
     shift = bias * w_star[-1] if len(w_star) > len(rule.w) else 0.0
-    aligned = rule.signs * (rule.X @ w_star[: len(rule.w)] + shift) / norm_of(w_star)
+    aligned = rule.signs * (rule.X @ w_star[: len(rule.w)] + shift) / math.hypot(*w_star)
     worst = int(np.argmin(aligned))
     if not aligned[worst] > 0.0:
         raise ValueError(
