@@ -11,6 +11,7 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import threading
@@ -29,6 +30,7 @@ SHARED = _REPO.parent / "shared" / "data"
 COMMAND = [sys.executable, "-m", "novikoff"]
 
 
+PROGRESS = re.compile(r"^novikoff: \d+ s: .*\n", re.MULTILINE)
 COMPILING = "novikoff: compiling for the first time, about 3 s\n"
 
 
@@ -42,8 +44,8 @@ class Result:
 
     @property
     def err(self) -> str:
-        """Standard error, without the line about compiling."""
-        return self.said.replace(COMPILING, "")
+        """Standard error, without the lines about compiling and about long work."""
+        return PROGRESS.sub("", self.said.replace(COMPILING, ""))
 
     @property
     def json(self) -> dict[str, object]:

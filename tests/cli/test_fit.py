@@ -303,3 +303,14 @@ def test_unseen_rows(files: Files, tmp_path: Path) -> None:
     done = inside("fit", files.iris, "--positive", "setosa", "--cv", "5", "--out", tmp_path / "5")
     assert done.line("unseen").startswith("0 errors on 150 unseen rows (0.0%; 95 % interval 0.0%")
     assert done.line("unseen").endswith("5-fold cross-validation")
+
+
+def test_long_work_is_told_where_nobody_watches_a_terminal(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("novikoff.cli.progress.SECONDS_BETWEEN_LINES", 0.0)
+    done = inside("fit", files.iris, "--out", tmp_path)
+    steps = [line.partition(" s: ")[2] for line in done.said.splitlines()]
+    assert "verdict for versicolor" in steps
+    told = [step for step in steps if step.startswith("fewest mistakes of versicolor against")]
+    assert any("so far, no rule has fewer than" in step for step in told)

@@ -24,6 +24,8 @@ _COLOURS = {
     "undecided": "bold magenta",
 }
 _HEADING_WIDTH = 12
+# Between two lines of progress where standard error is no terminal.
+SECONDS_BETWEEN_LINES = 10.0
 # Kernels that are compiled already are loaded with less work than this.
 _SECONDS_TO_LOAD = 0.6
 
@@ -58,9 +60,12 @@ def shown(*, silent: bool = False) -> Iterator[Show]:
 
 @contextlib.contextmanager
 def status_line(*, silent: bool = False) -> Iterator[Callable[[str], None]]:
-    """A line that changes in place, if standard error is a terminal; else nothing is shown."""
-    if silent or not sys.stderr.isatty():
+    """A line that changes in place, if standard error is a terminal; else one now and then."""
+    if silent:
         yield lambda text: None
+        return
+    if not sys.stderr.isatty():
+        yield _lines_now_and_then()
         return
     from rich.console import Console
     from rich.markup import escape
@@ -72,6 +77,20 @@ def status_line(*, silent: bool = False) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=console, transient=True, redirect_stdout=both) as bar:
         task = bar.add_task("", total=None)
         yield lambda text: bar.update(task, description=escape(text))
+
+
+def _lines_now_and_then() -> Callable[[str], None]:
+    """A function that prints what it is told, but not more often than every ten seconds."""
+    began = last = time.monotonic()
+
+    def tell(text: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= SECONDS_BETWEEN_LINES:
+            last = now
+            print(f"novikoff: {now - began:.0f} s: {_clean(text)}", file=sys.stderr, flush=True)
+
+    return tell
 
 
 @contextlib.contextmanager

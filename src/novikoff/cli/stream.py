@@ -103,7 +103,8 @@ def command(data: str, **values: object) -> None:
         if not session.reader.rows.repeatable and asked.passes > 1:
             raise ValueError(f"{data} can be read only once: --passes is for files.")
         try:
-            with status_line(silent=session.silent) as draw:
+            # Its own lines tell how it goes, where standard error is no terminal.
+            with status_line(silent=session.silent or not sys.stderr.isatty()) as draw:
                 session.run(signals, draw)
             session.heed(signals)  # the end may come with the signal
         except ValueError as error:

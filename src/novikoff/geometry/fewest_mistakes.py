@@ -162,12 +162,15 @@ class _Search:
     limits: Limits
     rng: np.random.Generator
     progress: Progress | None
-    w: Vector = field(default_factory=lambda: np.empty(0))
+    w: Vector = field(init=False)
     errors: float = math.inf
     bound: Fraction = Fraction(0)
     claims: list[Dependence] = field(default_factory=list)
     history: list[tuple[int, float]] = field(default_factory=list)
     updates: int = 0
+
+    def __post_init__(self) -> None:
+        self.w = np.zeros(self.problem.p)  # whenever Ctrl-C comes, there is a rule
 
     def run(self, strategy: str, refine: bool, lower_bound: bool) -> None:
         """Cheap rules, the pocket, the descent, the proof.

@@ -49,7 +49,8 @@ Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
 # The perceptron looks at about this many entries of X, within these numbers of epochs.
 ENTRIES_SEEN, MIN_EPOCHS, MAX_EPOCHS = 1_000_000_000, 20, 10_000
-MAX_PAIRED_CLASSES = 30  # up to this many are also told apart pair by pair
+# Up to this many classes are also told apart pair by pair, where X has no more entries than this.
+MAX_PAIRED_CLASSES, MAX_PAIRED_ENTRIES = 30, 1 << 25
 POCKET_UPDATES = 10_000
 _RULES_IN_MEMORY = 16  # at the same time, about
 # The label of all classes but the positive one; it sorts before others, as the negative does.
@@ -242,6 +243,7 @@ class Study:
         asked = self._given if several else self._given[-1:]
         if self.options.positive is not None:
             asked = [plain_label(self.options.positive)]
+        phase = self._clock.left(0.6)
         for k, positive in enumerate(asked):
             negative = None if several else next(c for c in self._given if c != positive)
             step = f"verdict for {positive}" if len(asked) > 1 else "verdict"
@@ -250,7 +252,7 @@ class Study:
             verdict, _ = decide(
                 problem,
                 (positive, negative),
-                limits=self._clock.left(0.6 / (len(asked) - k)),
+                limits=phase.part(1.0 / (len(asked) - k)),
                 progress=partial(self._tell, step),
                 digest=self._digest,
             )
@@ -282,8 +284,8 @@ class Study:
         with self._clock.standing_still(), loading():
             load_kernels(self.problem, self._scheme, order)
         self._tell("perceptron", None)  # Ctrl-C is lost inside the compiler, and heard here
-        size = max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
-        epochs = options.epochs or int(np.clip(ENTRIES_SEEN // size, MIN_EPOCHS, MAX_EPOCHS))
+        affordable = ENTRIES_SEEN // self._size()
+        epochs = options.epochs or int(np.clip(affordable, MIN_EPOCHS, MAX_EPOCHS))
         plan = Plan(
             update=updates.perceptron(),
             order=order,
@@ -339,15 +341,15 @@ class Study:
             from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
         with self._clock.standing_still(), loading():
             load_kernel(self._as_given)
-        self._tell("pocket", None)
-        several, proofs = len(self.classes) > 2, self.options.proofs
-        model = self._fewest_mistakes("ovr", 0.5 if several else 0.9, bound=proofs)
+        n_classes, proofs = len(self.classes), self.options.proofs
+        paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self._size() <= MAX_PAIRED_ENTRIES
+        model = self._fewest_mistakes("ovr", 0.5 if paired else 0.9, bound=proofs)
         if proofs:
             self.cases = [
                 replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
                 for case, best in zip(self.cases, self.pocket, strict=True)
             ]
-        if several and len(self.classes) <= MAX_PAIRED_CLASSES and not self._clock.over:
+        if paired and not self._clock.over:
             kept = self.pocket
             other = self._fewest_mistakes("ovo", 0.9, bound=False)
             wrong = [(self._predicted(each) != self.codes).sum() for each in (other, model)]
@@ -360,27 +362,41 @@ class Study:
         from novikoff.geometry.fewest_mistakes import fewest_mistakes
 
         scheme = scheme_for(len(self.classes), kind)
-        n_rules, seconds = scheme.sides.shape[1], self._clock.left(share).seconds
+        n_rules, limits = scheme.sides.shape[1], self._clock.left(share)
+        limits.updates = POCKET_UPDATES
         self.pocket = []
         for k in range(n_rules):
+            positive, negative = labels_of(scheme, self._labels, k)
+            step = "fewest mistakes"
+            if n_rules > 1:
+                step += f" of {positive} against {'the rest' if negative is None else negative}"
+            self._tell(step, None)
             signs, digest = signs_of(self.codes, scheme.sides, k), self._digest
             problem = self._as_given.resigned(signs)
             if not signs.all():  # a pair of classes: their rows only
                 taken, digest = np.flatnonzero(signs), None
                 problem = pose(problem.X[taken], signs[taken], self.options.fit_intercept)
-            each = None if seconds is None else seconds / n_rules
             best = fewest_mistakes(
                 problem,
                 lower_bound=bound,
-                limits=Limits(updates=POCKET_UPDATES, seconds=each),
+                limits=limits.part(1.0 / (n_rules - k)),
                 rng=np.random.default_rng([self.options.seed, k]),
-                sides=labels_of(scheme, self._labels, k),
+                sides=(positive, negative),
                 digest=digest,
+                progress=partial(self._tell_mistakes, step),
             )
             self.pocket.append(best)
         model = self._model(np.column_stack([best.w for best in self.pocket]), kind)
         model.totals[1:] = [best.updates for best in self.pocket]
         return model
+
+    def _tell_mistakes(self, step: str, errors: float, bound: float) -> None:
+        self._tell(f"{step}: {errors:,.0f} so far, no rule has fewer than {bound:,.0f}", None)
+
+    def _size(self) -> int:
+        """The entries of X, those that are not zero if it is sparse."""
+        X = self._as_given.X
+        return max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
 
     def _model(self, W: Vector, kind: str) -> LinearModel:
         bias = self.options.fit_intercept
