@@ -11,7 +11,7 @@ rounding would widen the interval.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -46,15 +46,6 @@ class Interval(NamedTuple):
         return (self.hi - self.lo) / self.hi if self.hi > 0.0 else 0.0
 
 
-@dataclass(frozen=True)
-class Weighing:
-    """λ ≥ 0 on some rows, and the bound ‖Σ λ_i a_i‖/Σ λ_i that it proves."""
-
-    rows: Indices
-    weights: Vector
-    bound: float
-
-
 def lower_bound(least: Fraction, w: Numbers) -> float:
     """least/‖w‖, rounded down, for a least product that is not below ``least``; 0 if it is < 0.
 
@@ -66,8 +57,8 @@ def lower_bound(least: Fraction, w: Numbers) -> float:
     return exact.square_root_down(least**2 / w.square_norm()) if least > 0 else 0.0
 
 
-def weigh(passes: Passes, rows: Indices, weights: Vector, tol: float) -> Weighing:
-    """What γ cannot exceed, by the weights given; exact where rounding would show."""
+def upper_bound(passes: Passes, rows: Indices, weights: Vector, tol: float) -> float:
+    """‖Σ λ_i a_i‖/Σ λ_i, rounded up; in exact numbers where rounding would show."""
     total = float(weights.sum())
     slip = (len(rows) + 4) * 2.0 * _U
     with np.errstate(all="ignore"):
@@ -78,20 +69,17 @@ def weigh(passes: Passes, rows: Indices, weights: Vector, tol: float) -> Weighin
     slack = slip * passes.problem.radius * total
     bound = (size + slack) / total * (1.0 + 2.0 * slip)
     if not (slack <= tol / 8.0 * size and 2.0**-400 < size < 2.0**400):  # squares are in range
-        exactly = exact.floats(weights)
-        mass = sum(int(value) for value in exactly.whole) * exactly.unit
-        bound = exact.square_root_up(square_of_sum(passes, rows, exactly) / mass**2)
-    return Weighing(rows, weights, bound)
+        return exact_upper_bound(passes, rows, [Fraction(value) for value in weights.tolist()])
+    return bound
 
 
-def square_of_sum(passes: Passes, rows: Indices, weights: Numbers, columns: int = 0) -> Fraction:
-    """‖Σ λ_i a_i‖², exactly, for one weight to each of the rows; of the first columns if given."""
-    total, unit = np.zeros(passes.p, dtype=object), weights.unit
+def exact_upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction]) -> float:
+    """The same without any rounding but the last."""
+    multipliers = exact.numbers(weights)
+    total, unit = np.zeros(passes.p, dtype=object), multipliers.unit
     for part, block in passes.blocks(rows):
-        own = weights._replace(whole=weights.whole[part])
-        whole, smaller = exact.combine(block.A, own)
+        whole, smaller = exact.combine(block.A, multipliers._replace(whole=multipliers.whole[part]))
         if smaller < unit:
             total, unit = total * int(unit / smaller), smaller
         total += block.spread(whole) * int(smaller / unit)
-    used = total[:columns] if columns else total
-    return exact.sum_of_squares(used, unit)
+    return exact.square_root_up(exact.sum_of_squares(total, unit) / sum(weights) ** 2)

@@ -24,6 +24,7 @@ from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes,
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
+    from scipy.optimize import OptimizeResult
 
 # The most entries of a corral's factors, and of a dense working set.
 _MOST_FACTORS = 1 << 27
@@ -34,8 +35,6 @@ _LEAST_ROWS = 64
 _BALANCED = 6
 # Columns whose mean is this power of two times their deviation are far from the origin.
 _FAR = 7
-# Newton steps where a corral is too large, conjugate gradients in each, and the weight of ‖w‖².
-_NEWTON_STEPS, _GRADIENT_STEPS, _RIDGE = 60, 60, 1e-9
 # Rows that are looked at to find out.
 _SAMPLE = 4096
 
@@ -261,54 +260,29 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     return np.sort(rows[order])
 
 
-def descend(passes: Passes, limits: Limits) -> Vector | None:
-    """Weights that seem to separate, where a corral would be too large; None if none are found.
+def descend(passes: Passes, limits: Limits) -> Vector:
+    """Weights that may separate, where a corral would be too large: they are to be proved.
 
-    It minimises c‖w‖² + Σ max(0, 1 − ⟨a_i, w⟩)² by Newton steps, each by conjugate gradients
-    (Keerthi and DeCoste 2005), until all products are positive.
+    L-BFGS minimises Σ max(0, 1 − ⟨a_i, w⟩)²; below 1 no row is on the wrong side.
     """
+    from scipy.optimize import minimize
+
     X, signs = passes.X, passes.signs / passes.problem.unit
-    d = passes.d
     padding = 1.0 if passes.fit_intercept else 0.0
 
-    def times(w: Vector) -> Vector:
-        return np.asarray((X @ w[:d] + padding * w[d]) * signs)
+    def loss(w: Vector) -> tuple[float, Vector]:
+        if limits.reached() is not None:
+            raise OutOfTimeError
+        short = np.maximum(1.0 - (X @ w[:-1] + padding * w[-1]) * signs, 0.0)
+        pull = -2.0 * short * signs
+        return float(short @ short), np.append(X.T @ pull, padding * float(pull.sum()))
 
-    def back(v: Vector) -> Vector:
-        return np.append(X.T @ (v * signs), padding * float((v * signs).sum()))
+    def stop(intermediate_result: OptimizeResult) -> None:
+        if intermediate_result.fun < 1.0:
+            raise StopIteration
 
-    w, m = np.zeros(d + 1), np.zeros(passes.n)
-    for _ in range(_NEWTON_STEPS):
-        active = m < 1.0
-        downhill = back(np.where(active, 1.0 - m, 0.0)) - _RIDGE * w
-        step, along = np.zeros(d + 1), np.zeros(passes.n)
-        residual, direction = downhill, downhill
-        square = float(residual @ residual)
-        for _ in range(_GRADIENT_STEPS):
-            if limits.reached() is not None:
-                raise OutOfTimeError
-            seen = times(direction)
-            curved = back(np.where(active, seen, 0.0)) + _RIDGE * direction
-            scale = square / float(direction @ curved)
-            step, along = step + scale * direction, along + scale * seen
-            residual = residual - scale * curved
-            before, square = square, float(residual @ residual)
-            if not square > 1e-4 * float(downhill @ downhill):
-                break
-            direction = residual + square / before * direction
-        length = 1.0
-        while _hinge(m + length * along) > _hinge(m) and length > 1e-6:
-            length /= 2.0
-        w, m = w + length * step, m + length * along
-        if float(m.min()) > 0.0:
-            return np.asarray(w[: passes.p])
-        if not (length > 1e-6 and math.isfinite(square)):
-            return None
-    return None
-
-
-def _hinge(m: Vector) -> float:
-    return float(np.square(np.maximum(1.0 - m, 0.0)).sum())
+    found = minimize(loss, np.zeros(passes.d + 1), jac=True, method="L-BFGS-B", callback=stop)
+    return np.asarray(found.x[: passes.p])
 
 
 def search(
@@ -319,63 +293,58 @@ def search(
     It ends when ⟨g, r⟩ ≤ tol·‖r‖² for all rows, r the residual; for the nearest point z
     that is ⟨a_i, z⟩ ≥ (1 − tol)·‖z‖², so that γ is known to a relative tol.
     """
-    view = question.view
-    passes = view.passes
-    batch = batch_of(passes)
-    corral = Corral(question.b, capacity(passes))
-    working = np.asarray(start[: 4 * batch], dtype=np.int64)
+    passes = question.view.passes
+    batch, most = batch_of(passes), capacity(passes)
+    working = np.unique(start[: 4 * batch])
     answer: Answer | None = None
     while True:
-        ending = _solve(question, corral, working, tol / 8.0, limits)
+        corral = _corral(question, working, most, answer)
+        ending = pivot(corral, tol / 8.0, limits)
         try:
             answer = _answer(question, corral, working, batch, tol, limits)
         except OutOfTimeError:
             if answer is None:
                 raise
-            answer.ending = Ending.LIMITED
-            return answer
-        if ending is Ending.LIMITED:
-            answer.ending = ending
-            return answer
-        if watch(answer) or ending is Ending.FITTED:
-            answer.ending = ending if ending is Ending.FITTED else Ending.WATCHED
+            ending = Ending.LIMITED
+        if ending is not Ending.LIMITED and watch(answer) and ending is not Ending.FITTED:
+            ending = Ending.WATCHED
+        answer.ending = ending
+        if ending in (Ending.LIMITED, Ending.FITTED, Ending.WATCHED):
             return answer
         fresh = np.setdiff1d(answer.seen.rows, working)
-        full = ending is Ending.STALLED and corral.size == capacity(passes) < len(question.b)
+        full = ending is Ending.STALLED and len(corral.members) == most < len(question.b)
         if len(fresh) == 0 or full:  # then no other row can join either
-            answer.ending = ending
             return answer
         working = _next_working_set(question, corral, answer, fresh, 4 * batch)
 
 
-def _solve(
-    question: Question, corral: Corral, working: Indices, tol: float, limits: Limits
-) -> Ending:
-    """Run the engine on the working set."""
-    passes = question.view.passes
-    if len(working) == 0:
-        return Ending.OPTIMAL
+def _corral(question: Question, working: Indices, most: int, before: Answer | None) -> Corral:
+    """The engine on the working set, with the vertices that it had before."""
     G = question.view.gather(working)
     lift = np.full((len(working), 1), question.lift)
+    if not isinstance(G, np.ndarray) and 8 * G.nnz > G.shape[0] * G.shape[1] <= _MOST_WORKING:
+        G = G.toarray()
     if isinstance(G, np.ndarray):
         vectors: Vector | sp.csr_array = np.concatenate([lift, G], axis=1)
-    elif G.shape[0] * G.shape[1] <= _MOST_WORKING and 8 * G.nnz > G.shape[0] * G.shape[1]:
-        vectors = np.concatenate([lift, G.toarray()], axis=1)
     else:
         import scipy.sparse as sp
 
         vectors = sp.csr_array(sp.hstack([sp.csr_array(lift), G], format="csr"))
-    sides = passes.signs[working]
-    return pivot(WorkingSet(vectors, sides), corral, tol, question.pairs, limits)
+    members: list[tuple[int, int]] = []
+    if before is not None:
+        first, second, _ = before.vertices
+        partners = np.where(second >= 0, np.searchsorted(working, second), -1)
+        members = [*zip(np.searchsorted(working, first).tolist(), partners.tolist(), strict=True)]
+    sides = question.view.passes.signs[working] if question.pairs else None
+    return Corral(question.b, most, WorkingSet(vectors, sides), members)
 
 
 def _answer(
     question: Question, corral: Corral, working: Indices, batch: int, tol: float, limits: Limits
 ) -> Answer:
     """What the corral says, in terms of all rows."""
-    view, passes = question.view, question.view.passes
-    first = np.array(corral.first, dtype=np.int64)
-    second = np.array(corral.second, dtype=np.int64)
+    view = question.view
+    first, second = np.array(corral.members, dtype=np.int64).reshape(-1, 2).T
     weights = np.bincount(first, corral.u, minlength=len(working))
     paired = second >= 0
     weights += np.bincount(second[paired], corral.u[paired], minlength=len(working))
@@ -398,14 +367,10 @@ def _answer(
         rows=working[used],
         weights=weights[used] / lengths,
         w=w,
-        seen=passes.over(visit, limits),
+        seen=view.passes.over(visit, limits),
         ending=None,
         working=working,
-        vertices=(
-            working[first],
-            np.where(paired, working[np.where(paired, second, 0)], -1),
-            corral.u.copy(),
-        ),
+        vertices=(working[first], np.where(paired, working[second], -1), corral.u),
         plain=view.plain,
     )
 
@@ -419,28 +384,23 @@ def _levels(
     if not question.pairs:
         return level, level
     levels = [level, level]  # each hull has its own, that of its members
-    for k, members in enumerate((corral.first, corral.second)):
-        G = question.view.gather(working[[i for i in members if i >= 0]])
+    for k, members in enumerate(zip(*corral.members, strict=True)):
+        G = question.view.gather(working[list(members)])
         prices = question.lift * float(r[0]) + products(G, r[1:])
-        levels[k] -= float(prices.max(initial=-np.inf))
+        levels[k] -= float(prices.max())
     return levels[0], levels[1]
 
 
 def _next_working_set(
     question: Question, corral: Corral, answer: Answer, fresh: Indices, most: int
 ) -> Indices:
-    """The members first, then the best of the old, then the new; the corral is renumbered."""
-    working = answer.working
-    used = np.zeros(len(working), dtype=np.bool_)
-    used[corral.first] = True
-    used[[j for j in corral.second if j >= 0]] = True
-    members, others = np.flatnonzero(used), np.sort(working[~used])
+    """The members, the best of the others, and the new."""
+    members = answer.rows
+    others = np.setdiff1d(answer.working, members)
     if len(others) > most:
         prices = products(question.view.gather(others), corral.residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
-    corral.first = np.searchsorted(members, corral.first).tolist()
-    corral.second = [int(np.searchsorted(members, j)) if j >= 0 else -1 for j in corral.second]
-    return np.concatenate([working[members], np.sort(others), fresh])
+    return np.sort(np.concatenate([members, others, fresh]))
 
 
 def _power(e: int) -> float:
