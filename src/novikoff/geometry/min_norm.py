@@ -295,7 +295,7 @@ def search(
     """
     passes = question.view.passes
     batch, most = batch_of(passes), capacity(passes)
-    working = np.unique(start[: 4 * batch])
+    working = np.unique(start)
     answer: Answer | None = None
     while True:
         corral = _corral(question, working, most, answer)
