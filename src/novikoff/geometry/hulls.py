@@ -62,5 +62,5 @@ def widest_gap(
 def _half_gap(least: Least) -> float:
     """Half the gap along w, rounded down; whatever the bias, it cancels."""
     whole = sum(value for value in least.least.values() if value is not None)
-    half = Fraction(whole) / 2 * (1 - Fraction(1, 1 << 40))  # the checker may see less
+    half = Fraction(whole) / 2 * (1 - Fraction(1, 1 << 34))  # the checker may see less
     return lower_bound(half, least.w.at(np.arange(len(least.w.near) - 1)))
