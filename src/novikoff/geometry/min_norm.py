@@ -133,29 +133,27 @@ def gap_view(passes: Passes, limits: Limits) -> View:
 
 
 def balanced_view(passes: Passes, limits: Limits) -> View:
-    """The rows as they are, or balanced where columns or rows differ much in size.
-
-    A sample of the rows tells whether to look at them all.
-    """
-    view, sample = plain_view(passes), _sample(passes)
-    centre = _centre(passes, sample)
-    if passes.n > 2 * _SAMPLE and centre is None:
-        unit = float(view.columns[0])
-        seen = np.abs(sample.A) * unit
-        lengths = np.append(np.linalg.norm(seen, axis=1), passes.problem.radius * unit)
-        if _alike(seen.max(axis=0)) and _alike(lengths):
-            return view
+    """The rows as they are, or balanced where columns or rows differ much in size."""
+    plain, sample = plain_view(passes), _sample(passes)
+    columns, centre = plain.columns, _centre(passes, sample)
+    if passes.n > 2 * _SAMPLE and centre is None:  # the sample tells whether to look at all rows
+        seen = np.abs(sample.A) * columns[0]
+        longest = passes.problem.radius * columns[0]
+        if _alike(seen.max(axis=0)) and _alike(np.append(np.linalg.norm(seen, axis=1), longest)):
+            return plain
     sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
-    peaks, columns = sizes.peaks, view.columns
-    if not _alike(peaks):
-        exponents = np.where(peaks > 0.0, np.frexp(peaks)[1], 0)
+    lengths, radius = in_turn(sizes.lengths), None if centre is None else _radius(sizes)
+    if not _alike(sizes.peaks):
+        exponents = np.where(sizes.peaks > 0.0, np.frexp(sizes.peaks)[1], 0)
         columns = np.array([_power(-int(e)) for e in exponents])
+        lengths = in_turn(passes.over(Sizes(columns, centre), limits).lengths)
     elif centre is not None:
-        columns = _even(peaks, passes.p)
+        columns = _even(sizes.peaks, passes.p)
+    if _alike(lengths):
+        return View(passes, columns, centre, None, radius)
     lengths = in_turn(passes.over(Sizes(columns, centre), limits).lengths)
     lengths[lengths == 0.0] = 1.0
-    radius = None if centre is None else _radius(sizes)
-    return View(passes, columns, centre, None if _alike(lengths) else lengths, radius)
+    return View(passes, columns, centre, lengths, radius)
 
 
 def _even(peaks: Vector, p: int) -> Vector:
