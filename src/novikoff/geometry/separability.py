@@ -282,7 +282,7 @@ def decide(
     small, columns = _used_columns(problem)
     passes = Passes(small)
     with ThreadPoolExecutor(1) as pool:  # SHA-256 does not hold up the search
-        hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X, 1))
+        hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
         found = find(passes, goal, tol, limits, progress)
     if columns is not None and found.w is not None:
         found.w = _spread(found.w, columns, problem.X.shape[1])
