@@ -17,8 +17,7 @@ from novikoff.geometry.checker import Dependence, GeometricMargin, Margin
 from novikoff.geometry.corral import Ending
 from novikoff.geometry.duplicates import opposite_duplicates
 from novikoff.geometry.faces import contradiction, partition, short_contradiction, simplex_proof
-from novikoff.geometry.hulls import widest_gap
-from novikoff.geometry.margin import Interval, lower_bound, upper_bound
+from novikoff.geometry.margin import Interval, lower_bound, upper_bound, widest_gap
 from novikoff.geometry.min_norm import (
     Answer,
     View,
