@@ -130,11 +130,9 @@ def _alike(passes: Passes, rows: Indices, signs: Signs) -> Iterator[Indices]:
     rest = rows
     while len(rest) > 1:
         first = passes.at(rest[:1])[0] * float(signs[rest[0]])
-        pieces = []
-        stride = max(1, (1 << 20) // len(first))
-        for k in range(0, len(rest), stride):
-            part = rest[k : k + stride]
-            pieces.append((passes.at(part) * signs[part][:, None] == first).all(axis=1))
-        same = np.concatenate(pieces)
+        same = np.zeros(len(rest), dtype=np.bool_)
+        for some, block in passes.blocks(rest):
+            turned = block.A * signs[rest[some]][:, None]
+            same[some] = (block.spread(turned) == first).all(axis=1)
         yield rest[same]
         rest = rest[~same]

@@ -105,8 +105,7 @@ class View:
         """W for the rows themselves, with the products that v has with the rows as seen."""
         w = self.aim(v)
         if self.centre is not None:
-            parts = [float(w[-1]), *(-w[:-1] * self.centre).tolist()]
-            w[-1] = math.fsum(parts)
+            w[-1] = math.fsum([float(w[-1]), *(-w[:-1] * self.centre).tolist()])
         return w
 
     def aim(self, v: Vector) -> Vector:
