@@ -82,6 +82,8 @@ class WorkingSet:
         if not self.pairs:
             i = int(np.argmax(prices))
             return i, -1, float(prices[i])
+        if len(self.positive) == 0 or len(self.negative) == 0:
+            return -1, -1, -math.inf
         i = int(self.positive[np.argmax(prices[self.positive])])
         j = int(self.negative[np.argmax(prices[self.negative])])
         return i, j, float(prices[i] + prices[j])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,46 +59,44 @@ class View:
         even = bool((self.columns == self.columns[0]).all())
         return self.lengths is None and self.centre is None and even
 
-    @cached_property
-    def _shift(self) -> Vector:
-        """The centre as the engine sees it, zero for the bias."""
-        if self.centre is None:
-            return np.zeros(self.passes.p)
-        return np.append(self.centre, 0.0) * self.columns
-
     def of(self, passes: Passes, rows: Indices) -> View:
         """The same view of some of the rows, whose passes are given."""
         lengths = None if self.lengths is None else self.lengths[rows]
         return View(passes, self.columns, self.centre, lengths, self.radius)
 
-    def gather(self, rows: Indices) -> Vector | sp.csr_array:
-        """The rows of the numbers given as seen, dense or sparse."""
+    def gather(self, rows: Indices, lift: float | None = None) -> Vector | sp.csr_array:
+        """The rows of the numbers given as seen, dense or sparse; after a first column if given."""
         passes = self.passes
+        first = np.full((len(rows), 0 if lift is None else 1), lift or 0.0)
+        signs = passes.signs[rows].astype(np.float64)
         if not passes.sparse:
             A = passes.at(rows)
             if self.centre is not None:
-                signs = passes.signs[rows].astype(np.float64)[:, None]
-                A[:, :-1] = (A[:, :-1] * signs - self.centre) * signs
+                A[:, :-1] = (A[:, :-1] * signs[:, None] - self.centre) * signs[:, None]
             A *= self.columns
-            return A if self.lengths is None else np.asarray(A / self.lengths[rows, None])
+            if self.lengths is not None:
+                A /= self.lengths[rows, None]
+            return np.concatenate([first, A], axis=1)
         import scipy.sparse as sp
 
-        signs = passes.signs[rows].astype(np.float64)
-        G: Any = passes.X[rows].astype(np.float64)
-        if passes.fit_intercept:
-            ones: Any = np.ones((len(rows), 1))
-            G = sp.csr_array(sp.hstack([G, ones], format="csr"))
+        X: Any = passes.X[rows].astype(np.float64)
+        last: Any = np.ones((len(rows), int(passes.fit_intercept)))
+        G: Any = sp.csr_array(sp.hstack([X, last], format="csr"))
         factors = signs if self.lengths is None else signs / self.lengths[rows]
         G.data *= self.columns[G.indices] * np.repeat(factors, np.diff(G.indptr))
-        found: sp.csr_array = G
-        return found
+        before: Any = first
+        found: sp.csr_array = sp.csr_array(sp.hstack([before, G], format="csr"))
+        size = found.shape[0] * found.shape[1]
+        return found.toarray() if 8 * found.nnz > size <= _MOST_WORKING else found
 
     def seen_sum(self, rows: Indices) -> Vector:
         """Σ a_i over the rows of the numbers given as seen, whatever their lengths."""
         total = np.zeros(self.passes.p)
         for _, block in self.passes.blocks(rows):
             total += block.spread(block.A.sum(axis=0))
-        return total * self.columns - float(self.passes.signs[rows].sum()) * self._shift
+        if self.centre is not None:
+            total[:-1] -= float(self.passes.signs[rows].sum()) * self.centre
+        return np.asarray(total * self.columns)
 
     def weights(self, v: Vector) -> Vector:
         """W for the rows themselves, with the products that v has with the rows as seen."""
@@ -111,10 +108,6 @@ class View:
     def aim(self, v: Vector) -> Vector:
         """The same for rows less the centre."""
         return np.asarray(v * self.columns)
-
-    def doubt(self, aim: Vector) -> float:
-        """How far the product of a row less the centre with such weights may be off."""
-        return self.passes.doubt(aim, self.radius)
 
 
 def plain_view(passes: Passes) -> View:
@@ -317,16 +310,7 @@ def search(
 
 def _corral(question: Question, working: Indices, most: int, before: Answer | None) -> Corral:
     """The engine on the working set, with the vertices that it had before."""
-    G = question.view.gather(working)
-    lift = np.full((len(working), 1), question.lift)
-    if not isinstance(G, np.ndarray) and 8 * G.nnz > G.shape[0] * G.shape[1] <= _MOST_WORKING:
-        G = G.toarray()
-    if isinstance(G, np.ndarray):
-        vectors: Vector | sp.csr_array = np.concatenate([lift, G], axis=1)
-    else:
-        import scipy.sparse as sp
-
-        vectors = sp.csr_array(sp.hstack([sp.csr_array(lift), G], format="csr"))
+    vectors = question.view.gather(working, question.lift)
     members: list[tuple[int, int]] = []
     if before is not None:
         first, second, _ = before.vertices
@@ -352,7 +336,7 @@ def _answer(
     visit = MostViolated(
         aim,
         exact.floats(w) if np.isfinite(w).all() else None,
-        view.doubt(aim),
+        view.passes.doubt(aim, view.radius),
         batch,
         _levels(question, corral, working, tol),
         view.centre,
@@ -382,8 +366,7 @@ def _levels(
         return level, level
     levels = [level, level]  # each hull has its own, that of its members
     for k, members in enumerate(zip(*corral.members, strict=True)):
-        G = question.view.gather(working[list(members)])
-        prices = question.lift * float(r[0]) + products(G, r[1:])
+        prices = products(question.view.gather(working[list(members)], question.lift), r)
         levels[k] -= float(prices.max())
     return levels[0], levels[1]
 

@@ -151,7 +151,7 @@ class Passes(Part):
         ranges = range(0, self.n, self.stride)
         if len(ranges) == 1:
             return look(0)
-        with ThreadPoolExecutor(min(len(ranges), os.cpu_count() or 1)) as pool:
+        with ThreadPoolExecutor(min(len(ranges), _cores())) as pool:
             for own in pool.map(look, ranges):
                 total.merge(own)
         return total
@@ -430,3 +430,8 @@ Values = TypeVar("Values", bound=np.generic)
 def in_turn(pieces: dict[int, npt.NDArray[Values]]) -> npt.NDArray[Values]:
     """Arrays by the number of their first row, one after the other."""
     return np.concatenate([pieces[first] for first in sorted(pieces)])
+
+
+def _cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
