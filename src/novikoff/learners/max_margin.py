@@ -33,6 +33,8 @@ from novikoff.learners.inputs import (
     words,
 )
 
+_BEYOND_FLOATS = "The weights are beyond the range of float64: scale the data."
+
 
 class NotSeparableError(ValueError):
     """No hyperplane separates the classes, and here is the proof.
@@ -201,9 +203,12 @@ class MaxMargin(LinearLearner):
             raise KeyboardInterrupt
         if verdict.kind != "separable":
             _refuse(verdict, labels, taking_part)
+        proof = verdict.certificate
+        if free and proof is not None and proof.geometric_margin is None and not limits.reached():
+            raise ValueError(_BEYOND_FLOATS)
         rule = _free(verdict, signs) if free else _padded(verdict, signs)
         if not (np.isfinite(rule.w).all() and rule.w[:-1].any() and np.isfinite(rule.dual).all()):
-            raise ValueError("The weights are beyond the range of float64: scale the data.")
+            raise ValueError(_BEYOND_FLOATS)
         if rule.margin.relative_width > self.tol:
             warnings.warn(
                 f"The margin is known to a relative {rule.margin.relative_width:.1e} only: "
