@@ -87,6 +87,7 @@ class _Search:
     def go(self) -> None:
         """Go all the way; what is found until then stands if it is cut short."""
         passes, found, goal = self.passes, self.found, self.goal
+        # Weights that cost little: where rows are few, or too many for the engine.
         self._solve_few_rows()
         if found.kind is None and not affordable(passes):
             self._try(descend(passes, self.limits))
@@ -98,6 +99,8 @@ class _Search:
             start = self._widen(plain, start)  # its hyperplane separates, if any does
             if found.kind is not None:
                 return
+        # The point of the hull nearest to the origin: either it separates, or the origin itself
+        # lies in the hull. Balanced rows tell the kind, rows as they are the margin too.
         if found.kind is None or view.plain:
             tol = self.tol if view.plain else 1e-6
             answer = search(nearest_point(view), start, tol, self.limits, self._watch)
