@@ -72,21 +72,6 @@ def test_the_padded_margin_is_that_of_libsvm_on_padded_rows(seed: int) -> None:
     np.testing.assert_allclose(nv.separate(case.X, case.signs).margin, peer.margin, rtol=1e-4)
 
 
-def test_margins_on_bundled_data() -> None:
-    compared = 0
-    for name, (X, y) in bundled().items():
-        verdict = nv.separate(X, y)
-        if verdict.kind != "separable":
-            continue
-        peer = libsvm(X, y)
-        if peer.converged:
-            np.testing.assert_allclose(
-                verdict.geometric_margin, peer.margin, rtol=1e-4, err_msg=name
-            )
-            compared += 1
-    assert compared >= 5
-
-
 def highs(rows: Vector) -> str | None:
     """Konis' program: maximise 1ᵀAw under Aw ≥ 0, |w_j| ≤ 1; None where it is not clear."""
     solved = linprog(-rows.sum(axis=0), A_ub=-rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1))
@@ -119,12 +104,19 @@ def test_kinds_are_those_of_highs(seed: int) -> None:
     assert verdict.kind == peer
 
 
-def test_kinds_on_bundled_data() -> None:
-    kinds = []
+def test_kinds_and_margins_on_bundled_data() -> None:
+    kinds, compared = [], 0
     for name, (X, y) in bundled().items():
-        peer = highs(signed(X, np.where(y, 1, -1), True))
-        if peer is not None:
-            assert nv.separate(X, y, goal="kind").kind == peer, name
-            kinds.append(peer)
+        verdict, kind = nv.separate(X, y), highs(signed(X, np.where(y, 1, -1), True))
+        if kind is not None:
+            assert verdict.kind == kind, name
+            kinds.append(kind)
+        svm = libsvm(X, y) if verdict.kind == "separable" else None
+        if svm is not None and svm.converged:
+            np.testing.assert_allclose(
+                verdict.geometric_margin, svm.margin, rtol=1e-4, err_msg=name
+            )
+            compared += 1
     assert len(kinds) >= 10
     assert len(set(kinds)) >= 2
+    assert compared >= 5

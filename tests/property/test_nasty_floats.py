@@ -75,20 +75,12 @@ def _integers(rng: np.random.Generator) -> Problem:
     return X, y
 
 
-def _times(*factors: float) -> Callable[[np.random.Generator], Problem]:
-    """Integers with columns times factors drawn from these."""
+def _times(*factors: float, rows: bool = False) -> Callable[[np.random.Generator], Problem]:
+    """Integers with columns, or rows, times factors drawn from these."""
 
     def draw(rng: np.random.Generator) -> Problem:
         X, y = _integers(rng)
-        return X * rng.choice(factors, size=X.shape[1]), y
-
-    return draw
-
-
-def _rows_times(*factors: float) -> Callable[[np.random.Generator], Problem]:
-    def draw(rng: np.random.Generator) -> Problem:
-        X, y = _integers(rng)
-        return X * rng.choice(factors, size=(len(X), 1)), y
+        return X * rng.choice(factors, size=(len(X), 1) if rows else X.shape[1]), y
 
     return draw
 
@@ -116,14 +108,14 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Problem]] = {
     "columns by 1e±12": _times(1e-12, 1.0, 1e12),
     "columns by 1e±200": _times(1e-200, 1.0, 1e200),
     "columns by 1e±300": _times(1e-300, 1e300),
-    "rows by 1e±12": _rows_times(1e-12, 1.0, 1e12),
-    "rows by 1e±200": _rows_times(1e-200, 1.0, 1e200),
+    "rows by 1e±12": _times(1e-12, 1.0, 1e12, rows=True),
+    "rows by 1e±200": _times(1e-200, 1.0, 1e200, rows=True),
     "all by 1e200": _times(1e200),
     "all by 1e308": _times(8e307),
     "all by 1e-200": _times(1e-200),
     "subnormal": _times(5e-324),
     "subnormal columns": _times(5e-324, 1.0, 1e-310),
-    "subnormal rows": _rows_times(5e-324, 1.0, 1e-310),
+    "subnormal rows": _times(5e-324, 1.0, 1e-310, rows=True),
     "mixed": _mixed,
     "last bits": _last_bits,
 }

@@ -24,7 +24,7 @@ from novikoff.geometry.passes import (
     Sizes,
     Visit,
 )
-from novikoff.geometry.recession import RowSpaces
+from novikoff.geometry.recession import RowSpace
 from tests.cases import csr
 
 Make = Callable[[Passes, Vector, np.random.Generator], Visit]
@@ -50,7 +50,7 @@ VISITS: dict[str, Make] = {
     ),
     "sums": lambda passes, w, rng: ColumnSums(rng.random(passes.n) < 0.7),
     "hashes": lambda passes, w, rng: RowHashes(),
-    "row spaces": lambda passes, w, rng: RowSpaces(rng.random(passes.n) < 0.5, (1048583, 2097143)),
+    "row spaces": lambda passes, w, rng: RowSpace(rng.random(passes.n) < 0.5, (1048583, 2097143)),
 }
 
 

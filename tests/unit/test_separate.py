@@ -236,16 +236,6 @@ def test_flowers_wines_cells_and_digits(
 # Goals, budgets, progress
 
 
-def test_the_kind_alone_is_proved_with_a_wider_interval() -> None:
-    case = planted(7, 2000, 10, gap=0.05)
-    verdict = proved(case.X, case.signs, nv.separate(case.X, case.signs, goal="kind"))
-    full = nv.separate(case.X, case.signs)
-    assert verdict.kind == full.kind == "separable"
-    assert verdict.margin.lo <= full.margin.hi
-    assert full.margin.lo <= verdict.margin.hi
-    assert full.margin.relative_width <= 1e-8
-
-
 @pytest.mark.parametrize("tol", [0.5, 1e-2, 1e-5, 1e-8])
 def test_the_interval_is_as_narrow_as_asked(tol: float) -> None:
     case = planted(8, 300, 8, gap=0.1)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -109,26 +107,20 @@ def dense_leaf(rows: npt.NDArray[Any]) -> bytes:
         at, columns = np.nonzero(rows)
         counts = np.bincount(at, minlength=len(rows))
         return _hashed(b"sparse\n", (counts, "<i8"), (columns, "<i8"), (rows[at, columns], "<f8"))
-    bits = rows.view(np.int64) if rows.dtype == np.float64 and rows.flags.c_contiguous else None
-    if bits is None or (bits == np.iinfo(np.int64).min).any():
-        rows = np.add(rows, 0.0, dtype=np.float64)  # no negative zeros
-    return _hashed(b"dense\n", (rows, "<f8"))
+    return _hashed(b"dense\n", (np.add(rows, 0.0, dtype=np.float64), "<f8"))  # no negative zeros
 
 
 def sparse_leaf(
     counts: npt.NDArray[Any], columns: npt.NDArray[Any], values: npt.NDArray[Any], d: int
 ) -> bytes:
     """The same of a range of rows given by their entries in order, of d columns."""
-    used = values != 0.0
+    used, at = values != 0.0, np.repeat(np.arange(len(counts)), counts)
     if 2 * np.count_nonzero(used) >= len(counts) * d:
         block = np.zeros((len(counts), d))
-        block[np.repeat(np.arange(len(counts)), counts), columns] = values
+        block[at, columns] = values
         return dense_leaf(block)
-    if not used.all():
-        at = np.repeat(np.arange(len(counts)), counts)[used]
-        counts, columns = np.bincount(at, minlength=len(counts)), columns[used]
-        values = values[used]
-    return _hashed(b"sparse\n", (counts, "<i8"), (columns, "<i8"), (values, "<f8"))
+    counts = np.bincount(at[used], minlength=len(counts))
+    return _hashed(b"sparse\n", (counts, "<i8"), (columns[used], "<i8"), (values[used], "<f8"))
 
 
 def _hashed(head: bytes, *parts: tuple[npt.NDArray[Any], str]) -> bytes:
@@ -157,8 +149,8 @@ class MatrixDigest:
     root: str
 
     @classmethod
-    def of(cls, X: Any, threads: int | None = None) -> MatrixDigest:
-        """The digest of a float array or canonical CSR matrix; leaves are shared by threads."""
+    def of(cls, X: Any) -> MatrixDigest:
+        """The digest of a float array or canonical CSR matrix."""
         n, d = int(X.shape[0]), int(X.shape[1])
         stride = rows_per_leaf(d)
 
@@ -170,12 +162,7 @@ class MatrixDigest:
             stretch = slice(int(X.indptr[first]), int(X.indptr[last]))
             return sparse_leaf(counts, X.indices[stretch], X.data[stretch], d)
 
-        starts = range(0, n, stride)
-        workers = min(len(starts), threads or os.cpu_count() or 1)
-        if workers < 2:
-            return cls.of_leaves(n, d, map(leaf, starts))
-        with ThreadPoolExecutor(workers) as pool:
-            return cls.of_leaves(n, d, pool.map(leaf, starts))
+        return cls.of_leaves(n, d, map(leaf, range(0, n, stride)))
 
     @classmethod
     def of_leaves(cls, n: int, d: int, leaves: Iterable[bytes]) -> MatrixDigest:
@@ -198,8 +185,8 @@ class MatrixDigest:
 class Reading:
     """One reading of the rows that a proof is about.
 
-    `blocks` gives all rows, range by range, and keeps those that were asked for by number;
-    afterwards `at` gives these. CertificateError says that data is not as the proof has it.
+    `show` gives all rows to a check and keeps those that were asked for by number; afterwards `at`
+    gives these. CertificateError says that data is not as the proof has it.
     """
 
     def __init__(
@@ -222,18 +209,25 @@ class Reading:
             raise CertificateError("The certificate names a row that is not there.")
         self._kept: dict[int, tuple[Indices, Vector]] = {}
 
-    def blocks(self) -> Iterator[tuple[int, Block]]:
-        """All rows a_i in turn; at the end the digest is compared."""
-        leaves = []
-        for first in range(0, self.n, rows_per_leaf(self.d)):
-            last = min(first + rows_per_leaf(self.d), self.n)
+    def show(self, look: Callable[[int, Block], None] | None = None) -> None:
+        """Show all rows a_i to a check; that data is other data is said before all else."""
+        leaves, failed, stride = [], None, rows_per_leaf(self.d)
+        for first in range(0, self.n, stride):
+            last = min(first + stride, self.n)
             try:
                 leaf, block = self._read(first, last, self.signs[first:last])
             except (ValueError, TypeError, OverflowError) as error:
                 raise CertificateError(f"The certificate is for other data: {error}") from None
             leaves.append(leaf)
-            self._keep(first, last, block)
-            yield first, block
+            low, high = np.searchsorted(self._named, [first, last])
+            for row in self._named[low:high].tolist():
+                used = np.flatnonzero(block.A[row - first])
+                self._kept[row] = block.columns[used], block.A[row - first, used]
+            try:
+                if look is not None and failed is None:
+                    look(first, block)
+            except CertificateError as error:
+                failed = error
         for label, sign in ((self.proof.positive, 1), (self.proof.negative, -1)):
             if (label is not None or sign > 0) and not (self.signs == sign).any():
                 raise CertificateError(f"The certificate is for other data: no label is {label!r}.")
@@ -242,13 +236,8 @@ class Reading:
             raise CertificateError(
                 "The certificate is for other data: the digest of the rows and labels differs."
             )
-
-    def _keep(self, first: int, last: int, block: Block) -> None:
-        low, high = np.searchsorted(self._named, [first, last])
-        for row in self._named[low:high].tolist():
-            values = block.A[row - first]
-            used = np.flatnonzero(values)
-            self._kept[row] = block.columns[used], values[used]
+        if failed is not None:
+            raise failed
 
     def at(self, rows: Sequence[int]) -> Block:
         """Rows that were asked for by number."""
@@ -258,19 +247,6 @@ class Reading:
         values = np.concatenate([np.empty(0), *(part[1] for part in kept)])
         ones = np.ones(len(rows), dtype=np.int8)
         return exact.sparse_block(counts, columns, values, self.p, ones, False)
-
-
-def check_all(reading: Reading, look: Callable[[int, Block], None] | None = None) -> None:
-    """Show all rows to a check. That data is other data is said before anything else."""
-    failed: CertificateError | None = None
-    for first, block in reading.blocks():
-        try:
-            if look is not None and failed is None:
-                look(first, block)
-        except CertificateError as error:
-            failed = error
-    if failed is not None:
-        raise failed
 
 
 # What reads a range of rows once, as a copy: its leaf of the digest, and the signed rows.
@@ -400,20 +376,19 @@ def _check_ends(indptr: npt.NDArray[Any], n: int, most: int) -> None:
 def _in_order(counts: Indices, columns: Indices, values: Vector) -> tuple[Indices, Indices, Vector]:
     """Entries of rows by column, those of one place added up exactly."""
     row = np.repeat(np.arange(len(counts)), counts)
-    fresh = (np.diff(columns) > 0) | (np.diff(row) > 0)
-    if fresh.all():
+    if ((np.diff(columns) > 0) | (np.diff(row) > 0)).all():
         return counts, columns, values
     order = np.lexsort((columns, row))
     row, columns, values = row[order], columns[order], values[order]
     first = np.flatnonzero(np.append(True, (np.diff(columns) != 0) | (np.diff(row) != 0)))
-    sums = []
-    for a, b in zip(first.tolist(), [*first[1:].tolist(), len(row)], strict=True):
-        parts = values[a:b].tolist()
-        total = parts[0] if b - a == 1 else math.fsum(parts)
-        if b - a > 1 and not (math.isfinite(total) and sum(map(Fraction, parts)) == total):
+    sums = values[first]
+    ends = np.append(first[1:], len(row))
+    for k in np.flatnonzero(ends - first > 1).tolist():
+        parts = values[first[k] : ends[k]].tolist()
+        sums[k] = math.fsum(parts)
+        if not math.isfinite(sums[k]) or sum(map(Fraction, parts)) != Fraction(float(sums[k])):
             raise ValueError("entries of one place have a sum that float64 cannot hold.")
-        sums.append(total)
-    return np.bincount(row[first], minlength=len(counts)), columns[first], np.array(sums)
+    return np.bincount(row[first], minlength=len(counts)), columns[first], sums
 
 
 def _read_signs(y: Any, positive: Label, negative: Label) -> Signs:
@@ -458,7 +433,7 @@ def check(proof: Certificate, X: object, y: object) -> None:
         named += [] if margin is None else margin.rows
     reading = Reading(proof, X, y, named)
     seen = _Seen(proof, reading.p)
-    check_all(reading, seen.look_at)
+    reading.show(seen.look_at)
     left = np.concatenate(seen.left)
     _check_kind(proof, left, int(seen.used.sum()))
     if seen.whole is not None:
@@ -507,14 +482,11 @@ class _Seen:
             _check_lower(first, A, w, self.w, proof.margin.lo)
         if proof.radius is not None:
             _check_radius(first, A, proof.radius)
-        if self.gap_w is not None:
-            self._look_at_gap(A, block.of(self.gap_w))
-
-    def _look_at_gap(self, A: Vector, w: Numbers) -> None:
+        gap_w = None if self.gap_w is None else block.of(self.gap_w)
         for side in (1, -1):
             own = A[A[:, -1] == side]  # the last is the padding, which has the sign
-            if len(own) > 0:
-                least, known = exact.least_product(own, w), self.least[side]
+            if gap_w is not None and len(own) > 0:
+                least, known = exact.least_product(own, gap_w), self.least[side]
                 self.least[side] = least if known is None else min(least, known)
 
 

@@ -18,6 +18,7 @@ C. Lawson and R. Hanson, Solving Least Squares Problems (1974), chapter 23.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from enum import Enum
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -41,8 +42,6 @@ _INDEPENDENT: Final = 1e-13
 _ONE_CORE: Final = 1 << 15
 # Members for which there is room at once.
 _FEW_MEMBERS: Final = 32
-# After so many leaves for each member that there may be, the factors are made anew.
-_LEAVES_PER_MEMBER: Final = 4
 # Pivots between two looks at the clock.
 _PIVOTS_PER_LOOK: Final = 16
 
@@ -58,12 +57,12 @@ class Ending(Enum):
 
 
 class WorkingSet:
-    """Vectors to choose from: the rows of G, dense or sparse, and their signs."""
+    """Vectors to choose from: the rows of G, or the sums of one row of each side."""
 
-    def __init__(self, G: Vector | sp.csr_array, sides: npt.NDArray[np.int8]) -> None:
-        self.G = G
-        self.n = G.shape[0]
-        self.positive, self.negative = np.flatnonzero(sides > 0), np.flatnonzero(sides < 0)
+    def __init__(self, G: Vector | sp.csr_array, sides: npt.NDArray[np.int8] | None) -> None:
+        self.G, self.pairs = G, sides is not None
+        if sides is not None:
+            self.positive, self.negative = np.flatnonzero(sides > 0), np.flatnonzero(sides < 0)
 
     def vector(self, i: int, j: int = -1) -> Vector:
         """g_i, or g_i + g_j."""
@@ -76,58 +75,51 @@ class WorkingSet:
                 v[self.G.indices[stretch]] += self.G.data[stretch]
         return v
 
+    def most_acute(self, r: Vector, barred: npt.NDArray[np.bool_]) -> tuple[int, int, float]:
+        """The vector with the largest ⟨g, r⟩, and that value; −∞ where there is none."""
+        prices = products(self.G, r)
+        prices[barred] = -np.inf
+        if not self.pairs:
+            i = int(np.argmax(prices))
+            return i, -1, float(prices[i])
+        if len(self.positive) == 0 or len(self.negative) == 0:
+            return -1, -1, -math.inf
+        i = int(self.positive[np.argmax(prices[self.positive])])
+        j = int(self.negative[np.argmax(prices[self.negative])])
+        return i, j, float(prices[i] + prices[j])
+
 
 class Corral:
     """The vectors in use and their factors.
 
-    A member is the row ``first`` of the working set, or the sum of rows ``first`` and ``second``
-    where ``second`` is not negative: a vertex of the difference of two hulls. ``u`` are the
-    coefficients, positive; ``most`` is how many there may be.
+    A member (i, j) is the row i of the working set, or the sum of rows i and j where j is not
+    negative: a vertex of the difference of two hulls. ``u`` are the coefficients, positive;
+    ``most`` is how many there may be. Of the members to begin with, those with u ≤ 0 leave.
     """
 
-    def __init__(self, b: Vector, most: int) -> None:
-        self.b, self.most = b, min(most, len(b))
-        self.first: list[int] = []
-        self.second: list[int] = []
+    def __init__(
+        self, b: Vector, most: int, working: WorkingSet, members: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        self.b, self.most, self.working = b, min(most, len(b)), working
+        self.members: list[tuple[int, int]] = []
         self.u = np.empty(0)
         self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
         self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
-        self.residual = b.copy()
-        self._left = 0  # how many have left
-
-    @property
-    def size(self) -> int:
-        """The number of members."""
-        return len(self.first)
-
-    def begin(self, working: WorkingSet) -> None:
-        """Factor the members anew if many have left since, as rounding builds up.
-
-        Those that depend on earlier ones, or get u ≤ 0, leave.
-        """
-        if self._left <= _LEAVES_PER_MEMBER * self.most:
-            return
-        members = list(zip(self.first, self.second, strict=True))
-        self.first, self.second, self.u, self._left = [], [], np.empty(0), 0
-        self._R = np.eye(len(self._R), order="F")
         for i, j in members:
-            self._join(working.vector(i, j), i, j)
-        while self.size > 0:
-            trial = self._unconstrained()
-            worst = int(np.argmin(trial))
-            if trial[worst] > 0.0:
-                self.u = trial
-                break
-            self._leave(worst)
+            self._join(i, j)
+        self.u = self._unconstrained()
+        while len(self.u) > 0 and not self.u.min() > 0.0:
+            self._leave(int(np.argmin(self.u)))
+            self.u = self._unconstrained()
         self._refresh()
 
-    def admit(self, g: Vector, i: int, j: int) -> bool:
+    def admit(self, i: int, j: int) -> bool:
         """Let a vector join and others leave, if that brings Σ u_j g_j nearer to b."""
-        if not self._join(g, i, j):
+        if not self._join(i, j):
             return False
         trial = self._unconstrained()
         if not trial[-1] > 0.0:  # but for rounding it is
-            self._leave(self.size - 1)
+            self._leave(len(self.members) - 1)
             return False
         before = float(self.residual @ self.residual)
         while not trial.min() > 0.0:  # on the way to the new solution, some would turn negative
@@ -142,11 +134,10 @@ class Corral:
         self._refresh()
         return float(self.residual @ self.residual) < before
 
-    def _join(self, g: Vector, i: int, j: int) -> bool:
+    def _join(self, i: int, j: int) -> bool:
         """Append a vector to the factors, unless it depends on the members."""
-        k = self.size
-        if k >= self.most:
-            return False
+        k = len(self.members)
+        g = self.working.vector(i, j)
         v, c = g, np.zeros(k)
         for _ in range(2):  # twice is enough for orthogonality to the last bits
             more = products(self._basis, v)
@@ -160,15 +151,13 @@ class Corral:
             self._R = larger
         self._Q[:, k] = v / after
         self._R[:k, k], self._R[k, k] = c, after
-        self.first.append(i)
-        self.second.append(j)
+        self.members.append((i, j))
         self.u = np.append(self.u, 0.0)
         return True
 
     def _leave(self, out: int) -> None:
         """Take a member out."""
-        k = self.size
-        self._left += 1
+        k = len(self.members)
         if k > 1:
             triangle = np.asfortranarray(self._R[:k, :k])
             Q, R = qr_delete(
@@ -179,20 +168,20 @@ class Corral:
             self._R[: k - 1, : k - 1] = R[: k - 1, : k - 1]
         self._R[:k, k - 1] = 0.0
         self._R[k - 1, k - 1] = 1.0
-        del self.first[out], self.second[out]
+        del self.members[out]
         self.u = np.delete(self.u, out)
 
     @property
     def _basis(self) -> Vector:
         """The orthonormal vectors, one to a row."""
-        return self._Q[:, : self.size].T
+        return self._Q[:, : len(self.members)].T
 
     def _unconstrained(self) -> Vector:
         """The u that minimises ‖b − Σ u_j g_j‖, whatever its signs."""
-        right = np.zeros(len(self._R))
-        right[: self.size] = products(self._basis, self.b)
+        k, right = len(self.members), np.zeros(len(self._R))
+        right[:k] = products(self._basis, self.b)
         solution, failed = dtrtrs(self._R, right)
-        return np.asarray(solution)[: self.size] if failed == 0 else np.full(self.size, -1.0)
+        return np.asarray(solution)[:k] if failed == 0 else np.full(k, -1.0)
 
     def _refresh(self) -> None:
         """R = b − QQᵀb, cleaned once more of what is left along Q."""
@@ -212,19 +201,19 @@ def _combination(c: Vector, G: Vector) -> Vector:
     return np.asarray(np.einsum("i,ij->j", c, G) if G.size > _ONE_CORE else c @ G)
 
 
-def pivot(working: WorkingSet, corral: Corral, tol: float, pairs: bool, limits: Limits) -> Ending:
-    """Let vectors join and leave the corral until no row of the working set would improve the fit.
+def pivot(corral: Corral, tol: float, limits: Limits) -> Ending:
+    """Let vectors join and leave the corral until none of the working set would improve the fit.
 
-    That is: until ⟨g, r⟩ ≤ tol·‖r‖² for all g, r the residual. With ``pairs`` the vectors
-    are the sums of a row of side +1 and one of side −1. Rows that rounding keeps from
+    That is: until ⟨g, r⟩ ≤ tol·‖r‖² for all g, r the residual. Rows that rounding keeps from
     improving the fit are barred until it improves.
     """
-    corral.begin(working)
+    working = corral.working
     zero = _ZERO * math.sqrt(float(corral.b @ corral.b))
-    best, barred = math.inf, np.zeros(working.n, dtype=np.bool_)
+    best, barred = math.inf, np.zeros(working.G.shape[0], dtype=np.bool_)
+    if len(barred) == 0:
+        return Ending.OPTIMAL
     for turn in count():
-        r = corral.residual
-        square = float(r @ r)
+        square = float(corral.residual @ corral.residual)
         if math.sqrt(square) <= zero:
             return Ending.FITTED
         if turn % _PIVOTS_PER_LOOK == 0 and limits.reached() is not None:
@@ -232,28 +221,12 @@ def pivot(working: WorkingSet, corral: Corral, tol: float, pairs: bool, limits: 
         if square < best:
             best = square
             barred[:] = False
-        i, j, price = _most_acute(working, r, pairs, barred)
+        i, j, price = working.most_acute(corral.residual, barred)
         if not price > tol * square:
             return Ending.STALLED if barred.any() else Ending.OPTIMAL
-        if corral.size >= corral.most:  # it is full: nobody can join
+        if len(corral.members) >= corral.most:  # it is full: nobody can join
             return Ending.STALLED
-        joined = corral.admit(working.vector(i, j), i, j)
+        joined = corral.admit(i, j)
         if not (joined and float(corral.residual @ corral.residual) < best):
             barred[[i, j] if j >= 0 else i] = True
     return Ending.LIMITED
-
-
-def _most_acute(
-    working: WorkingSet, r: Vector, pairs: bool, barred: npt.NDArray[np.bool_]
-) -> tuple[int, int, float]:
-    """The vector with the largest ⟨g, r⟩, and that value; −∞ where there is none."""
-    prices = products(working.G, r)
-    prices[barred] = -np.inf
-    if not pairs:
-        i = int(np.argmax(prices))
-        return i, -1, float(prices[i])
-    if len(working.positive) == 0 or len(working.negative) == 0:
-        return -1, -1, -math.inf
-    i = int(working.positive[np.argmax(prices[working.positive])])
-    j = int(working.negative[np.argmax(prices[working.negative])])
-    return i, j, float(prices[i] + prices[j])

@@ -86,7 +86,7 @@ class RowHashes(Visit):
         random = np.random.default_rng(0).integers(1 << 63, size=part.X.shape[1], dtype=np.uint64)
         odd: Hashes = np.asarray(random * np.uint64(2) + np.uint64(1))
         turn = self.turn and not part.fit_intercept
-        lead = np.ones(part.n)
+        lead = np.zeros(part.n) if turn else np.ones(part.n)
         if isinstance(part.X, np.ndarray):
             if turn:
                 first = np.argmax(part.X != 0.0, axis=1)
@@ -95,10 +95,8 @@ class RowHashes(Visit):
         else:
             rows = np.repeat(np.arange(part.n), np.diff(part.X.indptr))
             if turn:
-                used = np.flatnonzero(part.X.data)
-                at, first = np.unique(rows[used], return_index=True)
-                lead = np.zeros(part.n)
-                lead[at] = np.sign(part.X.data[used[first]])
+                used = np.flatnonzero(part.X.data)[::-1]
+                lead[rows[used]] = np.sign(part.X.data[used])  # the first of a row comes last
             found = np.zeros(part.n, dtype=np.uint64)
             np.add.at(found, rows, _mixed(part.X.data * lead[rows]) * odd[part.X.indices])
         self.hashes[part.first] = found
@@ -132,11 +130,9 @@ def _alike(passes: Passes, rows: Indices, signs: Signs) -> Iterator[Indices]:
     rest = rows
     while len(rest) > 1:
         first = passes.at(rest[:1])[0] * float(signs[rest[0]])
-        pieces = []
-        stride = max(1, (1 << 20) // len(first))
-        for k in range(0, len(rest), stride):
-            part = rest[k : k + stride]
-            pieces.append((passes.at(part) * signs[part][:, None] == first).all(axis=1))
-        same = np.concatenate(pieces)
+        same = np.zeros(len(rest), dtype=np.bool_)
+        for some, block in passes.blocks(rest):
+            turned = block.A * signs[rest[some]][:, None]
+            same[some] = (block.spread(turned) == first).all(axis=1)
         yield rest[same]
         rest = rest[~same]

@@ -18,7 +18,6 @@ from novikoff.geometry.checker import (
     Dependence,
     Label,
     Reading,
-    check_all,
     check_contradiction,
 )
 from novikoff.geometry.proof_text import dump, parse, read
@@ -63,7 +62,7 @@ class ErrorBound:
         named = (row for claim in self.contradictions for row in claim.named)
         reading = Reading(self, X, y, named)
         costs = _costs(sample_weight, self.n)
-        check_all(reading)
+        reading.show()
         total = Fraction(0)
         for claim in self.contradictions:
             check_contradiction(claim, reading)

@@ -24,8 +24,6 @@ _TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times ov
 _MOST_SUMMED = 1 << 20  # entries at a time
 _HUGE = 2.0**512  # and more is summed by itself
 _MOST_ENTRIES = 1 << 16  # are integers at a time: each is an object of its own
-_FEW_ENTRIES = 1 << 9  # are integers sooner than anything else
-_STRIPE = 512  # rows of a product of matrices at a time
 _LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
 
 
@@ -78,21 +76,17 @@ class Numbers(NamedTuple):
     """Exact numbers: ``whole``·``unit``, and the same as floats in another unit.
 
     ``near`` are the nearest floats in units of ``scale``, chosen so that the largest is about
-    one: each is within 2⁻⁵³ of itself, or 2⁻¹⁰⁷⁴. ``rest`` are the nearest floats to what is then
-    left.
+    one: each is within 2⁻⁵³ of itself, or 2⁻¹⁰⁷⁴.
     """
 
     whole: Integers
     unit: Fraction
     near: Vector
-    rest: Vector
     scale: Fraction
 
     def at(self, columns: npt.NDArray[np.int64]) -> Numbers:
         """Some of them."""
-        return self._replace(
-            whole=self.whole[columns], near=self.near[columns], rest=self.rest[columns]
-        )
+        return self._replace(whole=self.whole[columns], near=self.near[columns])
 
     def square_norm(self) -> Fraction:
         """The sum of their squares."""
@@ -123,12 +117,8 @@ def floats(values: Vector) -> Numbers:
 
 def _numbers(whole: list[int], unit: Fraction) -> Numbers:
     shift = max((abs(value).bit_length() for value in whole), default=0)
-    near, rest = np.empty(len(whole)), np.empty(len(whole))
-    for k, value in enumerate(whole):
-        near[k] = value / (1 << shift)
-        top, bottom = float(near[k]).as_integer_ratio()
-        rest[k] = (value * bottom - (top << shift)) / (bottom << shift)
-    return Numbers(_objects(whole), unit, near, rest, unit * (1 << shift))
+    near = np.array([value / (1 << shift) for value in whole], dtype=np.float64)
+    return Numbers(_objects(whole), unit, near, unit * (1 << shift))
 
 
 def sum_of_squares(whole: npt.NDArray[Any], unit: Fraction) -> Fraction:
@@ -209,77 +199,25 @@ def product_bounds(A: Vector, w: Vector) -> tuple[Vector, Vector]:
     return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
 
 
-def careful_bounds(A: Vector, w: Numbers) -> tuple[Vector, Vector]:
-    """⟨a_i, w⟩ as if in twice the precision, and a bound on the error.
-
-    Every product and every sum is kept with its rounding error, which is a float itself (Ogita,
-    Rump and Oishi 2005, Accurate sum and dot product, Dot2): the result is within u|⟨a, w⟩| +
-    γ_p²·Σ|a_j w_j|.
-    """
-    p = A.shape[1]
-    total, low = np.zeros(len(A)), np.zeros(len(A))
-    with np.errstate(all="ignore"):
-        high_w, low_w = _halves(w.near)
-        for j in range(p):
-            a = np.ascontiguousarray(A[:, j])
-            product = a * w.near[j]
-            high_a, low_a = _halves(a)
-            slip = low_a * low_w[j] - (
-                ((product - high_a * high_w[j]) - low_a * high_w[j]) - high_a * low_w[j]
-            )
-            after = total + product
-            back = after - total
-            low += ((total - (after - back)) + (product - back)) + slip
-            total = after
-        sizes = np.abs(A)
-        found = total + (low + np.vecdot(A, w.rest))
-        spread = np.vecdot(sizes, np.abs(w.near))
-        bound = 2.0 * _U * np.abs(found) + (2.0 * (p + 6) * _U) ** 2 * spread
-        bound += _TINY * (sizes.sum(axis=1) + 8 * p)
-    return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
-
-
-def _halves(values: Vector) -> tuple[Vector, Vector]:
-    """Two numbers of at most 26 bits each that add up to each value (Veltkamp)."""
-    scaled = 134217729.0 * values
-    high = scaled - (scaled - values)
-    return high, values - high
-
-
 def product_signs(A: Vector, w: Numbers) -> Signs:
     """The signs of ⟨a_i, w⟩, exactly."""
     found, bound = product_bounds(A, w.near)
     signs = np.where(np.abs(found) > bound, np.sign(found), 0.0).astype(np.int8)
     doubtful = np.flatnonzero(~(np.abs(found) > bound))
-    for first in range(0, len(doubtful), 4096):  # in twice the precision, then in integers
-        some = doubtful[first : first + 4096]
-        found, bound = careful_bounds(A[some], w)
-        clear = np.abs(found) > bound
-        signs[some[clear]] = np.sign(found[clear]).astype(np.int8)
-        some = some[~clear]
-        whole, _ = products(A[some], w)
-        signs[some] = [(value > 0) - (value < 0) for value in whole]
+    whole, _ = products(A[doubtful], w)
+    signs[doubtful] = [(value > 0) - (value < 0) for value in whole]
     return signs
 
 
 def least_product(A: Vector, w: Numbers) -> Fraction:
-    """Not more than min_i ⟨a_i, w⟩, and almost as much, if that is positive."""
-    if A.size <= _FEW_ENTRIES:
-        return _least(A, w)
+    """Not more than min_i ⟨a_i, w⟩, and within 2⁻³⁵ of it, if that is positive."""
+    found, bound = product_bounds(A, w.near)
     with np.errstate(all="ignore"):
-        found, bound = product_bounds(A, w.near)
         low = float(np.min(found - bound, initial=np.inf))
-        near = A[~(found - bound > np.min(found + bound, initial=np.inf))]
-        if not low > 0.0 or float(bound.max(initial=0.0)) > 2.0**-45 * low:
-            found, bound = careful_bounds(near, w)
-            low = float(np.min(found - bound))
-            if not low > 0.0 or float(bound.max()) > 2.0**-45 * low:
-                return _least(near, w)
-    return Fraction(low) * w.scale * (1 - Fraction(1, 1 << 52))
-
-
-def _least(A: Vector, w: Numbers) -> Fraction:
-    whole, unit = products(A, w)
+        near = ~(found - bound > np.min(found + bound, initial=np.inf))
+        if low > 0.0 and float(bound[near].max()) <= 2.0**-37 * low:
+            return Fraction(low) * w.scale * (1 - Fraction(1, 1 << 52))
+    whole, unit = products(A[near], w)
     return Fraction(min(map(int, whole))) * unit
 
 
@@ -322,13 +260,13 @@ def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
         with np.errstate(all="ignore"):
             C: Vector = np.asarray(np.linalg.inv(S), dtype=np.float64)
             slop = (k + 4) * 2.0 * _U
-            alpha = _defect(C, S, slop) * (1.0 + slop)
+            defect = np.abs(C @ S - np.eye(k)) + slop * (np.abs(C) @ np.abs(S)) + _TINY
+            alpha = float(defect.sum(axis=1).max()) * (1.0 + slop)
             x = C @ right
             x = x + C @ (right - S @ x)
             rest = np.abs(right - S @ x)
             rest = rest + slop * (np.abs(S) @ np.abs(x) + np.abs(right)) + _TINY
-            sizes = [np.abs(C[i : i + _STRIPE]) @ rest for i in range(0, k, _STRIPE)]
-            e = np.concatenate(sizes) * (1.0 + slop) + _TINY
+            e = (np.abs(C) @ rest) * (1.0 + slop) + _TINY
             radius = (e + alpha / (1.0 - alpha) * float(e.max())) * (1.0 + 2.0 * slop) + _TINY
             x, radius = np.ldexp(x, across), np.ldexp(radius, across) * (1.0 + 2.0 * _U) + _TINY
     except np.linalg.LinAlgError:
@@ -372,18 +310,6 @@ def _pieces(A: Vector) -> Iterator[tuple[slice, npt.NDArray[np.int64], Vector]]:
         piece = A[first : first + stride]
         used = np.flatnonzero(piece.any(axis=0))
         yield slice(first, first + stride), used, piece[:, used]
-
-
-def _defect(C: Vector, S: Vector, slop: float) -> float:
-    """‖I − CS‖_∞, not less than that but for the rounding of the sums of rows."""
-    sizes, worst = np.abs(S), []
-    for first in range(0, len(C), _STRIPE):
-        stripe = C[first : first + _STRIPE]
-        defect = stripe @ S
-        defect[np.arange(len(stripe)), first + np.arange(len(stripe))] -= 1.0
-        defect = np.abs(defect) + slop * (np.abs(stripe) @ sizes) + _TINY
-        worst.append(defect.sum(axis=1).max())
-    return float(np.max(worst))  # NaN if there is one
 
 
 def _balanced(M: Vector) -> tuple[Vector | None, npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -128,20 +128,18 @@ def partition(view: View, among: Mask, limits: Limits, start: Indices | None = N
     ``start`` are rows to begin the first projection with.
     """
     passes, left = view.passes, among.copy()
-    stages: list[list[Fraction]] = []
-    separated: list[Indices] = []
-    while left.any():
+    stages: list[tuple[list[Fraction], Mask]] = []  # w, and all rows separated until then
+    claim = None
+    while left.any() and claim is None:
         guess = _guess(view, left, np.flatnonzero(left), limits, start)
         found = project(passes, left, left, view.columns, guess, limits)
         if found.w is None:
             claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
-            w = _combined(passes, stages, separated, left, limits)
-            return Partition(_joined(separated), w, claim)
-        stages.append(_of_size_one(found.w, view.columns))
-        separated.append(np.flatnonzero(left & (found.signs > 0)))
-        left &= found.signs == 0
-    w = _combined(passes, stages, separated, left, limits)
-    return Partition(_joined(separated), w, None)
+        else:
+            left &= found.signs == 0
+            stages.append((_of_size_one(found.w, view.columns), among & ~left))
+    w = _combined(passes, stages, left, limits) if stages else None
+    return Partition(np.flatnonzero(among & ~left), w, claim)
 
 
 def _guess(
@@ -160,29 +158,21 @@ def _guess(
 
 
 def _combined(
-    passes: Passes,
-    stages: list[list[Fraction]],
-    separated: list[Indices],
-    left: Mask,
-    limits: Limits,
-) -> list[Fraction] | None:
+    passes: Passes, stages: list[tuple[list[Fraction], Mask]], left: Mask, limits: Limits
+) -> list[Fraction]:
     """W = w_1 + ε·w_2 + ε²·w_3 + …, ε so small that no sign is lost."""
-    if not stages:
-        return None
-    w = stages[0]
-    for k, more in enumerate(stages[1:], 1):
-        wanted = passes.mask(_joined(separated[: k + 1]))
-        epsilon, shift = Fraction(1 << 20), 0
-        while True:
+    w, separated = stages[0]
+    for more, separated in stages[1:]:
+        epsilon, shift, signs = Fraction(1 << 20), 0, np.zeros(1, dtype=np.int8)
+        while not (signs > 0).all():
             if limits.reached() is not None:
                 raise OutOfTimeError
             shift += 4  # longer and longer steps: some rows need an ε of hundreds of bits
             epsilon /= 1 << shift
             sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
-            if _is_positive_on(passes, wanted, exact.numbers(sum_), limits):
-                w = sum_
-                break
-    return _shortened(passes, w, passes.mask(_joined(separated)), left, limits)
+            signs = _signs(passes, separated, exact.numbers(sum_), limits)[separated]
+        w = sum_
+    return _shortened(passes, w, separated, left, limits)
 
 
 def _of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
@@ -213,13 +203,5 @@ def _shortened(
     return w
 
 
-def _is_positive_on(passes: Passes, rows: Mask, w: exact.Numbers, limits: Limits) -> bool:
-    return bool((_signs(passes, rows, w, limits)[rows] > 0).all())
-
-
 def _signs(passes: Passes, rows: Mask, w: exact.Numbers, limits: Limits) -> exact.Signs:
     return in_turn(passes.over(ExactSigns(w, passes.doubt(w.near), rows), limits).signs)
-
-
-def _joined(parts: list[Indices]) -> Indices:
-    return np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)

@@ -1,26 +1,30 @@
-"""The margin as an interval that is guaranteed to hold it (C3).
+"""Margins as intervals that are guaranteed to hold them (C3, C4).
 
 γ = max over ‖w‖ ≤ 1 of min_i ⟨a_i, w⟩. Any w bounds it from below, any λ ≥ 0 from above:
 
     min_i ⟨a_i, w⟩/‖w‖  ≤  γ  ≤  ‖Σ λ_i a_i‖/Σ λ_i.
 
-Both sides are computed in floats with every rounding counted, and exactly where the bounds on
-rounding would widen the interval.
+With a free bias it is half the distance of the hulls P and Q of the two classes. They are nearest
+at z = Σ u_k (a_i + a_j), a point of P − Q: pairs of a row of each side, whose paddings cancel.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
 from novikoff.geometry import exact
+from novikoff.geometry.checker import GeometricMargin
 from novikoff.geometry.exact import Numbers
-from novikoff.geometry.passes import Passes
+from novikoff.geometry.min_norm import View, nearest_point, search
+from novikoff.geometry.passes import Least, Passes
 
 _U = 2.0**-53
 
@@ -46,15 +50,6 @@ class Interval(NamedTuple):
         return (self.hi - self.lo) / self.hi if self.hi > 0.0 else 0.0
 
 
-@dataclass(frozen=True)
-class Weighing:
-    """λ ≥ 0 on some rows, and the bound ‖Σ λ_i a_i‖/Σ λ_i that it proves."""
-
-    rows: Indices
-    weights: Vector
-    bound: float
-
-
 def lower_bound(least: Fraction, w: Numbers) -> float:
     """least/‖w‖, rounded down, for a least product that is not below ``least``; 0 if it is < 0.
 
@@ -66,8 +61,8 @@ def lower_bound(least: Fraction, w: Numbers) -> float:
     return exact.square_root_down(least**2 / w.square_norm()) if least > 0 else 0.0
 
 
-def weigh(passes: Passes, rows: Indices, weights: Vector, tol: float) -> Weighing:
-    """What γ cannot exceed, by the weights given; exact where rounding would show."""
+def upper_bound(passes: Passes, rows: Indices, weights: Vector, tol: float) -> float:
+    """‖Σ λ_i a_i‖/Σ λ_i, rounded up; in exact numbers where rounding would show."""
     total = float(weights.sum())
     slip = (len(rows) + 4) * 2.0 * _U
     with np.errstate(all="ignore"):
@@ -78,20 +73,61 @@ def weigh(passes: Passes, rows: Indices, weights: Vector, tol: float) -> Weighin
     slack = slip * passes.problem.radius * total
     bound = (size + slack) / total * (1.0 + 2.0 * slip)
     if not (slack <= tol / 8.0 * size and 2.0**-400 < size < 2.0**400):  # squares are in range
-        exactly = exact.floats(weights)
-        mass = sum(int(value) for value in exactly.whole) * exactly.unit
-        bound = exact.square_root_up(square_of_sum(passes, rows, exactly) / mass**2)
-    return Weighing(rows, weights, bound)
+        return exact_upper_bound(passes, rows, [Fraction(value) for value in weights.tolist()])
+    return bound
 
 
-def square_of_sum(passes: Passes, rows: Indices, weights: Numbers, columns: int = 0) -> Fraction:
-    """‖Σ λ_i a_i‖², exactly, for one weight to each of the rows; of the first columns if given."""
-    total, unit = np.zeros(passes.p, dtype=object), weights.unit
+def exact_upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction]) -> float:
+    """The same without any rounding but the last."""
+    multipliers = exact.numbers(weights)
+    total, unit = np.zeros(passes.p, dtype=object), multipliers.unit
     for part, block in passes.blocks(rows):
-        own = weights._replace(whole=weights.whole[part])
-        whole, smaller = exact.combine(block.A, own)
+        whole, smaller = exact.combine(block.A, multipliers._replace(whole=multipliers.whole[part]))
         if smaller < unit:
             total, unit = total * int(unit / smaller), smaller
         total += block.spread(whole) * int(smaller / unit)
-    used = total[:columns] if columns else total
-    return exact.sum_of_squares(used, unit)
+    return exact.square_root_up(exact.sum_of_squares(total, unit) / sum(weights) ** 2)
+
+
+def widest_gap(
+    view: View, start: Indices, tol: float, limits: Limits
+) -> tuple[GeometricMargin, Least, Indices] | None:
+    """Find the hyperplane halfway between the hulls, the gap known to a relative tol.
+
+    With the claim come the least products that w has, and the rows that the search ended with;
+    None where w is not within the range of floats.
+    """
+    passes = view.passes
+    sides = [start[passes.signs[start] == side] for side in (1, -1)]
+    for k, side in enumerate((1, -1)):
+        if len(sides[k]) == 0:
+            sides[k] = np.flatnonzero(passes.signs == side)[:1]
+    question = nearest_point(view, pairs=True)
+    found = search(question, np.concatenate(sides), tol / 4.0, limits, lambda _: False)
+    low, normal = found.seen.low, found.w[:-1]
+    middle = float(found.seen.aim[-1]) + (low[-1] - low[1]) / 2.0  # for rows less the centre
+    finite = np.isfinite(normal).all() and math.isfinite(middle)
+    if not (finite and normal.any() and len(found.rows) > 0):
+        return None
+    bias = Fraction(middle)
+    if view.centre is not None:
+        pairs = zip(normal.tolist(), view.centre.tolist(), strict=True)
+        bias -= sum(Fraction(a) * Fraction(b) for a, b in pairs)
+    w = np.append(normal, float(bias))
+    least = passes.least(exact.floats(w), limits)
+    weights: dict[int, Fraction] = defaultdict(Fraction)  # a row may be in several pairs
+    for i, j, u in zip(*(part.tolist() for part in found.vertices), strict=True):
+        weights[i] += Fraction(u)
+        weights[j] += Fraction(u)
+    values = tuple(weights.values())
+    hi = exact_upper_bound(passes, np.array([*weights]), values)
+    lo = min(_half_gap(least), hi)
+    claim = GeometricMargin(lo, hi, tuple(map(Fraction, w.tolist())), tuple(weights), values)
+    return claim, least, found.working
+
+
+def _half_gap(least: Least) -> float:
+    """Half the gap along w, rounded down; whatever the bias, it cancels."""
+    whole = sum(value for value in least.least.values() if value is not None)
+    half = Fraction(whole) / 2 * (1 - Fraction(1, 1 << 34))  # the checker may see less
+    return lower_bound(half, least.w.at(np.arange(len(least.w.near) - 1)))

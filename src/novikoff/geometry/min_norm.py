@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes,
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
+    from scipy.optimize import OptimizeResult
 
 # The most entries of a corral's factors, and of a dense working set.
 _MOST_FACTORS = 1 << 27
@@ -34,8 +34,6 @@ _LEAST_ROWS = 64
 _BALANCED = 6
 # Columns whose mean is this power of two times their deviation are far from the origin.
 _FAR = 7
-# Newton steps where a corral is too large, conjugate gradients in each, and the weight of ‖w‖².
-_NEWTON_STEPS, _GRADIENT_STEPS, _RIDGE = 60, 60, 1e-9
 # Rows that are looked at to find out.
 _SAMPLE = 4096
 
@@ -61,62 +59,55 @@ class View:
         even = bool((self.columns == self.columns[0]).all())
         return self.lengths is None and self.centre is None and even
 
-    @cached_property
-    def _shift(self) -> Vector:
-        """The centre as the engine sees it, zero for the bias."""
-        if self.centre is None:
-            return np.zeros(self.passes.p)
-        return np.append(self.centre, 0.0) * self.columns
-
     def of(self, passes: Passes, rows: Indices) -> View:
         """The same view of some of the rows, whose passes are given."""
         lengths = None if self.lengths is None else self.lengths[rows]
         return View(passes, self.columns, self.centre, lengths, self.radius)
 
-    def gather(self, rows: Indices) -> Vector | sp.csr_array:
-        """The rows of the numbers given as seen, dense or sparse."""
+    def gather(self, rows: Indices, lift: float | None = None) -> Vector | sp.csr_array:
+        """The rows of the numbers given as seen, dense or sparse; after a first column if given."""
         passes = self.passes
+        first = np.full((len(rows), 0 if lift is None else 1), lift or 0.0)
+        signs = passes.signs[rows].astype(np.float64)
         if not passes.sparse:
             A = passes.at(rows)
             if self.centre is not None:
-                signs = passes.signs[rows].astype(np.float64)[:, None]
-                A[:, :-1] = (A[:, :-1] * signs - self.centre) * signs
+                A[:, :-1] = (A[:, :-1] * signs[:, None] - self.centre) * signs[:, None]
             A *= self.columns
-            return A if self.lengths is None else np.asarray(A / self.lengths[rows, None])
+            if self.lengths is not None:
+                A /= self.lengths[rows, None]
+            return np.concatenate([first, A], axis=1)
         import scipy.sparse as sp
 
-        signs = passes.signs[rows].astype(np.float64)
-        G: Any = passes.X[rows].astype(np.float64)
-        if passes.fit_intercept:
-            ones: Any = np.ones((len(rows), 1))
-            G = sp.csr_array(sp.hstack([G, ones], format="csr"))
+        X: Any = passes.X[rows].astype(np.float64)
+        last: Any = np.ones((len(rows), int(passes.fit_intercept)))
+        G: Any = sp.csr_array(sp.hstack([X, last], format="csr"))
         factors = signs if self.lengths is None else signs / self.lengths[rows]
         G.data *= self.columns[G.indices] * np.repeat(factors, np.diff(G.indptr))
-        found: sp.csr_array = G
-        return found
+        before: Any = first
+        found: sp.csr_array = sp.csr_array(sp.hstack([before, G], format="csr"))
+        size = found.shape[0] * found.shape[1]
+        return found.toarray() if 8 * found.nnz > size <= _MOST_WORKING else found
 
     def seen_sum(self, rows: Indices) -> Vector:
         """Σ a_i over the rows of the numbers given as seen, whatever their lengths."""
         total = np.zeros(self.passes.p)
         for _, block in self.passes.blocks(rows):
             total += block.spread(block.A.sum(axis=0))
-        return total * self.columns - float(self.passes.signs[rows].sum()) * self._shift
+        if self.centre is not None:
+            total[:-1] -= float(self.passes.signs[rows].sum()) * self.centre
+        return np.asarray(total * self.columns)
 
     def weights(self, v: Vector) -> Vector:
         """W for the rows themselves, with the products that v has with the rows as seen."""
         w = self.aim(v)
         if self.centre is not None:
-            parts = [float(w[-1]), *(-w[:-1] * self.centre).tolist()]
-            w[-1] = math.fsum(parts)
+            w[-1] = math.fsum([float(w[-1]), *(-w[:-1] * self.centre).tolist()])
         return w
 
     def aim(self, v: Vector) -> Vector:
         """The same for rows less the centre."""
         return np.asarray(v * self.columns)
-
-    def doubt(self, aim: Vector) -> float:
-        """How far the product of a row less the centre with such weights may be off."""
-        return self.passes.doubt(aim, self.radius)
 
 
 def plain_view(passes: Passes) -> View:
@@ -134,29 +125,27 @@ def gap_view(passes: Passes, limits: Limits) -> View:
 
 
 def balanced_view(passes: Passes, limits: Limits) -> View:
-    """The rows as they are, or balanced where columns or rows differ much in size.
-
-    A sample of the rows tells whether to look at them all.
-    """
-    view, sample = plain_view(passes), _sample(passes)
-    centre = _centre(passes, sample)
-    if passes.n > 2 * _SAMPLE and centre is None:
-        unit = float(view.columns[0])
-        seen = np.abs(sample.A) * unit
-        lengths = np.append(np.linalg.norm(seen, axis=1), passes.problem.radius * unit)
-        if _alike(seen.max(axis=0)) and _alike(lengths):
-            return view
+    """The rows as they are, or balanced where columns or rows differ much in size."""
+    plain, sample = plain_view(passes), _sample(passes)
+    columns, centre = plain.columns, _centre(passes, sample)
+    if passes.n > 2 * _SAMPLE and centre is None:  # the sample tells whether to look at all rows
+        seen = np.abs(sample.A) * columns[0]
+        longest = passes.problem.radius * columns[0]
+        if _alike(seen.max(axis=0)) and _alike(np.append(np.linalg.norm(seen, axis=1), longest)):
+            return plain
     sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
-    peaks, columns = sizes.peaks, view.columns
-    if not _alike(peaks):
-        exponents = np.where(peaks > 0.0, np.frexp(peaks)[1], 0)
+    lengths, radius = in_turn(sizes.lengths), None if centre is None else _radius(sizes)
+    if not _alike(sizes.peaks):
+        exponents = np.where(sizes.peaks > 0.0, np.frexp(sizes.peaks)[1], 0)
         columns = np.array([_power(-int(e)) for e in exponents])
+        lengths = in_turn(passes.over(Sizes(columns, centre), limits).lengths)
     elif centre is not None:
-        columns = _even(peaks, passes.p)
+        columns = _even(sizes.peaks, passes.p)
+    if _alike(lengths):
+        return View(passes, columns, centre, None, radius)
     lengths = in_turn(passes.over(Sizes(columns, centre), limits).lengths)
     lengths[lengths == 0.0] = 1.0
-    radius = None if centre is None else _radius(sizes)
-    return View(passes, columns, centre, None if _alike(lengths) else lengths, radius)
+    return View(passes, columns, centre, lengths, radius)
 
 
 def _even(peaks: Vector, p: int) -> Vector:
@@ -261,54 +250,29 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     return np.sort(rows[order])
 
 
-def descend(passes: Passes, limits: Limits) -> Vector | None:
-    """Weights that seem to separate, where a corral would be too large; None if none are found.
+def descend(passes: Passes, limits: Limits) -> Vector:
+    """Weights that may separate, where a corral would be too large: they are to be proved.
 
-    It minimises c‖w‖² + Σ max(0, 1 − ⟨a_i, w⟩)² by Newton steps, each by conjugate gradients
-    (Keerthi and DeCoste 2005), until all products are positive.
+    L-BFGS minimises Σ max(0, 1 − ⟨a_i, w⟩)²; below 1 no row is on the wrong side.
     """
+    from scipy.optimize import minimize
+
     X, signs = passes.X, passes.signs / passes.problem.unit
-    d = passes.d
     padding = 1.0 if passes.fit_intercept else 0.0
 
-    def times(w: Vector) -> Vector:
-        return np.asarray((X @ w[:d] + padding * w[d]) * signs)
+    def loss(w: Vector) -> tuple[float, Vector]:
+        if limits.reached() is not None:
+            raise OutOfTimeError
+        short = np.maximum(1.0 - (X @ w[:-1] + padding * w[-1]) * signs, 0.0)
+        pull = -2.0 * short * signs
+        return float(short @ short), np.append(X.T @ pull, padding * float(pull.sum()))
 
-    def back(v: Vector) -> Vector:
-        return np.append(X.T @ (v * signs), padding * float((v * signs).sum()))
+    def stop(intermediate_result: OptimizeResult) -> None:
+        if intermediate_result.fun < 1.0:
+            raise StopIteration
 
-    w, m = np.zeros(d + 1), np.zeros(passes.n)
-    for _ in range(_NEWTON_STEPS):
-        active = m < 1.0
-        downhill = back(np.where(active, 1.0 - m, 0.0)) - _RIDGE * w
-        step, along = np.zeros(d + 1), np.zeros(passes.n)
-        residual, direction = downhill, downhill
-        square = float(residual @ residual)
-        for _ in range(_GRADIENT_STEPS):
-            if limits.reached() is not None:
-                raise OutOfTimeError
-            seen = times(direction)
-            curved = back(np.where(active, seen, 0.0)) + _RIDGE * direction
-            scale = square / float(direction @ curved)
-            step, along = step + scale * direction, along + scale * seen
-            residual = residual - scale * curved
-            before, square = square, float(residual @ residual)
-            if not square > 1e-4 * float(downhill @ downhill):
-                break
-            direction = residual + square / before * direction
-        length = 1.0
-        while _hinge(m + length * along) > _hinge(m) and length > 1e-6:
-            length /= 2.0
-        w, m = w + length * step, m + length * along
-        if float(m.min()) > 0.0:
-            return np.asarray(w[: passes.p])
-        if not (length > 1e-6 and math.isfinite(square)):
-            return None
-    return None
-
-
-def _hinge(m: Vector) -> float:
-    return float(np.square(np.maximum(1.0 - m, 0.0)).sum())
+    found = minimize(loss, np.zeros(passes.d + 1), jac=True, method="L-BFGS-B", callback=stop)
+    return np.asarray(found.x[: passes.p])
 
 
 def search(
@@ -319,63 +283,49 @@ def search(
     It ends when ⟨g, r⟩ ≤ tol·‖r‖² for all rows, r the residual; for the nearest point z
     that is ⟨a_i, z⟩ ≥ (1 − tol)·‖z‖², so that γ is known to a relative tol.
     """
-    view = question.view
-    passes = view.passes
-    batch = batch_of(passes)
-    corral = Corral(question.b, capacity(passes))
-    working = np.asarray(start[: 4 * batch], dtype=np.int64)
+    passes = question.view.passes
+    batch, most = batch_of(passes), capacity(passes)
+    working = np.unique(start)
     answer: Answer | None = None
     while True:
-        ending = _solve(question, corral, working, tol / 8.0, limits)
+        corral = _corral(question, working, most, answer)
+        ending = pivot(corral, tol / 8.0, limits)
         try:
             answer = _answer(question, corral, working, batch, tol, limits)
         except OutOfTimeError:
             if answer is None:
                 raise
-            answer.ending = Ending.LIMITED
-            return answer
-        if ending is Ending.LIMITED:
-            answer.ending = ending
-            return answer
-        if watch(answer) or ending is Ending.FITTED:
-            answer.ending = ending if ending is Ending.FITTED else Ending.WATCHED
+            ending = Ending.LIMITED
+        if ending is not Ending.LIMITED and watch(answer) and ending is not Ending.FITTED:
+            ending = Ending.WATCHED
+        answer.ending = ending
+        if ending in (Ending.LIMITED, Ending.FITTED, Ending.WATCHED):
             return answer
         fresh = np.setdiff1d(answer.seen.rows, working)
-        full = ending is Ending.STALLED and corral.size == capacity(passes) < len(question.b)
+        full = ending is Ending.STALLED and len(corral.members) == most < len(question.b)
         if len(fresh) == 0 or full:  # then no other row can join either
-            answer.ending = ending
             return answer
         working = _next_working_set(question, corral, answer, fresh, 4 * batch)
 
 
-def _solve(
-    question: Question, corral: Corral, working: Indices, tol: float, limits: Limits
-) -> Ending:
-    """Run the engine on the working set."""
-    passes = question.view.passes
-    if len(working) == 0:
-        return Ending.OPTIMAL
-    G = question.view.gather(working)
-    lift = np.full((len(working), 1), question.lift)
-    if isinstance(G, np.ndarray):
-        vectors: Vector | sp.csr_array = np.concatenate([lift, G], axis=1)
-    elif G.shape[0] * G.shape[1] <= _MOST_WORKING and 8 * G.nnz > G.shape[0] * G.shape[1]:
-        vectors = np.concatenate([lift, G.toarray()], axis=1)
-    else:
-        import scipy.sparse as sp
-
-        vectors = sp.csr_array(sp.hstack([sp.csr_array(lift), G], format="csr"))
-    sides = passes.signs[working]
-    return pivot(WorkingSet(vectors, sides), corral, tol, question.pairs, limits)
+def _corral(question: Question, working: Indices, most: int, before: Answer | None) -> Corral:
+    """The engine on the working set, with the vertices that it had before."""
+    vectors = question.view.gather(working, question.lift)
+    members: list[tuple[int, int]] = []
+    if before is not None:
+        first, second, _ = before.vertices
+        partners = np.where(second >= 0, np.searchsorted(working, second), -1)
+        members = [*zip(np.searchsorted(working, first).tolist(), partners.tolist(), strict=True)]
+    sides = question.view.passes.signs[working] if question.pairs else None
+    return Corral(question.b, most, WorkingSet(vectors, sides), members)
 
 
 def _answer(
     question: Question, corral: Corral, working: Indices, batch: int, tol: float, limits: Limits
 ) -> Answer:
     """What the corral says, in terms of all rows."""
-    view, passes = question.view, question.view.passes
-    first = np.array(corral.first, dtype=np.int64)
-    second = np.array(corral.second, dtype=np.int64)
+    view = question.view
+    first, second = np.array(corral.members, dtype=np.int64).reshape(-1, 2).T
     weights = np.bincount(first, corral.u, minlength=len(working))
     paired = second >= 0
     weights += np.bincount(second[paired], corral.u[paired], minlength=len(working))
@@ -386,7 +336,7 @@ def _answer(
     visit = MostViolated(
         aim,
         exact.floats(w) if np.isfinite(w).all() else None,
-        view.doubt(aim),
+        view.passes.doubt(aim, view.radius),
         batch,
         _levels(question, corral, working, tol),
         view.centre,
@@ -398,14 +348,10 @@ def _answer(
         rows=working[used],
         weights=weights[used] / lengths,
         w=w,
-        seen=passes.over(visit, limits),
+        seen=view.passes.over(visit, limits),
         ending=None,
         working=working,
-        vertices=(
-            working[first],
-            np.where(paired, working[np.where(paired, second, 0)], -1),
-            corral.u.copy(),
-        ),
+        vertices=(working[first], np.where(paired, working[second], -1), corral.u),
         plain=view.plain,
     )
 
@@ -419,28 +365,22 @@ def _levels(
     if not question.pairs:
         return level, level
     levels = [level, level]  # each hull has its own, that of its members
-    for k, members in enumerate((corral.first, corral.second)):
-        G = question.view.gather(working[[i for i in members if i >= 0]])
-        prices = question.lift * float(r[0]) + products(G, r[1:])
-        levels[k] -= float(prices.max(initial=-np.inf))
+    for k, members in enumerate(zip(*corral.members, strict=True)):
+        prices = products(question.view.gather(working[list(members)], question.lift), r)
+        levels[k] -= float(prices.max())
     return levels[0], levels[1]
 
 
 def _next_working_set(
     question: Question, corral: Corral, answer: Answer, fresh: Indices, most: int
 ) -> Indices:
-    """The members first, then the best of the old, then the new; the corral is renumbered."""
-    working = answer.working
-    used = np.zeros(len(working), dtype=np.bool_)
-    used[corral.first] = True
-    used[[j for j in corral.second if j >= 0]] = True
-    members, others = np.flatnonzero(used), np.sort(working[~used])
+    """The members, the best of the others, and the new."""
+    members = answer.rows
+    others = np.setdiff1d(answer.working, members)
     if len(others) > most:
         prices = products(question.view.gather(others), corral.residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
-    corral.first = np.searchsorted(members, corral.first).tolist()
-    corral.second = [int(np.searchsorted(members, j)) if j >= 0 else -1 for j in corral.second]
-    return np.concatenate([working[members], np.sort(others), fresh])
+    return np.sort(np.concatenate([members, others, fresh]))
 
 
 def _power(e: int) -> float:

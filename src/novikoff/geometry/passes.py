@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -42,10 +41,7 @@ class OutOfTimeError(Exception):
 
 @dataclass
 class Visit:
-    """A question to all rows, answered range by range.
-
-    Its fields say what is asked; fields of what is seen are not given but begin empty.
-    """
+    """A question to all rows; the fields of the answer begin empty, and are not given."""
 
     def blank(self) -> Self:
         """The same question, nothing seen yet."""
@@ -153,13 +149,11 @@ class Passes(Part):
             return own
 
         ranges = range(0, self.n, self.stride)
-        workers = min(len(ranges), cores())
-        if workers < 2:
-            for first in ranges:
-                total.merge(look(first))
-            return total
-        for own in _threads().map(look, ranges):
-            total.merge(own)
+        if len(ranges) == 1:
+            return look(0)
+        with ThreadPoolExecutor(min(len(ranges), _cores())) as pool:
+            for own in pool.map(look, ranges):
+                total.merge(own)
         return total
 
     def least(self, w: Numbers, limits: Limits) -> Least:
@@ -212,11 +206,10 @@ def prove_signs(problem: Problem, w: Vector, limits: Limits | None = None) -> bo
 
 @dataclass
 class Least(Visit):
-    """The least ⟨a_i, w⟩ among the positive rows and among the negative, proved.
+    """The least ⟨a_i, w⟩ among the positive rows and among the negative, as in `least_product`.
 
-    ``least`` holds, for either sign, not more than the least product, and almost as much if that
-    is positive; None where there is no such row. ``doubt`` bounds the error of a product with the
-    floats near w; where it is infinite, every row is looked at in its own bounds.
+    It is None where there is no such row. ``doubt`` bounds the error of a product with the floats
+    near w; where it is infinite, every row is looked at in its own bounds.
     """
 
     w: Numbers
@@ -439,18 +432,6 @@ def in_turn(pieces: dict[int, npt.NDArray[Values]]) -> npt.NDArray[Values]:
     return np.concatenate([pieces[first] for first in sorted(pieces)])
 
 
-@cache
-def _threads() -> ThreadPoolExecutor:
-    """Threads for all passes: to start them anew would take longer than many a pass."""
-    return ThreadPoolExecutor(cores())
-
-
-if hasattr(os, "register_at_fork"):  # threads do not live on in a forked process
-    os.register_at_fork(after_in_child=_threads.cache_clear)
-
-
-def cores() -> int:
+def _cores() -> int:
     """The processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

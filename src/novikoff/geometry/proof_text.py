@@ -133,10 +133,10 @@ def _numbers(value: Any, most: int) -> tuple[Fraction, ...]:
     return tuple(Fraction(_integer(text), over) for text in tops)
 
 
-def _weights(value: Any, p: int) -> tuple[Fraction, ...]:
-    """Exact numbers, p of them."""
-    found = _numbers(value, p)
-    return _need(len(found) == p, found)
+def _exactly(value: Any, count: int) -> tuple[Fraction, ...]:
+    """So many exact numbers."""
+    found = _numbers(value, count)
+    return _need(len(found) == count, found)
 
 
 def _finite(text: str) -> float:
@@ -145,12 +145,17 @@ def _finite(text: str) -> float:
     return _need(math.isfinite(value), value)
 
 
+def _cost(value: Any) -> Fraction:
+    number = _exactly(value, 1)[0]
+    return _need(0 <= number < 2**1023, number)  # a float, too
+
+
+def _list(value: Any) -> list[Any]:
+    return _need(isinstance(value, list), value)
+
+
 def _float(text: str) -> float:
     return math.inf if text == "inf" else _finite(text)
-
-
-def _cost(number: Fraction) -> Fraction:
-    return _need(0 <= number < 2**1023, number)  # a float, too
 
 
 def _integer(text: str) -> int:
@@ -160,18 +165,11 @@ def _integer(text: str) -> int:
 
 def _write_numbers(values: Sequence[Fraction]) -> object:
     """Hexadecimal floats, or whole numbers over one denominator."""
-    if all(map(_is_float, values)):
+    if all(abs(value) < 2**1023 and float(value) == value for value in values):
         return [float(value).hex() for value in values]
     denominator = math.lcm(*(value.denominator for value in values))
     tops = (value.numerator * (denominator // value.denominator) for value in values)
     return {"denominator": f"{denominator:#x}", "numerators": [f"{top:#x}" for top in tops]}
-
-
-def _is_float(value: Fraction) -> bool:
-    try:
-        return float(value) == value
-    except OverflowError:
-        return False
 
 
 def _rows(value: Any, about: Known) -> tuple[int, ...]:
@@ -180,40 +178,31 @@ def _rows(value: Any, about: Known) -> tuple[int, ...]:
     return _need(len(set(value)) == len(value), tuple(value))
 
 
-def _part(cls: type) -> Field:
-    return Field("an object", lambda value, about: read(cls, value, about), _write)
-
-
-def _parts(value: Any, about: Known) -> tuple[Dependence, ...]:
-    return tuple(read(Dependence, part, about) for part in _need(isinstance(value, list), value))
-
-
 def _need(good: bool, value: T) -> T:
     if not good:
         raise ValueError("not what it should be")
     return value
 
 
-_EXACT = "a list of exact numbers that is no longer than it may be"
-_TEXT = Field("a string", lambda value, _: _need(isinstance(value, str), value))
-_FLAG = Field("true or false", lambda value, _: _need(isinstance(value, bool), value))
-_SIZE = Field(
-    "a whole number", lambda value, _: _need(type(value) is int and 0 <= value <= 1 << 53, value)
-)
-_COUNT = Field("a whole number", lambda value, _: _need(type(value) is int and value >= 0, value))
-_LABEL = Field(
-    "a label",
-    lambda value, _: _need(value is None or isinstance(value, str | int | float | bool), value),
-)
-_FLOAT = Field(
-    "a hexadecimal float",
-    lambda value, _: _float(value),
-    float.hex,
-)
+def _plain(wanted: str, good: Callable[[Any], bool]) -> Field:
+    """A field that JSON holds as it is."""
+    return Field(wanted, lambda value, _: _need(good(value), value))
+
+
+def _part(cls: type) -> Field:
+    return Field("an object", lambda value, about: read(cls, value, about), _write)
+
+
+def _exact(count: Callable[[Any, Known], tuple[Fraction, ...]]) -> Field:
+    return Field("a list of exact numbers that is no longer than it may be", count, _write_numbers)
+
+
+_TEXT = _plain("a string", lambda value: isinstance(value, str))
+_FLAG = _plain("true or false", lambda value: isinstance(value, bool))
+_SIZE = _plain("a whole number", lambda value: type(value) is int and 0 <= value <= 1 << 53)
+_LABEL = _plain("a label", lambda value: value is None or isinstance(value, str | int | float))
 _ROWS = Field("a list of row numbers below n, each once", _rows, list)
-_FOR_EACH_ROW = Field(
-    _EXACT, lambda value, about: _numbers(value, len(about["rows"])), _write_numbers
-)
+_FOR_EACH_ROW = _exact(lambda value, about: _numbers(value, len(about["rows"])))
 
 # Fields are read in this order: some say how long others may be.
 FIELDS: Final[dict[str, Field]] = {
@@ -227,31 +216,25 @@ FIELDS: Final[dict[str, Field]] = {
     "rows": _ROWS,
     "among": _ROWS,
     "exact": _FLAG,
-    "w": Field(
-        _EXACT,
-        lambda value, about: _weights(value, about["d"] + about["fit_intercept"]),
-        _write_numbers,
-    ),
+    "w": _exact(lambda value, about: _exactly(value, about["d"] + about["fit_intercept"])),
     "multipliers": _FOR_EACH_ROW,
     "weights": _FOR_EACH_ROW,
-    "lo": Field(
-        "a float ≥ 0", lambda value, _: _need(_finite(value) >= 0.0, _finite(value)), float.hex
-    ),
+    "lo": Field("a float ≥ 0", lambda x, _: _need(_finite(x) >= 0.0, _finite(x)), float.hex),
     "hi": Field(
         "a float that is not below lo",
         lambda value, about: _need(_float(value) >= about["lo"], _float(value)),
         float.hex,
     ),
-    "radius": _FLOAT,
-    "mistake_bound": _COUNT,
-    "bound": Field(
-        "one exact number ≥ 0",
-        lambda value, _: _cost(*_weights(value, 1)),
-        lambda x: _write_numbers([x]),
-    ),
+    "radius": Field("a hexadecimal float", lambda value, _: _float(value), float.hex),
+    "mistake_bound": _plain("a whole number", lambda value: type(value) is int and value >= 0),
+    "bound": Field("one exact number ≥ 0", lambda x, _: _cost(x), lambda x: _write_numbers([x])),
     "dependence": _part(Dependence),
     "contradiction": _part(Dependence),
-    "contradictions": Field("a list of objects", _parts, lambda claims: [*map(_write, claims)]),
+    "contradictions": Field(
+        "a list of objects",
+        lambda value, about: tuple(read(Dependence, part, about) for part in _list(value)),
+        lambda claims: [_write(claim) for claim in claims],
+    ),
     "margin": _part(Margin),
     "geometric_margin": _part(GeometricMargin),
 }

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from scipy.linalg import qr
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers
 from novikoff.geometry.passes import ColumnSums, ExactSigns, Mask, OutOfTimeError, Passes, in_turn
-
-# Columns are chosen where that takes no more multiplications than these.
-_MOST_CHOSEN_FROM = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -65,43 +63,36 @@ def project(
 
 
 def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[Fraction] | None:
-    """Λ with a_target + Σ λ_i a_i = 0 over the rows, exactly; None where they do not tell.
+    """Λ with a_target + Σ λ_i a_i = 0 over independent rows, exactly; None where it is not found.
 
-    The rows are to be independent. Floats choose as many columns as there are rows, one solve
-    gives λ, and all columns are looked at to confirm it.
+    Floats choose as many columns as there are rows, one solve gives λ, all columns confirm it.
     """
-    import flint
-
     A = passes.at(np.append(rows, target))
-    columns = _independent_columns(A[:-1]) if len(A) * A.size < _MOST_CHOSEN_FROM else None
-    if columns is None:
+    scaled = A[:-1] / np.maximum(np.abs(A[:-1]).max(axis=0), 1e-300)
+    R, order = qr(scaled, mode="r", pivoting=True, check_finite=False)
+    if len(rows) > A.shape[1] or not np.abs(np.diag(R)).min() > 1e-10:
         return None
     whole, _ = exact.integers(A)
+    columns = order[: len(rows)]
     _check(limits, _solve_seconds(whole[:, columns]))
-    square = flint.fmpz_mat(whole[:-1, columns].T.tolist())
-    right = flint.fmpz_mat([[-int(value)] for value in whole[-1, columns]])
     try:
-        found = square.solve(right)
+        factors = _solved(whole[:-1, columns].T, -whole[-1, columns])
     except ZeroDivisionError:  # floats were wrong
         return None
-    factors = [Fraction(int(found[i, 0].p), int(found[i, 0].q)) for i in range(len(rows))]
     sums, _ = exact.combine(A, exact.numbers([*factors, Fraction(1)]))
     return None if any(sums) else factors
 
 
-def _independent_columns(A: Vector) -> Indices | None:
-    """As many columns as there are rows, the most independent first; None if there are fewer."""
-    R = A / np.maximum(np.abs(A).max(axis=0), 1e-300)
-    chosen = []
-    for _ in range(len(A)):
-        lengths = np.square(R).sum(axis=0)
-        j = int(np.argmax(lengths))
-        if not lengths[j] > 1e-20:
-            return None
-        chosen.append(j)
-        direction = R[:, j] / np.sqrt(lengths[j])
-        R = R - direction[:, None] * (direction[:, None] * R).sum(axis=0)
-    return np.array(chosen, dtype=np.int64)
+def _solved(M: Integers, b: Integers, weighted: Integers | None = None) -> list[Fraction]:
+    """X with Mx = b, or with WMx = Wb; ZeroDivisionError if that is singular."""
+    import flint
+
+    left, right = flint.fmpz_mat(M.tolist()), flint.fmpz_mat([[int(value)] for value in b])
+    if weighted is not None:
+        W = flint.fmpz_mat(weighted.tolist())
+        left, right = W * left, W * right
+    found = left.solve(right)
+    return [Fraction(int(found[i, 0].p), int(found[i, 0].q)) for i in range(found.nrows())]
 
 
 class _Cone:
@@ -112,21 +103,16 @@ class _Cone:
 
     def solve(self, used: Indices, limits: Limits) -> list[Fraction]:
         """The μ that minimises ‖b − Σ μ_i a_i‖, unconstrained, on independent rows."""
-        import flint
-
         if len(used) == 0:
             return []
         whole, e = exact.integers(self.passes.at(used))
         _check(limits, _solve_seconds(whole))
         b = exact.numbers(self.b)
-        left = flint.fmpz_mat(whole.T.tolist())
-        right = flint.fmpz_mat([[int(value)] for value in b.whole])
+        weighted = None
         if len(used) != whole.shape[1]:  # else they are a basis, and b is met
-            weighted = flint.fmpz_mat((whole * exact.numbers(self.squares).whole).tolist())
-            left, right = weighted * left, weighted * right
+            weighted = whole * exact.numbers(self.squares).whole
         scale = b.unit / Fraction(2) ** e
-        found = left.solve(right)
-        return [Fraction(int(found[i, 0].p), int(found[i, 0].q)) * scale for i in range(len(used))]
+        return [value * scale for value in _solved(whole.T, b.whole, weighted)]
 
     def residual(self, used: Indices, mu: list[Fraction]) -> list[Fraction]:
         """B − Σ μ_i a_i."""

@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
+from novikoff.geometry.exact import Block
 from novikoff.geometry.passes import Mask, Part, Passes, Visit
 
 # Random primes of 21 bits: products of 1024 pairs of residues add up without rounding in float64.
@@ -58,15 +59,17 @@ def recession(
     passes = Passes(problem)
     if passes.p > _MOST_WEIGHTS:
         return None
-    left = ~passes.mask(separated)
-    seen = passes.over(RowSpaces(left, _PRIMES), limits or Limits())
-    fixed, known = (seen.columns_spanned(part) for part in (0, 1))
+    left, everyone = ~passes.mask(separated), np.ones(passes.n, dtype=np.bool_)
+    fixed, known = (
+        passes.over(RowSpace(rows, _PRIMES), limits or Limits()).unit_vectors()
+        for rows in (left, everyone)
+    )
     return Recession(infinite=known & ~fixed, undetermined=~known)
 
 
 @dataclass
-class RowSpaces(Visit):
-    """Random mixtures of the rows marked, and of all rows, modulo primes.
+class RowSpace(Visit):
+    """Random mixtures of the rows marked, modulo primes.
 
     p + 8 mixtures span the same row space, but for bad luck. The factors of a row depend on its
     number only, so that ranges of rows may be seen in any order.
@@ -74,50 +77,38 @@ class RowSpaces(Visit):
 
     marked: Mask
     primes: tuple[int, ...]
-    mixtures: list[list[npt.NDArray[np.int64]]] = field(init=False, default_factory=list)
+    mixtures: list[npt.NDArray[np.int64]] = field(init=False, default_factory=list)
 
     def look_at(self, part: Part) -> None:
         """Add these rows, each times its random factors."""
         shape = (part.p + _SPARE, part.p)
-        own = [[np.zeros(shape, dtype=np.int64) for _ in self.primes] for _ in range(2)]
-        marked = part.of(self.marked)
-        for rows, block in part.blocks(np.arange(part.n)):
-            for start in range(0, len(block.A), _TERMS):
-                A = block.A[start : start + _TERMS]
-                at = rows.start + start + np.arange(len(A))
-                self._mix(own, A, block.columns, part.first + at, marked[at])
-        self.mixtures = own
+        self.mixtures = [np.zeros(shape, dtype=np.int64) for _ in self.primes]
+        marked = np.flatnonzero(part.of(self.marked))
+        for start in range(0, len(marked), _TERMS):
+            some = marked[start : start + _TERMS]
+            for rows, block in part.blocks(some):
+                self._add(block, part.first + some[rows])
 
-    def merge(self, other: RowSpaces) -> None:
+    def merge(self, other: RowSpace) -> None:
         """Add the mixtures of the other."""
-        if not self.mixtures:
-            self.mixtures = other.mixtures
-            return
-        for mine, more in zip(self.mixtures, other.mixtures, strict=True):
-            for mixture, added, prime in zip(mine, more, self.primes, strict=True):
-                mixture += added
-                mixture %= prime
+        self.mixtures = self.mixtures or [np.zeros_like(mixture) for mixture in other.mixtures]
+        for mixture, more, prime in zip(self.mixtures, other.mixtures, self.primes, strict=True):
+            mixture += more
+            mixture %= prime
 
-    def _mix(
-        self,
-        own: list[list[npt.NDArray[np.int64]]],
-        A: Vector,
-        at: Indices,
-        numbers: Indices,
-        marked: Mask,
-    ) -> None:
-        mantissas, exponents = np.frexp(A)
+    def _add(self, block: Block, numbers: Indices) -> None:
+        mantissas, exponents = np.frexp(block.A)
         whole = (mantissas * 2.0**53).astype(np.int64)
-        for k, prime in enumerate(self.primes):
+        for k, (mixture, prime) in enumerate(zip(self.mixtures, self.primes, strict=True)):
             residues = whole % prime * _powers(prime)[exponents + 1100] % prime
-            mix = _factors(numbers, len(own[0][k]), k) % prime
-            for space, chosen in zip(own, (marked, np.ones_like(marked)), strict=True):
-                found = mix[:, chosen].astype(np.float64) @ residues[chosen].astype(np.float64)
-                space[k][:, at] = (space[k][:, at] + found.astype(np.int64)) % prime
+            mix = _factors(numbers, len(mixture), k) % prime
+            found = mix.astype(np.float64) @ residues.astype(np.float64)
+            mixture[:, block.columns] += found.astype(np.int64) % prime
+            mixture %= prime
 
-    def columns_spanned(self, part: int) -> npt.NDArray[np.bool_]:
-        """For each j whether e_j is in the row space of the rows marked (0), or of all (1)."""
-        pairs = zip(self.mixtures[part], self.primes, strict=True)
+    def unit_vectors(self) -> npt.NDArray[np.bool_]:
+        """For each j whether e_j is in the row space of the rows marked."""
+        pairs = zip(self.mixtures, self.primes, strict=True)
         answers = [_eliminate(mixture, prime) for mixture, prime in pairs]
         largest = max(rank for rank, _ in answers)
         spanned = [units for rank, units in answers if rank == largest]

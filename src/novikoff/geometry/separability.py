@@ -35,13 +35,7 @@ from novikoff.core.validation import (
 )
 from novikoff.geometry import exact
 from novikoff.geometry.certificate import Certificate
-from novikoff.geometry.checker import (
-    GeometricMargin,
-    Label,
-    Margin,
-    MatrixDigest,
-    mistake_bound,
-)
+from novikoff.geometry.checker import Label, MatrixDigest, mistake_bound
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import Passes, prove_signs
@@ -53,8 +47,6 @@ _STUCK = "its numbers differ too much in size to prove more"
 # A verdict that is read from a certificate lists the rows of at most so many.
 _MOST_ROWS_TOLD = 10_000_000
 _TOO_WIDE = "it has too many columns to prove that no hyperplane separates the classes"
-# From this many bytes on, a thread that hashes them meanwhile is worth its start.
-MIN_BYTES_FOR_THREADS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,19 +137,20 @@ class Verdict:
         ('separable', True, 10)
         """
         separable = proof.kind == "separable"
-        none = Interval(0.0, math.inf) if separable else Interval(0.0, 0.0)
-        bounds, gap = proof.margin, proof.geometric_margin
-        margin = none if bounds is None else Interval(bounds.lo, bounds.hi)
-        geometric = none if gap is None else Interval(gap.lo, gap.hi)
-        if separable and not proof.fit_intercept:
-            geometric = margin
+        lo, hi = (0.0, math.inf) if separable else (0.0, 0.0)
+        gap = proof.geometric_margin
+        if proof.margin is not None:
+            lo, hi = proof.margin.lo, proof.margin.hi
+        widest = hi if not proof.fit_intercept else math.inf if separable else 0.0
+        if gap is not None:
+            widest = gap.hi
         coef, intercept, exact_only = _floats(proof)
         return cls(
             kind="undecided" if proof.kind == "not separable" else proof.kind,
             coef=coef,
             intercept=intercept,
-            margin=margin,
-            geometric_margin=geometric,
+            margin=Interval(lo, hi),
+            geometric_margin=Interval(lo if gap is None else max(lo, gap.lo), widest),
             radius=math.inf if proof.radius is None else proof.radius,
             mistake_bound=proof.mistake_bound,
             support=np.array(sorted(proof.weights), dtype=np.int64),
@@ -223,7 +216,7 @@ def separate(
     sides = _sides(distinct_labels(labels), positive)
     problem = problem.resigned(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
-    return decide(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)[0]
+    return decide(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
 
 
 def separate_classes(
@@ -256,7 +249,7 @@ def separate_classes(
         own = problem.resigned(signs_of(labels, *sides))
         found[label] = decide(
             own, sides, tol=tol, goal=goal, limits=limits, progress=progress, digest=digest
-        )[0]
+        )
     return found
 
 
@@ -269,8 +262,8 @@ def decide(
     limits: Limits | None = None,
     progress: Progress | None = None,
     digest: MatrixDigest | None = None,
-) -> tuple[Verdict, Finding]:
-    """Decide for rows that were checked before; the finding has what the verdict leaves out.
+) -> Verdict:
+    """Decide for rows that were checked before.
 
     Parameters
     ----------
@@ -286,29 +279,20 @@ def decide(
         That of the matrix, where it is known: it is computed once for all questions about it.
     """
     limits = limits or Limits()
-    matrix = problem.X
     small, columns = _used_columns(problem)
     passes = Passes(small)
-    if digest is not None or _nbytes(matrix) < MIN_BYTES_FOR_THREADS:
+    with ThreadPoolExecutor(1) as pool:  # SHA-256 does not hold up the search
+        hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
         found = find(passes, goal, tol, limits, progress)
-        digest = digest or MatrixDigest.of(matrix)
-    else:
-        with ThreadPoolExecutor(1) as pool:  # SHA-256 does not hold up the search
-            hashing = pool.submit(MatrixDigest.of, matrix, 1)
-            found = find(passes, goal, tol, limits, progress)
-            digest = hashing.result()
-    d = matrix.shape[1]
     if columns is not None and found.w is not None:
-        wide = dict(zip(columns.tolist(), found.w, strict=False))
-        found.w = [wide.get(j, Fraction(0)) for j in range(d)] + found.w[len(columns) :]
-    if columns is not None and found.gap is not None:
-        w = np.zeros(d + 1)
-        w[columns], w[-1] = found.gap.w[:-1], found.gap.w[-1]
-        found.gap = replace(found.gap, w=w)
-    verdict = _report(problem, digest, found, sides)
+        found.w = _spread(found.w, columns, problem.X.shape[1])
+    if columns is not None and found.geometric_margin is not None:
+        w = _spread(found.geometric_margin.w, columns, problem.X.shape[1])
+        found.geometric_margin = replace(found.geometric_margin, w=w)
+    verdict = _report(problem, hashing.result(), found, sides)
     if verdict.kind == "undecided" and limits.reached() is None:
         verdict = replace(verdict, obstacle=_STUCK if affordable(passes) else _TOO_WIDE)
-    return verdict, found
+    return verdict
 
 
 def _used_columns(problem: Problem) -> tuple[Problem, Indices | None]:
@@ -324,8 +308,12 @@ def _used_columns(problem: Problem) -> tuple[Problem, Indices | None]:
     return replace(problem, rows=small), used.astype(np.int64)
 
 
-def _nbytes(matrix: object) -> int:
-    return int(getattr(matrix, "nbytes", 0) or getattr(matrix, "data", np.empty(0)).nbytes)
+def _spread(w: tuple[Fraction, ...], columns: Indices, d: int) -> tuple[Fraction, ...]:
+    """The weights of some columns, and the bias, as weights of all d columns."""
+    wide = [Fraction(0)] * d
+    for j, value in zip(columns.tolist(), w, strict=False):
+        wide[j] = value
+    return (*wide, *w[len(columns) :])
 
 
 def _read(X: object, y: object, fit_intercept: bool) -> tuple[Problem, Labels]:
@@ -344,21 +332,13 @@ def _read(X: object, y: object, fit_intercept: bool) -> tuple[Problem, Labels]:
 
 def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | None) -> None:
     seconds = 1.0 if budget is None else budget
+    a_flag = isinstance(fit_intercept, bool | np.bool_)
+    in_time = isinstance(seconds, Real) and 0.0 < seconds <= 1e300
     for name, value, good, wanted in (
-        (
-            "fit_intercept",
-            fit_intercept,
-            isinstance(fit_intercept, bool | np.bool_),
-            "True or False",
-        ),
+        ("fit_intercept", fit_intercept, a_flag, "True or False"),
         ("tol", tol, isinstance(tol, Real) and 0.0 < tol < 1.0, "between 0 and 1"),
         ("goal", goal, goal in ("margin", "kind"), "'margin' or 'kind'"),
-        (
-            "budget",
-            budget,
-            isinstance(seconds, Real) and 0.0 < seconds <= 1e300,
-            "a positive number of seconds",
-        ),
+        ("budget", budget, in_time, "a positive number of seconds"),
     ):
         if not good:
             raise ValueError(f"{name} must be {wanted}, not {value!r}.")
@@ -368,25 +348,20 @@ def _report(
     problem: Problem, digest: MatrixDigest, found: Finding, sides: tuple[Label, Label]
 ) -> Verdict:
     """The verdict on a finding, with its certificate."""
-    bound = mistake_bound(problem.radius, found.margin.lo)
-    known: dict[str, Any] = {
-        "margin": found.margin,
-        "geometric_margin": found.geometric_margin,
-        "radius": problem.radius,
-        "support": found.support,
-        "separated_rows": found.separated,
-        "mistake_bound": bound,
-    }
+    margin, separable = found.margin, found.kind == "separable"
     if found.kind is None:
-        return Verdict(kind="undecided", coef=None, intercept=None, certificate=None, **known)
-    margin = geometric = None
-    weighing, gap = found.weighing, found.gap
-    if found.kind == "separable" and weighing is not None:
-        weights = tuple(map(Fraction, weighing.weights.tolist()))
-        margin = Margin(*found.margin, tuple(weighing.rows.tolist()), weights)
-    if found.kind == "separable" and problem.fit_intercept and gap is not None and gap.proof:
-        w = tuple(map(Fraction, gap.w.tolist()))
-        geometric = GeometricMargin(*gap.margin, w, tuple(gap.rows.tolist()), tuple(gap.weights))
+        return Verdict(
+            kind="undecided",
+            coef=None,
+            intercept=None,
+            margin=Interval(margin.lo, margin.hi),
+            geometric_margin=Interval(0.0, math.inf),
+            radius=problem.radius,
+            mistake_bound=None,
+            support=np.array(sorted(margin.rows), dtype=np.int64),
+            separated_rows=found.separated,
+            certificate=None,
+        )
     proof = Certificate(
         kind=found.kind,
         n=digest.n,
@@ -395,19 +370,23 @@ def _report(
         positive=sides[0],
         negative=sides[1],
         sha256=digest.signed(problem.signs),
-        w=None if found.w is None else tuple(found.w),
+        w=found.w,
         dependence=found.dependence,
         contradiction=found.contradiction,
-        margin=margin,
-        geometric_margin=geometric,
+        margin=margin if separable else None,
+        geometric_margin=found.geometric_margin if separable else None,
         radius=problem.radius,
-        mistake_bound=bound,
+        mistake_bound=mistake_bound(problem.radius, margin.lo),
     )
-    verdict = replace(Verdict.from_certificate(proof), **known)
-    if verdict.exact_only and verdict.kind == "separable" and verdict.coef is not None:
-        w_near = np.append(verdict.coef, verdict.intercept or 0.0)
-        verdict = replace(verdict, exact_only=not prove_signs(problem, w_near))
-    return verdict
+    verdict = Verdict.from_certificate(proof)
+    if not separable:
+        return replace(verdict, separated_rows=found.separated)
+    if problem.fit_intercept and (problem.signs == problem.signs[0]).all():
+        verdict = replace(verdict, geometric_margin=Interval(math.inf, math.inf))
+    if verdict.exact_only and verdict.coef is not None:
+        w = np.append(verdict.coef, verdict.intercept or 0.0)
+        verdict = replace(verdict, exact_only=not prove_signs(problem, w))
+    return replace(verdict, separated_rows=np.arange(problem.n))
 
 
 def _floats(proof: Certificate) -> tuple[Vector | None, float | None, bool]:

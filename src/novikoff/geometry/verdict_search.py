@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -14,12 +13,11 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.certificate import Kind
-from novikoff.geometry.checker import Dependence
+from novikoff.geometry.checker import Dependence, GeometricMargin, Margin
 from novikoff.geometry.corral import Ending
 from novikoff.geometry.duplicates import opposite_duplicates
 from novikoff.geometry.faces import contradiction, partition, short_contradiction, simplex_proof
-from novikoff.geometry.hulls import Gap, widest_gap
-from novikoff.geometry.margin import Interval, Weighing, lower_bound, weigh
+from novikoff.geometry.margin import Interval, lower_bound, upper_bound, widest_gap
 from novikoff.geometry.min_norm import (
     Answer,
     View,
@@ -40,27 +38,22 @@ Progress = Callable[[Interval], None]
 _SMALL: Final = 1 << 21
 # Rows that contradict each other and are looked at in exact numbers, however wide they are.
 _SHORT: Final = 300
-_NONE: Final = np.empty(0, dtype=np.int64)
 
 
 @dataclass
 class Finding:
-    """What is proved so far.
+    """What is proved so far: the claims of a certificate, and the rows that w separates.
 
-    ``kind`` is that of the certificate, None while nothing is; ``w`` is exact. ``gap`` is the
-    widest between the classes that was found, with a free bias.
+    ``kind`` is None while neither w nor a contradiction is known; the margin bounds γ even then.
     """
 
-    margin: Interval
+    margin: Margin
     kind: Kind | None = None
-    w: list[Fraction] | None = None
-    weighing: Weighing | None = None
-    separated: Indices = field(default_factory=_NONE.copy)
-    support: Indices = field(default_factory=_NONE.copy)
+    w: tuple[Fraction, ...] | None = None
+    geometric_margin: GeometricMargin | None = None
     dependence: Dependence | None = None
     contradiction: Dependence | None = None
-    gap: Gap | None = None
-    geometric_margin: Interval = field(default_factory=lambda: Interval(0.0, math.inf))
+    separated: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 def find(
@@ -88,47 +81,37 @@ class _Search:
     ) -> None:
         self.passes, self.goal, self.tol, self.limits = passes, goal, tol, limits
         self.progress = progress
-        one = weigh(passes, np.zeros(1, dtype=np.int64), np.ones(1), tol)
-        self.found = Finding(Interval(0.0, one.bound), weighing=one, support=one.rows)
+        one = upper_bound(passes, np.zeros(1, dtype=np.int64), np.ones(1), tol)
+        self.found = Finding(Margin(0.0, one, (0,), (Fraction(1),)))
 
     def go(self) -> None:
         """Go all the way; what is found until then stands if it is cut short."""
-        if self._finished():
-            return
-        passes = self.passes
+        passes, found, goal = self.passes, self.found, self.goal
+        # Weights that cost little: where rows are few, or too many for the engine.
         self._solve_few_rows()
-        if self.found.kind is None and not affordable(passes):
-            w = descend(passes, self.limits)
-            if w is not None:
-                self._try(w)
-        if self._finished():
+        if found.kind is None and not affordable(passes):
+            self._try(descend(passes, self.limits))
+        if found.kind is not None and goal == "kind":
             return
         plain, view = plain_view(passes), balanced_view(passes, self.limits)
         start = start_rows(view)
-        if self.goal == "gap" and view.plain:
-            self._widen(plain, start)  # its hyperplane separates, if any does
-            gap = self.found.gap
-            if gap is not None:
-                if self.found.kind == "separable":
-                    return
-                start = np.concatenate([gap.rows, np.setdiff1d(gap.working, gap.rows)])
-        if not self._finished() and (self.found.kind is None or view.plain):
+        if goal == "gap" and view.plain:
+            start = self._widen(plain, start)  # its hyperplane separates, if any does
+            if found.kind is not None:
+                return
+        # The point of the hull nearest to the origin: either it separates, or the origin itself
+        # lies in the hull. Balanced rows tell the kind, rows as they are the margin too.
+        if found.kind is None or view.plain:
             tol = self.tol if view.plain else 1e-6
             answer = search(nearest_point(view), start, tol, self.limits, self._watch)
             start = answer.working
-            if self.found.kind is None and answer.ending is not Ending.LIMITED:
+            if found.kind is None and answer.ending is not Ending.LIMITED:
                 self._refute(view, answer)
-        if self.found.kind != "separable" or self._finished():
+        if found.kind != "separable" or goal == "kind":
             return
-        if self.goal == "margin" and not view.plain:
-            answer = search(nearest_point(plain), start, self.tol, self.limits, self._watch)
-            start = answer.working
+        if goal == "margin" and not view.plain:
+            start = search(nearest_point(plain), start, self.tol, self.limits, self._watch).working
         self._widen(gap_view(passes, self.limits), start)
-
-    def _finished(self) -> bool:
-        if self.limits.reached() is not None:
-            return True
-        return self.found.kind is not None and self.goal == "kind"
 
     def _solve_few_rows(self) -> None:
         """With as many columns as rows, a w with ⟨a_i, w⟩ = 1 for all rows may exist."""
@@ -145,73 +128,74 @@ class _Search:
     def _try(self, w: Vector) -> None:
         """Whether some weights separate all rows."""
         if np.isfinite(w).all():
-            self._note_lower(w, self.passes.least(exact.floats(w), self.limits))
+            self._take_weights(w, self.passes.least(exact.floats(w), self.limits))
 
     def _watch(self, answer: Answer) -> bool:
         """Take what the search has found into account; True if it may stop."""
         if len(answer.rows) > 0:
-            self._note_upper(weigh(self.passes, answer.rows, answer.weights, self.tol))
-        self._note_lower(answer.w, answer.seen.proof)
-        if self.limits.reached() is not None or self.found.margin.relative_width <= self.tol:
+            self._take_multipliers(answer.rows, answer.weights)
+        self._take_weights(answer.w, answer.seen.proof)
+        if self._interval().relative_width <= self.tol:
             return True
         return self.found.kind is not None and not (self.goal == "margin" and answer.plain)
 
-    def _note_lower(self, w: Vector, proof: Least | None) -> None:
-        """Take w into account: if it separates, the data is separable, and γ has a bound."""
-        if proof is None or not proof.separates:
+    def _take_weights(self, w: Vector, least: Least | None) -> None:
+        """If w separates all rows, the data is separable, and γ has a lower bound."""
+        if least is None or not least.separates:
             return
         found = self.found
-        lo = min(lower_bound(proof.all, proof.w), found.margin.hi)
+        lo = min(lower_bound(least.all, least.w), found.margin.hi)
         if found.kind is None or lo > found.margin.lo:
-            found.w = [Fraction(value) for value in w.tolist()]
-            found.margin = found.margin._replace(lo=lo)
-            found.geometric_margin = found.geometric_margin._replace(lo=lo)
-        if found.kind != "separable":
-            found.kind, found.separated = "separable", np.arange(self.passes.n)
-        self._tell()
-
-    def _note_upper(self, weighing: Weighing) -> None:
-        found = self.found
-        if weighing.bound < found.margin.hi:
-            found.weighing = weighing
-            found.support = np.sort(weighing.rows)
-            found.margin = found.margin._replace(hi=weighing.bound)
+            found.kind, found.w = "separable", tuple(map(Fraction, w.tolist()))
+            found.margin = replace(found.margin, lo=lo)
             self._tell()
+
+    def _take_multipliers(self, rows: Indices, weights: Vector) -> None:
+        """Any λ ≥ 0 gives an upper bound on γ."""
+        hi = upper_bound(self.passes, rows, weights, self.tol)
+        if hi < self.found.margin.hi:
+            exactly = tuple(map(Fraction, weights.tolist()))
+            self.found.margin = Margin(self.found.margin.lo, hi, tuple(rows.tolist()), exactly)
+            self._tell()
+
+    def _interval(self) -> Interval:
+        return Interval(self.found.margin.lo, self.found.margin.hi)
 
     def _tell(self) -> None:
         if self.progress is not None:
-            self.progress(self.found.margin)
+            self.progress(self._interval())
 
-    def _widen(self, view: View, start: Indices) -> None:
-        """The margin with a free bias."""
-        passes, found = self.passes, self.found
-        if not passes.fit_intercept:
-            found.geometric_margin = found.margin
-        elif (passes.signs == passes.signs[0]).all():
-            found.geometric_margin = Interval(math.inf, math.inf)
-        else:
-            gap = widest_gap(view, start, self.tol, self.limits)
-            if self.goal == "gap" and len(gap.rows) > 0:
-                weights = np.array([float(value) for value in gap.weights])
-                self._note_upper(weigh(passes, gap.rows, weights, self.tol))
-                self._note_lower(gap.w, gap.proof)
-            lo = min(max(gap.margin.lo, found.geometric_margin.lo), gap.margin.hi)
-            found.geometric_margin, found.gap = Interval(lo, gap.margin.hi), gap
+    def _widen(self, view: View, start: Indices) -> Indices:
+        """Find the margin with a free bias of two classes; the rows to go on with."""
+        signs = self.passes.signs
+        if not self.passes.fit_intercept or (signs == signs[0]).all():
+            return start
+        gap = widest_gap(view, start, self.tol, self.limits)
+        if gap is None:
+            return start
+        claim, least, working = gap
+        self.found.geometric_margin = claim
+        if self.goal == "gap":
+            weights = np.array([float(value) for value in claim.weights])
+            self._take_multipliers(np.array(claim.rows), weights)
+            self._take_weights(np.array([float(value) for value in claim.w]), least)
+        return working
 
     def _refute(self, view: View, answer: Answer) -> None:
         """Not separable, it seems: prove it, and find out which rows can be separated."""
         passes, found = self.passes, self.found
         pair = opposite_duplicates(passes, self.limits)
         if pair is not None:
-            self._contradict(Dependence((), (), True, pair))
-        claim = found.dependence = self._prove_simplex(answer)
-        if claim is not None:
-            self._deny("inseparable", answer.rows if pair is None else found.support)
-        elif pair is None and (affordable(passes) or _is_short(answer)):
+            self._deny("not separable", Dependence((), (), True, pair))
+        found.dependence = self._prove_simplex(answer)
+        if found.dependence is not None:
+            self._deny("inseparable", found.contradiction or found.dependence)
+            return
+        if pair is None and (affordable(passes) or _is_short(answer)):
             claim = contradiction(view, answer.rows, answer.weights, self.limits)
-        if pair is None and claim is not None:
-            self._contradict(claim)
-        if found.dependence is None and affordable(passes):
+            if claim is not None:
+                self._deny("not separable", claim)
+        if affordable(passes):
             self._divide(view, answer.rows)
 
     def _prove_simplex(self, answer: Answer) -> Dependence | None:
@@ -225,37 +209,28 @@ class _Search:
             used = np.flatnonzero(peaks)
         return simplex_proof(passes, answer.rows, answer.weights, used)
 
-    def _contradict(self, claim: Dependence) -> None:
-        """No w separates the rows of the claim."""
-        self.found.contradiction = claim
-        self._deny(self.found.kind or "not separable", np.array(claim.among, dtype=np.int64))
-
-    def _deny(self, kind: Kind, support: Indices) -> None:
-        """There is no margin."""
-        self.found.kind, self.found.support, self.found.weighing = kind, support, None
-        self.found.margin = self.found.geometric_margin = Interval(0.0, 0.0)
-        self.found.gap = None
+    def _deny(self, kind: Kind, claim: Dependence | None) -> None:
+        """No w separates the rows of the claim, and there is no margin."""
+        self.found.kind, self.found.contradiction = kind, claim
+        self.found.margin, self.found.geometric_margin = Margin(0.0, 0.0, (), ()), None
         self._tell()
 
     def _divide(self, view: View, start: Indices) -> None:
+        """Which rows can be separated, in exact numbers."""
         passes, found = self.passes, self.found
-        everything = np.ones(passes.n, dtype=np.bool_)
-        parts = partition(view, everything, self.limits, start)
-        found.w, found.separated = parts.w, parts.separated
-        found.dependence = parts.dependence
-        if parts.dependence is None:
-            found.kind = "separable"
+        parts = partition(view, np.ones(passes.n, dtype=np.bool_), self.limits, start)
+        found.w = None if parts.w is None else tuple(parts.w)
+        found.separated, found.dependence = parts.separated, parts.dependence
+        if parts.dependence is None:  # all of them: floats could not tell
             w = exact.numbers(parts.w or [])
+            found.kind = "separable"
             lo = lower_bound(passes.least(w, self.limits).all, w)
-            found.margin = found.margin._replace(lo=lo)
-            found.geometric_margin = found.geometric_margin._replace(lo=lo)
+            found.margin = replace(found.margin, lo=lo)
             return
-        self._deny("quasi-separable" if len(parts.separated) > 0 else "inseparable", found.support)
+        self._deny("quasi-separable" if found.w else "inseparable", found.contradiction)
         if found.contradiction is None:
-            left = everything & ~passes.mask(parts.separated)
+            left = ~passes.mask(parts.separated)
             found.contradiction = short_contradiction(view, left, self.limits)
-        if found.contradiction is not None:
-            found.support = np.array(found.contradiction.among, dtype=np.int64)
 
 
 def _is_short(answer: Answer) -> bool:

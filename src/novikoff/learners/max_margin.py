@@ -19,7 +19,6 @@ from novikoff.core.validation import Label
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict, decide
-from novikoff.geometry.verdict_search import Finding
 from novikoff.learners.base import LinearLearner
 from novikoff.learners.inputs import (
     BOOLEAN,
@@ -33,6 +32,8 @@ from novikoff.learners.inputs import (
     pose_unsigned,
     words,
 )
+
+_BEYOND_FLOATS = "The weights are beyond the range of float64: scale the data."
 
 
 class NotSeparableError(ValueError):
@@ -195,16 +196,19 @@ class MaxMargin(LinearLearner):
             X, signs = X[taking_part], signs[taking_part]
         free = self.fit_intercept and self.bias == "free"
         problem = pose_unsigned(self, X, self.fit_intercept).resigned(signs)
-        verdict, found = decide(
+        verdict = decide(
             problem, labels, tol=self.tol, goal="gap" if free else "margin", limits=limits
         )
         if limits.interrupted:
             raise KeyboardInterrupt
         if verdict.kind != "separable":
             _refuse(verdict, labels, taking_part)
-        rule = _free(found, signs, verdict) if free else _padded(found, signs, verdict)
+        proof = verdict.certificate
+        if free and proof is not None and proof.geometric_margin is None and not limits.reached():
+            raise ValueError(_BEYOND_FLOATS)
+        rule = _free(verdict, signs) if free else _padded(verdict, signs)
         if not (np.isfinite(rule.w).all() and rule.w[:-1].any() and np.isfinite(rule.dual).all()):
-            raise ValueError("The weights are beyond the range of float64: scale the data.")
+            raise ValueError(_BEYOND_FLOATS)
         if rule.margin.relative_width > self.tol:
             warnings.warn(
                 f"The margin is known to a relative {rule.margin.relative_width:.1e} only: "
@@ -225,32 +229,47 @@ class _Rule:
     verdict: Verdict
 
 
-def _free(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
+def _free(verdict: Verdict, signs: Signs) -> _Rule:
     """With ‖z‖ the distance of the hulls, w = 2z/‖z‖² has scores ±1 on the support."""
-    gap = found.gap
+    gap = None if verdict.certificate is None else verdict.certificate.geometric_margin
     if gap is None:
         raise TimeoutError("max_seconds was over before the margin was known.")
-    order = np.argsort(gap.rows)
-    rows, one_side = gap.rows[order], sum(gap.weights) / 2
-    weights = np.array([float(weight / one_side) for weight in gap.weights])[order]
+    one_side = sum(gap.weights) / 2
+    weights = np.array([float(weight / one_side) for weight in gap.weights])
+    w = np.array([float(value) for value in gap.w])
     with np.errstate(all="ignore"):
-        dual = signs[rows] * weights * 0.5 / gap.margin.hi / gap.margin.hi  # ‖z‖ = 2·hi
-        w = gap.w / _norm(gap.w[:-1]) / gap.margin.hi
-    return _Rule(w, gap.margin, rows, dual, verdict)
+        dual = weights * 0.5 / gap.hi / gap.hi  # ‖z‖ = 2·hi
+        w = w / _norm(w[:-1]) / gap.hi
+    return _rule(w, Interval(gap.lo, gap.hi), gap.rows, dual, signs, verdict)
 
 
-def _padded(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
+def _padded(verdict: Verdict, signs: Signs) -> _Rule:
     """With z the nearest point of the hull, w = z/‖z‖² has scores ±1 on the support."""
-    weighing = found.weighing
-    if weighing is None or verdict.coef is None or verdict.intercept is None:
+    margin = None if verdict.certificate is None else verdict.certificate.margin
+    if margin is None or verdict.coef is None or verdict.intercept is None:
         raise TimeoutError("max_seconds was over before the margin was known.")
-    order = np.argsort(weighing.rows)
-    rows = weighing.rows[order]
+    total = sum(margin.weights)
+    weights = np.array([float(weight / total) for weight in margin.weights])
     w = np.append(verdict.coef, verdict.intercept)
     with np.errstate(all="ignore"):
-        dual = weighing.weights[order] / weighing.weights.sum() / found.margin.hi / found.margin.hi
-        w = w / _norm(w) / found.margin.hi
-    return _Rule(w, found.margin, rows, signs[rows] * dual, verdict)
+        dual = weights / margin.hi / margin.hi
+        w = w / _norm(w) / margin.hi
+    return _rule(w, verdict.margin, margin.rows, dual, signs, verdict)
+
+
+def _rule(
+    w: Vector,
+    margin: Interval,
+    support: tuple[int, ...],
+    dual: Vector,
+    signs: Signs,
+    verdict: Verdict,
+) -> _Rule:
+    """A rule, its support in order."""
+    rows = np.array(support, dtype=np.int64)
+    order = np.argsort(rows)
+    rows = rows[order]
+    return _Rule(w, margin, rows, signs[rows] * dual[order], verdict)
 
 
 def _norm(w: Vector) -> float:

@@ -249,7 +249,7 @@ class Study:
             step = f"verdict for {positive}" if len(asked) > 1 else "verdict"
             self._tell(step, None)
             problem = self._signed(positive, self._as_given)
-            verdict, _ = decide(
+            verdict = decide(
                 problem,
                 (positive, negative),
                 limits=phase.part(1.0 / (len(asked) - k)),
@@ -326,7 +326,7 @@ class Study:
         from novikoff.geometry.separability import decide
 
         problem, sides = self._signed(case.positive, self.problem), (case.positive, case.negative)
-        verdict, _ = decide(problem, sides, tol=1e-3, limits=self._clock.left(0.5))
+        verdict = decide(problem, sides, tol=1e-3, limits=self._clock.left(0.5))
         return replace(case, scaled=verdict)
 
     def _fill_pocket(self, loading: Loading) -> LinearModel:
