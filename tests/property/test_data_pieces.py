@@ -21,8 +21,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from novikoff.data import DataError, Dataset, ReadOptions, StreamOptions, open_stream, read
+from novikoff.data.columns import ColumnRoles
 from novikoff.data.kernels import parse_csv, parse_pairs
-from novikoff.data.recipe import ColumnRoles
 from novikoff.data.values import is_exact_text
 
 NUMBERS = (

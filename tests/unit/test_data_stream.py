@@ -321,7 +321,7 @@ class TestPrediction:
         recipe = self.learned(CONTENTS["names"]).recipe(4)
         content = b"money:1 viagra:2\nspam offer:1\neggs new:1\n"
         reader = read_pieces(io.BytesIO(content), recipe=recipe, classes=["ham", "spam"])
-        (piece,) = reader
+        (piece,) = reader.pieces()
         assert piece is not None
         assert sp.csr_array(piece.X).toarray().tolist() == [
             [2, 0, 0, 0],
@@ -330,26 +330,26 @@ class TestPrediction:
         ]
         assert [piece.labels[c] if c >= 0 else None for c in piece.codes] == [None, "spam", "eggs"]
         assert reader.notes == ['1 feature that the model does not know is left out: "money"']
-        assert (reader.n_rows, reader.unlabelled) == (3, 1)
 
     def test_labels_are_read_as_those_of_the_model(self) -> None:
         recipe = self.learned(b"a,y\n1,0\n2,1\n").recipe(1)
         content = b"y,a\n1.0,5\n1,6\nmaybe,7\n,8\n2,9\n"
         reader = read_pieces(Drops(content, 4), recipe=recipe, classes=[0, 1])
         labels = list[object]()
-        for piece in reader:
+        for piece in reader.pieces():
             if piece is not None:
                 labels += [piece.labels[c] if c >= 0 else None for c in piece.codes]
         assert labels == [1, 1, None, None, 2]
-        assert (reader.label, reader.unlabelled, reader.written) == ("y", 2, 4)
+        assert (reader.label, reader.written) == ("y", 4)
 
     def test_svmlight_beyond_the_model_is_refused(self) -> None:
         recipe = self.learned(b"1 0:1 3:1\n-1 2:1\n").recipe(4)
-        (piece,) = read_pieces(io.BytesIO(b"1 3:5\n-1 0:1 9:0\n"), recipe=recipe, classes=[-1, 1])
+        reader = read_pieces(io.BytesIO(b"1 3:5\n-1 0:1 9:0\n"), recipe=recipe, classes=[-1, 1])
+        (piece,) = reader.pieces()
         assert piece is not None
         assert sp.csr_array(piece.X).toarray().tolist() == [[0, 0, 0, 5], [1, 0, 0, 0]]
         with pytest.raises(DataError, match="line 1 has more features than the model's 4"):
-            list(read_pieces(io.BytesIO(b"1 4:5\n"), recipe=recipe))
+            list(read_pieces(io.BytesIO(b"1 4:5\n"), recipe=recipe).pieces())
 
     @pytest.mark.parametrize(
         ("content", "sentence"),
@@ -363,7 +363,7 @@ class TestPrediction:
     def test_rows_of_another_form(self, content: bytes, sentence: str) -> None:
         recipe = self.learned(CONTENTS["names"]).recipe(4)
         with pytest.raises(DataError, match=sentence):
-            list(read_pieces(io.BytesIO(content), recipe=recipe))
+            list(read_pieces(io.BytesIO(content), recipe=recipe).pieces())
 
 
 @pytest.mark.parametrize(

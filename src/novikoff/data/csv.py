@@ -8,36 +8,30 @@ stumbles, a slow scan finds the line that is wrong.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 
+from novikoff.data import columns
+from novikoff.data.cells import arrow
 from novikoff.data.errors import DataError, counted, quoted
-from novikoff.data.options import Indices, Piece, Position
-from novikoff.data.recipe import (
-    LABEL_NAMES,
-    ColumnRoles,
-    assign_columns,
-    check_unique,
-    match_columns,
-    numbered,
-)
+from novikoff.data.options import Piece, Position
+from novikoff.data.reader import Request
 from novikoff.data.source import CHUNK_BYTES, SNIFFED_LINES, Source
-from novikoff.data.tables import TableRows, arrow
+from novikoff.data.tables import TableReader
 from novikoff.data.text import (
-    Request,
-    TextReader,
     check_encoding,
     check_text,
     count_lines,
     end_of_records,
-    record_ends,
+    is_whole,
     records,
+    text_pieces,
 )
-from novikoff.data.values import BLANKS, is_missing, is_number, is_truth
+from novikoff.data.values import BLANKS, Labels, is_missing, is_number, is_truth, text_labels
 
 # A file of this size is parsed by pyarrow in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 24
@@ -106,9 +100,9 @@ class Layout:
                 notes += [note] if note else []
         if header and len(rows) == 1 and source.ended:
             raise DataError(f"{name} has a header but no rows.")
-        names, row_names = (
-            _header_names(name, rows[0]) if header else (numbered(len(rows[0]), recipe), False)
-        )
+        names, row_names = columns.numbered(len(rows[0]), recipe), False
+        if header:
+            names, row_names = _header_names(name, rows[0])
         body = sample[0].end if header else start
         return cls(
             delimiter,
@@ -122,27 +116,36 @@ class Layout:
         )
 
 
-class CsvTable(TextReader):
+class CsvTable(TableReader):
     """The pieces of delimited text, by pyarrow or the kernel for plain numbers."""
+
+    raw = True
 
     def __init__(self, request: Request, layout: Layout | None = None) -> None:
         self.layout = layout = layout or Layout.sniff(request)
-        super().__init__(request, layout.delimiter, layout.body, KERNEL_BYTES)
-        self.roles = _roles(request, layout)
-        self.notes = [*layout.notes, *self.roles.notes]
-        self.rows = TableRows(self, layout.names, self.roles, raw=True, decimal=layout.decimal)
-        self.rows.whole = self.is_whole()
+        self.delimiter: str | None = layout.delimiter
+        self.decimal, self.start = layout.decimal, layout.body
+        self.kernel_bytes = KERNEL_BYTES
+        super().__init__(request, layout.names, _roles(request, layout))
+        self.notes = [*layout.notes, *self.notes]
+        self.missing.whole = is_whole(request)
         self._plain = self._is_plain()
+
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
+        """The rows from a position on, by default all."""
+        return text_pieces(self, begin or self.start)
+
+    def typed(self, keys: Sequence[Hashable]) -> Labels:
+        """The labels that keys stand for, when all of them are known."""
+        return text_labels([str(key) for key in keys])
 
     def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""
         if found is not None:
             X, codes, keys = found
-            piece = self.rows.from_numbers(X, codes, keys, None, begin)
-        else:
-            check_text(text, self.source, begin)
-            piece = self._by_arrow(text, begin)
-        return self.finish(piece, text)
+            return self.from_numbers(X, codes, keys, None, begin)
+        check_text(text, self.source, begin)
+        return self._by_arrow(text, begin)
 
     def look(self, text: bytes) -> Any:
         """What the kernel finds in plain numbers, in any thread; else None."""
@@ -150,23 +153,23 @@ class CsvTable(TextReader):
             return None
         from novikoff.data.kernels import parse_csv
 
-        found = parse_csv(text, self.layout.delimiter, self.roles, len(self.layout.names))
+        found = parse_csv(text, self.layout.delimiter, self.roles, len(self.names))
         return None if found is None or any(map(is_missing, found[2])) else found
 
-    def row_ends(self, text: bytes) -> Sequence[int] | Indices:
+    def row_ends(self, text: bytes) -> list[int]:
         """Where each row of a text ends."""
-        return record_ends(text, self.layout.delimiter)
+        return [record.end for record in records(text, 0, self.layout.delimiter, "")]
 
     def _is_plain(self) -> bool:
         """Whether the kernel may find nothing but numbers and a label, by the first rows."""
-        layout, roles = self.layout, self.roles
+        roles, width = self.roles, len(self.names)
         special = roles.id is not None or roles.row_names is not None or roles.one_hot
-        odd = layout.decimal != "." or layout.delimiter in _PARTS_OF_NUMBERS
-        if special or odd or self.request.one_piece or len(layout.names) < 2:
+        odd = self.decimal != "." or self.layout.delimiter in _PARTS_OF_NUMBERS
+        if special or odd or self.request.one_piece or width < 2:
             return False
         return all(
-            len(row) == len(layout.names) and all(is_number(row[j]) for j in roles.features)
-            for row in layout.sample
+            len(row) == width and all(is_number(row[j]) for j in roles.features)
+            for row in self.layout.sample
         )
 
     def _by_arrow(self, text: bytes, begin: Position) -> Piece:
@@ -180,12 +183,12 @@ class CsvTable(TextReader):
             self._check_records(text, begin)
             reason = str(error).splitlines()[0].rstrip(".")[:200]
             raise DataError(f"{self.source} cannot be read as a table: {reason}.") from None
-        columns = {j: table.column(str(j)) for j in self.roles.used}
-        return self.rows.from_columns(columns, table.num_rows, begin)
+        cells = {j: table.column(str(j)) for j in self.roles.used}
+        return self.from_columns(cells, table.num_rows, begin)
 
     def _arrow(self, text: bytes) -> Any:
-        pa, csv, layout = arrow(), arrow("pyarrow.csv"), self.layout
-        names, used = [str(j) for j in range(len(layout.names))], [str(j) for j in self.roles.used]
+        pa, csv = arrow(), arrow("pyarrow.csv")
+        names, used = [str(j) for j in range(len(self.names))], [str(j) for j in self.roles.used]
         if len(names) == 1:  # a blank line is a row then, but not at the end
             text = text.rstrip(b"\r\n")
         if not text.strip(b"\r\n"):
@@ -197,7 +200,7 @@ class CsvTable(TextReader):
                     pa.BufferReader(text),
                     read_options=csv.ReadOptions(column_names=names, block_size=block),
                     parse_options=csv.ParseOptions(
-                        delimiter=layout.delimiter,
+                        delimiter=self.delimiter,
                         newlines_in_values=b'"' in text,
                         ignore_empty_lines=len(names) > 1,
                     ),
@@ -212,10 +215,8 @@ class CsvTable(TextReader):
 
     def _check_records(self, text: bytes, begin: Position) -> None:
         """Find the line that breaks the table, if there is one."""
-        width = len(self.layout.names)
-        for line, fields, _ in records(
-            text, 0, self.layout.delimiter, self.source, line=begin.line + 1
-        ):
+        width, first = len(self.names), begin.line + 1
+        for line, fields, _ in records(text, 0, self.layout.delimiter, self.source, line=first):
             if len(fields) != width:
                 raise DataError(
                     f"{self.source}, line {line} has {counted(len(fields), 'field')} where {width} "
@@ -237,12 +238,12 @@ def _beginning(source: Source) -> tuple[int, bytes]:
     return start, text
 
 
-def _roles(request: Request, layout: Layout) -> ColumnRoles:
+def _roles(request: Request, layout: Layout) -> columns.ColumnRoles:
     source, options, recipe, labelled = request[:4]
     if recipe is not None:
-        return match_columns(source.name, layout.names, recipe, options, labelled=labelled)
+        return columns.match_columns(source.name, layout.names, recipe, options, labelled=labelled)
     hint = _hint(layout) if options.delimiter is None else ""
-    return assign_columns(
+    return columns.assign_columns(
         source.name, layout.names, options, labelled=labelled, row_names=layout.row_names, hint=hint
     )
 
@@ -296,7 +297,7 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str 
     # Only the first name may be left out, as R and pandas do above the names of the rows.
     header = bool(named) and not any(gaps[1:]) and not (gaps[0] and first[0].strip())
     if header and any(values):
-        header = any(text.strip().lower() in LABEL_NAMES for text in first)
+        header = any(text.strip().lower() in columns.LABEL_NAMES for text in first)
     elif header:
         names = {(j, first[j].strip()) for j in named}
         header = not any((j, text.strip()) in names for row in others for j, text in enumerate(row))
@@ -321,5 +322,5 @@ def _header_names(source: str, fields: Sequence[str]) -> tuple[list[str], bool]:
             f"{source} has no name for column {number} in its header, line 1; give it one, or "
             "say --no-header if the first line is a row."
         )
-    check_unique(source, names)
+    columns.check_unique(source, names)
     return names, row_names

@@ -10,22 +10,22 @@ plain goes back to Python, which explains what is wrong.
 from __future__ import annotations
 
 import math
-import os
 import re
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.data.columns import refuse_columns
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.data.options import Indices, Piece, Position, ReadOptions
-from novikoff.data.recipe import Recipe, refuse_columns
+from novikoff.data.options import Indices, Piece, Position
+from novikoff.data.reader import Reader, Request
+from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
-from novikoff.data.text import Request, TextReader, check_encoding, check_text, lines_of
+from novikoff.data.text import check_encoding, check_text, lines_of, text_pieces
 from novikoff.data.values import Labels, is_exact_text, is_missing, is_number, written_labels
 
 if TYPE_CHECKING:
@@ -44,29 +44,6 @@ _NAMED_ROW: Final = re.compile(
     rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*[ \t]*[^\s:,;|#]+(?:[ \t]+[^\s:,;|]+:[-+.0-9eE]+)+"
     rb"[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
 )
-
-
-@dataclass(frozen=True)
-class Found:
-    """What an svmlight file turned out to be.
-
-    ``first`` is the index of the first feature: 0 if it occurs anywhere, else 1; ``has_qid`` says
-    whether there are query ids, which are ignored.
-    """
-
-    first: int
-    n_rows: int
-    n_features: int
-    has_qid: bool
-    notes: tuple[str, ...]
-
-
-class Svmlight(NamedTuple):
-    """The rows of an svmlight file as a CSR array, their labels, and what was found out."""
-
-    X: sp.csr_array
-    y: Labels
-    found: Found
 
 
 class Pairs(NamedTuple):
@@ -96,47 +73,6 @@ class Pairs(NamedTuple):
         return X
 
 
-def read_svmlight(path: str | os.PathLike[str] | BinaryIO) -> Svmlight:
-    r"""Read an svmlight (libsvm) file into a CSR array and its labels, on all cores.
-
-    Every value is the double nearest to its decimal, as Python's ``float`` has it. Labels are
-    integers where they are whole numbers, else text, so that no two become one. Lines may end
-    in any way and bear comments; query ids are ignored; gzip is unpacked.
-
-    Parameters
-    ----------
-    path : path, "-" or binary file
-        Where the data is; "-" is the standard input.
-
-    Returns
-    -------
-    Svmlight
-        The triple X, y, found: a matrix of float64 with indices of int32 wherever they fit, the
-        labels, and what was detected.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, a line is not of the form, or a value is not finite.
-
-    Examples
-    --------
-    >>> import io
-    >>> X, y, found = read_svmlight(io.BytesIO(b"+1 1:0.5 3:2 # one\n-1 2:1e-3\n"))
-    >>> X.toarray().tolist(), y.tolist()
-    ([[0.5, 0.0, 2.0], [0.0, 0.001, 0.0]], [1, -1])
-    >>> found.first, found.n_features, found.notes
-    (1, 3, ('indices count from 1',))
-    """
-    from novikoff.data.reading import join
-
-    reader = PairRows(Request(Source(path, "svmlight"), ReadOptions()))
-    data = join(reader)
-    n_rows, width = data.X.shape
-    found = Found(data.recipe.first, n_rows, width, reader.queries > 0, tuple(data.notes))
-    return Svmlight(cast("sp.csr_array", data.X), data.labels, found)
-
-
 @lru_cache(_MOST_REMEMBERED)
 def feature_hash(name: bytes, bits: int) -> int:
     """The column of a name: FNV-1a of 64 bits, folded to fewer."""
@@ -160,9 +96,9 @@ class FeatureColumns:
         self._unknown: dict[str, None] = {}
 
     @property
-    def names(self) -> list[str] | None:
+    def names(self) -> tuple[str, ...] | None:
         """The names in the order of their columns; None if they are hashed."""
-        return None if self.bits is not None else list(self._columns)
+        return None if self.bits is not None else tuple(self._columns)
 
     @property
     def width(self) -> int:
@@ -190,58 +126,68 @@ class FeatureColumns:
         return [note + listed(list(self._unknown))] if count else []
 
 
-class PairRows(TextReader):
+class PairRows(Reader):
     """The pieces of lines of pairs: svmlight or, with ``features``, names.
 
-    Without a recipe the X of svmlight has the indices as they are written; ``lowest`` and
-    ``highest`` are the least and the largest so far, −1 if there is none. With ``words`` labels may
-    be any text, not numbers alone, as they may be beside names.
+    Without a recipe the X of svmlight has the indices as they are written. With ``words`` labels
+    may be any text, not numbers alone, as they may be beside names.
     """
+
+    delimiter: str | None = None
 
     def __init__(
         self, request: Request, features: FeatureColumns | None = None, *, words: bool = False
     ) -> None:
-        body = Position(check_encoding(request.source))
-        super().__init__(request, None, body, 1 << 62 if features else KERNEL_BYTES)
+        super().__init__(request)
+        recipe, source = request.recipe, request.source
+        self.start = Position(check_encoding(source))
+        if recipe is not None and recipe.family == "named":
+            features = FeatureColumns(recipe.bits, recipe.features or (), fixed=True)
         what = "an svmlight file" if features is None else "a file of feature:value pairs"
         refuse_columns(self.source, request.options, what)
         self.features, self._words = features, words or features is not None
-        first = next(lines_of(request.source.head[body.offset :]), (0, b"1", 0))[1]
+        self.kernel_bytes = 1 << 62 if features else KERNEL_BYTES
+        first = next(lines_of(source.head[self.start.offset :]), (0, b"1", 0))[1]
         self._bare = not request.labelled and b":" in first.split(maxsplit=1)[0]
         self.label = None if self._bare and features is None else "label"
-        self.queries = self._dropped = 0
-        self.lowest = self.highest = -1
+        self._queries = self._dropped = 0
+        self._lowest, self._highest = 1, -1  # of all indices so far
+
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
+        """The rows from a position on, by default all."""
+        return text_pieces(self, begin or self.start)
 
     def shift(self) -> int:
         """What the indices of X are too large by."""
-        numbered = self.features is None and self.request.recipe is None
-        return self.recipe().first if numbered else 0
+        as_written = self.features is None and self.request.recipe is None
+        return self._lowest if as_written else 0
 
     def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """What the keys of labels stand for."""
+        """The labels that keys stand for, when all of them are known."""
         texts = [str(key) for key in keys]
         return written_labels(texts) if all(map(is_number, texts)) else np.array(texts, np.str_)
 
-    def recipe(self) -> Recipe:
+    def recipe(self, width: int | None = None) -> Recipe:
         """How to read other rows in the same way."""
         missing = self.request.options.missing
         if self.features is not None:
             bits, names = self.features.bits, self.features.names
-            known = None if names is None else tuple(names)
-            return Recipe("named", label=self.label, missing=missing, bits=bits, features=known)
+            return Recipe("named", label=self.label, missing=missing, bits=bits, features=names)
         if self.request.recipe is not None:
             return self.request.recipe
-        first = 0 if self.lowest == 0 else 1
-        width = self.highest + 1 - first
+        first = 0
+        if width is None:
+            first = self.shift()
+            width = self._highest + 1 - first
         if width < 1:
             raise DataError(f"{self.source} has no features: all of its rows are empty.")
         return Recipe("matrix", label=self.label, missing=missing, width=width, first=first)
 
     def final_notes(self) -> list[str]:
-        """What was decided on the way."""
-        notes = ["query ids (qid) are ignored"] if self.queries else []
+        """What was decided on the way, when all pieces have been read."""
+        notes = ["query ids (qid) are ignored"] if self._queries else []
         if self.features is None and self.request.recipe is None:
-            notes.append(f"indices count from {0 if self.lowest == 0 else 1}")
+            notes.append(f"indices count from {self.shift()}")
         if self._dropped:
             notes.append(f"{self._dropped:,} rows with missing values dropped")
         return notes + ([] if self.features is None else self.features.notes())
@@ -253,11 +199,16 @@ class PairRows(TextReader):
         else:
             read = len(found.codes)
             rows = np.arange(begin.row + 1, begin.row + read + 1)
-        self.queries += found.queries
         X = self._named(found, begin) if self.features else self._numbered(found, text, begin)
-        end = Position(0, 0, begin.row + read, begin.dropped + read - len(rows))
-        self._dropped += read - len(rows)
-        return self.finish(Piece(X, found.codes, found.labels, rows, None, begin, end), text)
+        dropped = read - len(rows)
+        end = Position(row=begin.row + read, dropped=begin.dropped + dropped)
+        self._queries, self._dropped = self._queries + found.queries, self._dropped + dropped
+        piece = Piece(X, found.codes, found.labels, rows, None, begin, end)
+        return self.read_labels(piece)
+
+    def row_ends(self, text: bytes) -> list[int]:
+        """Where each row of a text ends."""
+        return [end for _, _, end in lines_of(text)]
 
     def look(self, text: bytes) -> Pairs | None:
         """What the kernel finds in long text, in any thread; else None."""
@@ -287,11 +238,10 @@ class PairRows(TextReader):
         """Pairs in the columns as they are written, or in those of a model; others must be zero."""
         recipe, indices = self.request.recipe, found.indices
         if recipe is None:
-            if len(indices):
-                lowest = int(indices.min())
-                self.lowest = lowest if self.lowest < 0 else min(self.lowest, lowest)
-                self.highest = max(self.highest, int(indices.max()))
-            return found.matrix(int(indices.max(initial=-1)) + 1)
+            lowest, highest = int(indices.min(initial=1)), int(indices.max(initial=-1))
+            self._lowest = min(self._lowest, lowest)
+            self._highest = max(self._highest, highest)
+            return found.matrix(highest + 1)
         indices, width = indices - np.int32(recipe.first), recipe.width
         wrong = (indices < 0) | ((indices >= width) & (found.values != 0.0))
         if wrong.any():
@@ -350,6 +300,8 @@ class PairRows(TextReader):
         may_be = not self.request.labelled or self.request.options.missing == "drop"
         if (missing and not may_be) or text.lstrip("+-").lower() in _INFINITE:
             raise DataError(f"{where} has the label {text}.")
+        if self.labels and self.request.labelled and self.labels.value(text) is None:
+            self.labels.refuse(text, where)
         return None if missing else text
 
     def _pairs(
