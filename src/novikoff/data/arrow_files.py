@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from novikoff.data.cells import arrow
-from novikoff.data.columns import ColumnRoles, assign_columns, check_unique, match_columns
+from novikoff.data.columns import check_unique, find_roles
 from novikoff.data.errors import DataError, listed
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
@@ -32,7 +32,10 @@ class ArrowTable(TableReader):
             names = list(self._schema.names)  # names that are no UTF-8 fail here
         index = [] if request.recipe else _pandas_index(self._schema, request)
         names = [name for name in names if name not in index]
-        super().__init__(request, names, _roles(request, names))
+        if "" in names:
+            raise DataError(f"{request.source.name} has no name for column {names.index('') + 1}.")
+        check_unique(request.source.name, names)
+        super().__init__(request, names, find_roles(request, names))
         if index:
             note = f"the index of a pandas frame, {listed(index)}, is not a feature"
             self.notes.insert(0, note)
@@ -99,16 +102,6 @@ class ArrowTable(TableReader):
             reason = (str(error) or type(error).__name__).splitlines()[0].strip().rstrip(".")[:200]
             format = "Parquet" if self._parquet else "Arrow"
             raise DataError(f"{source} is not a sound {format} file: {reason}.") from None
-
-
-def _roles(request: Request, names: list[str]) -> ColumnRoles:
-    source, options, recipe, labelled = request[:4]
-    if "" in names:
-        raise DataError(f"{source.name} has no name for column {names.index('') + 1}.")
-    check_unique(source.name, names)
-    if recipe is not None:
-        return match_columns(source.name, names, recipe, options, labelled=labelled)
-    return assign_columns(source.name, names, options, labelled=labelled)
 
 
 def _pandas_index(schema: Any, request: Request) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from novikoff.data.errors import DataError, counted, listed, quoted
 from novikoff.data.options import ReadOptions
+from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 
 LABEL_NAMES: Final = ("label", "target", "y", "class")
@@ -42,19 +43,21 @@ class ColumnRoles:
         return sorted(position for position in found if position is not None)
 
 
-def assign_columns(
-    source: str,
-    names: Sequence[str],
-    options: ReadOptions,
-    *,
-    labelled: bool,
-    row_names: bool = False,
-    hint: str = "",
+def find_roles(
+    request: Request, names: Sequence[str], *, row_names: bool = False, hint: str = ""
 ) -> ColumnRoles:
-    """Assign the columns of a table by a user's options; ``hint`` is advice if none remains."""
+    """The roles of a table's columns; ``hint`` is advice if none remains for the features."""
+    if request.recipe is not None:
+        return _match(request, names, request.recipe)
+    return _assign(request, names, row_names, hint)
 
-    def found(columns: Sequence[str | int | None], option: str) -> list[int]:
-        return [find_column(source, names, c, option) for c in columns if c is not None]
+
+def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) -> ColumnRoles:
+    """Assign the columns of a table by a user's options."""
+    source, options, labelled = request.source.name, request.options, request.labelled
+
+    def found(asked: Sequence[str | int | None], option: str) -> list[int]:
+        return [find_column(source, names, c, option) for c in asked if c is not None]
 
     label, id_ = found([options.label], "--label"), found([options.id], "--id")
     drop, chosen = found(options.drop, "--drop"), found(options.features, "--features")
@@ -91,8 +94,8 @@ def assign_columns(
     for column in sorted(one_hot - set(features)):
         raise DataError(f"{source}: --one-hot {names[column]} is not among the features.")
     return ColumnRoles(
-        label[0] if label else None,
-        id_[0] if id_ else None,
+        next(iter(label), None),
+        next(iter(id_), None),
         features,
         frozenset(one_hot),
         "*" in options.one_hot,
@@ -102,10 +105,9 @@ def assign_columns(
     )
 
 
-def match_columns(
-    source: str, names: Sequence[str], recipe: Recipe, options: ReadOptions, *, labelled: bool
-) -> ColumnRoles:
+def _match(request: Request, names: Sequence[str], recipe: Recipe) -> ColumnRoles:
     """Find the columns of a recipe in a table, by name, whatever their order."""
+    source, options, labelled = request.source.name, request.options, request.labelled
     positions: dict[str | None, int] = {name: j for j, name in enumerate(names)}
     absent = [column.name for column in recipe.columns if column.name not in positions]
     if absent:

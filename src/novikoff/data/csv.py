@@ -8,15 +8,15 @@ stumbles, a slow scan finds the line that is wrong.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 
-from novikoff.data import columns
 from novikoff.data.cells import arrow
+from novikoff.data.columns import LABEL_NAMES, check_unique, find_roles, numbered
 from novikoff.data.errors import DataError, counted, quoted
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
@@ -31,7 +31,7 @@ from novikoff.data.text import (
     records,
     text_pieces,
 )
-from novikoff.data.values import BLANKS, Labels, is_missing, is_number, is_truth, text_labels
+from novikoff.data.values import BLANKS, is_missing, is_number, is_truth, text_labels
 
 # A file of this size is parsed by pyarrow in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 24
@@ -100,7 +100,7 @@ class Layout:
                 notes += [note] if note else []
         if header and len(rows) == 1 and source.ended:
             raise DataError(f"{name} has a header but no rows.")
-        names, row_names = columns.numbered(len(rows[0]), recipe), False
+        names, row_names = numbered(len(rows[0]), recipe), False
         if header:
             names, row_names = _header_names(name, rows[0])
         body = sample[0].end if header else start
@@ -120,13 +120,16 @@ class CsvTable(TableReader):
     """The pieces of delimited text, by pyarrow or the kernel for plain numbers."""
 
     raw = True
+    typed = staticmethod(text_labels)
 
     def __init__(self, request: Request, layout: Layout | None = None) -> None:
         self.layout = layout = layout or Layout.sniff(request)
         self.delimiter: str | None = layout.delimiter
         self.decimal, self.start = layout.decimal, layout.body
         self.kernel_bytes = KERNEL_BYTES
-        super().__init__(request, layout.names, _roles(request, layout))
+        hint = _hint(layout) if request.options.delimiter is None else ""
+        roles = find_roles(request, layout.names, row_names=layout.row_names, hint=hint)
+        super().__init__(request, layout.names, roles)
         self.notes = [*layout.notes, *self.notes]
         self.missing.whole = is_whole(request)
         self._plain = self._is_plain()
@@ -134,10 +137,6 @@ class CsvTable(TableReader):
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on, by default all."""
         return text_pieces(self, begin or self.start)
-
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """The labels that keys stand for, when all of them are known."""
-        return text_labels([str(key) for key in keys])
 
     def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""
@@ -238,16 +237,6 @@ def _beginning(source: Source) -> tuple[int, bytes]:
     return start, text
 
 
-def _roles(request: Request, layout: Layout) -> columns.ColumnRoles:
-    source, options, recipe, labelled = request[:4]
-    if recipe is not None:
-        return columns.match_columns(source.name, layout.names, recipe, options, labelled=labelled)
-    hint = _hint(layout) if options.delimiter is None else ""
-    return columns.assign_columns(
-        source.name, layout.names, options, labelled=labelled, row_names=layout.row_names, hint=hint
-    )
-
-
 def _hint(layout: Layout) -> str:
     """Advice on a file that seems to have one column only."""
     lines = [row[0].strip(BLANKS) for row in layout.sample if len(row) == 1]
@@ -297,7 +286,7 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str 
     # Only the first name may be left out, as R and pandas do above the names of the rows.
     header = bool(named) and not any(gaps[1:]) and not (gaps[0] and first[0].strip())
     if header and any(values):
-        header = any(text.strip().lower() in columns.LABEL_NAMES for text in first)
+        header = any(text.strip().lower() in LABEL_NAMES for text in first)
     elif header:
         names = {(j, first[j].strip()) for j in named}
         header = not any((j, text.strip()) in names for row in others for j, text in enumerate(row))
@@ -322,5 +311,5 @@ def _header_names(source: str, fields: Sequence[str]) -> tuple[list[str], bool]:
             f"{source} has no name for column {number} in its header, line 1; give it one, or "
             "say --no-header if the first line is a row."
         )
-    columns.check_unique(source, names)
+    check_unique(source, names)
     return names, row_names

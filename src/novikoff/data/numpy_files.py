@@ -5,25 +5,19 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.columns import (
-    ColumnRoles,
-    assign_columns,
-    match_columns,
-    numbered,
-    refuse_columns,
-)
+from novikoff.data.columns import ColumnRoles, find_roles, numbered, refuse_columns
 from novikoff.data.errors import DataError, listed, quoted
 from novikoff.data.options import Floats, Indices, Piece, Position
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.tables import TableReader
-from novikoff.data.values import Labels, are_exact, array_labels, refuse_inexact
+from novikoff.data.values import are_exact, array_labels, refuse_inexact
 
 Array = npt.NDArray[np.generic]
 
@@ -36,6 +30,8 @@ class NumpyTable(TableReader):
     The columns of an npy file are called x1, x2, …, and the last is the label by default. An npz
     file has arrays X and y, or one matrix and one vector whatever their names.
     """
+
+    typed = staticmethod(array_labels)
 
     def __init__(self, request: Request) -> None:
         source, y_name = request.source, None
@@ -73,10 +69,6 @@ class NumpyTable(TableReader):
             piece = self.from_numbers(X, codes, keys, ids, begin)
             begin = piece.end
             yield piece
-
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """The labels that keys stand for, when all of them are known."""
-        return array_labels(keys)
 
     def recipe(self, width: int | None = None) -> Recipe:
         """How to read other files in the same way."""
@@ -128,14 +120,12 @@ def _whole_matrix(
 
 def _roles(request: Request, names: list[str]) -> ColumnRoles:
     """The roles of the columns of an npy file."""
-    source, options, recipe, labelled = request[:4]
-    if options.one_hot:
-        raise DataError(f"{source.name} is a matrix of numbers: --one-hot has nothing to do.")
-    if recipe is None:
-        return assign_columns(source.name, names, options, labelled=labelled)
-    if any(column.levels is not None for column in recipe.columns):
-        raise DataError(f"{source.name} is a matrix of numbers, but the model has text columns.")
-    return match_columns(source.name, names, recipe, options, labelled=labelled)
+    name, recipe = request.source.name, request.recipe
+    if request.options.one_hot:
+        raise DataError(f"{name} is a matrix of numbers: --one-hot has nothing to do.")
+    if recipe is not None and any(column.levels is not None for column in recipe.columns):
+        raise DataError(f"{name} is a matrix of numbers, but the model has text columns.")
+    return find_roles(request, names)
 
 
 def _parse(view: memoryview, name: str) -> Array:

@@ -159,13 +159,6 @@ class Piece:
         table = np.array([*(known.get(v, -1) for v in values), -1], np.int64)
         self.codes, self.labels = table[self.codes], list(known)
 
-    def head(self, k: int) -> Piece:
-        """The first k rows."""
-        ids = None if self.ids is None else self.ids[:k]
-        codes, labels = used_labels(self.codes[:k], self.labels)
-        parts = self.X[:k], codes, labels, self.rows[:k], ids
-        return Piece(*parts, self.begin, self.position(k), self.locate)
-
 
 @dataclass(frozen=True)
 class Dataset:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -26,7 +26,7 @@ from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
 from novikoff.data.text import check_encoding, check_text, lines_of, text_pieces
-from novikoff.data.values import Labels, is_exact_text, is_missing, is_number, written_labels
+from novikoff.data.values import is_exact_text, is_missing, written_labels
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -134,6 +134,7 @@ class PairRows(Reader):
     """
 
     delimiter: str | None = None
+    typed = staticmethod(written_labels)
 
     def __init__(
         self, request: Request, features: FeatureColumns | None = None, *, words: bool = False
@@ -161,11 +162,6 @@ class PairRows(Reader):
         """What the indices of X are too large by."""
         as_written = self.features is None and self.request.recipe is None
         return self._lowest if as_written else 0
-
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """The labels that keys stand for, when all of them are known."""
-        texts = [str(key) for key in keys]
-        return written_labels(texts) if all(map(is_number, texts)) else np.array(texts, np.str_)
 
     def recipe(self, width: int | None = None) -> Recipe:
         """How to read other rows in the same way."""

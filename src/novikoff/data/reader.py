@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,12 +35,14 @@ class Reader:
 
     ``label`` is the name of its labels, if it has any, ``notes`` what was decided at the beginning;
     the first row begins at ``start``. ``imputed`` are the rows and columns of X where a mean
-    stands. Labels of a stream are of the kind of ``labels``; ``written`` rows had one so far.
+    stands. ``typed`` gives the labels that keys stand for, when all are known; those of a stream
+    are of the kind of ``labels``, and ``written`` rows had one so far.
     """
 
     label: str | None = None
     labels: LabelReader | None = None
     start = Position()
+    typed: Callable[[Sequence[Hashable]], Labels]
 
     def __init__(self, request: Request) -> None:
         self.request, self.source = request, request.source.name
@@ -50,10 +52,6 @@ class Reader:
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on, by default all."""
-        raise NotImplementedError
-
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """The labels that keys stand for, when all of them are known."""
         raise NotImplementedError
 
     def recipe(self, width: int | None = None) -> Recipe:

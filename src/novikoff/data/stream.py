@@ -147,6 +147,7 @@ def read_pieces(
     Examples
     --------
     >>> import io
+    >>> from novikoff.data import read
     >>> recipe = read(io.BytesIO(b"a,b,y\n1,2,0\n3,4,1\n")).recipe
     >>> rows = read_pieces(io.BytesIO(b"y,b,a\n1,8,9\n?,6,7\n"), recipe=recipe, classes=[0, 1])
     >>> for piece in rows.pieces():

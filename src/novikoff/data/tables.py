@@ -20,7 +20,7 @@ from novikoff.data.missing import MissingValues
 from novikoff.data.options import Floats, Indices, Piece, Position, used_labels
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Column, Recipe
-from novikoff.data.values import BLANKS, Labels
+from novikoff.data.values import BLANKS
 
 MOST_LABEL_CHARACTERS: Final = 10_000
 _MOST_LEVELS: Final = 10_000
@@ -38,6 +38,7 @@ class TableReader(Reader):
 
     raw = False
     decimal = "."
+    typed = staticmethod(values.typed_labels)
 
     def __init__(
         self,
@@ -59,10 +60,6 @@ class TableReader(Reader):
                 self.missing.means = np.repeat(np.array(means, np.float64), self._widths())
         self._truths: dict[int, bool] = {}  # whether a column of text holds truth values
         self._notes: list[str] = []
-
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """The labels that keys stand for, when all of them are known."""
-        return values.typed_labels(keys)
 
     def recipe(self, width: int | None = None) -> Recipe:
         """How to read other files in the same way, when all pieces have been read."""
