@@ -241,7 +241,7 @@ def test_kernels_read_numbers_as_python_does(texts: list[str]) -> None:
     assert found[0].tobytes() == expected
     pairs = parse_pairs("".join(f"1 1:{text}\n" for text in texts).encode(), labelled=True)
     assert pairs is not None
-    assert pairs.values.tobytes() == expected
+    assert pairs.X.data.tobytes() == expected
 
 
 @pytest.mark.parametrize(

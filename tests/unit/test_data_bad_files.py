@@ -123,7 +123,7 @@ BAD: list[tuple[str, bytes, str] | tuple[str, bytes, str, ReadOptions]] = [
         'column "a"|10,001|--drop a',
         ReadOptions(one_hot=("a",)),
     ),
-    ("svm", b"1 1:1\n\n0 3:1 3:1\n", "line 3|column 7|index 3|second time"),
+    ("svm", b"1 1:1\n\n0 3:1 3:1\n", 'line 3|column 7|"3:1" has an index a second time'),
     ("svm", b"1 1:1 x\n", 'line 1|column 7|"x"'),
     ("svm", b"1 1:1 -2:1\n", "line 1|column 7|index"),
     ("svm", b"1 1:1 2:1:3\n", "line 1|column 7|number"),

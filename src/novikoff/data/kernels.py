@@ -18,6 +18,7 @@ import numpy.typing as npt
 from numba import njit
 
 from novikoff.data.columns import ColumnRoles
+from novikoff.data.options import csr
 from novikoff.data.pairs import Pairs
 from novikoff.data.values import is_exact_text
 
@@ -125,12 +126,7 @@ def _divide(m: int, p: float) -> tuple[float, bool]:
 
 @njit(cache=True, nogil=True)
 def _parse_rows(
-    text: Bytes,
-    delimiter: int,
-    places: Integers,
-    X: Floats,
-    spans: Integers,
-    fallback: Integers,
+    text: Bytes, delimiter: int, places: Integers, X: Floats, spans: Integers, fallback: Integers
 ) -> int:
     """Rows of numbers and a label, as plain as can be: how many, or -1 if they are not."""
     i: Place = np.uint64(0)
@@ -177,7 +173,7 @@ def _parse_pairs(
     labelled: bool,
     indices: npt.NDArray[np.int32],
     values: Floats,
-    ends: Integers,
+    ends: npt.NDArray[np.int32],
     spans: Integers,
     fallback: Integers,
 ) -> int:
@@ -241,26 +237,22 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
     text, spans, fallback = _tables(text)
     n_pairs = text.count(b":")
     indices, values = np.empty(n_pairs, np.int32), np.empty(n_pairs)
-    indptr = np.zeros(len(spans) + 1, np.int64)
+    indptr = np.zeros(len(spans) + 1, np.int32)
     content = np.frombuffer(text, np.uint8)
     n_rows = _parse_pairs(content, labelled, indices, values, indptr, spans, fallback)
     if n_rows < 0 or not _finish(text, values, fallback):
         return None
-    indptr, n_pairs = indptr[: n_rows + 1], indptr[n_rows]
-    return Pairs(
-        indptr, indices[:n_pairs], values[:n_pairs], *_labels(text, spans[:n_rows]), queries
-    )
+    parts = values[: indptr[n_rows]], indices[: indptr[n_rows]], indptr[: n_rows + 1]
+    X = csr(parts, n_rows, int(parts[1].max(initial=-1)) + 1)
+    return Pairs(X, *_labels(text, spans[:n_rows]), queries)
 
 
 def _tables(text: bytes) -> tuple[bytes, Integers, Integers]:
     """A text that ends with a line, and tables for the places of labels, and of numbers to do."""
     text = text if text.endswith(b"\n") else text + b"\n"
     n_lines = text.count(b"\n") + text.count(b"\r")
-    return (
-        text,
-        np.zeros((n_lines + 1, 2), np.int64),
-        np.zeros((1024 + len(text) // 512, 3), np.int64),
-    )
+    fallback = np.zeros((1024 + len(text) // 512, 3), np.int64)
+    return text, np.zeros((n_lines + 1, 2), np.int64), fallback
 
 
 def _finish(text: bytes, values: Floats, fallback: Integers) -> bool:

@@ -13,7 +13,6 @@ import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, cast
@@ -22,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.data.errors import DataError, readable_errors
-from novikoff.data.options import Dataset, ReadOptions, parse_size
+from novikoff.data.options import Dataset, ReadOptions, csr, parse_size
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, shown
 
@@ -152,15 +151,6 @@ def load_matrix(folder: Path, n_rows: int, width: int) -> Any:
         return np.load(folder / "X.npy", mmap_mode=_MAPPED)
     names = ("data", "indices", "indptr")
     return csr([np.load(folder / f"{n}.npy", mmap_mode=_MAPPED) for n in names], n_rows, width)
-
-
-def csr(parts: Sequence[Any], n_rows: int, width: int) -> Any:
-    """A CSR array of data, indices that ascend, and indptr."""
-    import scipy.sparse as sp
-
-    X = sp.csr_array(tuple(parts), shape=(n_rows, width))
-    X.has_canonical_format = True  # nobody need look again
-    return X
 
 
 def fits(path: PathOrFile, max_memory: int | str | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -229,6 +229,15 @@ def used_labels(codes: Indices, labels: Sequence[Hashable]) -> tuple[Indices, li
     table = np.full(len(labels) + 1, -1)
     table[used] = np.arange(len(used))
     return table[codes], [labels[code] for code in used.tolist()]
+
+
+def csr(parts: Sequence[Any], n_rows: int, width: int) -> Any:
+    """A CSR array of data, indices that ascend, and indptr."""
+    import scipy.sparse as sp
+
+    X = sp.csr_array(tuple(parts), shape=(n_rows, width))
+    X.has_canonical_format = True  # nobody need look again
+    return X
 
 
 def parse_size(size: int | str) -> int:

@@ -17,11 +17,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from novikoff.data.columns import refuse_columns
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.data.options import Indices, Piece, Position
+from novikoff.data.options import Indices, Piece, Position, csr
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
@@ -47,30 +46,12 @@ _NAMED_ROW: Final = re.compile(
 
 
 class Pairs(NamedTuple):
-    """Rows of pairs: CSR arrays, the code of each label, the labels, and how many qids."""
+    """Rows of pairs as a CSR array, the code of each label, the labels, and how many qids."""
 
-    indptr: Indices
-    indices: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float64]
+    X: sp.csr_array
     codes: Indices
     labels: list[str]
     queries: int
-
-    def where(self, kept: npt.NDArray[np.bool_]) -> Pairs:
-        """Only some of the pairs."""
-        if kept.all():
-            return self
-        indptr = np.concatenate([[0], np.cumsum(kept)])[self.indptr]
-        return self._replace(indptr=indptr, indices=self.indices[kept], values=self.values[kept])
-
-    def matrix(self, width: int) -> sp.csr_array:
-        """The pairs as a matrix; indices ascend."""
-        import scipy.sparse as sp
-
-        parts = self.values, self.indices, self.indptr.astype(np.int32)
-        X = sp.csr_array(parts, shape=(len(self.indptr) - 1, width))
-        X.has_canonical_format = True  # nobody need look again
-        return X
 
 
 @lru_cache(_MOST_REMEMBERED)
@@ -85,7 +66,7 @@ def feature_hash(name: bytes, bits: int) -> int:
 class FeatureColumns:
     """The column of each name: hashed to 2^bits, or one after the other from those ``known``.
 
-    If they are ``fixed``, the column of an unknown name is −1, and it is counted.
+    If they are ``fixed``, the column of an unknown name is the one after all of them.
     """
 
     def __init__(
@@ -115,7 +96,7 @@ class FeatureColumns:
         if self._fixed:
             if len(self._unknown) < _MOST_REMEMBERED:
                 self._unknown[name] = None
-            return -1
+            return self.width
         return self._columns.setdefault(name, len(self._columns))
 
     def notes(self) -> list[str]:
@@ -195,7 +176,7 @@ class PairRows(Reader):
         else:
             read = len(found.codes)
             rows = np.arange(begin.row + 1, begin.row + read + 1)
-        X = self._named(found, begin) if self.features else self._numbered(found, text, begin)
+        X = self._named(found.X, begin) if self.features else self._numbered(found.X, text, begin)
         dropped = read - len(rows)
         end = Position(row=begin.row + read, dropped=begin.dropped + dropped)
         self._queries, self._dropped = self._queries + found.queries, self._dropped + dropped
@@ -217,12 +198,11 @@ class PairRows(Reader):
             plain = False
         return found if plain else None
 
-    def _named(self, found: Pairs, begin: Position) -> sp.csr_array:
-        """Rows of names; those that have no column are left out, and what has one adds up."""
-        found = found.where(found.indices >= 0)
-        X = found.matrix(0 if self.features is None else self.features.width)
+    def _named(self, X: sp.csr_array, begin: Position) -> sp.csr_array:
+        """Rows of names: those that have no column are left out, and what has one adds up."""
         X.has_canonical_format = False
         X.sum_duplicates()
+        X = X[:, : 0 if self.features is None else self.features.width]
         if not np.isfinite(X.data).all():
             raise DataError(
                 f"{self.source}, after line {begin.line}: the values of a feature add up beyond "
@@ -230,50 +210,49 @@ class PairRows(Reader):
             )
         return X
 
-    def _numbered(self, found: Pairs, text: bytes, begin: Position) -> sp.csr_array:
+    def _numbered(self, X: sp.csr_array, text: bytes, begin: Position) -> sp.csr_array:
         """Pairs in the columns as they are written, or in those of a model; others must be zero."""
-        recipe, indices = self.request.recipe, found.indices
+        recipe = self.request.recipe
         if recipe is None:
-            lowest, highest = int(indices.min(initial=1)), int(indices.max(initial=-1))
-            self._lowest = min(self._lowest, lowest)
-            self._highest = max(self._highest, highest)
-            return found.matrix(highest + 1)
-        indices, width = indices - np.int32(recipe.first), recipe.width
-        wrong = (indices < 0) | ((indices >= width) & (found.values != 0.0))
+            self._lowest = min(self._lowest, int(X.indices.min(initial=1)))
+            self._highest = max(self._highest, int(X.indices.max(initial=-1)))
+            return X
+        X.indices -= np.int32(recipe.first)
+        wrong = (X.indices < 0) | ((X.indices >= recipe.width) & (X.data != 0.0))
         if wrong.any():
             at = int(np.argmax(wrong))
-            row = int(np.searchsorted(found.indptr, at, side="right")) - 1
+            row = int(np.searchsorted(X.indptr, at, side="right")) - 1
             line = next(islice(lines_of(text, begin.line), row, None))[0]
-            what = f"more features than the model's {width:,}"
-            if indices[at] < 0:
+            what = f"more features than the model's {recipe.width:,}"
+            if X.indices[at] < 0:
                 what = "the index 0, but the model counts indices from 1"
             raise DataError(f"{self.source}, line {line} has {what}.")
-        return found._replace(indices=indices).where(indices < width).matrix(width)
+        width = max(X.shape[1], recipe.width)
+        return csr((X.data, X.indices, X.indptr), X.shape[0], width)[:, : recipe.width]
 
     def _scan(self, text: bytes, begin: Position) -> tuple[Pairs, Indices, int]:
         """Read lines one by one: their pairs, the number of each row, and of all lines."""
         check_text(text, self.source, begin)
-        labels: dict[str, int] = {}
+        labelled, labels, row = self.request.labelled, dict[str, int](), begin.row
         rows, codes, ends = list[int](), list[int](), [0]
-        keys, values, queries, read = list[str](), list[float](), 0, 0
+        keys, values, queries = list[str](), list[float](), 0
         for line, content, _ in lines_of(text, begin.line):
-            read += 1
+            row += 1
             where, parts = f"{self.source}, line {line}", list(_PART.finditer(content))
-            label, keep = None, True
+            label = None
             if b":" not in parts[0][0]:
                 label = self._label(where, parts[0][0], parts[0].start())
-                keep = label is not None or not self.request.labelled
                 parts.pop(0)
-            elif self.request.labelled:
-                at = f"{where}, column {parts[0].start() + 1}"
-                raise DataError(f"{at} has no label: the line begins with {_shown(parts[0][0])}.")
+            elif labelled:
+                at, first = f"{where}, column {parts[0].start() + 1}", _shown(parts[0][0])
+                raise DataError(f"{at} has no label: the line begins with {first}.")
             if parts and _QUERY.fullmatch(parts[0][0]):
                 queries += 1
                 parts.pop(0)
-            pairs = self._pairs(where, begin.row + read, parts)
-            if pairs is None or not keep:
+            pairs = self._pairs(where, row, parts)
+            if pairs is None or (label is None and labelled):
                 continue
-            rows.append(begin.row + read)
+            rows.append(row)
             codes.append(-1 if label is None else labels.setdefault(label, len(labels)))
             keys += [key for key, _ in pairs]
             values += [value for _, value in pairs]
@@ -281,8 +260,10 @@ class PairRows(Reader):
         # Only now do names get their columns: a text that is refused leaves none behind.
         column = int if self.features is None else self.features.column
         indices = np.array([column(key) for key in keys], np.int32)
-        arrays = np.array(ends), indices, np.array(values, np.float64), np.array(codes, np.int64)
-        return Pairs(*arrays, list(labels), queries), np.array(rows, np.int64), read
+        parts = np.array(values, np.float64), indices, np.array(ends, np.int32)
+        X = csr(parts, len(rows), int(indices.max(initial=-1)) + 1)
+        found = Pairs(X, np.array(codes, np.int64), list(labels), queries)
+        return found, np.array(rows, np.int64), row - begin.row
 
     def _label(self, where: str, label: bytes, at: int = 0) -> str | None:
         """A label, None if it is missing and may be; DataError if it is none."""
@@ -307,10 +288,8 @@ class PairRows(Reader):
         before, pairs, keep = -1, list[tuple[str, float]](), True
         for part in parts:
             at = f"{where}, column {part.start() + 1}"
-            key, value = self._pair(at, part[0])
-            if self.features is None:
-                _check_index(at, int(key), before)
-                before = int(key)
+            key, value = self._pair(at, part[0], before)
+            before = int(key) if self.features is None else -1
             if math.isnan(value) and self.request.options.missing == "drop":
                 keep = False
             elif not math.isfinite(value):
@@ -320,8 +299,8 @@ class PairRows(Reader):
             pairs.append((key, value))
         return pairs if keep else None
 
-    def _pair(self, at: str, part: bytes) -> tuple[str, float]:
-        """The key and the value of a pair."""
+    def _pair(self, at: str, part: bytes, before: int) -> tuple[str, float]:
+        """The key and the value of a pair; an index must be larger than the one before."""
         numbered = self.features is None
         key, colon, value = part.partition(b":") if numbered else part.rpartition(b":")
         flaw = ""
@@ -330,8 +309,12 @@ class PairRows(Reader):
             flaw = f"is not of the form {form}"
         elif numbered and not key.isdigit():
             flaw = "has an index that is not a whole number from 0"
-        elif numbered and len(key) > 10:
+        elif numbered and (len(key) > 10 or int(key) > _MOST_INDEX):
             flaw = f"has an index above {_MOST_INDEX}"
+        elif numbered and int(key) <= before:
+            same = int(key) == before
+            flaw = "has an index a second time" if same else f"comes after {before}"
+            flaw += "; indices must ascend"
         elif not _NUMBER.fullmatch(value):
             flaw = "has a value that is not a number"
         elif len(value) > 15 and not is_exact_text(value.decode()):
@@ -360,17 +343,6 @@ def numbered_features(text: bytes) -> bool:
     pairs = (part for _, content, _ in lines_of(text) for part in content.split()[1:])
     keys = (part.partition(b":")[0] for part in pairs if not _QUERY.fullmatch(part))
     return all(key.isdigit() and len(key) <= 10 for key in keys)
-
-
-def _check_index(at: str, index: int, before: int) -> None:
-    if before < index <= _MOST_INDEX:
-        return
-    reason = f"after {before}; indices must ascend"
-    if index > _MOST_INDEX:
-        reason = f"above {_MOST_INDEX}"
-    elif index == before:
-        reason = "a second time"
-    raise DataError(f"{at} has the index {index} {reason}.")
 
 
 def _shown(part: bytes) -> str:

@@ -19,12 +19,11 @@ from novikoff.data.on_disk import (
     Array,
     ArrayFolder,
     GrowingArray,
-    csr,
     fits,
     load_matrix,
     parquet_files,
 )
-from novikoff.data.options import Dataset, Indices, ReadOptions
+from novikoff.data.options import Dataset, Indices, ReadOptions, csr
 from novikoff.data.pairs import PairRows, may_be_named
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe

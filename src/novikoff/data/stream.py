@@ -160,10 +160,7 @@ def read_pieces(
 
 
 def open_stream(
-    path: PathOrFile,
-    options: StreamOptions = _STREAM,
-    *,
-    state: Mapping[str, Any] | None = None,
+    path: PathOrFile, options: StreamOptions = _STREAM, *, state: Mapping[str, Any] | None = None
 ) -> RowStream:
     r"""Look at the beginning of a stream, and make ready to read it.
 

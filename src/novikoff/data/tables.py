@@ -41,11 +41,7 @@ class TableReader(Reader):
     typed = staticmethod(values.typed_labels)
 
     def __init__(
-        self,
-        request: Request,
-        names: Sequence[str],
-        roles: ColumnRoles,
-        label: str | None = None,
+        self, request: Request, names: Sequence[str], roles: ColumnRoles, label: str | None = None
     ) -> None:
         super().__init__(request)
         self.names, self.roles, self.notes = names, roles, list(roles.notes)
