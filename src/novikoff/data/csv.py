@@ -20,7 +20,7 @@ from novikoff.data.columns import LABEL_NAMES, check_unique, find_roles, numbere
 from novikoff.data.errors import DataError, counted, quoted
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
-from novikoff.data.source import CHUNK_BYTES, SNIFFED_LINES, Source
+from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.tables import TableReader
 from novikoff.data.text import (
     check_encoding,
@@ -37,7 +37,6 @@ from novikoff.data.values import BLANKS, is_missing, is_number, is_truth, text_l
 KERNEL_BYTES: Final = 1 << 24
 
 _ROW_NAME: Final = "row name"
-_LARGEST_BLOCK: Final = 2**31 - 1
 _NO_HEADER: Final = "no header: columns are named x1, x2, …"
 _UNSURE: Final = "the first line is taken for the header (--no-header if it is a row)"
 _DELIMITERS: Final = ("\t", ";", "|", ",")  # the comma last: it may be a decimal point
@@ -132,7 +131,9 @@ class CsvTable(TableReader):
         super().__init__(request, layout.names, roles)
         self.notes = [*layout.notes, *self.notes]
         self.missing.whole = is_whole(request)
-        self._plain = self._is_plain()
+        special = roles.id is not None or roles.row_names is not None or roles.one_hot
+        odd = layout.decimal != "." or layout.delimiter in _PARTS_OF_NUMBERS
+        self._plain = not (special or odd or request.one_piece or len(layout.names) < 2)
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on, by default all."""
@@ -140,8 +141,9 @@ class CsvTable(TableReader):
 
     def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""
-        if found is not None:
+        if found is not None and not any(self.truths.values()):
             X, codes, keys = found
+            self.truths = dict.fromkeys(self.roles.features, False)
             return self.from_numbers(X, codes, keys, None, begin)
         check_text(text, self.source, begin)
         return self._by_arrow(text, begin)
@@ -158,18 +160,6 @@ class CsvTable(TableReader):
     def row_ends(self, text: bytes) -> list[int]:
         """Where each row of a text ends."""
         return [record.end for record in records(text, 0, self.layout.delimiter, "")]
-
-    def _is_plain(self) -> bool:
-        """Whether the kernel may find nothing but numbers and a label, by the first rows."""
-        roles, width = self.roles, len(self.names)
-        special = roles.id is not None or roles.row_names is not None or roles.one_hot
-        odd = self.decimal != "." or self.layout.delimiter in _PARTS_OF_NUMBERS
-        if special or odd or self.request.one_piece or width < 2:
-            return False
-        return all(
-            len(row) == width and all(is_number(row[j]) for j in roles.features)
-            for row in self.layout.sample
-        )
 
     def _by_arrow(self, text: bytes, begin: Position) -> Piece:
         """The rows of a text by pyarrow: all columns as text, judged by all of their values."""
@@ -192,25 +182,19 @@ class CsvTable(TableReader):
             text = text.rstrip(b"\r\n")
         if not text.strip(b"\r\n"):
             return pa.schema([(name, pa.string()) for name in used]).empty_table()
-        block = CHUNK_BYTES
-        while True:
-            try:
-                return csv.read_csv(
-                    pa.BufferReader(text),
-                    read_options=csv.ReadOptions(column_names=names, block_size=block),
-                    parse_options=csv.ParseOptions(
-                        delimiter=self.delimiter,
-                        newlines_in_values=b'"' in text,
-                        ignore_empty_lines=len(names) > 1,
-                    ),
-                    convert_options=csv.ConvertOptions(
-                        column_types=dict.fromkeys(used, pa.string()), include_columns=used
-                    ),
-                )
-            except pa.ArrowInvalid as error:  # a row may be longer than a block
-                if "straddl" not in str(error) or block > min(len(text), _LARGEST_BLOCK - 1):
-                    raise
-                block = min(8 * block, _LARGEST_BLOCK)
+        return csv.read_csv(
+            pa.BufferReader(text),
+            # All in one block: a row may be long.
+            read_options=csv.ReadOptions(column_names=names, block_size=len(text) + 1),
+            parse_options=csv.ParseOptions(
+                delimiter=self.delimiter,
+                newlines_in_values=b'"' in text,
+                ignore_empty_lines=len(names) > 1,
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(used, pa.string()), include_columns=used
+            ),
+        )
 
     def _check_records(self, text: bytes, begin: Position) -> None:
         """Find the line that breaks the table, if there is one."""

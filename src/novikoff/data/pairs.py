@@ -102,8 +102,8 @@ class FeatureColumns:
     def notes(self) -> list[str]:
         """How many names were left out."""
         count = len(self._unknown)
-        verb, more = "is" if count == 1 else "are", "over " if count >= _MOST_REMEMBERED else ""
-        note = f"{more}{counted(count, 'feature')} that the model does not know {verb} left out: "
+        verb = "is" if count == 1 else "are"
+        note = f"{counted(count, 'feature')} that the model does not know {verb} left out: "
         return [note + listed(list(self._unknown))] if count else []
 
 
@@ -260,8 +260,8 @@ class PairRows(Reader):
         # Only now do names get their columns: a text that is refused leaves none behind.
         column = int if self.features is None else self.features.column
         indices = np.array([column(key) for key in keys], np.int32)
-        parts = np.array(values, np.float64), indices, np.array(ends, np.int32)
-        X = csr(parts, len(rows), int(indices.max(initial=-1)) + 1)
+        arrays = np.array(values, np.float64), indices, np.array(ends, np.int32)
+        X = csr(arrays, len(rows), int(indices.max(initial=-1)) + 1)
         found = Pairs(X, np.array(codes, np.int64), list(labels), queries)
         return found, np.array(rows, np.int64), row - begin.row
 

@@ -54,7 +54,7 @@ class TableReader(Reader):
             means = [column.mean for column in request.recipe.columns]
             if any(mean is not None for mean in means):
                 self.missing.means = np.repeat(np.array(means, np.float64), self._widths())
-        self._truths: dict[int, bool] = {}  # whether a column of text holds truth values
+        self.truths: dict[int, bool] = {}  # whether a column of text holds truth values
         self._notes: list[str] = []
 
     def recipe(self, width: int | None = None) -> Recipe:
@@ -203,7 +203,7 @@ class TableReader(Reader):
     def _floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """The column as numbers, NaN where there is none; None if it holds something else."""
         if self.raw:
-            known, found = self._truths.get(position), None
+            known, found = self.truths.get(position), None
             if known is not True:
                 found = arrow_cells.parse_numbers(cells, self.decimal)
             truths = found is None
@@ -212,7 +212,7 @@ class TableReader(Reader):
             if found is None:
                 return None
             if not np.isnan(found).all():
-                self._truths[position] = truths
+                self.truths[position] = truths
             floats: Floats = found
             far = np.flatnonzero((np.abs(floats) >= 1 << 53) & np.isfinite(floats)).tolist()
             texts = {row: cells[row].as_py().strip(BLANKS) for row in far}
@@ -302,7 +302,7 @@ class TableReader(Reader):
             dated = arrow("pyarrow.types").is_temporal(cells.type)
             advice = "turn it into a number, such as days since a date, or " if dated else ""
             self._leave_out(name, f"is of type {cells.type}, not of numbers", advice)
-        truths = self._truths.get(position) is True
+        truths = self.truths.get(position) is True
         what = "neither true nor false" if truths else "not a number"
         for row, value in enumerate(values_of(cells), start=first_row + 1):
             text = str(value)

@@ -28,12 +28,7 @@ PIECE_BYTES: Final = 1 << 21
 
 _LARGEST_ROW_BYTES: Final = 1 << 26
 _MOST_THREADS: Final = 4
-_WIDE = (  # the longer marks come first: one of UTF-32's begins like one of UTF-16's
-    (codecs.BOM_UTF32_LE, "UTF-32"),
-    (codecs.BOM_UTF32_BE, "UTF-32"),
-    (codecs.BOM_UTF16_LE, "UTF-16"),
-    (codecs.BOM_UTF16_BE, "UTF-16"),
-)
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # and UTF-32 LE
 _PLAIN_LINE = re.compile(rb'([^"\r\n]*)(?:\r\n|\r|\n|\Z)')
 
 
@@ -239,10 +234,9 @@ def check_text(text: bytes, source: str, begin: Position) -> None:
 
 def check_encoding(source: Source) -> int:
     """Where the text begins, after a byte order mark; DataError if it is not UTF-8 at all."""
-    for mark, encoding in _WIDE:
-        if source.head.startswith(mark):
-            raise DataError(
-                f"{source.name} is encoded in {encoding}, as its byte order mark at position 1 "
-                f"says: convert it with iconv -f {encoding} -t UTF-8."
-            )
+    if source.head.startswith(_WIDE):
+        raise DataError(
+            f"{source.name} is encoded in UTF-16 or UTF-32, as its byte order mark at position 1 "
+            "says: convert it with iconv -f UTF-16 -t UTF-8."
+        )
     return len(codecs.BOM_UTF8) if source.head.startswith(codecs.BOM_UTF8) else 0
