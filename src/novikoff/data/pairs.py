@@ -202,7 +202,7 @@ class PairRows(Reader):
         """Rows of names: those that have no column are left out, and what has one adds up."""
         X.has_canonical_format = False
         X.sum_duplicates()
-        X = X[:, : 0 if self.features is None else self.features.width]
+        X = _of_width(X, 0 if self.features is None else self.features.width)
         if not np.isfinite(X.data).all():
             raise DataError(
                 f"{self.source}, after line {begin.line}: the values of a feature add up beyond "
@@ -227,8 +227,7 @@ class PairRows(Reader):
             if X.indices[at] < 0:
                 what = "the index 0, but the model counts indices from 1"
             raise DataError(f"{self.source}, line {line} has {what}.")
-        width = max(X.shape[1], recipe.width)
-        return csr((X.data, X.indices, X.indptr), X.shape[0], width)[:, : recipe.width]
+        return _of_width(X, recipe.width)
 
     def _scan(self, text: bytes, begin: Position) -> tuple[Pairs, Indices, int]:
         """Read lines one by one: their pairs, the number of each row, and of all lines."""
@@ -343,6 +342,12 @@ def numbered_features(text: bytes) -> bool:
     pairs = (part for _, content, _ in lines_of(text) for part in content.split()[1:])
     keys = (part.partition(b":")[0] for part in pairs if not _QUERY.fullmatch(part))
     return all(key.isdigit() and len(key) <= 10 for key in keys)
+
+
+def _of_width(X: sp.csr_array, width: int) -> sp.csr_array:
+    """The first columns of a matrix, or all of them and empty ones."""
+    wide = csr((X.data, X.indices, X.indptr), X.shape[0], max(X.shape[1], width))
+    return wide if wide.shape[1] == width else wide[:, :width]
 
 
 def _shown(part: bytes) -> str:
