@@ -8,7 +8,7 @@ stumbles, a slow scan finds the line that is wrong.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
@@ -29,7 +29,6 @@ from novikoff.data.text import (
     end_of_records,
     is_whole,
     records,
-    text_pieces,
 )
 from novikoff.data.values import BLANKS, is_missing, is_number, is_truth, text_labels
 
@@ -123,8 +122,7 @@ class CsvTable(TableReader):
 
     def __init__(self, request: Request, layout: Layout | None = None) -> None:
         self.layout = layout = layout or Layout.sniff(request)
-        self.delimiter: str | None = layout.delimiter
-        self.decimal, self.start = layout.decimal, layout.body
+        self.delimiter, self.decimal, self.start = layout.delimiter, layout.decimal, layout.body
         self.kernel_bytes = KERNEL_BYTES
         hint = _hint(layout) if request.options.delimiter is None else ""
         roles = find_roles(request, layout.names, row_names=layout.row_names, hint=hint)
@@ -134,10 +132,6 @@ class CsvTable(TableReader):
         special = roles.id is not None or roles.row_names is not None or roles.one_hot
         odd = layout.decimal != "." or layout.delimiter in _PARTS_OF_NUMBERS
         self._plain = not (special or odd or request.one_piece or len(layout.names) < 2)
-
-    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on, by default all."""
-        return text_pieces(self, begin or self.start)
 
     def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -24,7 +24,7 @@ from novikoff.data.options import Indices, Piece, Position, csr
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
-from novikoff.data.text import check_encoding, check_text, lines_of, text_pieces
+from novikoff.data.text import check_encoding, check_text, lines_of
 from novikoff.data.values import is_exact_text, is_missing, written_labels
 
 if TYPE_CHECKING:
@@ -114,7 +114,6 @@ class PairRows(Reader):
     may be any text, not numbers alone, as they may be beside names.
     """
 
-    delimiter: str | None = None
     typed = staticmethod(written_labels)
 
     def __init__(
@@ -134,10 +133,6 @@ class PairRows(Reader):
         self.label = None if self._bare and features is None else "label"
         self._queries = self._dropped = 0
         self._lowest, self._highest = 1, -1  # of all indices so far
-
-    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on, by default all."""
-        return text_pieces(self, begin or self.start)
 
     def shift(self) -> int:
         """What the indices of X are too large by."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from novikoff.data.options import Imputed, Piece, Position, ReadOptions
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
+from novikoff.data.text import text_pieces
 from novikoff.data.values import LabelReader, Labels
 
 
@@ -36,12 +37,15 @@ class Reader:
     ``label`` is the name of its labels, if it has any, ``notes`` what was decided at the beginning;
     the first row begins at ``start``. ``imputed`` are the rows and columns of X where a mean
     stands. ``typed`` gives the labels that keys stand for, when all are known; those of a stream
-    are of the kind of ``labels``, and ``written`` rows had one so far.
+    are of the kind of ``labels``, and ``written`` rows had one so far. In text, a ``delimiter``
+    splits records of fields; without it lines are rows.
     """
 
     label: str | None = None
     labels: LabelReader | None = None
     start = Position()
+    delimiter: str | None = None
+    kernel_bytes = 0
     typed: Callable[[Sequence[Hashable]], Labels]
 
     def __init__(self, request: Request) -> None:
@@ -51,7 +55,18 @@ class Reader:
         self.written = 0
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on, by default all."""
+        """The rows from a position on, by default all; those of text are cut and parsed."""
+        return text_pieces(self, begin or self.start)
+
+    def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
+        """The rows of a text that begins at a position, with what a kernel found in it."""
+        raise NotImplementedError
+
+    def look(self, text: bytes) -> Any:
+        """What a kernel finds, in any thread, once there are ``kernel_bytes``; None if nothing."""
+
+    def row_ends(self, text: bytes) -> list[int]:
+        """Where each row of a text ends."""
         raise NotImplementedError
 
     def recipe(self, width: int | None = None) -> Recipe:

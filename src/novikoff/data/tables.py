@@ -261,14 +261,8 @@ class TableReader(Reader):
         """The features as one C-ordered matrix; missing values become NaN."""
         widths = [len(f[1]) if isinstance(f, tuple) else 1 for f in features]
         single = all(not isinstance(f, tuple) and f.dtype == np.float32 for f in features)
-        try:
-            kind = np.dtype(np.float32 if single else np.float64)
-            X = cast(Floats, np.empty((n_rows, sum(widths)), kind))
-        except (MemoryError, ValueError):
-            size = n_rows * sum(widths) * 8 / 2**30
-            raise DataError(
-                f"{self.source} needs {size:,.0f} GiB as a matrix, too much memory."
-            ) from None
+        kind = np.dtype(np.float32 if single else np.float64)
+        X = cast(Floats, np.empty((n_rows, sum(widths)), kind))
         columns = list(zip(np.cumsum([0, *widths]).tolist(), features, strict=False))
         for first in range(0, n_rows, _ROWS_AT_ONCE):
             rows = slice(first, first + _ROWS_AT_ONCE)

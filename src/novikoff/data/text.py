@@ -10,19 +10,21 @@ import codecs
 import os
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import chain
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from novikoff.data.errors import DataError
 from novikoff.data.formats import find_magic
 from novikoff.data.options import Piece, Position
-from novikoff.data.reader import Request
 from novikoff.data.source import Source
+
+if TYPE_CHECKING:
+    from novikoff.data.reader import Reader, Request
 
 PIECE_BYTES: Final = 1 << 21
 
@@ -32,30 +34,13 @@ _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # and U
 _PLAIN_LINE = re.compile(rb'([^"\r\n]*)(?:\r\n|\r|\n|\Z)')
 
 
-class TextParser(Protocol):
-    """A reader of text: a ``delimiter`` splits records of fields; without it lines are rows."""
-
-    request: Request
-    delimiter: str | None
-    kernel_bytes: int
-
-    def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
-        """The rows of a text that begins at a position, with what a kernel found in it."""
-
-    def look(self, text: bytes) -> Any:
-        """What a kernel finds, in any thread, once there are ``kernel_bytes``; None if nothing."""
-
-    def row_ends(self, text: bytes) -> Sequence[int]:
-        """Where each row of a text ends."""
-
-
-def text_pieces(parser: TextParser, begin: Position) -> Iterator[Piece | None]:
+def text_pieces(reader: Reader, begin: Position) -> Iterator[Piece | None]:
     """The rows from a position on; None now and then while a pipe is silent."""
-    for text, found in _looked_at(parser, _texts(parser, begin.offset)):
+    for text, found in _looked_at(reader, _texts(reader, begin.offset)):
         if text is None:
             yield None
             continue
-        for piece in _up_to_error(parser, text, begin, found):
+        for piece in _up_to_error(reader, text, begin, found):
             begin = piece.end
             yield piece
 
@@ -67,9 +52,9 @@ def is_whole(request: Request) -> bool:
     return request.one_piece or (short and not request.as_they_come)
 
 
-def _texts(parser: TextParser, offset: int) -> Iterator[bytes | None]:
+def _texts(reader: Reader, offset: int) -> Iterator[bytes | None]:
     """The text from an offset on, cut after whole records."""
-    request, rest = parser.request, b""
+    request, rest = reader.request, b""
     flow = request.source.flow(offset, PIECE_BYTES)
     if is_whole(request):
         yield b"".join(flow)
@@ -77,7 +62,7 @@ def _texts(parser: TextParser, offset: int) -> Iterator[bytes | None]:
     least = 0 if request.as_they_come else PIECE_BYTES
     for chunk in flow:
         rest += chunk
-        end = end_of_records(rest, parser.delimiter) if len(rest) >= least else 0
+        end = end_of_records(rest, reader.delimiter) if len(rest) >= least else 0
         if end:
             yield rest[:end]
             rest = rest[end:]
@@ -92,19 +77,17 @@ def _texts(parser: TextParser, offset: int) -> Iterator[bytes | None]:
         yield rest
 
 
-def _looked_at(
-    parser: TextParser, texts: Iterator[bytes | None]
-) -> Iterator[tuple[bytes | None, Any]]:
+def _looked_at(reader: Reader, texts: Iterator[bytes | None]) -> Iterator[tuple[bytes | None, Any]]:
     """Each text, and what the kernel finds in it on all cores; in order, as soon as it is there."""
-    source, cores = parser.request.source, min(_MOST_THREADS, os.cpu_count() or 1)
+    source, cores = reader.request.source, min(_MOST_THREADS, os.cpu_count() or 1)
     seen = source.stamp[0] if source.regular else 0
     pending: deque[tuple[bytes, Future[Any] | None]] = deque()
     with ThreadPoolExecutor(cores) as pool:
         for text in chain(texts, [b""]):
             if text:
                 seen += len(text)
-                plain = seen >= parser.kernel_bytes and text.isascii() and b"\0" not in text
-                pending.append((text, pool.submit(parser.look, text) if plain else None))
+                plain = seen >= reader.kernel_bytes and text.isascii() and b"\0" not in text
+                pending.append((text, pool.submit(reader.look, text) if plain else None))
             while pending:
                 first, future = pending[0]
                 if text and len(pending) <= cores and future is not None and not future.done():
@@ -116,20 +99,20 @@ def _looked_at(
 
 
 def _up_to_error(
-    parser: TextParser, text: bytes, begin: Position, found: Any = None
+    reader: Reader, text: bytes, begin: Position, found: Any = None
 ) -> Iterator[Piece]:
     """The piece of a text; of a stream's text that is wrong, the rows before the error."""
     try:
-        piece = parser.parse(text, begin, found)
+        piece = reader.parse(text, begin, found)
     except DataError:
         lines = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
         middle = int(lines[len(lines) // 2 - 1]) if len(lines) > 1 else 0
-        cut = end_of_records(text[:middle], parser.delimiter)
-        cut = cut or end_of_records(text[:-1], parser.delimiter)
-        if cut == 0 or not parser.request.as_they_come:
+        cut = end_of_records(text[:middle], reader.delimiter)
+        cut = cut or end_of_records(text[:-1], reader.delimiter)
+        if cut == 0 or not reader.request.as_they_come:
             raise
         for part in (text[:cut], text[cut:]):
-            for piece in _up_to_error(parser, part, begin):
+            for piece in _up_to_error(reader, part, begin):
                 begin = piece.end
                 yield piece
         return
@@ -138,7 +121,7 @@ def _up_to_error(
         line = begin.line + count_lines(text[:end])
         return Position(begin.offset + end, line, row, piece.end.dropped)
 
-    row_ends = cache(parser.row_ends)
+    row_ends = cache(reader.row_ends)
     piece.end = position(len(text), piece.end.row)
     piece.locate = lambda read: position(row_ends(text)[read - 1], begin.row + read)
     yield piece
