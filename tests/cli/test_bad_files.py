@@ -5,31 +5,15 @@ What is wrong with files of every kind is tested where they are read; here, one 
 
 from __future__ import annotations
 
-import io
 import pickle
 import struct
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import Files, Result, inside
-
-
-def npy(array: object) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, np.asarray(array), allow_pickle=True)
-    return stream.getvalue()
-
-
-def parquet(**columns: object) -> bytes:
-    stream = io.BytesIO()
-    pq.write_table(pa.table(columns), stream)
-    return stream.getvalue()
-
+from tests.unit.test_data_bad_files import npy, parquet
 
 GOOD = b"a,b,y\n1,2,p\n2,3,q\n3,5,p\n"
 NESTED = parquet(a=[{"u": 1}, {"u": 2}], y=[0, 1])
