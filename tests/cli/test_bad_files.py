@@ -5,32 +5,15 @@ What is wrong with files of every kind is tested where they are read; here, one 
 
 from __future__ import annotations
 
-import gzip
-import io
 import pickle
 import struct
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import Files, Result, inside
-
-
-def npy(array: object) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, np.asarray(array), allow_pickle=True)
-    return stream.getvalue()
-
-
-def parquet(**columns: object) -> bytes:
-    stream = io.BytesIO()
-    pq.write_table(pa.table(columns), stream)
-    return stream.getvalue()
-
+from tests.unit.test_data_bad_files import npy, parquet
 
 GOOD = b"a,b,y\n1,2,p\n2,3,q\n3,5,p\n"
 NESTED = parquet(a=[{"u": 1}, {"u": 2}], y=[0, 1])
@@ -38,16 +21,10 @@ NESTED = parquet(a=[{"u": 1}, {"u": 2}], y=[0, 1])
 # Name, content, options, and what the complaint must contain besides the name.
 FILES: list[tuple[str, bytes, str, tuple[str, ...]]] = [
     ("empty.csv", b"", "", ("is empty",)),
-    ("cut.csv.gz", gzip.compress(GOOD, mtime=0)[:-9], "", ("cut off",)),
     ("ragged.csv", b"a,b,y\n1,2,p\n3,q\n", "", ("line 3", "2 fields", "3 are")),
-    ("nan.csv", b"a,y\n1,p\nNaN,q\n", "", ("row 2", 'column "a"', "missing")),
     ("words.csv", b"a,b,y\n1,u,p\n2,v,q\n", "", ("row 1", 'column "b"', "--one-hot b")),
     ("one_class.csv", b"a,y\n1,p\n2,p\n", "", ("'p'", "two classes")),
-    ("unknown.csv", GOOD, "--label z", ('"z"', "--label")),
-    ("nofeature.csv", GOOD, "--features a,zz", ('"zz"', "--features")),
-    ("named.csv", GOOD, "--from parquet", ("not a sound",)),
     ("folds.csv", GOOD, "--cv 3", ("too few for 3 folds",)),
-    ("value.svm", b"1 1:1\n0 2:x\n", "", ("line 2", "number")),
     ("nested.parquet", NESTED, "", ('column "a"', "struct", "--drop a")),
     ("objects.npy", npy([[None, 1]]), "", ("never loaded",)),
 ]

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.data import DataError, ReadOptions, read
+from tests.unit.test_data_bad_files import npy, npz, parquet
 
 pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 NUMBERS = (
@@ -106,32 +106,23 @@ def test_an_integer_is_held_exactly_or_refused(value: int, before: int) -> None:
     assert int(data.X[-1, 0]) == value
 
 
-def sample(form: str) -> bytes:
-    stream = io.BytesIO()
-    numbers = [1.5, 2.0, math.pi]
-    match form:
-        case "parquet":
-            pq.write_table(pa.table({"a": numbers, "y": ["p", "q", "p"]}), stream)
-        case "arrow":
-            table = pa.table({"a": numbers, "t": ["p", "q", "p"], "y": ["p", "q", "p"]})
-            with pa.ipc.new_file(stream, table.schema) as writer:
-                writer.write_table(table)
-        case "npy":
-            np.save(stream, np.eye(3))
-        case "npz":
-            np.savez(stream, X=np.eye(3), y=[0, 1, 0])
-        case "svmlight":
-            return b"1 1:2 5:3.5 # x\n-1 qid:3 2:1\n0 1:1\n"
-        case "gzip":
-            return gzip.compress(b"a,b\n1,2\n3,4\n")
-        case _:
-            return b'a,b,"c ""d"""\n1,2.5,x\n3,,"y\nz"\n-1e3,NA,x\n'
+def arrow(**columns: object) -> bytes:
+    stream, table = io.BytesIO(), pa.table(columns)
+    with pa.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table)
     return stream.getvalue()
 
 
+TEXT = b'a,b,"c ""d"""\n1,2.5,x\n3,,"y\nz"\n-1e3,NA,x\n'
 SAMPLES = {
-    form: sample(form)
-    for form in ("csv", "tsv", "svmlight", "gzip", "npy", "npz", "parquet", "arrow")
+    "csv": TEXT,
+    "tsv": TEXT,
+    "svmlight": b"1 1:2 5:3.5 # x\n-1 qid:3 2:1\n0 1:1\n",
+    "gzip": gzip.compress(b"a,b\n1,2\n3,4\n"),
+    "npy": npy(np.eye(3)),
+    "npz": npz(X=np.eye(3), y=[0, 1, 0]),
+    "parquet": parquet(a=[1.5, 2.0, math.pi], y=["p", "q", "p"]),
+    "arrow": arrow(a=[1.5, 2.0, math.pi], t=["p", "q", "p"], y=["p", "q", "p"]),
 }
 
 

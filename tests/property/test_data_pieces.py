@@ -21,8 +21,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from novikoff.data import DataError, Dataset, ReadOptions, StreamOptions, open_stream, read
+from novikoff.data.columns import ColumnRoles
 from novikoff.data.kernels import parse_csv, parse_pairs
-from novikoff.data.recipe import ColumnRoles
 from novikoff.data.values import is_exact_text
 
 NUMBERS = (
@@ -241,7 +241,7 @@ def test_kernels_read_numbers_as_python_does(texts: list[str]) -> None:
     assert found[0].tobytes() == expected
     pairs = parse_pairs("".join(f"1 1:{text}\n" for text in texts).encode(), labelled=True)
     assert pairs is not None
-    assert pairs.values.tobytes() == expected
+    assert pairs.X.data.tobytes() == expected
 
 
 @pytest.mark.parametrize(

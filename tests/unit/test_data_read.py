@@ -50,19 +50,12 @@ def oracle(path: Path, label: int = -1) -> tuple[list[str], list[list[str]], lis
     return header[:label], [row[:label] for row in rows], [row[label] for row in rows]
 
 
-def test_importing_the_room_is_cheap() -> None:
-    code = (
-        "import sys, novikoff.data; print([m for m in sys.modules if m in ('pyarrow', 'pandas')])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
-    assert done.stdout.strip() == "[]"
-
-
-def test_reading_imports_no_pandas(tmp_path: Path) -> None:
+def test_the_room_is_cheap_to_import_and_needs_no_pandas(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({"a": [1, None], "b": [True, False], "y": [0.0, 1.0]}), tmp_path / "p")
     code = (
         "import sys, io; from novikoff.data import read, ReadOptions; "
+        "assert 'pyarrow' not in sys.modules; "
         "read(io.BytesIO(b'c,t,a,y\\nred,True,1,p\\nblue,false,?,q\\n,True,+2,p\\nred,True,2,q'), "
         "ReadOptions(one_hot=('*',), missing='drop')); "
         f"read({str(tmp_path / 'p')!r}, ReadOptions(missing='drop')); "
@@ -84,19 +77,6 @@ class TestKnownFiles:
         integers = name == "endometrial.csv"
         assert data.labels.tolist() == ([int(text) for text in labels] if integers else labels)
         assert data.notes == [f'the label is the last column, "{data.label}"'] or not integers
-
-    def test_mushroom_is_sparse(self) -> None:
-        path = shared("mushroom.svm")
-        data = read(path)
-        assert not isinstance(data.X, np.ndarray)
-        assert data.X.shape == (6513, 126)
-        lines = path.read_text().splitlines()
-        assert data.y is not None
-        assert data.y.tolist() == [int(line.split()[0]) for line in lines]
-        first = {int(p.split(":")[0]) - 1: float(p.split(":")[1]) for p in lines[0].split()[1:]}
-        row = data.X[[0]].toarray()[0]
-        assert {j: v for j, v in enumerate(row.tolist()) if v} == first
-        assert data.notes == ["indices count from 1"]
 
 
 class TestLabels:
@@ -167,11 +147,6 @@ class TestColumns:
         assert data.names == ["c", "a"]
         assert dense(data).tolist() == [[3.0, 1.0]]
 
-    def test_drop_and_id(self) -> None:
-        data = parse("who,a,b,c\nann,1,x,0\nbob,2,y,1\n", ReadOptions(drop=("b",), id="who"))
-        assert data.names == ["a"]
-        assert data.ids == ["ann", "bob"]
-
     def test_row_names_are_no_feature(self) -> None:
         for first in (["0", "1"], ["1", "2"], ["ann", "bob"]):
             data = parse(f'"","a","c"\n"{first[0]}",1,0\n"{first[1]}",2,1\n')
@@ -214,13 +189,6 @@ class TestNumbers:
         assert dense(data).tolist() == [[1, 2], [3, 4]]
         assert data.y is not None
         assert data.y.tolist() == ['x, "y"\r\nz', "w"]
-
-    def test_wide(self) -> None:
-        width = 20_001  # lines far longer than a block of Arrow's are the next test's
-        line = ",".join("7" for _ in range(width))
-        X = dense(parse(f"{line}\n{line}\n"))
-        assert X.shape == (2, width - 1)
-        assert (X == 7).all()
 
     @pytest.mark.parametrize("before", [1, 150])  # within the first look, and after it
     def test_a_field_of_ten_megabytes(self, before: int) -> None:
@@ -283,12 +251,6 @@ class TestHeader:
         again = parse("b a\n1 2\n", recipe=data.recipe, labelled=False)
         assert dense(again).tolist() == [[2, 1]]
 
-    def test_given(self) -> None:
-        assert parse("1,2\n3,4\n", ReadOptions(header=True)).names == ["1"]
-        data = parse("1,a\n2,b\n", ReadOptions(header=False))
-        assert data.names == ["x1"]
-        assert len(dense(data)) == 2
-
     @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
     def test_delimiters(self, delimiter: str) -> None:
         text = "a,b,c\n1,2,x\n3,4,y\n".replace(",", delimiter)
@@ -313,10 +275,8 @@ class TestMissing:
         data = parse("a,b,c\n1,2,x\n,4,y\n5,NaN,x\n", ReadOptions(missing="mean"))
         assert dense(data).tolist() == [[1, 2], [3, 4], [5, 3]]
         assert [column.mean for column in data.recipe.columns] == [3.0, 3.0]
-
-    def test_means_do_not_overflow(self) -> None:
-        data = parse("a,c\n1.7e308,x\n1.7e308,y\n,x\n", ReadOptions(missing="mean"))
-        assert dense(data)[2, 0] == pytest.approx(1.7e308)
+        huge = parse("a,c\n1.7e308,x\n1.7e308,y\n,x\n", ReadOptions(missing="mean"))
+        assert dense(huge)[2, 0] == pytest.approx(1.7e308)  # the sum would overflow
 
     def test_without_a_label_is_refused_even_with_means(self) -> None:
         with pytest.raises(DataError, match='row 4, column "c"'):

@@ -27,6 +27,7 @@ from novikoff.data import (
     read_pieces,
 )
 from novikoff.data.pairs import feature_hash
+from tests.property.test_data_pieces import Dripping
 
 Row = tuple[list[float], Hashable]
 HASHED = StreamOptions(hash_bits=6)
@@ -39,17 +40,6 @@ CONTENTS = {
     "names": b"spam viagra:3 offer:1\nham hello:1 viagra:-1\n\nspam new:2 new:1\n" * 3,
 }
 DROP = StreamOptions(ReadOptions(missing="drop"))
-
-
-class Drops(io.BytesIO):
-    """Bytes that come in pieces."""
-
-    def __init__(self, content: bytes, size: int) -> None:
-        super().__init__(content)
-        self._size = size
-
-    def read1(self, size: int | None = -1, /) -> bytes:
-        return super().read1(self._size)
 
 
 def rows_of(pieces: Iterator[Piece | None]) -> list[Row]:
@@ -67,7 +57,7 @@ def rows_of(pieces: Iterator[Piece | None]) -> list[Row]:
 
 
 def streamed(content: bytes, options: StreamOptions = StreamOptions(), size: int = 7) -> list[Row]:  # noqa: B008
-    with open_stream(Drops(content, size), options) as stream:
+    with open_stream(Dripping(content, size), options) as stream:
         return rows_of(stream.pieces())
 
 
@@ -77,7 +67,7 @@ def test_a_last_line_counts_with_or_without_its_end(tmp_path: Path, size: int, e
     content = b"1,.5,y\n2,7,1" + end  # only the second row tells that the first is a header
     path = tmp_path / "two.csv"
     path.write_bytes(content)
-    for source in (Drops(content, size), path):
+    for source in (Dripping(content, size), path):
         with open_stream(source) as stream:
             assert rows_of(stream.pieces()) == [([2.0, 7.0], 1)]
             assert stream.names == ["1", ".5"]
@@ -102,7 +92,7 @@ def test_a_stream_goes_on_exactly_where_it_stopped(
             for piece in stream.pieces():
                 if piece is not None and len(before) < stop:
                     k = min(len(piece), stop - len(before))
-                    before += rows_of(iter([piece.head(k)]))
+                    before += rows_of(iter([piece]))[:k]
                     assert piece.position(k).row - piece.position(k).dropped == len(before)
                     state = stream.state(piece.position(k))
         state = json.loads(json.dumps(state))
@@ -110,15 +100,8 @@ def test_a_stream_goes_on_exactly_where_it_stopped(
             assert before + rows_of(stream.pieces()) == expected
             assert stream.names == names
         at = Position(*state["position"])
-        with open_stream(Drops(content[at.offset :], 9), options, state=state) as pipe:
+        with open_stream(Dripping(content[at.offset :], 9), options, state=state) as pipe:
             assert before + rows_of(pipe.pieces()) == expected
-
-
-def test_labels_of_rows_that_are_not_given_are_not_given() -> None:
-    with open_stream(io.BytesIO(b"a,y\n1,p\n,z\n3,q\n"), DROP) as stream:
-        (piece,) = stream.pieces()
-    assert piece is not None
-    assert (piece.labels, piece.head(1).labels) == (["p", "q"], ["p"])
 
 
 def test_a_pipe_may_repeat_the_header(tmp_path: Path) -> None:
@@ -272,7 +255,7 @@ def test_rows_before_a_bad_one_are_given(content: bytes, sentence: str, n_rows: 
 
 class TestNames:
     def test_each_new_name_gets_the_next_column(self) -> None:
-        with open_stream(Drops(CONTENTS["names"], 3)) as stream:
+        with open_stream(Dripping(CONTENTS["names"], 3)) as stream:
             rows = rows_of(stream.pieces())
             assert stream.names == ["viagra", "offer", "hello", "new"]
         assert rows[:3] == [
@@ -321,7 +304,7 @@ class TestPrediction:
         recipe = self.learned(CONTENTS["names"]).recipe(4)
         content = b"money:1 viagra:2\nspam offer:1\neggs new:1\n"
         reader = read_pieces(io.BytesIO(content), recipe=recipe, classes=["ham", "spam"])
-        (piece,) = reader
+        (piece,) = reader.pieces()
         assert piece is not None
         assert sp.csr_array(piece.X).toarray().tolist() == [
             [2, 0, 0, 0],
@@ -330,26 +313,26 @@ class TestPrediction:
         ]
         assert [piece.labels[c] if c >= 0 else None for c in piece.codes] == [None, "spam", "eggs"]
         assert reader.notes == ['1 feature that the model does not know is left out: "money"']
-        assert (reader.n_rows, reader.unlabelled) == (3, 1)
 
     def test_labels_are_read_as_those_of_the_model(self) -> None:
         recipe = self.learned(b"a,y\n1,0\n2,1\n").recipe(1)
         content = b"y,a\n1.0,5\n1,6\nmaybe,7\n,8\n2,9\n"
-        reader = read_pieces(Drops(content, 4), recipe=recipe, classes=[0, 1])
+        reader = read_pieces(Dripping(content, 4), recipe=recipe, classes=[0, 1])
         labels = list[object]()
-        for piece in reader:
+        for piece in reader.pieces():
             if piece is not None:
                 labels += [piece.labels[c] if c >= 0 else None for c in piece.codes]
         assert labels == [1, 1, None, None, 2]
-        assert (reader.label, reader.unlabelled, reader.written) == ("y", 2, 4)
+        assert (reader.label, reader.written) == ("y", 4)
 
     def test_svmlight_beyond_the_model_is_refused(self) -> None:
         recipe = self.learned(b"1 0:1 3:1\n-1 2:1\n").recipe(4)
-        (piece,) = read_pieces(io.BytesIO(b"1 3:5\n-1 0:1 9:0\n"), recipe=recipe, classes=[-1, 1])
+        reader = read_pieces(io.BytesIO(b"1 3:5\n-1 0:1 9:0\n"), recipe=recipe, classes=[-1, 1])
+        (piece,) = reader.pieces()
         assert piece is not None
         assert sp.csr_array(piece.X).toarray().tolist() == [[0, 0, 0, 5], [1, 0, 0, 0]]
         with pytest.raises(DataError, match="line 1 has more features than the model's 4"):
-            list(read_pieces(io.BytesIO(b"1 4:5\n"), recipe=recipe))
+            list(read_pieces(io.BytesIO(b"1 4:5\n"), recipe=recipe).pieces())
 
     @pytest.mark.parametrize(
         ("content", "sentence"),
@@ -363,7 +346,7 @@ class TestPrediction:
     def test_rows_of_another_form(self, content: bytes, sentence: str) -> None:
         recipe = self.learned(CONTENTS["names"]).recipe(4)
         with pytest.raises(DataError, match=sentence):
-            list(read_pieces(io.BytesIO(content), recipe=recipe))
+            list(read_pieces(io.BytesIO(content), recipe=recipe).pieces())
 
 
 @pytest.mark.parametrize(

@@ -15,35 +15,27 @@ from typing import Any, Final
 
 import numpy as np
 
+from novikoff.data.cells import arrow
+from novikoff.data.columns import LABEL_NAMES, check_unique, find_roles, numbered
 from novikoff.data.errors import DataError, counted, quoted
-from novikoff.data.options import Indices, Piece, Position
-from novikoff.data.recipe import (
-    LABEL_NAMES,
-    ColumnRoles,
-    assign_columns,
-    check_unique,
-    match_columns,
-    numbered,
-)
-from novikoff.data.source import CHUNK_BYTES, SNIFFED_LINES, Source
-from novikoff.data.tables import TableRows, arrow
+from novikoff.data.options import Piece, Position
+from novikoff.data.reader import Request
+from novikoff.data.source import SNIFFED_LINES, Source
+from novikoff.data.tables import TableReader
 from novikoff.data.text import (
-    Request,
-    TextReader,
     check_encoding,
     check_text,
     count_lines,
     end_of_records,
-    record_ends,
+    is_whole,
     records,
 )
-from novikoff.data.values import BLANKS, is_missing, is_number, is_truth
+from novikoff.data.values import BLANKS, is_missing, is_number, is_truth, text_labels
 
 # A file of this size is parsed by pyarrow in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 24
 
 _ROW_NAME: Final = "row name"
-_LARGEST_BLOCK: Final = 2**31 - 1
 _NO_HEADER: Final = "no header: columns are named x1, x2, …"
 _UNSURE: Final = "the first line is taken for the header (--no-header if it is a row)"
 _DELIMITERS: Final = ("\t", ";", "|", ",")  # the comma last: it may be a decimal point
@@ -106,9 +98,9 @@ class Layout:
                 notes += [note] if note else []
         if header and len(rows) == 1 and source.ended:
             raise DataError(f"{name} has a header but no rows.")
-        names, row_names = (
-            _header_names(name, rows[0]) if header else (numbered(len(rows[0]), recipe), False)
-        )
+        names, row_names = numbered(len(rows[0]), recipe), False
+        if header:
+            names, row_names = _header_names(name, rows[0])
         body = sample[0].end if header else start
         return cls(
             delimiter,
@@ -122,27 +114,33 @@ class Layout:
         )
 
 
-class CsvTable(TextReader):
+class CsvTable(TableReader):
     """The pieces of delimited text, by pyarrow or the kernel for plain numbers."""
+
+    raw = True
+    typed = staticmethod(text_labels)
 
     def __init__(self, request: Request, layout: Layout | None = None) -> None:
         self.layout = layout = layout or Layout.sniff(request)
-        super().__init__(request, layout.delimiter, layout.body, KERNEL_BYTES)
-        self.roles = _roles(request, layout)
-        self.notes = [*layout.notes, *self.roles.notes]
-        self.rows = TableRows(self, layout.names, self.roles, raw=True, decimal=layout.decimal)
-        self.rows.whole = self.is_whole()
-        self._plain = self._is_plain()
+        self.delimiter, self.decimal, self.start = layout.delimiter, layout.decimal, layout.body
+        self.kernel_bytes = KERNEL_BYTES
+        hint = _hint(layout) if request.options.delimiter is None else ""
+        roles = find_roles(request, layout.names, row_names=layout.row_names, hint=hint)
+        super().__init__(request, layout.names, roles)
+        self.notes = [*layout.notes, *self.notes]
+        self.missing.whole = is_whole(request)
+        special = roles.id is not None or roles.row_names is not None or roles.one_hot
+        odd = layout.decimal != "." or layout.delimiter in _PARTS_OF_NUMBERS
+        self._plain = not (special or odd or request.one_piece or len(layout.names) < 2)
 
     def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""
-        if found is not None:
+        if found is not None and not any(self.truths.values()):
             X, codes, keys = found
-            piece = self.rows.from_numbers(X, codes, keys, None, begin)
-        else:
-            check_text(text, self.source, begin)
-            piece = self._by_arrow(text, begin)
-        return self.finish(piece, text)
+            self.truths = dict.fromkeys(self.roles.features, False)
+            return self.from_numbers(X, codes, keys, None, begin)
+        check_text(text, self.source, begin)
+        return self._by_arrow(text, begin)
 
     def look(self, text: bytes) -> Any:
         """What the kernel finds in plain numbers, in any thread; else None."""
@@ -150,24 +148,12 @@ class CsvTable(TextReader):
             return None
         from novikoff.data.kernels import parse_csv
 
-        found = parse_csv(text, self.layout.delimiter, self.roles, len(self.layout.names))
+        found = parse_csv(text, self.layout.delimiter, self.roles, len(self.names))
         return None if found is None or any(map(is_missing, found[2])) else found
 
-    def row_ends(self, text: bytes) -> Sequence[int] | Indices:
+    def row_ends(self, text: bytes) -> list[int]:
         """Where each row of a text ends."""
-        return record_ends(text, self.layout.delimiter)
-
-    def _is_plain(self) -> bool:
-        """Whether the kernel may find nothing but numbers and a label, by the first rows."""
-        layout, roles = self.layout, self.roles
-        special = roles.id is not None or roles.row_names is not None or roles.one_hot
-        odd = layout.decimal != "." or layout.delimiter in _PARTS_OF_NUMBERS
-        if special or odd or self.request.one_piece or len(layout.names) < 2:
-            return False
-        return all(
-            len(row) == len(layout.names) and all(is_number(row[j]) for j in roles.features)
-            for row in layout.sample
-        )
+        return [record.end for record in records(text, 0, self.layout.delimiter, "")]
 
     def _by_arrow(self, text: bytes, begin: Position) -> Piece:
         """The rows of a text by pyarrow: all columns as text, judged by all of their values."""
@@ -180,42 +166,34 @@ class CsvTable(TextReader):
             self._check_records(text, begin)
             reason = str(error).splitlines()[0].rstrip(".")[:200]
             raise DataError(f"{self.source} cannot be read as a table: {reason}.") from None
-        columns = {j: table.column(str(j)) for j in self.roles.used}
-        return self.rows.from_columns(columns, table.num_rows, begin)
+        cells = {j: table.column(str(j)) for j in self.roles.used}
+        return self.from_columns(cells, table.num_rows, begin)
 
     def _arrow(self, text: bytes) -> Any:
-        pa, csv, layout = arrow(), arrow("pyarrow.csv"), self.layout
-        names, used = [str(j) for j in range(len(layout.names))], [str(j) for j in self.roles.used]
+        pa, csv = arrow(), arrow("pyarrow.csv")
+        names, used = [str(j) for j in range(len(self.names))], [str(j) for j in self.roles.used]
         if len(names) == 1:  # a blank line is a row then, but not at the end
             text = text.rstrip(b"\r\n")
         if not text.strip(b"\r\n"):
             return pa.schema([(name, pa.string()) for name in used]).empty_table()
-        block = CHUNK_BYTES
-        while True:
-            try:
-                return csv.read_csv(
-                    pa.BufferReader(text),
-                    read_options=csv.ReadOptions(column_names=names, block_size=block),
-                    parse_options=csv.ParseOptions(
-                        delimiter=layout.delimiter,
-                        newlines_in_values=b'"' in text,
-                        ignore_empty_lines=len(names) > 1,
-                    ),
-                    convert_options=csv.ConvertOptions(
-                        column_types=dict.fromkeys(used, pa.string()), include_columns=used
-                    ),
-                )
-            except pa.ArrowInvalid as error:  # a row may be longer than a block
-                if "straddl" not in str(error) or block > min(len(text), _LARGEST_BLOCK - 1):
-                    raise
-                block = min(8 * block, _LARGEST_BLOCK)
+        return csv.read_csv(
+            pa.BufferReader(text),
+            # All in one block: a row may be long.
+            read_options=csv.ReadOptions(column_names=names, block_size=len(text) + 1),
+            parse_options=csv.ParseOptions(
+                delimiter=self.delimiter,
+                newlines_in_values=b'"' in text,
+                ignore_empty_lines=len(names) > 1,
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(used, pa.string()), include_columns=used
+            ),
+        )
 
     def _check_records(self, text: bytes, begin: Position) -> None:
         """Find the line that breaks the table, if there is one."""
-        width = len(self.layout.names)
-        for line, fields, _ in records(
-            text, 0, self.layout.delimiter, self.source, line=begin.line + 1
-        ):
+        width, first = len(self.names), begin.line + 1
+        for line, fields, _ in records(text, 0, self.layout.delimiter, self.source, line=first):
             if len(fields) != width:
                 raise DataError(
                     f"{self.source}, line {line} has {counted(len(fields), 'field')} where {width} "
@@ -235,16 +213,6 @@ def _beginning(source: Source) -> tuple[int, bytes]:
         text = text[: end or None]
     check_text(text, source.name, Position())
     return start, text
-
-
-def _roles(request: Request, layout: Layout) -> ColumnRoles:
-    source, options, recipe, labelled = request[:4]
-    if recipe is not None:
-        return match_columns(source.name, layout.names, recipe, options, labelled=labelled)
-    hint = _hint(layout) if options.delimiter is None else ""
-    return assign_columns(
-        source.name, layout.names, options, labelled=labelled, row_names=layout.row_names, hint=hint
-    )
 
 
 def _hint(layout: Layout) -> str:

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from novikoff.data.columns import ColumnRoles
+from novikoff.data.options import csr
 from novikoff.data.pairs import Pairs
-from novikoff.data.recipe import ColumnRoles
 from novikoff.data.values import is_exact_text
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -124,33 +125,8 @@ def _divide(m: int, p: float) -> tuple[float, bool]:
 
 
 @njit(cache=True, nogil=True)
-def _label(text: Bytes, begin: Place, end: Place, spans: Integers) -> int:
-    """The slot of a label in a table of places, found by its hash; an empty slot ends at 0."""
-    h = 0
-    for k in range(begin, end):
-        h = 31 * h + text[k]
-    slot, size = (h ^ h >> 16) & (len(spans) - 1), np.int64(end - begin)
-    while spans[slot, 1] > 0:
-        at, k = spans[slot, 0], 0
-        if spans[slot, 1] - at == size:
-            while k < size and text[at + k] == text[begin + k]:
-                k += 1
-            if k == size:
-                return slot
-        slot = (slot + 1) & (len(spans) - 1)
-    spans[slot, 0], spans[slot, 1] = begin, end
-    return slot
-
-
-@njit(cache=True, nogil=True)
 def _parse_rows(
-    text: Bytes,
-    delimiter: int,
-    places: Integers,
-    X: Floats,
-    codes: Integers,
-    spans: Integers,
-    fallback: Integers,
+    text: Bytes, delimiter: int, places: Integers, X: Floats, spans: Integers, fallback: Integers
 ) -> int:
     """Rows of numbers and a label, as plain as can be: how many, or -1 if they are not."""
     i: Place = np.uint64(0)
@@ -177,7 +153,7 @@ def _parse_rows(
                 if place == LABEL:
                     if i == begin:
                         return -1
-                    codes[row] = _label(text, begin, i, spans)
+                    spans[row, 0], spans[row, 1] = begin, i
                 if quoted:
                     if text[i] != _QUOTE:
                         return -1
@@ -197,8 +173,7 @@ def _parse_pairs(
     labelled: bool,
     indices: npt.NDArray[np.int32],
     values: Floats,
-    ends: Integers,
-    codes: Integers,
+    ends: npt.NDArray[np.int32],
     spans: Integers,
     fallback: Integers,
 ) -> int:
@@ -212,13 +187,12 @@ def _parse_pairs(
                 i += _ONE
             if text[i] > _BLANK:
                 return -1
-            if i > begin:
-                codes[row] = _label(text, begin, i, spans)
+            spans[row, 0], spans[row, 1] = begin, i
         while text[i] != _LF and text[i] != _CR:
             if text[i] == _BLANK or text[i] == _TAB:
                 i += _ONE
                 continue
-            if labelled and codes[row] < 0:
+            if labelled and spans[row, 0] == spans[row, 1]:
                 return -1
             start, index = i, 0
             while _ZERO <= text[i] <= _NINE:
@@ -232,7 +206,7 @@ def _parse_pairs(
             before = indices[pair] = index
             pair += 1
         i += _ONE
-        if pair > ends[row] or codes[row] >= 0:
+        if pair > ends[row] or spans[row, 0] < spans[row, 1]:
             row += 1
             ends[row] = pair
     return row
@@ -246,11 +220,13 @@ def parse_csv(
     places[roles.features] = np.arange(len(roles.features))
     if roles.label is not None:
         places[roles.label] = LABEL
-    text, tables = _tables(text)
-    X = np.empty((len(tables[0]), len(roles.features)))
-    n_rows = _parse_rows(np.frombuffer(text, np.uint8), ord(delimiter), places, X, *tables)
-    found = _finished(text, n_rows, X.ravel(), *tables)
-    return None if found is None else (X[:n_rows], *found)
+    text, spans, fallback = _tables(text)
+    X = np.empty((len(spans), len(roles.features)))
+    content = np.frombuffer(text, np.uint8)
+    n_rows = _parse_rows(content, ord(delimiter), places, X, spans, fallback)
+    if n_rows < 0 or not _finish(text, X.ravel(), fallback):
+        return None
+    return X[:n_rows], *_labels(text, spans[:n_rows])
 
 
 def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
@@ -258,46 +234,39 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
     if b"#" in text:
         text = _COMMENT.sub(b"", text)
     text, queries = _QUERY.subn(rb"\1", text) if labelled and b"qid:" in text else (text, 0)
-    text, tables = _tables(text)
+    text, spans, fallback = _tables(text)
     n_pairs = text.count(b":")
     indices, values = np.empty(n_pairs, np.int32), np.empty(n_pairs)
-    indptr = np.zeros(len(tables[0]) + 1, np.int64)
+    indptr = np.zeros(len(spans) + 1, np.int32)
     content = np.frombuffer(text, np.uint8)
-    n_rows = _parse_pairs(content, labelled, indices, values, indptr, *tables)
-    found = _finished(text, n_rows, values, *tables)
-    if found is None:
+    n_rows = _parse_pairs(content, labelled, indices, values, indptr, spans, fallback)
+    if n_rows < 0 or not _finish(text, values, fallback):
         return None
-    n_pairs = indptr[n_rows]
-    return Pairs(indptr[: n_rows + 1], indices[:n_pairs], values[:n_pairs], *found, queries)
+    parts = values[: indptr[n_rows]], indices[: indptr[n_rows]], indptr[: n_rows + 1]
+    X = csr(parts, n_rows, int(parts[1].max(initial=-1)) + 1)
+    return Pairs(X, *_labels(text, spans[:n_rows]), queries)
 
 
-def _tables(text: bytes) -> tuple[bytes, tuple[Integers, Integers, Integers]]:
-    """A text that ends with a line, and tables to fill.
-
-    They are the slot of each row's label, the place of each label, by its slot, and the places of
-    the numbers that are left to `float`.
-    """
+def _tables(text: bytes) -> tuple[bytes, Integers, Integers]:
+    """A text that ends with a line, and tables for the places of labels, and of numbers to do."""
     text = text if text.endswith(b"\n") else text + b"\n"
     n_lines = text.count(b"\n") + text.count(b"\r")
-    spans = np.zeros((1 << (2 * n_lines).bit_length(), 2), np.int64)
     fallback = np.zeros((1024 + len(text) // 512, 3), np.int64)
-    return text, (np.full(n_lines + 1, -1), spans, fallback)
+    return text, np.zeros((n_lines + 1, 2), np.int64), fallback
 
 
-def _finished(
-    text: bytes, n_rows: int, values: Floats, codes: Integers, spans: Integers, fallback: Integers
-) -> tuple[Integers, list[str]] | None:
-    """The code of each row's label, and the labels; None if float64 does not hold a number."""
-    if n_rows < 0:
-        return None
+def _finish(text: bytes, values: Floats, fallback: Integers) -> bool:
+    """Put in the numbers that are left to `float`; False if float64 does not hold one of them."""
     for at, begin, end in fallback[1 : fallback[0, 0] + 1].tolist():
         written = text[begin:end].decode()
-        values[at] = value = float(written)
-        if not is_exact_text(written) or not isfinite(value):
-            return None
-    used = np.flatnonzero(spans[:, 1])
-    used = used[np.argsort(spans[used, 0])]  # in the order in which they come up
-    table = np.full(len(spans) + 1, -1)
-    table[used] = np.arange(len(used))
-    labels = [text[begin:end].decode() for begin, end in spans[used].tolist()]
-    return table[codes[:n_rows]], labels
+        values[at] = float(written)
+        if not is_exact_text(written) or not isfinite(values[at]):
+            return False
+    return True
+
+
+def _labels(text: bytes, spans: Integers) -> tuple[Integers, list[str]]:
+    """The code of each row's label, -1 if it has none, and the labels."""
+    known = {b"": -1}
+    codes = [known.setdefault(text[begin:end], len(known) - 1) for begin, end in spans.tolist()]
+    return np.array(codes, np.int64), [label.decode() for label in known if label]

@@ -5,139 +5,127 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.data.columns import ColumnRoles, find_roles, numbered, refuse_columns
 from novikoff.data.errors import DataError, listed, quoted
 from novikoff.data.options import Floats, Indices, Piece, Position
-from novikoff.data.recipe import (
-    ColumnRoles,
-    Recipe,
-    assign_columns,
-    match_columns,
-    numbered,
-    refuse_columns,
-)
-from novikoff.data.tables import TableRows
-from novikoff.data.text import Reader, Request
-from novikoff.data.values import Labels, are_exact, array_labels, refuse_inexact
+from novikoff.data.reader import Request
+from novikoff.data.recipe import Recipe
+from novikoff.data.tables import TableReader
+from novikoff.data.values import are_exact, array_labels, refuse_inexact
 
 Array = npt.NDArray[np.generic]
 
 _NUMBERS_AT_ONCE: Final = 1 << 22
 
 
-class NumpyRows(Reader):
+class NumpyTable(TableReader):
     """The pieces of an npy or npz file; positions count rows.
 
     The columns of an npy file are called x1, x2, …, and the last is the label by default. An npz
     file has arrays X and y, or one matrix and one vector whatever their names.
     """
 
+    typed = staticmethod(array_labels)
+
     def __init__(self, request: Request) -> None:
-        super().__init__(request)
-        source, options, recipe, labelled = request[:4]
+        source, y_name = request.source, None
+        self._y: Array | None = None
         if source.format == "npz":
-            self._X, self._y, label, roles = self._arrays(request)
+            refuse_columns(source.name, request.options, "an npz file")
+            arrays = _unpacked(source.view(), source.name)
+            x_name, y_name = _pick(arrays, source.name, labelled=request.labelled)
+            self._X, self._y = arrays[x_name], None if y_name is None else arrays[y_name]
+            roles = _whole_matrix(request, self._X, x_name, self._y, y_name)
             names = numbered(self._X.shape[1], None)
         else:
-            self._X, self._y = _parse(source.view(), self.source), None
-            _check_matrix(self._X, self.source)
-            if options.one_hot:
-                raise DataError(
-                    f"{self.source} is a matrix of numbers: --one-hot has nothing to do."
-                )
-            names = numbered(self._X.shape[1], recipe)
-            if recipe is None:
-                roles = assign_columns(self.source, names, options, labelled=labelled)
-            elif any(column.levels is not None for column in recipe.columns):
-                raise DataError(
-                    f"{self.source} is a matrix of numbers, but the model has text columns."
-                )
-            else:
-                roles = match_columns(self.source, names, recipe, options, labelled=labelled)
-            label = None
-            if roles.label is not None:
-                self._y, label = self._X[:, roles.label], names[roles.label]
-        self.notes = roles.notes
-        self.rows = TableRows(self, names, roles)
-        self.rows.label = self.label = label
+            self._X = _parse(source.view(), source.name)
+            _check_matrix(self._X, source.name)
+            names = numbered(self._X.shape[1], request.recipe)
+            roles = _roles(request, names)
+        super().__init__(request, names, roles, y_name)
+        if roles.label is not None:
+            self._y = self._X[:, roles.label]
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
         """The rows from a position on, by default all."""
-        begin, roles = begin or Position(), self.rows.roles
+        begin = begin or Position()
         step = max(1, _NUMBERS_AT_ONCE // self._X.shape[1])
-        step = len(self._X) if self.rows.options.missing == "mean" else step
-        self.rows.whole = begin.row == 0 and len(self._X) <= step
+        step = len(self._X) if self.request.options.missing == "mean" else step
+        self.missing.whole = begin.row == 0 and len(self._X) <= step
         for first in range(begin.row, len(self._X), step):
             some = slice(first, first + step)
-            X, ids = self._floats(self._X[some], first), None
+            X, ids = self._features(self._X[some], first), None
             codes, keys = np.full(len(X), -1), list[Hashable]()
             if self._y is not None:
-                codes, keys = self._labels(self._y[some], first)
-            if roles.id is not None:
-                ids = [str(value) for value in self._X[some, roles.id].tolist()]
-            piece = self.rows.from_numbers(X, codes, keys, ids, begin)
-            piece.locate = begin.after_rows
-            piece.end = begin = piece.end._replace(offset=piece.end.row)
+                codes, keys = self._coded(self._y[some], first)
+            if self.roles.id is not None:
+                ids = [str(value) for value in self._X[some, self.roles.id].tolist()]
+            piece = self.from_numbers(X, codes, keys, ids, begin)
+            begin = piece.end
             yield piece
 
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """What the keys of labels stand for."""
-        return array_labels(keys)
-
-    def recipe(self) -> Recipe:
+    def recipe(self, width: int | None = None) -> Recipe:
         """How to read other files in the same way."""
         if self.request.source.format == "npy" or self.request.recipe is not None:
-            return self.rows.recipe()
-        missing, width = self.rows.options.missing, self._X.shape[1]
-        return Recipe("matrix", label=self.label, missing=missing, width=width)
+            return super().recipe()
+        missing = self.request.options.missing
+        return Recipe("matrix", label=self.label, missing=missing, width=self._X.shape[1])
 
-    def _arrays(self, request: Request) -> tuple[Array, Array | None, str | None, ColumnRoles]:
-        """The matrix and the labels of an npz file."""
-        source, options, recipe, labelled = request[:4]
-        refuse_columns(source.name, options, "an npz file")
-        arrays = _unpacked(source.view(), source.name)
-        x_name, y_name = _pick(arrays, source.name, labelled=labelled)
-        X, y = arrays[x_name], None if y_name is None else arrays[y_name]
-        _check_matrix(X, f"{source.name}, array {quoted(x_name)},")
-        if y is not None and y.shape != (len(X),):
-            raise DataError(
-                f"{source.name} has {len(X):,} rows in {quoted(x_name)}, but "
-                f"{quoted(y_name or '')} is of shape {y.shape}."
-            )
-        width = X.shape[1]
-        if recipe is not None and width != recipe.width:
-            raise DataError(
-                f"{source.name} has {width:,} features; the model has {recipe.width:,}."
-            )
-        return X, y, y_name, ColumnRoles(None, None, list(range(width)))
-
-    def _floats(self, part: Array, first: int) -> Floats:
+    def _features(self, part: Array, first: int) -> Floats:
         """The features of some rows, in new memory."""
-        columns = self.rows.roles.features
+        columns = self.roles.features
         some = slice(columns[0], columns[-1] + 1)
         part = part[:, some] if columns == list(range(some.start, some.stop)) else part[:, columns]
         held = are_exact(part)
         if not held.all():
             row, column = (int(k) for k in np.argwhere(~held)[0])
-            name = self.rows.names[columns[column]]
+            name = self.names[columns[column]]
             refuse_inexact(self.source, first + row + 1, name, str(part[row, column]))
         single = part.dtype.kind == "f" and part.dtype.itemsize <= 4
         with np.errstate(over="ignore"):  # of long doubles: infinity is refused afterwards
             return cast(Floats, np.array(part, np.float32 if single else np.float64, order="C"))
 
-    def _labels(self, values: Array, first: int) -> tuple[Indices, list[Hashable]]:
-        if values.dtype.kind == "U":
+    def _coded(self, labels: Array, first: int) -> tuple[Indices, list[Hashable]]:
+        if labels.dtype.kind == "U":
             try:
-                "".join(values.tolist()).encode()
+                "".join(labels.tolist()).encode()
             except UnicodeError:
                 name = quoted(self.label or "")
                 raise DataError(f"{self.source}: {name} holds text that is not Unicode.") from None
-        return self.rows.number_labels(values, np.zeros(len(values), np.bool_), first)
+        return self.number_labels(labels, np.zeros(len(labels), np.bool_), first)
+
+
+def _whole_matrix(
+    request: Request, X: Array, x_name: str, y: Array | None, y_name: str | None
+) -> ColumnRoles:
+    """All columns of an npz file's matrix as features, if its arrays fit together."""
+    name, recipe = request.source.name, request.recipe
+    _check_matrix(X, f"{name}, array {quoted(x_name)},")
+    if y is not None and y.shape != (len(X),):
+        raise DataError(
+            f"{name} has {len(X):,} rows in {quoted(x_name)}, but {quoted(y_name or '')} is of "
+            f"shape {y.shape}."
+        )
+    width = X.shape[1]
+    if recipe is not None and width != recipe.width:
+        raise DataError(f"{name} has {width:,} features; the model has {recipe.width:,}.")
+    return ColumnRoles(None, None, list(range(width)))
+
+
+def _roles(request: Request, names: list[str]) -> ColumnRoles:
+    """The roles of the columns of an npy file."""
+    name, recipe = request.source.name, request.recipe
+    if request.options.one_hot:
+        raise DataError(f"{name} is a matrix of numbers: --one-hot has nothing to do.")
+    if recipe is not None and any(column.levels is not None for column in recipe.columns):
+        raise DataError(f"{name} is a matrix of numbers, but the model has text columns.")
+    return find_roles(request, names)
 
 
 def _parse(view: memoryview, name: str) -> Array:

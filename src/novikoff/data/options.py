@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.data.errors import DataError, quoted
+from novikoff.data.formats import FORMATS
 from novikoff.data.values import Labels
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int64]
 Imputed: TypeAlias = tuple[Indices, Indices]
-
-FORMATS = ("csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight")
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[0-9]{1,2})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
@@ -73,10 +72,10 @@ class ReadOptions:
     decimal: str = "."
 
     def __post_init__(self) -> None:
-        format, mark = self.format or "csv", "," if self.delimiter is None else self.delimiter
-        if format not in FORMATS:
+        mark = "," if self.delimiter is None else self.delimiter
+        if self.format is not None and self.format not in FORMATS:
             known = ", ".join(FORMATS)
-            raise DataError(f"The format {quoted(format)} is unknown; there are {known}.")
+            raise DataError(f"The format {quoted(self.format)} is unknown; there are {known}.")
         if self.missing not in ("refuse", "drop", "mean"):
             raise DataError(
                 f"Missing values can be treated by refuse, drop or mean, not {self.missing!r}."
@@ -118,10 +117,6 @@ class Position(NamedTuple):
     row: int = 0
     dropped: int = 0
 
-    def after_rows(self, n: int) -> Position:
-        """The position n rows further on, in a binary file."""
-        return self._replace(offset=self.row + n, row=self.row + n)
-
 
 @dataclass
 class Piece:
@@ -129,8 +124,8 @@ class Piece:
 
     The features of row k are ``X[k]``, its label is ``labels[codes[k]]``, where a code of -1 means
     that it has none, its number in the source ``rows[k]``, counted from 1 (rows left out are
-    counted), and its name ``ids[k]``, if a column has names. ``locate`` finds the position after a
-    number of rows, those left out included.
+    counted), and its name ``ids[k]``, if a column has names. In text, ``locate`` finds the position
+    after a number of rows, those left out included.
     """
 
     X: Floats | sp.csr_array
@@ -150,7 +145,11 @@ class Piece:
         if k == len(self):
             return self.end
         read = int(self.rows[k - 1]) - self.begin.row if k else 0
-        found = self.begin if read == 0 or self.locate is None else self.locate(read)
+        row, found = self.begin.row + read, self.begin
+        if read and self.locate is None:
+            found = Position(offset=row, row=row)
+        elif read and self.locate is not None:
+            found = self.locate(read)
         return found._replace(dropped=self.begin.dropped + read - k)
 
     def read_labels(self, value: Callable[[Hashable], Hashable | None]) -> None:
@@ -159,13 +158,6 @@ class Piece:
         known = {v: k for k, v in enumerate(dict.fromkeys(v for v in values if v is not None))}
         table = np.array([*(known.get(v, -1) for v in values), -1], np.int64)
         self.codes, self.labels = table[self.codes], list(known)
-
-    def head(self, k: int) -> Piece:
-        """The first k rows."""
-        ids = None if self.ids is None else self.ids[:k]
-        codes, labels = used_labels(self.codes[:k], self.labels)
-        parts = self.X[:k], codes, labels, self.rows[:k], ids
-        return Piece(*parts, self.begin, self.position(k), self.locate)
 
 
 @dataclass(frozen=True)
@@ -178,7 +170,7 @@ class Dataset:
         The features, C-contiguous floats or CSR, and the labels, integers, floats, truth values or
         text; y is None if there are none, which only ``labelled=False`` allows.
     names, label : sequence of str, and str or None
-        One for each column of X, and that of the label's column.
+        The name of each column of X, and that of the label's column.
     recipe : Recipe
         How to read other files in the same way.
     source : str
@@ -198,7 +190,6 @@ class Dataset:
 
     X: Floats | sp.csr_array
     y: Labels | None
-    names: Sequence[str]
     recipe: Recipe
     source: str
     label: str | None
@@ -213,6 +204,11 @@ class Dataset:
     def n_rows(self) -> int:
         """The number of rows."""
         return len(self.rows)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The name of each column of X."""
+        return self.recipe.names
 
     @property
     def sparse(self) -> bool:
@@ -233,6 +229,15 @@ def used_labels(codes: Indices, labels: Sequence[Hashable]) -> tuple[Indices, li
     table = np.full(len(labels) + 1, -1)
     table[used] = np.arange(len(used))
     return table[codes], [labels[code] for code in used.tolist()]
+
+
+def csr(parts: Sequence[Any], n_rows: int, width: int) -> Any:
+    """A CSR array of data, indices that ascend, and indptr."""
+    import scipy.sparse as sp
+
+    X = sp.csr_array(tuple(parts), shape=(n_rows, width))
+    X.has_canonical_format = True  # nobody need look again
+    return X
 
 
 def parse_size(size: int | str) -> int:

@@ -10,23 +10,22 @@ plain goes back to Python, which explains what is wrong.
 from __future__ import annotations
 
 import math
-import os
 import re
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from novikoff.data.columns import refuse_columns
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.data.options import Indices, Piece, Position, ReadOptions
-from novikoff.data.recipe import Recipe, refuse_columns
+from novikoff.data.options import Indices, Piece, Position, csr
+from novikoff.data.reader import Reader, Request
+from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
-from novikoff.data.text import Request, TextReader, check_encoding, check_text, lines_of
-from novikoff.data.values import Labels, is_exact_text, is_missing, is_number, written_labels
+from novikoff.data.text import check_encoding, check_text, lines_of
+from novikoff.data.values import is_exact_text, is_missing, written_labels
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -46,95 +45,13 @@ _NAMED_ROW: Final = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Found:
-    """What an svmlight file turned out to be.
-
-    ``first`` is the index of the first feature: 0 if it occurs anywhere, else 1; ``has_qid`` says
-    whether there are query ids, which are ignored.
-    """
-
-    first: int
-    n_rows: int
-    n_features: int
-    has_qid: bool
-    notes: tuple[str, ...]
-
-
-class Svmlight(NamedTuple):
-    """The rows of an svmlight file as a CSR array, their labels, and what was found out."""
+class Pairs(NamedTuple):
+    """Rows of pairs as a CSR array, the code of each label, the labels, and how many qids."""
 
     X: sp.csr_array
-    y: Labels
-    found: Found
-
-
-class Pairs(NamedTuple):
-    """Rows of pairs: CSR arrays, the code of each label, the labels, and how many qids."""
-
-    indptr: Indices
-    indices: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float64]
     codes: Indices
     labels: list[str]
     queries: int
-
-    def where(self, kept: npt.NDArray[np.bool_]) -> Pairs:
-        """Only some of the pairs."""
-        if kept.all():
-            return self
-        indptr = np.concatenate([[0], np.cumsum(kept)])[self.indptr]
-        return self._replace(indptr=indptr, indices=self.indices[kept], values=self.values[kept])
-
-    def matrix(self, width: int) -> sp.csr_array:
-        """The pairs as a matrix; indices ascend."""
-        import scipy.sparse as sp
-
-        parts = self.values, self.indices, self.indptr.astype(np.int32)
-        X = sp.csr_array(parts, shape=(len(self.indptr) - 1, width))
-        X.has_canonical_format = True  # nobody need look again
-        return X
-
-
-def read_svmlight(path: str | os.PathLike[str] | BinaryIO) -> Svmlight:
-    r"""Read an svmlight (libsvm) file into a CSR array and its labels, on all cores.
-
-    Every value is the double nearest to its decimal, as Python's ``float`` has it. Labels are
-    integers where they are whole numbers, else text, so that no two become one. Lines may end
-    in any way and bear comments; query ids are ignored; gzip is unpacked.
-
-    Parameters
-    ----------
-    path : path, "-" or binary file
-        Where the data is; "-" is the standard input.
-
-    Returns
-    -------
-    Svmlight
-        The triple X, y, found: a matrix of float64 with indices of int32 wherever they fit, the
-        labels, and what was detected.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, a line is not of the form, or a value is not finite.
-
-    Examples
-    --------
-    >>> import io
-    >>> X, y, found = read_svmlight(io.BytesIO(b"+1 1:0.5 3:2 # one\n-1 2:1e-3\n"))
-    >>> X.toarray().tolist(), y.tolist()
-    ([[0.5, 0.0, 2.0], [0.0, 0.001, 0.0]], [1, -1])
-    >>> found.first, found.n_features, found.notes
-    (1, 3, ('indices count from 1',))
-    """
-    from novikoff.data.reading import join
-
-    reader = PairRows(Request(Source(path, "svmlight"), ReadOptions()))
-    data = join(reader)
-    n_rows, width = data.X.shape
-    found = Found(data.recipe.first, n_rows, width, reader.queries > 0, tuple(data.notes))
-    return Svmlight(cast("sp.csr_array", data.X), data.labels, found)
 
 
 @lru_cache(_MOST_REMEMBERED)
@@ -149,7 +66,7 @@ def feature_hash(name: bytes, bits: int) -> int:
 class FeatureColumns:
     """The column of each name: hashed to 2^bits, or one after the other from those ``known``.
 
-    If they are ``fixed``, the column of an unknown name is −1, and it is counted.
+    If they are ``fixed``, the column of an unknown name is the one after all of them.
     """
 
     def __init__(
@@ -160,9 +77,9 @@ class FeatureColumns:
         self._unknown: dict[str, None] = {}
 
     @property
-    def names(self) -> list[str] | None:
+    def names(self) -> tuple[str, ...] | None:
         """The names in the order of their columns; None if they are hashed."""
-        return None if self.bits is not None else list(self._columns)
+        return None if self.bits is not None else tuple(self._columns)
 
     @property
     def width(self) -> int:
@@ -179,69 +96,70 @@ class FeatureColumns:
         if self._fixed:
             if len(self._unknown) < _MOST_REMEMBERED:
                 self._unknown[name] = None
-            return -1
+            return self.width
         return self._columns.setdefault(name, len(self._columns))
 
     def notes(self) -> list[str]:
         """How many names were left out."""
         count = len(self._unknown)
-        verb, more = "is" if count == 1 else "are", "over " if count >= _MOST_REMEMBERED else ""
-        note = f"{more}{counted(count, 'feature')} that the model does not know {verb} left out: "
+        verb = "is" if count == 1 else "are"
+        note = f"{counted(count, 'feature')} that the model does not know {verb} left out: "
         return [note + listed(list(self._unknown))] if count else []
 
 
-class PairRows(TextReader):
+class PairRows(Reader):
     """The pieces of lines of pairs: svmlight or, with ``features``, names.
 
-    Without a recipe the X of svmlight has the indices as they are written; ``lowest`` and
-    ``highest`` are the least and the largest so far, −1 if there is none. With ``words`` labels may
-    be any text, not numbers alone, as they may be beside names.
+    Without a recipe the X of svmlight has the indices as they are written. With ``words`` labels
+    may be any text, not numbers alone, as they may be beside names.
     """
+
+    typed = staticmethod(written_labels)
 
     def __init__(
         self, request: Request, features: FeatureColumns | None = None, *, words: bool = False
     ) -> None:
-        body = Position(check_encoding(request.source))
-        super().__init__(request, None, body, 1 << 62 if features else KERNEL_BYTES)
+        super().__init__(request)
+        recipe, source = request.recipe, request.source
+        self.start = Position(check_encoding(source))
+        if recipe is not None and recipe.family == "named":
+            features = FeatureColumns(recipe.bits, recipe.features or (), fixed=True)
         what = "an svmlight file" if features is None else "a file of feature:value pairs"
         refuse_columns(self.source, request.options, what)
         self.features, self._words = features, words or features is not None
-        first = next(lines_of(request.source.head[body.offset :]), (0, b"1", 0))[1]
+        self.kernel_bytes = 1 << 62 if features else KERNEL_BYTES
+        first = next(lines_of(source.head[self.start.offset :]), (0, b"1", 0))[1]
         self._bare = not request.labelled and b":" in first.split(maxsplit=1)[0]
         self.label = None if self._bare and features is None else "label"
-        self.queries = self._dropped = 0
-        self.lowest = self.highest = -1
+        self._queries = self._dropped = 0
+        self._lowest, self._highest = 1, -1  # of all indices so far
 
     def shift(self) -> int:
         """What the indices of X are too large by."""
-        numbered = self.features is None and self.request.recipe is None
-        return self.recipe().first if numbered else 0
+        as_written = self.features is None and self.request.recipe is None
+        return self._lowest if as_written else 0
 
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """What the keys of labels stand for."""
-        texts = [str(key) for key in keys]
-        return written_labels(texts) if all(map(is_number, texts)) else np.array(texts, np.str_)
-
-    def recipe(self) -> Recipe:
+    def recipe(self, width: int | None = None) -> Recipe:
         """How to read other rows in the same way."""
         missing = self.request.options.missing
         if self.features is not None:
             bits, names = self.features.bits, self.features.names
-            known = None if names is None else tuple(names)
-            return Recipe("named", label=self.label, missing=missing, bits=bits, features=known)
+            return Recipe("named", label=self.label, missing=missing, bits=bits, features=names)
         if self.request.recipe is not None:
             return self.request.recipe
-        first = 0 if self.lowest == 0 else 1
-        width = self.highest + 1 - first
+        first = 0
+        if width is None:
+            first = self.shift()
+            width = self._highest + 1 - first
         if width < 1:
             raise DataError(f"{self.source} has no features: all of its rows are empty.")
         return Recipe("matrix", label=self.label, missing=missing, width=width, first=first)
 
     def final_notes(self) -> list[str]:
-        """What was decided on the way."""
-        notes = ["query ids (qid) are ignored"] if self.queries else []
+        """What was decided on the way, when all pieces have been read."""
+        notes = ["query ids (qid) are ignored"] if self._queries else []
         if self.features is None and self.request.recipe is None:
-            notes.append(f"indices count from {0 if self.lowest == 0 else 1}")
+            notes.append(f"indices count from {self.shift()}")
         if self._dropped:
             notes.append(f"{self._dropped:,} rows with missing values dropped")
         return notes + ([] if self.features is None else self.features.notes())
@@ -253,11 +171,16 @@ class PairRows(TextReader):
         else:
             read = len(found.codes)
             rows = np.arange(begin.row + 1, begin.row + read + 1)
-        self.queries += found.queries
-        X = self._named(found, begin) if self.features else self._numbered(found, text, begin)
-        end = Position(0, 0, begin.row + read, begin.dropped + read - len(rows))
-        self._dropped += read - len(rows)
-        return self.finish(Piece(X, found.codes, found.labels, rows, None, begin, end), text)
+        X = self._named(found.X, begin) if self.features else self._numbered(found.X, text, begin)
+        dropped = read - len(rows)
+        end = Position(row=begin.row + read, dropped=begin.dropped + dropped)
+        self._queries, self._dropped = self._queries + found.queries, self._dropped + dropped
+        piece = Piece(X, found.codes, found.labels, rows, None, begin, end)
+        return self.read_labels(piece)
+
+    def row_ends(self, text: bytes) -> list[int]:
+        """Where each row of a text ends."""
+        return [end for _, _, end in lines_of(text)]
 
     def look(self, text: bytes) -> Pairs | None:
         """What the kernel finds in long text, in any thread; else None."""
@@ -270,12 +193,11 @@ class PairRows(TextReader):
             plain = False
         return found if plain else None
 
-    def _named(self, found: Pairs, begin: Position) -> sp.csr_array:
-        """Rows of names; those that have no column are left out, and what has one adds up."""
-        found = found.where(found.indices >= 0)
-        X = found.matrix(0 if self.features is None else self.features.width)
+    def _named(self, X: sp.csr_array, begin: Position) -> sp.csr_array:
+        """Rows of names: those that have no column are left out, and what has one adds up."""
         X.has_canonical_format = False
         X.sum_duplicates()
+        X = _of_width(X, 0 if self.features is None else self.features.width)
         if not np.isfinite(X.data).all():
             raise DataError(
                 f"{self.source}, after line {begin.line}: the values of a feature add up beyond "
@@ -283,51 +205,48 @@ class PairRows(TextReader):
             )
         return X
 
-    def _numbered(self, found: Pairs, text: bytes, begin: Position) -> sp.csr_array:
+    def _numbered(self, X: sp.csr_array, text: bytes, begin: Position) -> sp.csr_array:
         """Pairs in the columns as they are written, or in those of a model; others must be zero."""
-        recipe, indices = self.request.recipe, found.indices
+        recipe = self.request.recipe
         if recipe is None:
-            if len(indices):
-                lowest = int(indices.min())
-                self.lowest = lowest if self.lowest < 0 else min(self.lowest, lowest)
-                self.highest = max(self.highest, int(indices.max()))
-            return found.matrix(int(indices.max(initial=-1)) + 1)
-        indices, width = indices - np.int32(recipe.first), recipe.width
-        wrong = (indices < 0) | ((indices >= width) & (found.values != 0.0))
+            self._lowest = min(self._lowest, int(X.indices.min(initial=1)))
+            self._highest = max(self._highest, int(X.indices.max(initial=-1)))
+            return X
+        X.indices -= np.int32(recipe.first)
+        wrong = (X.indices < 0) | ((X.indices >= recipe.width) & (X.data != 0.0))
         if wrong.any():
             at = int(np.argmax(wrong))
-            row = int(np.searchsorted(found.indptr, at, side="right")) - 1
+            row = int(np.searchsorted(X.indptr, at, side="right")) - 1
             line = next(islice(lines_of(text, begin.line), row, None))[0]
-            what = f"more features than the model's {width:,}"
-            if indices[at] < 0:
+            what = f"more features than the model's {recipe.width:,}"
+            if X.indices[at] < 0:
                 what = "the index 0, but the model counts indices from 1"
             raise DataError(f"{self.source}, line {line} has {what}.")
-        return found._replace(indices=indices).where(indices < width).matrix(width)
+        return _of_width(X, recipe.width)
 
     def _scan(self, text: bytes, begin: Position) -> tuple[Pairs, Indices, int]:
         """Read lines one by one: their pairs, the number of each row, and of all lines."""
         check_text(text, self.source, begin)
-        labels: dict[str, int] = {}
+        labelled, labels, row = self.request.labelled, dict[str, int](), begin.row
         rows, codes, ends = list[int](), list[int](), [0]
-        keys, values, queries, read = list[str](), list[float](), 0, 0
+        keys, values, queries = list[str](), list[float](), 0
         for line, content, _ in lines_of(text, begin.line):
-            read += 1
+            row += 1
             where, parts = f"{self.source}, line {line}", list(_PART.finditer(content))
-            label, keep = None, True
+            label = None
             if b":" not in parts[0][0]:
                 label = self._label(where, parts[0][0], parts[0].start())
-                keep = label is not None or not self.request.labelled
                 parts.pop(0)
-            elif self.request.labelled:
-                at = f"{where}, column {parts[0].start() + 1}"
-                raise DataError(f"{at} has no label: the line begins with {_shown(parts[0][0])}.")
+            elif labelled:
+                at, first = f"{where}, column {parts[0].start() + 1}", _shown(parts[0][0])
+                raise DataError(f"{at} has no label: the line begins with {first}.")
             if parts and _QUERY.fullmatch(parts[0][0]):
                 queries += 1
                 parts.pop(0)
-            pairs = self._pairs(where, begin.row + read, parts)
-            if pairs is None or not keep:
+            pairs = self._pairs(where, row, parts)
+            if pairs is None or (label is None and labelled):
                 continue
-            rows.append(begin.row + read)
+            rows.append(row)
             codes.append(-1 if label is None else labels.setdefault(label, len(labels)))
             keys += [key for key, _ in pairs]
             values += [value for _, value in pairs]
@@ -335,8 +254,10 @@ class PairRows(TextReader):
         # Only now do names get their columns: a text that is refused leaves none behind.
         column = int if self.features is None else self.features.column
         indices = np.array([column(key) for key in keys], np.int32)
-        arrays = np.array(ends), indices, np.array(values, np.float64), np.array(codes, np.int64)
-        return Pairs(*arrays, list(labels), queries), np.array(rows, np.int64), read
+        arrays = np.array(values, np.float64), indices, np.array(ends, np.int32)
+        X = csr(arrays, len(rows), int(indices.max(initial=-1)) + 1)
+        found = Pairs(X, np.array(codes, np.int64), list(labels), queries)
+        return found, np.array(rows, np.int64), row - begin.row
 
     def _label(self, where: str, label: bytes, at: int = 0) -> str | None:
         """A label, None if it is missing and may be; DataError if it is none."""
@@ -350,6 +271,8 @@ class PairRows(TextReader):
         may_be = not self.request.labelled or self.request.options.missing == "drop"
         if (missing and not may_be) or text.lstrip("+-").lower() in _INFINITE:
             raise DataError(f"{where} has the label {text}.")
+        if self.labels and self.request.labelled and self.labels.value(text) is None:
+            self.labels.refuse(text, where)
         return None if missing else text
 
     def _pairs(
@@ -359,10 +282,8 @@ class PairRows(TextReader):
         before, pairs, keep = -1, list[tuple[str, float]](), True
         for part in parts:
             at = f"{where}, column {part.start() + 1}"
-            key, value = self._pair(at, part[0])
-            if self.features is None:
-                _check_index(at, int(key), before)
-                before = int(key)
+            key, value = self._pair(at, part[0], before)
+            before = int(key) if self.features is None else -1
             if math.isnan(value) and self.request.options.missing == "drop":
                 keep = False
             elif not math.isfinite(value):
@@ -372,8 +293,8 @@ class PairRows(TextReader):
             pairs.append((key, value))
         return pairs if keep else None
 
-    def _pair(self, at: str, part: bytes) -> tuple[str, float]:
-        """The key and the value of a pair."""
+    def _pair(self, at: str, part: bytes, before: int) -> tuple[str, float]:
+        """The key and the value of a pair; an index must be larger than the one before."""
         numbered = self.features is None
         key, colon, value = part.partition(b":") if numbered else part.rpartition(b":")
         flaw = ""
@@ -382,8 +303,12 @@ class PairRows(TextReader):
             flaw = f"is not of the form {form}"
         elif numbered and not key.isdigit():
             flaw = "has an index that is not a whole number from 0"
-        elif numbered and len(key) > 10:
+        elif numbered and (len(key) > 10 or int(key) > _MOST_INDEX):
             flaw = f"has an index above {_MOST_INDEX}"
+        elif numbered and int(key) <= before:
+            same = int(key) == before
+            flaw = "has an index a second time" if same else f"comes after {before}"
+            flaw += "; indices must ascend"
         elif not _NUMBER.fullmatch(value):
             flaw = "has a value that is not a number"
         elif len(value) > 15 and not is_exact_text(value.decode()):
@@ -414,15 +339,10 @@ def numbered_features(text: bytes) -> bool:
     return all(key.isdigit() and len(key) <= 10 for key in keys)
 
 
-def _check_index(at: str, index: int, before: int) -> None:
-    if before < index <= _MOST_INDEX:
-        return
-    reason = f"after {before}; indices must ascend"
-    if index > _MOST_INDEX:
-        reason = f"above {_MOST_INDEX}"
-    elif index == before:
-        reason = "a second time"
-    raise DataError(f"{at} has the index {index} {reason}.")
+def _of_width(X: sp.csr_array, width: int) -> sp.csr_array:
+    """The first columns of a matrix, or all of them and empty ones."""
+    wide = csr((X.data, X.indices, X.indptr), X.shape[0], max(X.shape[1], width))
+    return wide if wide.shape[1] == width else wide[:, :width]
 
 
 def _shown(part: bytes) -> str:

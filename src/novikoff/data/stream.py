@@ -1,4 +1,4 @@
-"""Unending data: labelled rows in pieces, as they come, each with its position in the source.
+"""Rows in pieces, as they come: labelled ones to learn from, or those for a model to predict.
 
 `open_stream` looks at the beginning of a file or pipe and decides what it is. The state of a stream
 at a position is JSON, from which it goes on exactly there.
@@ -7,121 +7,93 @@ at a position is JSON, from which it goes on exactly there.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
-
-import numpy as np
 
 from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import ChangedError, DataError
-from novikoff.data.numpy_files import NumpyRows
-from novikoff.data.options import Piece, Position, StreamOptions
+from novikoff.data.formats import FORMATS
+from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
 from novikoff.data.pairs import FeatureColumns, PairRows, is_named, numbered_features
+from novikoff.data.reader import Reader, Request
+from novikoff.data.reading import make_reader, open_reader
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, PathOrFile, Source
-from novikoff.data.tables import TypedTable
-from novikoff.data.text import Reader, Request, TextReader, lines_of
+from novikoff.data.text import lines_of
 from novikoff.data.values import LabelReader, is_missing, number
 
-_DEFAULT: Final = StreamOptions()
-_BINARY: Final = ("parquet", "arrow", "npy", "npz")
+_READING, _STREAM = ReadOptions(), StreamOptions()
 _TAIL_BYTES: Final = 1 << 12  # before a position, by which a file is known again
 _INFINITE: Final = (float("inf"), float("-inf"))
 _UNSAID: Final = "The model does not say how its stream was read."
 
 
 class RowStream:
-    """Labelled rows in pieces, as they come; ``notes`` say what was decided.
+    """Rows in pieces, as they come.
 
-    The first row begins at ``start``; the stream goes on at ``position``. A plain file is
-    ``repeatable``: its rows can be read again.
+    The first row begins at ``start``; the stream goes on at ``position``. A regular file is
+    ``repeatable``: its rows can be read again. ``label`` is the name of the labels, if any.
     """
 
-    def __init__(self, rows: Reader, labels: LabelReader | None, at: Position | None) -> None:
-        self._source, self.source = rows.request.source, rows.source
-        self.repeatable, self.notes = self._source.regular, list(rows.notes)
-        self._rows, self._labels = rows, labels
-        self.start = rows.body if isinstance(rows, TextReader) else Position()
+    def __init__(self, reader: Reader, at: Position | None = None) -> None:
+        self._reader, self._source = reader, reader.request.source
+        self.source, self.label = reader.source, reader.label
+        self.repeatable, self.start = self._source.regular, reader.start
         self.position = at or self.start
 
     @property
-    def width(self) -> int:
-        """The number of columns met so far."""
-        rows = self._rows
-        if not isinstance(rows, PairRows):
-            return rows.recipe().n_features
-        return rows.highest + 1 if rows.features is None else rows.features.width
+    def notes(self) -> list[str]:
+        """What was decided; for a model, complete after the last piece."""
+        predicting = not self._reader.request.labelled
+        return self._reader.notes + (self._reader.final_notes() if predicting else [])
+
+    @property
+    def written(self) -> int:
+        """The number of rows so far that had a label, of whatever kind."""
+        return self._reader.written
 
     @property
     def names(self) -> list[str] | None:
         """The names of the columns met so far; None where they are numbered or hashed."""
-        rows = self._rows
-        if isinstance(rows, PairRows):
-            return None if rows.features is None else rows.features.names
-        return None if rows.recipe().family == "matrix" else list(rows.recipe().names)
+        recipe = self.recipe(1)
+        numbered = recipe.family == "matrix" or recipe.bits is not None
+        return None if numbered else list(recipe.names)
 
     def pieces(self, position: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on, up to one that is wrong; None while a pipe is silent."""
-        for piece in self._rows.pieces(position or self.position):
-            if piece is None:
-                yield None
-            elif len(piece):
-                yield from self._labelled(piece)
+        n_rows = dropped = 0
+        for piece in self._reader.pieces(position or self.position):
+            if piece is not None:
+                n_rows, dropped = n_rows + len(piece), piece.end.dropped
+            if piece is None or len(piece):
+                yield piece
+        if not n_rows and not self._reader.request.labelled:
+            what = "row without missing values" if dropped else "rows"
+            raise DataError(f"{self.source} has no {what}.")
 
     def recipe(self, width: int) -> Recipe:
         """How rows are read for a model of so many columns."""
-        rows = self._rows
-        if isinstance(rows, PairRows) and rows.features is None:
-            missing = rows.request.options.missing
-            return Recipe("matrix", label="label", missing=missing, width=width, first=0)
-        return rows.recipe()
+        return self._reader.recipe(width)
 
     def state(self, position: Position) -> dict[str, object]:
         """All that is needed to go on from a position, as JSON values."""
-        rows = self._rows
+        reader = self._reader
         return {
             "position": list(position),
             "format": self._source.format,
-            "layout": rows.layout.to_json() if isinstance(rows, CsvTable) else None,
+            "layout": reader.layout.to_json() if isinstance(reader, CsvTable) else None,
             "recipe": self.recipe(1).to_json(),
-            "labels": None if self._labels is None else self._labels.kind,
+            "labels": None if reader.labels is None else reader.labels.kind,
             "stamp": list(self._source.stamp) if self.repeatable else None,
             "tail": self._tail(position) if self.repeatable else None,
         }
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._source.close()
-
-    def __enter__(self) -> RowStream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _labelled(self, piece: Piece) -> Iterator[Piece]:
-        """The piece with labels for its keys, up to a row whose label is of another kind."""
-        if self._labels is None:
-            texts = any(isinstance(key, str) for key in piece.labels)
-            self._labels = LabelReader("texts") if texts else LabelReader.settled(piece.labels)
-        keys, codes = piece.labels, piece.codes
-        piece.read_labels(self._labels.value)
-        wrong = np.flatnonzero(piece.codes < 0)
-        if not len(wrong):
-            yield piece
-            return
-        if wrong[0]:
-            yield piece.head(int(wrong[0]))
-        row = f"{self.source}, row {piece.rows[wrong[0]]}"
-        self._labels.refuse(keys[codes[wrong[0]]], row)
 
     def check(self, state: Mapping[str, object]) -> None:
         """Raise ChangedError unless the source is, up to the position, what was learned."""
         if not self.repeatable:
             return
-        name, at = self.source, self.position
-        stamp = list(self._source.stamp)
-        if not isinstance(self._rows, TextReader) or self._source.packed:
+        name, at, stamp = self.source, self.position, list(self._source.stamp)
+        if FORMATS[self._source.format].magics or self._source.packed:
             if state.get("stamp") != stamp:
                 raise ChangedError(f"{name} has changed since it was learned. --force begins anew.")
             return
@@ -139,16 +111,56 @@ class RowStream:
                 "learned, and has gone on since: it was not all there. --force begins anew."
             )
 
+    def close(self) -> None:
+        """Give the file back."""
+        self._source.close()
+
+    def __enter__(self) -> RowStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _tail(self, position: Position) -> int:
         offset = position.offset
         return zlib.crc32(self._source.bytes_at(max(0, offset - _TAIL_BYTES), offset))
 
 
-def open_stream(
+def read_pieces(
     path: PathOrFile,
-    options: StreamOptions = _DEFAULT,
+    options: ReadOptions = _READING,
     *,
-    state: Mapping[str, object] | None = None,
+    recipe: Recipe,
+    classes: Sequence[Hashable] | None = None,
+) -> RowStream:
+    r"""Read rows for a model, some at a time, as they come; there need not be labels.
+
+    Parameters
+    ----------
+    path, options
+        As for `read`.
+    recipe : Recipe
+        How the rows were read that the model was learned from.
+    classes : sequence, optional
+        The labels of the model: those of the rows are read as labels of their kind.
+
+    Examples
+    --------
+    >>> import io
+    >>> from novikoff.data import read
+    >>> recipe = read(io.BytesIO(b"a,b,y\n1,2,0\n3,4,1\n")).recipe
+    >>> rows = read_pieces(io.BytesIO(b"y,b,a\n1,8,9\n?,6,7\n"), recipe=recipe, classes=[0, 1])
+    >>> for piece in rows.pieces():
+    ...     print(piece.X.tolist(), piece.rows, piece.codes, piece.labels)
+    [[9.0, 8.0], [7.0, 6.0]] [1 2] [ 0 -1] [1]
+    """
+    reader = open_reader(path, options, recipe, labelled=False, as_they_come=True)
+    reader.labels = None if classes is None else LabelReader.of(classes)
+    return RowStream(reader)
+
+
+def open_stream(
+    path: PathOrFile, options: StreamOptions = _STREAM, *, state: Mapping[str, Any] | None = None
 ) -> RowStream:
     r"""Look at the beginning of a stream, and make ready to read it.
 
@@ -185,9 +197,10 @@ def open_stream(
             )
         request = Request(source, reading, as_they_come=True)
         if state is None:
-            return _begun(request, options)
+            return RowStream(_begun(request, options))
         try:
-            stream = _resumed(request, options, state)
+            at = Position(*state["position"])
+            stream = RowStream(_resumed(request, options, state, at), at)
         except (LookupError, TypeError, ValueError) as error:
             if isinstance(error, DataError):
                 raise
@@ -199,11 +212,11 @@ def open_stream(
         raise
 
 
-def _begun(request: Request, options: StreamOptions) -> RowStream:
-    """A stream whose form is found out by its beginning."""
+def _begun(request: Request, options: StreamOptions) -> Reader:
+    """A reader whose form is found out by the beginning of a stream."""
     source, reading, bits = request.source, request.options, options.hash_bits
-    if source.format in _BINARY:
-        return RowStream(_binary(request, options), None, None)
+    if FORMATS[source.format].magics:
+        return _binary(request, options)
     named = reading.format is None and source.format == "csv" and is_named(source.head)
     if source.format == "svmlight" or (named and not source.name.endswith((".csv", ".csv.gz"))):
         text = b"".join(source.head.splitlines(keepends=True)[:SNIFFED_LINES])
@@ -220,7 +233,8 @@ def _begun(request: Request, options: StreamOptions) -> RowStream:
             features = FeatureColumns()
         rows = PairRows(request, features, words=labels.kind == "texts")
         rows.notes.append(note)
-        return RowStream(rows, labels, None)
+        rows.labels = labels
+        return rows
     if bits is not None or reading.one_hot:
         raise DataError(
             f"{source.name} is a table: in a stream, --hash and --one-hot have nothing to do; "
@@ -229,28 +243,34 @@ def _begun(request: Request, options: StreamOptions) -> RowStream:
     table = CsvTable(request)
     at = table.roles.label or 0
     keys = [row[at] for row in table.layout.sample if at < len(row) and not is_missing(row[at])]
-    labels = LabelReader("texts") if options.text_labels else LabelReader.settled(keys)
-    return RowStream(table, labels, None)
+    table.labels = LabelReader("texts") if options.text_labels else LabelReader.settled(keys)
+    return table
 
 
-def _resumed(request: Request, options: StreamOptions, state: Mapping[str, Any]) -> RowStream:
-    """A stream that goes on as was decided before."""
-    source, at = request.source, Position(*state["position"])
-    recipe, kind, layout = Recipe.from_json(state["recipe"]), state["labels"], state["layout"]
-    if source.format in _BINARY:
-        return RowStream(_binary(request, options), None, at)
+def _resumed(
+    request: Request, options: StreamOptions, state: Mapping[str, Any], at: Position
+) -> Reader:
+    """A reader that goes on as was decided before."""
+    source, kind, layout = request.source, state["labels"], state["layout"]
+    recipe = Recipe.from_json(state["recipe"])
+    if FORMATS[source.format].magics:
+        return _binary(request, options)
     if kind not in ("integers", "numbers", "truths", "texts") or min(at) < 0:
         raise DataError(_UNSAID)
     source.origin = 0 if source.regular else at.offset
-    if recipe.family != "table":
-        labels = LabelReader(kind, written=not options.text_labels)
+    reader: Reader
+    if recipe.family == "table":
+        layout = Layout.from_json(layout)
+        if not source.regular and layout.header and source.head.startswith(layout.header.encode()):
+            source.origin -= source.head.find(b"\n") + 1  # the header comes again
+        reader = CsvTable(request._replace(recipe=recipe), layout)
+    else:
         named = recipe.family == "named"
         features = FeatureColumns(recipe.bits, recipe.features or ()) if named else None
-        return RowStream(PairRows(request, features, words=kind == "texts"), labels, at)
-    layout = Layout.from_json(layout)
-    if not source.regular and layout.header and source.head.startswith(layout.header.encode()):
-        source.origin -= source.head.find(b"\n") + 1  # the header comes again
-    return RowStream(CsvTable(request._replace(recipe=recipe), layout), LabelReader(kind), at)
+        reader = PairRows(request, features, words=kind == "texts")
+    written = recipe.family != "table" and not options.text_labels
+    reader.labels = LabelReader(kind, written=written)
+    return reader
 
 
 def _binary(request: Request, options: StreamOptions) -> Reader:
@@ -263,4 +283,4 @@ def _binary(request: Request, options: StreamOptions) -> Reader:
             f"{source.name} is {source.format}, which cannot be read from a pipe as it comes: save "
             "it to a file first."
         )
-    return NumpyRows(request) if source.format in ("npy", "npz") else TypedTable(request)
+    return make_reader(request)

@@ -1,162 +1,72 @@
-"""Columns of tables as rows of numbers, with their labels; Parquet and Arrow files.
+"""Tables: named columns become rows of numbers, with their labels.
 
 A column of text goes one way to numbers: pyarrow casts it; if that fails, the first cell that is no
-number is found and explained. Missing values are refused with their place, dropped, or replaced by
-means. pyarrow has no types of its own: its objects are `Any` here.
+number is found and explained.
 """
 
 from __future__ import annotations
 
-import importlib
-import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cache
-from itertools import chain, islice
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NoReturn, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from novikoff.data.errors import DataError, argument, counted, listed, place, quoted
+from novikoff.data import cells as arrow_cells
+from novikoff.data import values
+from novikoff.data.cells import Truths, arrow, encode, is_numeric, is_text, to_numpy, values_of
+from novikoff.data.columns import ColumnRoles
+from novikoff.data.errors import DataError, argument, counted, place, quoted
+from novikoff.data.missing import MissingValues
 from novikoff.data.options import Floats, Indices, Piece, Position, used_labels
-from novikoff.data.recipe import (
-    Column,
-    ColumnRoles,
-    Recipe,
-    assign_columns,
-    check_unique,
-    match_columns,
-)
-from novikoff.data.source import Source
-from novikoff.data.text import Reader, Request
-from novikoff.data.values import (
-    BLANKS,
-    MISSING,
-    Labels,
-    are_exact,
-    has_decimal_comma,
-    is_exact_text,
-    is_missing,
-    is_number,
-    is_truth,
-    number,
-    number_in_dress,
-    refuse_inexact,
-    text_labels,
-    typed_labels,
-)
-
-Truths = npt.NDArray[np.bool_]
+from novikoff.data.reader import Reader, Request
+from novikoff.data.recipe import Column, Recipe
+from novikoff.data.values import BLANKS
 
 MOST_LABEL_CHARACTERS: Final = 10_000
 _MOST_LEVELS: Final = 10_000
 _FEW_LEVELS: Final = 20
-_ROWS_NAMED: Final = 10
 _ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
-_BATCH_NUMBERS: Final = 1 << 22  # in a piece of a Parquet file
 
 
-@cache
-def arrow(module: str = "pyarrow") -> Any:
-    """The module pyarrow, or one below it, imported when it is needed."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise DataError(
-            "Tables are read by pyarrow, which is missing: pip install pyarrow."
-        ) from None
+class TableReader(Reader):
+    """Turns the columns of a table into rows, one piece after the other.
 
-
-class TableRows:
-    """Turns the columns of a table into rows, one piece after the other, on behalf of a reader.
-
-    ``names`` are those of all columns, ``roles`` say which of them are what. Columns are ``raw`` if
-    they are the fields of a text file: there "1" is a number and "NA" is missing. If all rows come
-    in one piece, it is the ``whole``.
+    ``names`` are those of all columns, ``roles`` say which of them are what; a ``label`` may be
+    beside them. Columns are ``raw`` if they are the fields of a text file: there "1" is a number
+    and "NA" is missing.
     """
 
+    raw = False
+    decimal = "."
+    typed = staticmethod(values.typed_labels)
+
     def __init__(
-        self,
-        reader: Reader,
-        names: Sequence[str],
-        roles: ColumnRoles,
-        *,
-        raw: bool = False,
-        decimal: str = ".",
+        self, request: Request, names: Sequence[str], roles: ColumnRoles, label: str | None = None
     ) -> None:
-        self.source, self.options, self._known = reader.source, *reader.request[1:3]
-        self.labelled, self.whole = reader.request[3:5]
-        self.names, self.roles, self.raw, self.decimal = names, roles, raw, decimal
-        self.label = reader.label = None if roles.label is None else names[roles.label]
-        self._imputed, reader.has_ids = reader.imputed, roles.id is not None
-        self._notes: list[str] = []
+        super().__init__(request)
+        self.names, self.roles, self.notes = names, roles, list(roles.notes)
+        self.label = label if roles.label is None else names[roles.label]
+        self.missing = MissingValues(request, self.label, self._owner)
+        self.imputed = self.missing.imputed
         self._levels: list[tuple[str, ...] | None] = [None] * len(roles.features)
-        self._means: npt.NDArray[np.float64] | None = None
-        if self._known is not None and self._known.columns:  # a matrix names none
-            self._levels = [column.levels for column in self._known.columns]
-            means = [column.mean for column in self._known.columns]
+        if request.recipe is not None and request.recipe.columns:  # a matrix names none
+            self._levels = [column.levels for column in request.recipe.columns]
+            means = [column.mean for column in request.recipe.columns]
             if any(mean is not None for mean in means):
-                self._means = np.repeat(np.array(means, np.float64), self._widths())
-        self._truths: dict[int, bool] = {}  # whether a column of text holds truth values
-        self._kept = self._n_dropped = 0
-        self._first_dropped: list[int] = []
+                self.missing.means = np.repeat(np.array(means, np.float64), self._widths())
+        self.truths: dict[int, bool] = {}  # whether a column of text holds truth values
+        self._notes: list[str] = []
 
-    def typed(self, keys: Sequence[Hashable]) -> Labels:
-        """What the keys of labels stand for."""
-        return text_labels([str(key) for key in keys]) if self.raw else typed_labels(keys)
-
-    def from_columns(self, columns: Mapping[int, Any], n_rows: int, begin: Position) -> Piece:
-        """A piece from its columns, by their positions."""
-        if n_rows == 0 and self.whole:
-            raise DataError(f"{self.source} has no rows.")
-        roles = self.roles
-        if roles.row_names is not None:
-            self._check_row_names(columns[roles.row_names], begin.row)
-        codes, keys = np.full(n_rows, -1), list[Hashable]()
-        if roles.label is not None:
-            try:
-                codes, keys = self._labels(columns[roles.label], begin.row)
-            except DataError:
-                if self.labelled:
-                    raise
-        features = [self._feature(k, columns[j], begin.row) for k, j in enumerate(roles.features)]
-        X = self._matrix(features, n_rows)
-        ids = None
-        if roles.id is not None:
-            ids = ["" if x is None else str(x) for x in _values_of(columns[roles.id])]
-        return self.from_numbers(X, codes, keys, ids, begin)
-
-    def from_numbers(
-        self,
-        X: Floats,
-        codes: Indices,
-        keys: Sequence[Hashable],
-        ids: list[str] | None,
-        begin: Position,
-    ) -> Piece:
-        """A piece from a matrix, where NaN is a missing value."""
-        needed = self.labelled and self.label is not None
-        unlabelled = codes < 0 if needed else np.zeros(len(X), np.bool_)
-        n_rows = len(X)
-        X, keep = self._without_gaps(X, begin.row, unlabelled)
-        rows = np.arange(begin.row + 1, begin.row + n_rows + 1)
-        if keep is not None:
-            (codes, keys), rows = used_labels(codes[keep], keys), rows[keep]
-            ids = None if ids is None else [ids[k] for k in np.flatnonzero(keep).tolist()]
-        dropped = begin.dropped + n_rows - len(X)
-        end = begin._replace(row=begin.row + n_rows, dropped=dropped)
-        return Piece(X, codes, keys, rows, ids, begin, end)
-
-    def recipe(self) -> Recipe:
-        """How to read other files in the same way."""
-        if self._known is not None:
-            return self._known
+    def recipe(self, width: int | None = None) -> Recipe:
+        """How to read other files in the same way, when all pieces have been read."""
+        if self.request.recipe is not None:
+            return self.request.recipe
         columns, starts = list[Column](), np.cumsum([0, *self._widths()])
+        means = self.missing.means
         for position, levels, at in zip(self.roles.features, self._levels, starts, strict=False):
-            mean = None if self._means is None or levels is not None else float(self._means[at])
+            mean = None if means is None or levels is not None else float(means[at])
             columns.append(Column(self.names[position], mean, levels))
-        options = self.options
+        options = self.request.options
         recipe = Recipe(
             family="table",
             columns=tuple(columns),
@@ -178,30 +88,63 @@ class TableRows:
         return recipe
 
     def final_notes(self) -> list[str]:
-        """What was decided on the way."""
-        notes, n = list(self._notes), self._n_dropped
-        replaced = sum(len(rows) for rows, _ in self._imputed)
-        if replaced:
-            notes.append(f"{counted(replaced, 'missing value')} replaced by the mean of the column")
-        if n:
-            rows = self._first_dropped[:_ROWS_NAMED]
-            more = f" and {n - len(rows):,} more" if n > len(rows) else ""
-            named = f"row{'s' if n > 1 else ''} {', '.join(map(str, rows))}{more}"
-            notes.append(f"{counted(n, 'row')} with missing values dropped ({named})")
-        return notes
+        """What was decided on the way, when all pieces have been read."""
+        return [*self._notes, *self.missing.notes()]
+
+    def from_columns(self, columns: Mapping[int, Any], n_rows: int, begin: Position) -> Piece:
+        """A piece from its columns, by their positions."""
+        if n_rows == 0 and self.missing.whole:
+            raise DataError(f"{self.source} has no rows.")
+        roles = self.roles
+        if roles.row_names is not None:
+            self._check_row_names(columns[roles.row_names], begin.row)
+        codes, keys = np.full(n_rows, -1), list[Hashable]()
+        if roles.label is not None:
+            try:
+                codes, keys = self._labels(columns[roles.label], begin.row)
+            except DataError:
+                if self.request.labelled:
+                    raise
+        features = [self._feature(k, columns[j], begin.row) for k, j in enumerate(roles.features)]
+        X = self._matrix(features, n_rows)
+        ids = None
+        if roles.id is not None:
+            ids = ["" if x is None else str(x) for x in values_of(columns[roles.id])]
+        return self.from_numbers(X, codes, keys, ids, begin)
+
+    def from_numbers(
+        self,
+        X: Floats,
+        codes: Indices,
+        keys: Sequence[Hashable],
+        ids: list[str] | None,
+        begin: Position,
+    ) -> Piece:
+        """A piece from a matrix, where NaN is a missing value; its end counts rows."""
+        n_rows, needed = len(X), self.request.labelled and self.label is not None
+        unlabelled = codes < 0 if needed else np.zeros(n_rows, np.bool_)
+        textual = np.repeat([levels is not None for levels in self._levels], self._widths())
+        X, keep = self.missing.handle(X, begin.row, unlabelled, textual)
+        rows = np.arange(begin.row + 1, begin.row + n_rows + 1)
+        if len(X) < n_rows:
+            (codes, keys), rows = used_labels(codes[keep], keys), rows[keep]
+            ids = None if ids is None else [ids[k] for k in np.flatnonzero(keep).tolist()]
+        row = begin.row + n_rows
+        end = Position(offset=row, row=row, dropped=begin.dropped + n_rows - len(X))
+        return self.read_labels(Piece(X, codes, keys, rows, ids, begin, end))
 
     def number_labels(
-        self, values: Any, missing: Truths, first_row: int
+        self, labels: Any, missing: Truths, first_row: int
     ) -> tuple[Indices, list[Hashable]]:
         """The code of each label of an array, -1 if it is missing, and the labels by code."""
-        if values.dtype.kind == "f":
-            infinite = np.isinf(values) & ~missing
+        if labels.dtype.kind == "f":
+            infinite = np.isinf(labels) & ~missing
             if infinite.any():
                 at = place(self.source, first_row + int(np.argmax(infinite)) + 1, self.label or "")
                 raise DataError(f"{at}: the label is infinite.")
-            missing = missing | np.isnan(values)
-        codes = np.full(len(values), -1)
-        keys, codes[~missing] = np.unique(values[~missing], return_inverse=True)
+            missing = missing | np.isnan(labels)
+        codes = np.full(len(labels), -1)
+        keys, codes[~missing] = np.unique(labels[~missing], return_inverse=True)
         return codes, list(keys)
 
     def _widths(self) -> list[int]:
@@ -224,7 +167,7 @@ class TableRows:
                         f"{place(self.source, row, name)} is a label of over "
                         f"{MOST_LABEL_CHARACTERS} characters."
                     )
-            if not texts and self.whole:
+            if not texts and self.missing.whole:
                 raise DataError(
                     f"{self.source}, row 1: the label, column {quoted(name)}, is missing."
                 )
@@ -238,12 +181,12 @@ class TableRows:
             coded = cells.combine_chunks().dictionary_encode()
             codes, missing = to_numpy(coded.indices)
             return np.where(missing, -1, codes).astype(np.int64), coded.dictionary.to_pylist()
-        values, missing = to_numpy(cells)
-        if values.dtype == np.float16:
-            values = values.astype(np.float32)
+        labels, missing = to_numpy(cells)
+        if labels.dtype == np.float16:
+            labels = labels.astype(np.float32)
         elif arrow("pyarrow.types").is_boolean(cells.type):
-            values = values.astype(np.bool_)
-        return self.number_labels(values, missing, first_row)
+            labels = labels.astype(np.bool_)
+        return self.number_labels(labels, missing, first_row)
 
     def _feature(self, k: int, cells: Any, first_row: int) -> Any:
         """A column of numbers, or for a column of text the code of each row's level."""
@@ -259,35 +202,32 @@ class TableRows:
 
     def _floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """The column as numbers, NaN where there is none; None if it holds something else."""
-        pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
-        if not self.raw:
-            if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
-                cells = pc.cast(cells, cells.type.value_type)
-            if types.is_decimal(cells.type):  # by way of text, which Arrow rounds correctly
-                cells = pc.cast(pc.cast(cells, pa.string()), pa.float64())
-            if types.is_null(cells.type):
-                cells = pc.cast(cells, pa.float64())
-            if not is_numeric(cells.type):
-                return None
-            values, missing = to_numpy(cells)
-            wrong = np.flatnonzero(~(are_exact(values) | missing)).tolist()
-            floats = _with_gaps(values, missing)
-        else:
-            known = self._truths.get(position)
-            found = None if known is True else parse_numbers(cells, self.decimal)
+        if self.raw:
+            known, found = self.truths.get(position), None
+            if known is not True:
+                found = arrow_cells.parse_numbers(cells, self.decimal)
             truths = found is None
             if truths and known is not False:
-                found = parse_truths(cells)
+                found = arrow_cells.parse_truths(cells)
             if found is None:
                 return None
-            floats = found
-            if not np.isnan(floats).all():
-                self._truths[position] = truths
+            if not np.isnan(found).all():
+                self.truths[position] = truths
+            floats: Floats = found
             far = np.flatnonzero((np.abs(floats) >= 1 << 53) & np.isfinite(floats)).tolist()
-            wrong = [row for row in far if not is_exact_text(cells[row].as_py().strip(BLANKS))]
+            texts = {row: cells[row].as_py().strip(BLANKS) for row in far}
+            wrong = [row for row in far if not values.is_exact_text(texts[row])]
+        else:
+            plain = _plain_numbers(cells)
+            if plain is None:
+                return None
+            numbers, missing = to_numpy(plain)
+            wrong = np.flatnonzero(~(values.are_exact(numbers) | missing)).tolist()
+            floats = arrow_cells.with_gaps(numbers, missing)
         if wrong:
             value = str(cells[wrong[0]].as_py()).strip(BLANKS)
-            refuse_inexact(self.source, first_row + wrong[0] + 1, self.names[position], value)
+            row, name = first_row + wrong[0] + 1, self.names[position]
+            values.refuse_inexact(self.source, row, name, value)
         return floats
 
     def _categories(self, k: int, cells: Any, first_row: int) -> tuple[Indices, tuple[str, ...]]:
@@ -321,98 +261,22 @@ class TableRows:
         """The features as one C-ordered matrix; missing values become NaN."""
         widths = [len(f[1]) if isinstance(f, tuple) else 1 for f in features]
         single = all(not isinstance(f, tuple) and f.dtype == np.float32 for f in features)
-        try:
-            kind = np.dtype(np.float32 if single else np.float64)
-            X = cast(Floats, np.empty((n_rows, sum(widths)), kind))
-        except (MemoryError, ValueError):
-            size = n_rows * sum(widths) * 8 / 2**30
-            raise DataError(
-                f"{self.source} needs {size:,.0f} GiB as a matrix, too much memory."
-            ) from None
+        kind = np.dtype(np.float32 if single else np.float64)
+        X = cast(Floats, np.empty((n_rows, sum(widths)), kind))
         columns = list(zip(np.cumsum([0, *widths]).tolist(), features, strict=False))
         for first in range(0, n_rows, _ROWS_AT_ONCE):
             rows = slice(first, first + _ROWS_AT_ONCE)
             for j, feature in columns:
                 if isinstance(feature, tuple):
                     codes, levels = feature[0][rows, None], np.arange(len(feature[1]))
-                    block = np.where(codes < 0, np.nan, codes == levels)
-                    X[rows, j : j + len(levels)] = block
+                    X[rows, j : j + len(levels)] = np.where(codes < 0, np.nan, codes == levels)
                 else:
                     X[rows, j] = feature[rows]
         return X
 
-    def _without_gaps(
-        self, X: Floats, first_row: int, unlabelled: Truths
-    ) -> tuple[Floats, Truths | None]:
-        """The rows of X that are left, and which those are (None if all); X may be changed.
-
-        Infinity is always refused; rows without a label are dropped if the policy says so, else
-        refused. The means of an earlier fit are used unless rows are to be dropped.
-        """
-        drop, trained, absent = self.options.missing == "drop", self._known is not None, None
-        with np.errstate(all="ignore"):
-            if not np.isfinite(X.sum()):  # no NaN and no infinity makes a finite sum
-                infinite, absent = np.isinf(X), np.isnan(X)
-                if infinite.any():
-                    what = "is infinite or beyond the range of float64"
-                    raise DataError(f"{self._first(infinite, first_row)} {what}.")
-        if unlabelled.any() and not drop:
-            at = place(self.source, first_row + int(np.argmax(unlabelled)) + 1, self.label or "")
-            raise DataError(f"{at}: the label is missing; --missing drop leaves out such rows.")
-        if absent is not None and self.whole and not trained and absent.all(axis=0).any():
-            self._leave_out(self._owner(int(np.argmax(absent.all(axis=0)))), "has no values at all")
-        if self.options.missing == "mean" and not trained and self._means is None:
-            self._means = self._column_means(X)
-        if absent is not None and self._means is not None and not drop:
-            X, absent = self._with_means(X, absent, first_row), None
-        gappy = unlabelled if absent is None else unlabelled | absent.any(axis=1)
-        self._kept += len(X) - int(gappy.sum())
-        if not gappy.any():
-            return X, None
-        if absent is not None and not drop:
-            n_rows = int(gappy.sum())
-            also = f" (as are values in {n_rows:,} rows)" if n_rows > 1 and self.whole else ""
-            mean = ", --missing mean puts in the mean of the column"
-            raise DataError(
-                f"{self._first(absent, first_row)} is missing{also}; --missing drop leaves out "
-                f"such rows{mean if self.whole and not trained else ''}."
-            )
-        if gappy.all() and self.whole:
-            raise DataError(f"{self.source} has no row without missing values.")
-        self._n_dropped += int(gappy.sum())
-        if len(self._first_dropped) <= _ROWS_NAMED:
-            self._first_dropped += (np.flatnonzero(gappy) + first_row + 1).tolist()
-        return X[~gappy], ~gappy
-
-    def _first(self, marks: Truths, first_row: int) -> str:
-        """The place of the first mark in a matrix."""
-        row, column = (int(k) for k in np.argwhere(marks)[0])
-        return place(self.source, first_row + row + 1, self._owner(column))
-
-    def _column_means(self, X: Floats) -> npt.NDArray[np.float64]:
-        """The mean of each column without its NaN, without overflow; NaN for what was text."""
-        count = (~np.isnan(X)).sum(axis=0)
-        means = np.nansum(X / np.maximum(count, 1.0), axis=0)
-        textual = np.repeat([levels is not None for levels in self._levels], self._widths())
-        return np.where(textual | (count == 0), np.nan, means)
-
-    def _with_means(self, X: Floats, absent: Truths, first_row: int) -> Floats:
-        means = cast(npt.NDArray[np.float64], self._means)
-        unknown = absent & np.isnan(means)
-        if unknown.any():
-            raise DataError(
-                f"{self._first(unknown, first_row)} is missing, and there is no mean for it; "
-                "--missing drop leaves out such rows."
-            )
-        rows, columns = np.nonzero(absent)
-        self._imputed.append((self._kept + rows, columns))
-        X = X if X.flags.writeable else X.copy()
-        X[rows, columns] = means[columns]
-        return X
-
     def _check_row_names(self, cells: Any, first_row: int) -> None:
         """A column without a name must be text, or count the rows."""
-        counts = parse_numbers(cells, self.decimal) if self.raw else None
+        counts = arrow_cells.parse_numbers(cells, self.decimal)
         if counts is not None:
             steps = np.arange(first_row, first_row + len(counts), dtype=np.float64)
             if not (np.array_equal(counts, steps) or np.array_equal(counts, steps + 1.0)):
@@ -432,12 +296,12 @@ class TableRows:
             dated = arrow("pyarrow.types").is_temporal(cells.type)
             advice = "turn it into a number, such as days since a date, or " if dated else ""
             self._leave_out(name, f"is of type {cells.type}, not of numbers", advice)
-        truths = self._truths.get(position) is True
+        truths = self.truths.get(position) is True
         what = "neither true nor false" if truths else "not a number"
-        for row, value in enumerate(_values_of(cells), start=first_row + 1):
+        for row, value in enumerate(values_of(cells), start=first_row + 1):
             text = str(value)
-            good = is_truth(text) if truths else is_number(text, self.decimal)
-            if value is None or (self.raw and (good or is_missing(text))):
+            good = values.is_truth(text) if truths else values.is_number(text, self.decimal)
+            if value is None or (self.raw and (good or values.is_missing(text))):
                 continue
             raise DataError(
                 f"{place(self.source, row, name)} holds {quoted(text)}, which is {what}; "
@@ -451,14 +315,14 @@ class TableRows:
 
     def _advice(self, name: str, cells: Any, text: str) -> str:
         """What to do about a column of text that holds a certain one."""
-        dress = number_in_dress(text)
-        if self.raw and self.decimal == "." and has_decimal_comma(text):
+        dress = values.number_in_dress(text)
+        if self.raw and self.decimal == "." and values.has_decimal_comma(text):
             thousands = "; if it separates thousands, take it out" if dress else ""
             return f"if the comma is its decimal point, say --decimal ,{thousands}"
         if dress:
             return f"it looks like a number with {dress}, which must be taken out"
         column = argument(name)
-        if self._known is not None:
+        if self.request.recipe is not None:
             return "the model has learned numbers there"
         codes, levels = encode(cells, raw=self.raw)
         if len(levels) > max(_FEW_LEVELS, (codes >= 0).sum() / 2):
@@ -471,215 +335,14 @@ class TableRows:
         return hint
 
 
-class TypedTable(Reader):
-    """The pieces of a Parquet file, a folder of them, or an Arrow file; positions count rows."""
-
-    def __init__(self, request: Request, files: Sequence[str] = ()) -> None:
-        super().__init__(request)
-        self._files: list[Source | str] = list(files) or [request.source]
-        self._parquet = request.source.format == "parquet"
-        with _readable(self.source, self._parquet):
-            opened = self._opened(self._files[0])
-            self._schema = opened.schema_arrow if self._parquet else opened.schema
-            names = list(self._schema.names)  # names that are no UTF-8 fail here
-        self._names, roles = self._roles(names)
-        self._used = roles.used
-        self.rows = TableRows(self, self._names, roles)
-
-    def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
-        """The rows from a position on, by default all."""
-        tables, row = self._tables(), 0
-        if begin is None:
-            head = list(islice(tables, 2))
-            self.rows.whole, tables = len(head) == 1, chain(head, tables)
-        begin = begin or Position()
-        for table in tables:
-            first, row = row, row + table.num_rows
-            if row <= begin.row and not self.rows.whole:
-                continue
-            table = table.slice(max(0, begin.row - first))
-            columns = {j: table.column(self._names[j]) for j in self._used}
-            piece = self.rows.from_columns(columns, table.num_rows, begin)
-            piece.locate = begin.after_rows
-            piece.end = begin = piece.end._replace(offset=row)
-            yield piece
-
-    def _roles(self, names: list[str]) -> tuple[list[str], ColumnRoles]:
-        """The names of the columns, without those of a pandas frame's index, and their roles."""
-        options, recipe, labelled = self.request[1:4]
-        if "" in names:
-            raise DataError(f"{self.source} has no name for column {names.index('') + 1}.")
-        check_unique(self.source, names)
-        if recipe is not None:
-            roles = match_columns(self.source, names, recipe, options, labelled=labelled)
-        else:
-            asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
-            said = _pandas_index(self._schema)
-            index = [n for n in names if n in said or n.startswith("__index_level_")]
-            index = [name for name in index if name not in asked]
-            if index:
-                self.notes = [f"the index of a pandas frame, {listed(index)}, is not a feature"]
-            names = [name for name in names if name not in index]
-            roles = assign_columns(self.source, names, options, labelled=labelled)
-        self.notes += roles.notes
-        return names, roles
-
-    def _tables(self) -> Iterator[Any]:
-        pa, names = arrow(), [self._names[j] for j in self._used]
-        batches = (batch for file in self._files for batch in self._batches(file, names))
-        if not self.request.one_piece:
-            yield from (pa.Table.from_batches([batch]) for batch in batches)
-            return
-        with _readable(self.source, self._parquet):
-            schema = pa.schema([self._schema.field(name) for name in names])
-            yield pa.Table.from_batches(list(batches), schema=schema)
-
-    def _batches(self, file: Source | str, names: list[str]) -> Iterator[Any]:
-        with _readable(self.source, self._parquet):
-            opened = self._opened(file)
-            if self._parquet:
-                absent = set(names) - set(opened.schema_arrow.names)
-                if absent:
-                    raise DataError(f"{file} has no column {listed(sorted(absent))}.")
-                rows = max(1, _BATCH_NUMBERS // max(1, len(names)))
-                yield from opened.iter_batches(batch_size=rows, columns=names)
-                return
-            batches = opened
-            if hasattr(opened, "get_batch"):
-                batches = (opened.get_batch(k) for k in range(opened.num_record_batches))
-            for batch in batches:
-                batch.validate(full=True)  # offsets that lead astray would crash us later
-                yield batch.select(names)
-
-    def _opened(self, file: Source | str) -> Any:
-        pa, ipc = arrow(), arrow("pyarrow.ipc")
-        content = file if isinstance(file, str) else pa.BufferReader(pa.py_buffer(file.view()))
-        if self._parquet:
-            return arrow("pyarrow.parquet").ParquetFile(content)
-        whole = self.request.source.head.startswith(b"ARROW1")
-        return ipc.open_file(content) if whole else ipc.open_stream(content)
-
-
-def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
-    """A column of any simple type as codes of its different values, which are texts, sorted.
-
-    A missing value has the code -1. In ``raw`` text those that only say so, as NA, are missing.
-    """
-    pa, pc = arrow(), arrow("pyarrow.compute")
-    if arrow("pyarrow.types").is_dictionary(cells.type):
+def _plain_numbers(cells: Any) -> Any:
+    """A typed column as one of numbers or truth values; None if it is neither."""
+    pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
+    if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
         cells = pc.cast(cells, cells.type.value_type)
-    # In one chunk: each would have a dictionary of its own.
-    coded = pc.cast(cells, pa.large_string()).combine_chunks().dictionary_encode()
-    values: list[str] = coded.dictionary.to_pylist()
-    codes, missing = to_numpy(coded.indices)
-    kept = sorted(value for value in values if not (raw and is_missing(value)))
-    order = {value: code for code, value in enumerate(kept)}
-    table = np.array([*(order.get(value, -1) for value in values), -1], np.int64)
-    return table[np.where(missing, -1, codes)], kept
-
-
-def to_numpy(cells: Any) -> tuple[Any, Truths]:
-    """The numbers of a column, and which are missing; truth values become 0 and 1.
-
-    Arrow's own ``to_numpy`` would import pandas, for which there is no need.
-    """
-    pa, pc = arrow(), arrow("pyarrow.compute")
-    cells = cells if isinstance(cells, pa.Array) else cells.combine_chunks()
-    if not len(cells):
-        return np.zeros(0, np.int64), np.zeros(0, np.bool_)
-    if arrow("pyarrow.types").is_boolean(cells.type):
-        cells = pc.cast(cells, pa.uint8())
-    missing = np.from_dlpack(pc.cast(pc.is_null(cells), pa.uint8())).astype(np.bool_)
-    buffers = [None, cells.buffers()[1]]
-    plain = pa.Array.from_buffers(cells.type, len(cells), buffers, offset=cells.offset)
-    return np.from_dlpack(plain), missing
-
-
-def parse_numbers(cells: Any, decimal: str) -> npt.NDArray[np.float64] | None:
-    """A column of raw text as floats, NaN for missing values; None if some is no number."""
-    pa, pc = arrow(), arrow("pyarrow.compute")
-    texts = _without_missing(cells)
-    if decimal != ".":
-        if pc.any(pc.match_substring(texts, ".")).as_py():
-            return None
-        texts = pc.replace_substring(texts, decimal, ".")
-    try:
-        return cast(npt.NDArray[np.float64], _with_gaps(*to_numpy(pc.cast(texts, pa.float64()))))
-    except pa.ArrowInvalid:  # one by one: there may be a number that Arrow does not know as such
-        values = [np.nan if text is None else number(str(text)) for text in _values_of(texts)]
-        return None if None in values else np.array(values, np.float64)
-
-
-def parse_truths(cells: Any) -> npt.NDArray[np.float64] | None:
-    """A column of raw text as 0 and 1; None if some value is neither true nor false."""
-    small = arrow("pyarrow.compute").utf8_lower(_without_missing(cells))
-    missing = to_numpy(small.is_null())[0] > 0
-    truths, falses = (to_numpy(_is_in(small, [word]))[0] for word in ("true", "false"))
-    return np.where(missing, np.nan, truths) if (missing | truths | falses).all() else None
-
-
-def is_text(kind: Any) -> bool:
-    """Whether a type is text, also if it is in a dictionary."""
-    types = arrow("pyarrow.types")
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
-def is_numeric(kind: Any) -> bool:
-    """Whether a type is a number or a truth value."""
-    types = arrow("pyarrow.types")
-    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-    return any(test(kind) for test in tests)
-
-
-def _with_gaps(values: Any, missing: Truths) -> Floats:
-    """Numbers as floats, of single precision if they have no more, with NaN for missing ones."""
-    single = values.dtype.kind == "f" and values.dtype.itemsize <= 4
-    floats = values.astype(np.float32 if single else np.float64)
-    floats[missing] = np.nan
-    return cast(Floats, floats)
-
-
-def _pandas_index(schema: Any) -> set[object]:
-    """The columns that pandas wrote as the index of a frame, by what it says of itself."""
-    try:
-        said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-        return {name for name in said["index_columns"] if isinstance(name, str)}
-    except (ValueError, TypeError, KeyError, RecursionError):  # it may say anything, or nothing
-        return set()
-
-
-@contextmanager
-def _readable(source: str, parquet: bool) -> Iterator[None]:
-    """Say in a sentence that Arrow cannot read a file."""
-    try:
-        yield
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:  # whatever Arrow makes of arbitrary bytes
-        reason = (str(error) or type(error).__name__).splitlines()[0].strip().rstrip(".")[:200]
-        format = "Parquet" if parquet else "Arrow"
-        raise DataError(f"{source} is not a sound {format} file: {reason}.") from None
-
-
-def _without_missing(cells: Any) -> Any:
-    """A column of raw text, without blanks around it, and null where it says that it is missing."""
-    pa, pc = arrow(), arrow("pyarrow.compute")
-    texts = pc.utf8_trim(cells, characters=BLANKS)
-    nulls = pa.chunked_array([pa.nulls(len(texts), texts.type)])
-    return pc.if_else(_is_in(texts, MISSING), nulls, texts)
-
-
-def _is_in(texts: Any, words: Sequence[str]) -> Any:
-    """Which texts are among some words, without pa.array or pa.scalar, which import pandas."""
-    pa, parts = arrow(), [word.encode() for word in words]
-    ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(parts))]
-    known = pa.Array.from_buffers(pa.string(), len(parts), buffers)
-    return arrow("pyarrow.compute").is_in(texts, value_set=known)
-
-
-def _values_of(cells: Any) -> Iterator[object]:
-    """The values of a column, one chunk in memory at a time."""
-    for chunk in cells.chunks:
-        yield from chunk.to_pylist()
+    if types.is_decimal(cells.type):  # by way of text, which Arrow rounds correctly
+        cells = pc.cast(cells, pa.string())
+        cells = pc.cast(cells, pa.float64())
+    if types.is_null(cells.type):
+        cells = pc.cast(cells, pa.float64())
+    return cells if is_numeric(cells.type) else None

@@ -43,6 +43,9 @@ _THOUSANDS = re.compile(
 _INTEGER = re.compile(r"[-+]?[0-9]+", re.ASCII)
 _INTEGER_LABEL = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 _DECIMAL_LABEL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,5})?", re.ASCII)
+_KINDS: Final[dict[str, LabelKind]] = {
+    "i": "integers", "f": "numbers", "b": "truths", "U": "texts"
+}  # fmt: skip
 _MOST_CLASSES: Final = 20  # of fewer classes nobody says that they are hardly classes
 
 
@@ -120,14 +123,14 @@ def refuse_inexact(source: str, row: int, name: str, value: str) -> NoReturn:
     )
 
 
-def text_labels(texts: Sequence[str]) -> Labels:
+def text_labels(keys: Sequence[Hashable]) -> Labels:
     """The labels that different texts stand for, without the blanks around them.
 
     Integers if all are written as integers, floats if all are whole numbers that a float
     holds, truth values if all are true or false, else the texts. "01" is text, since as a
     number it would be "1"; fractions are text, since they are no classes as numbers.
     """
-    texts = [text.strip(BLANKS) for text in texts]
+    texts = [str(key).strip(BLANKS) for key in keys]
     if all(map(_INTEGER_LABEL.fullmatch, texts)):
         if all(-(2**63) <= int(text) < 2**63 for text in texts):
             return np.array([int(text) for text in texts], np.int64)
@@ -138,9 +141,12 @@ def text_labels(texts: Sequence[str]) -> Labels:
     return np.array(texts, np.str_)
 
 
-def written_labels(texts: Sequence[str]) -> Labels:
+def written_labels(keys: Sequence[Hashable]) -> Labels:
     """The labels that numbers stand for, however they are written, unless two became one."""
+    texts = [str(key) for key in keys]
     try:
+        if not all(map(is_number, texts)):
+            return np.array(texts, np.str_)
         numbers = [Decimal(text) for text in texts]
     except InvalidOperation:  # an exponent beyond all bounds
         return np.array(texts, np.str_)
@@ -205,15 +211,12 @@ class LabelReader:
         texts = [str(key) for key in keys] or ["text"]
         numeric = written and all(map(is_number, texts))
         labels = written_labels(texts) if numeric else text_labels(texts)
-        kinds: dict[str, LabelKind] = {"i": "integers", "f": "numbers", "b": "truths"}
-        return cls(kinds.get(labels.dtype.kind, "texts"), written=written)
+        return cls(_KINDS[labels.dtype.kind], written=written)
 
     @classmethod
     def of(cls, classes: Sequence[Hashable]) -> LabelReader:
         """The reader for the labels of a model."""
-        kinds: dict[type, LabelKind] = {bool: "truths", int: "integers", float: "numbers"}
-        found = {kinds.get(type(label), "texts") for label in classes}
-        return cls(found.pop() if len(found) == 1 else "texts", written=True)
+        return cls(_KINDS[np.array(classes).dtype.kind], written=True)
 
     def value(self, key: Hashable) -> Hashable | None:
         """The label that a key stands for; None if it is of another kind."""

@@ -13,7 +13,7 @@ import numpy as np
 from novikoff.data.errors import DataError, counted
 
 if TYPE_CHECKING:
-    from novikoff.data import Piece, PieceReader
+    from novikoff.data import Piece, RowStream
     from novikoff.report.model_file import ModelRecord
 
 
@@ -25,7 +25,7 @@ class Predictions:
     """
 
     record: ModelRecord
-    reader: PieceReader
+    reader: RowStream
     scores: bool = False  # whether they are wanted
     rows: int = 0  # predicted so far
     labelled: int = 0  # of them, those with a label that the model could give
@@ -38,7 +38,7 @@ class Predictions:
         score is beyond the range of float64.
         """
         with self.reader:
-            for piece in self.reader:
+            for piece in self.reader.pieces():
                 yield "" if piece is None else self._lines(piece)
 
     def notes(self) -> list[str]:

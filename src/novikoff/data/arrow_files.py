@@ -1,0 +1,117 @@
+"""Parquet and Arrow files: tables whose columns have types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import Any, Final
+
+from novikoff.data.cells import arrow
+from novikoff.data.columns import check_unique, find_roles
+from novikoff.data.errors import DataError, listed
+from novikoff.data.options import Piece, Position
+from novikoff.data.reader import Request
+from novikoff.data.source import Source
+from novikoff.data.tables import TableReader
+
+_BATCH_NUMBERS: Final = 1 << 22  # in a piece of a Parquet file
+
+
+class ArrowTable(TableReader):
+    """The pieces of a Parquet file, a folder of them, or an Arrow file; positions count rows."""
+
+    def __init__(self, request: Request) -> None:
+        self._files: list[Source | str] = list(request.files) or [request.source]
+        self._parquet = request.source.format == "parquet"
+        self._whole_arrow = request.source.head.startswith(b"ARROW1")
+        with self._readable(request.source.name):
+            opened = self._opened(self._files[0])
+            self._schema = opened.schema_arrow if self._parquet else opened.schema
+            names = list(self._schema.names)  # names that are no UTF-8 fail here
+        index = [] if request.recipe else _pandas_index(self._schema, request)
+        names = [name for name in names if name not in index]
+        if "" in names:
+            raise DataError(f"{request.source.name} has no name for column {names.index('') + 1}.")
+        check_unique(request.source.name, names)
+        super().__init__(request, names, find_roles(request, names))
+        if index:
+            note = f"the index of a pandas frame, {listed(index)}, is not a feature"
+            self.notes.insert(0, note)
+
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
+        """The rows from a position on, by default all."""
+        tables, row = self._tables(), 0
+        if begin is None:
+            head = list(islice(tables, 2))
+            self.missing.whole, tables = len(head) == 1, chain(head, tables)
+        begin = begin or Position()
+        for table in tables:
+            first, row = row, row + table.num_rows
+            if row <= begin.row and not self.missing.whole:
+                continue
+            table = table.slice(max(0, begin.row - first))
+            columns = {j: table.column(self.names[j]) for j in self.roles.used}
+            piece = self.from_columns(columns, table.num_rows, begin)
+            begin = piece.end
+            yield piece
+
+    def _tables(self) -> Iterator[Any]:
+        pa, names = arrow(), [self.names[j] for j in self.roles.used]
+        batches = (batch for file in self._files for batch in self._batches(file, names))
+        if not self.request.one_piece:
+            yield from (pa.Table.from_batches([batch]) for batch in batches)
+            return
+        with self._readable(self.source):
+            schema = pa.schema([self._schema.field(name) for name in names])
+            yield pa.Table.from_batches(list(batches), schema=schema)
+
+    def _batches(self, file: Source | str, names: list[str]) -> Iterator[Any]:
+        with self._readable(self.source):
+            opened = self._opened(file)
+            if self._parquet:
+                absent = set(names) - set(opened.schema_arrow.names)
+                if absent:
+                    raise DataError(f"{file} has no column {listed(sorted(absent))}.")
+                rows = max(1, _BATCH_NUMBERS // max(1, len(names)))
+                yield from opened.iter_batches(batch_size=rows, columns=names)
+                return
+            batches = opened
+            if self._whole_arrow:
+                batches = (opened.get_batch(k) for k in range(opened.num_record_batches))
+            for batch in batches:
+                batch.validate(full=True)  # offsets that lead astray would crash us later
+                yield batch.select(names)
+
+    def _opened(self, file: Source | str) -> Any:
+        pa, ipc = arrow(), arrow("pyarrow.ipc")
+        content = file if isinstance(file, str) else pa.BufferReader(pa.py_buffer(file.view()))
+        if self._parquet:
+            return arrow("pyarrow.parquet").ParquetFile(content)
+        return ipc.open_file(content) if self._whole_arrow else ipc.open_stream(content)
+
+    @contextmanager
+    def _readable(self, source: str) -> Iterator[None]:
+        """Say in a sentence that Arrow cannot read a file."""
+        try:
+            yield
+        except (DataError, MemoryError):
+            raise
+        except Exception as error:  # whatever Arrow makes of arbitrary bytes
+            reason = (str(error) or type(error).__name__).splitlines()[0].strip().rstrip(".")[:200]
+            format = "Parquet" if self._parquet else "Arrow"
+            raise DataError(f"{source} is not a sound {format} file: {reason}.") from None
+
+
+def _pandas_index(schema: Any, request: Request) -> list[str]:
+    """The columns that pandas wrote as the index of a frame, unless they are asked for."""
+    try:
+        said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        index = {name for name in said["index_columns"] if isinstance(name, str)}
+    except (ValueError, TypeError, KeyError, RecursionError):  # it may say anything, or nothing
+        index = set()
+    options = request.options
+    asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
+    found = [name for name in schema.names if name in index or name.startswith("__index_level_")]
+    return [name for name in found if name not in asked]

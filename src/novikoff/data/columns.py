@@ -1,0 +1,185 @@
+"""Columns of a table: given their roles by options, or found again by a model's `Recipe`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.data.options import ReadOptions
+from novikoff.data.reader import Request
+from novikoff.data.recipe import Recipe
+
+LABEL_NAMES: Final = ("label", "target", "y", "class")
+
+_COLUMN_NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """The positions of the columns that matter.
+
+    ``one_hot`` are the features that become one column for each value, and with ``every_text`` so
+    do all columns of text. ``row_names`` is a column without a name, which must be no more than the
+    names of the rows. The label is ``guessed`` if it is the last column for want of a better one.
+    """
+
+    label: int | None
+    id: int | None
+    features: list[int]
+    one_hot: frozenset[int] = frozenset()
+    every_text: bool = False
+    row_names: int | None = None
+    guessed: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def used(self) -> list[int]:
+        """All columns that are read, in the order of the file."""
+        found = {self.label, self.id, self.row_names, *self.features}
+        return sorted(position for position in found if position is not None)
+
+
+def find_roles(
+    request: Request, names: Sequence[str], *, row_names: bool = False, hint: str = ""
+) -> ColumnRoles:
+    """The roles of a table's columns; ``hint`` is advice if none remains for the features."""
+    if request.recipe is not None:
+        return _match(request, names, request.recipe)
+    return _assign(request, names, row_names, hint)
+
+
+def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) -> ColumnRoles:
+    """Assign the columns of a table by a user's options."""
+    source, options, labelled = request.source.name, request.options, request.labelled
+
+    def found(asked: Sequence[str | int | None], option: str) -> list[int]:
+        return [find_column(source, names, c, option) for c in asked if c is not None]
+
+    label, id_ = found([options.label], "--label"), found([options.id], "--id")
+    drop, chosen = found(options.drop, "--drop"), found(options.features, "--features")
+    one_hot = set(found([c for c in options.one_hot if c != "*"], "--one-hot"))
+    roles: dict[int, str] = {}
+    asked = {"--label": label, "--id": id_, "--drop": drop, "--features": chosen}
+    for role, positions in asked.items():
+        for position in positions:
+            before = roles.setdefault(position, role)
+            if before != role:
+                raise DataError(
+                    f"{source}: column {quoted(names[position])} is asked for both by {before} "
+                    f"and by {role}."
+                )
+    if len(set(chosen)) < len(chosen):
+        raise DataError(f"{source}: --features names a column twice.")
+    nameless = row_names and 0 not in roles
+    taken, notes, guessed = {*roles, 0} if nameless else set(roles), list[str](), False
+    if not label:
+        free = [j for j in range(len(names)) if j not in taken]
+        known = [j for name in LABEL_NAMES for j in free if names[j].lower() == name]
+        guessed = labelled and bool(free) and not known
+        label = known[:1] or free[-1:] * guessed
+        last = "last column," if guessed else "column"
+        notes = [f"the label is the {last} {quoted(names[j])}" for j in label]
+    if labelled and not label:
+        raise DataError(f"{source} has no column left for the label.")
+    features = chosen or [j for j in range(len(names)) if j not in {*taken, *label}]
+    if not features:
+        raise DataError(
+            f"{source} has no column left for the features: of its {counted(len(names), 'column')}"
+            f" none remains besides the label{hint}."
+        )
+    for column in sorted(one_hot - set(features)):
+        raise DataError(f"{source}: --one-hot {names[column]} is not among the features.")
+    return ColumnRoles(
+        next(iter(label), None),
+        next(iter(id_), None),
+        features,
+        frozenset(one_hot),
+        "*" in options.one_hot,
+        row_names=0 if nameless else None,
+        guessed=guessed,
+        notes=notes,
+    )
+
+
+def _match(request: Request, names: Sequence[str], recipe: Recipe) -> ColumnRoles:
+    """Find the columns of a recipe in a table, by name, whatever their order."""
+    source, options, labelled = request.source.name, request.options, request.labelled
+    positions: dict[str | None, int] = {name: j for j, name in enumerate(names)}
+    absent = [column.name for column in recipe.columns if column.name not in positions]
+    if absent:
+        raise DataError(
+            f"{source} has no column{'s' if len(absent) > 1 else ''} {listed(absent)} "
+            f"({len(absent):,} of the {len(recipe.columns):,} that are needed)."
+        )
+    features = [positions[column.name] for column in recipe.columns]
+    label, id_ = positions.get(recipe.label), positions.get(recipe.id)
+    if options.label is not None:
+        label = find_column(source, names, options.label, "--label")
+    if label is None and labelled:
+        known = f" {quoted(recipe.label)}" if recipe.label is not None else ""
+        raise DataError(f"{source} has no column{known} for the label.")
+    if options.id is not None:
+        id_ = find_column(source, names, options.id, "--id")
+    if label in features or (id_ is not None and id_ in {label, *features}):
+        raise DataError(f"{source}: a column of the model is chosen as its label or id.")
+    extra = [name for j, name in enumerate(names) if j not in {*features, label, id_}]
+    noun, verb = counted(len(extra), "column"), "is" if len(extra) == 1 else "are"
+    notes = [f"{noun} that the model does not know {verb} ignored: {listed(extra)}"]
+    levels = zip(features, recipe.columns, strict=True)
+    one_hot = frozenset(position for position, column in levels if column.levels is not None)
+    return ColumnRoles(label, id_, features, one_hot, notes=notes if extra else [])
+
+
+def find_column(source: str, names: Sequence[str], column: str | int, option: str) -> int:
+    """The position of a column given by name or by number, from 1 or from the end."""
+    if isinstance(column, str):
+        if column in names:
+            return list(names).index(column)
+        if not _COLUMN_NUMBER.fullmatch(column):
+            near = difflib.get_close_matches(column, names[:1000], n=1)
+            hint = f"did you mean {quoted(near[0])}?" if near else f"there are {listed(names)}."
+            raise DataError(f"{source} has no column {quoted(column)} ({option}); {hint}")
+    number = int(column)
+    if not 1 <= abs(number) <= len(names):
+        raise DataError(
+            f"{source} has no column number {number} ({option}); its "
+            f"{counted(len(names), 'column')} are counted from 1, or from -1 at the end."
+        )
+    return number - 1 if number > 0 else len(names) + number
+
+
+def refuse_columns(source: str, options: ReadOptions, what: str) -> None:
+    """Raise DataError if columns are chosen where they have no names, or means asked for."""
+    for option in ("label", "features", "drop", "id", "one_hot"):
+        if getattr(options, option) not in (None, ()):
+            name = option.replace("_", "-")
+            raise DataError(f"{source} is {what}, where --{name} has nothing to choose from.")
+    if options.missing == "mean":
+        raise DataError(f"{source}: --missing mean is for tables, not for {what}.")
+
+
+def check_unique(source: str, names: Sequence[str]) -> None:
+    """Raise DataError if two columns have one name."""
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if seen.setdefault(name, number) != number:
+            raise DataError(
+                f"{source} has two columns named {quoted(name)}, the columns {seen[name]} and "
+                f"{number}; rename one of them."
+            )
+
+
+def numbered(width: int, recipe: Recipe | None) -> list[str]:
+    """Names x1, x2 and so on for columns that have none.
+
+    If the model's label is such a column and the file has just one column less, that is the
+    one that is not there.
+    """
+    names = [f"x{number}" for number in range(1, width + 2)]
+    short = recipe is not None and recipe.width - 1 == width and recipe.label in names
+    names.remove(str(recipe.label) if short and recipe is not None else names[-1])
+    return names

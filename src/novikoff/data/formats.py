@@ -1,0 +1,86 @@
+"""The formats of files: one table, and the ways to find out which of them a file is in."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import NamedTuple
+
+from novikoff.data.errors import DataError
+
+
+class Format(NamedTuple):
+    """A format: the module and class of its reader, the ends of file names, the first bytes."""
+
+    reader: str
+    suffixes: tuple[str, ...]
+    magics: tuple[bytes, ...] = ()
+
+
+# A new format is a line here, and a `novikoff.data.reader.Reader`.
+FORMATS = {
+    "csv": Format("csv.CsvTable", (".csv",)),
+    "tsv": Format("csv.CsvTable", (".tsv", ".tab")),
+    "parquet": Format("arrow_files.ArrowTable", (".parquet", ".pq"), (b"PAR1",)),
+    "arrow": Format(
+        "arrow_files.ArrowTable",
+        (".arrow", ".arrows", ".ipc", ".feather"),
+        (b"ARROW1", b"\xff\xff\xff\xff"),
+    ),
+    "npy": Format("numpy_files.NumpyTable", (".npy",), (b"\x93NUMPY",)),
+    "npz": Format("numpy_files.NumpyTable", (".npz",), (b"PK\x03\x04",)),
+    "svmlight": Format("pairs.PairRows", (".svm", ".svmlight", ".libsvm")),
+}
+
+_FOREIGN = {
+    b"%PDF": "is a PDF, not a file of data",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an old Office document: save it as CSV",
+}
+_SVMLIGHT_LINE = re.compile(
+    rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*"  # blank lines and comments
+    rb"[ \t]*[-+.0-9eE]+(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:[-+.0-9eE]+)+[ \t]*"
+    rb"(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
+)
+_WEB_PAGE = re.compile(rb"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+_JSON = re.compile(
+    rb'\{\s*"(?:[^"\\]|\\.)*+"\s*:|\[\s*(?:[\[{]|[-0-9"][^\r\n]*\][ \t]*(?:[\r\n]|\Z))'
+)
+
+
+def find_format(name: str, head: bytes) -> str:
+    """The format that a file's name says (a .gz at its end does not count), else its beginning."""
+    path = PurePath(name.lower())
+    suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    by_name = next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
+    by_content = "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
+    return by_name or find_magic(head) or by_content
+
+
+def find_magic(head: bytes) -> str | None:
+    """The binary format that the first bytes announce, if any."""
+    return next((name for name, known in FORMATS.items() if head.startswith(known.magics)), None)
+
+
+def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memoryview]) -> None:
+    """Raise DataError if a file is known for something else than rows of numbers."""
+    what = next((w for start, w in _FOREIGN.items() if head.startswith(start)), "")
+    if head.startswith(b"PK\x03\x04"):  # npz if there is an array in it
+        try:
+            names = zipfile.ZipFile(io.BytesIO(view())).namelist()
+        except Exception:  # whatever zipfile makes of arbitrary bytes; the reader of npz says it
+            names = [".npy"]
+        if any(name.startswith("xl/") for name in names):
+            what = "is an Excel workbook: save it as CSV"
+        elif not any(name.endswith(".npy") for name in names):
+            what = "is a zip archive: unpack it"
+    elif not FORMATS[format].magics:
+        start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+        if _WEB_PAGE.match(start):
+            what = "is a web page, not a file of data"
+        elif _JSON.match(start):
+            what = "is JSON, which is not read: save it as CSV or Parquet"
+    if what:
+        raise DataError(f"{name} {what}.")

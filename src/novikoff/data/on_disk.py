@@ -1,0 +1,193 @@
+"""Data larger than memory: a folder of ``.npy`` files, which any NumPy can map into memory.
+
+It holds ``X.npy`` (or ``data.npy``, ``indices.npy`` and ``indptr.npy``, the arrays of a CSR
+matrix), ``y.npy``, ``rows.npy`` if rows were left out, and ``manifest.json``: the source with its
+size and time, the options, and the recipe.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import tempfile
+import zlib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.data.errors import DataError, readable_errors
+from novikoff.data.options import Dataset, ReadOptions, csr, parse_size
+from novikoff.data.recipe import Recipe
+from novikoff.data.source import PathOrFile, shown
+
+Array = npt.NDArray[np.generic]
+
+# The memory that the program takes up, and that of data per byte of its file: as text, or packed.
+_PROGRAM_BYTES, _PER_TEXT_BYTE, _PER_PACKED_BYTE = 400_000_000, 4, 20
+_VERSION: Final = 1
+_MAPPED: Final = "c"  # writable in memory, so that kernels need no second version; never on disk
+
+
+class ArrayFolder:
+    """A folder for the arrays of some data: kept in a cache, or removed with the process."""
+
+    def __init__(
+        self,
+        cache: str | os.PathLike[str] | None,
+        path: PathOrFile,
+        options: ReadOptions,
+        recipe: Recipe | None,
+        labelled: bool,
+    ) -> None:
+        self._source, self._final = path, None
+        self._asked = {
+            "version": _VERSION,
+            "source": os.path.abspath(path) if isinstance(path, str | os.PathLike) else "data",
+            "options": asdict(options),
+            "recipe": None if recipe is None else recipe.to_json(),
+            "labelled": labelled,
+        }
+        self._key = self._find_key()
+        if cache is None:
+            self.path = Path(tempfile.mkdtemp(prefix="novikoff-"))
+        else:
+            stem = Path(str(self._asked["source"])).stem or "data"
+            self._final = Path(cache) / f"{stem}-{zlib.crc32(self._key.encode()):08x}"
+            self.path = Path(f"{self._final}.{os.getpid()}")
+        atexit.register(self.remove)
+
+    def load(self) -> Dataset | None:
+        """The dataset, if it is there already."""
+        if self._final is None:
+            return None
+        try:
+            manifest = json.loads((self._final / "manifest.json").read_text(encoding="utf-8"))
+            if manifest.pop("key") != self._key:
+                return None
+            recipe, n_rows = Recipe.from_json(manifest.pop("recipe")), manifest.pop("n_rows")
+            X = load_matrix(self._final, n_rows, recipe.n_features)
+            found = {p.stem: np.load(p) for p in self._final.glob("*.npy") if p.stem in "y rows"}
+        except (OSError, EOFError, ValueError, KeyError, TypeError):
+            return None  # it is not there, or not all of it: read anew
+        rows = found.get("rows", np.arange(1, n_rows + 1))
+        return Dataset(X, found.get("y"), recipe, rows=rows, on_disk=True, **manifest)
+
+    def begin(self) -> None:
+        """Make the folder, without files."""
+        with readable_errors(str(self.path)):
+            self.remove()
+            self.path.mkdir(parents=True)
+
+    def keep(self, data: Dataset) -> None:
+        """Write what goes with the arrays; if the folder is kept, it gets its name now."""
+        if self._find_key() != self._key:
+            raise DataError(f"{data.source} has changed while it was read.")
+        if self._final is None:
+            return
+        if data.y is not None:
+            np.save(self.path / "y.npy", data.y)
+        if data.n_read != data.n_rows:
+            np.save(self.path / "rows.npy", data.rows)
+        names = ("n_rows", "source", "label", "notes", "ids", "n_read")
+        manifest = {"key": self._key, "recipe": data.recipe.to_json()}
+        manifest |= {name: getattr(data, name) for name in names}
+        text = json.dumps(manifest, ensure_ascii=False)
+        (self.path / "manifest.json").write_text(text, encoding="utf-8")
+        with readable_errors(str(self._final)):
+            shutil.rmtree(self._final, ignore_errors=True)
+            os.replace(self.path, self._final)  # the mapped files stay what they are
+
+    def remove(self) -> None:
+        """Remove the folder, unless it has got its name."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _find_key(self) -> str:
+        """All that the arrays depend on: files with size and time, and how they are read."""
+        return json.dumps({**self._asked, "files": _files(self._source)}, sort_keys=True)
+
+
+class GrowingArray:
+    """An array that parts are added to, in memory or in an ``.npy`` file."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._parts, self._length = path, list[Array](), 0
+
+    def append(self, part: Array) -> None:
+        """Add rows."""
+        self._length += len(part)
+        if self._path is None:
+            self._parts.append(part)
+            return
+        with self._path.open("ab") as file:
+            file.write(b"" if file.tell() else _npy_header(part, 0))
+            file.write(np.ascontiguousarray(part).data)
+        self._parts = [part[:0]]
+
+    def finish(self) -> Array:
+        """The whole array; each part is given back as soon as it is copied."""
+        like = self._parts[-1]
+        if self._path is not None:
+            with self._path.open("r+b") as file:
+                file.write(_npy_header(like, self._length))
+            return cast(Array, np.load(self._path, mmap_mode=_MAPPED))
+        if len(self._parts) == 1:
+            return like
+        whole, end = np.empty((self._length, *like.shape[1:]), like.dtype), self._length
+        while self._parts:
+            part = self._parts.pop()
+            whole[end - len(part) : end] = part
+            end -= len(part)
+        return whole
+
+
+def load_matrix(folder: Path, n_rows: int, width: int) -> Any:
+    """X as it lies in a folder."""
+    if (folder / "X.npy").exists():
+        return np.load(folder / "X.npy", mmap_mode=_MAPPED)
+    names = ("data", "indices", "indptr")
+    return csr([np.load(folder / f"{n}.npy", mmap_mode=_MAPPED) for n in names], n_rows, width)
+
+
+def fits(path: PathOrFile, max_memory: int | str | None) -> bool:
+    """Whether data fits into memory, as far as one can say."""
+    if max_memory is None:
+        return True
+    needed = 0
+    for file, size, _ in _files(path):
+        packed = file.lower().endswith((".gz", ".parquet", ".pq", ".npz"))
+        needed += size * (_PER_PACKED_BYTE if packed else _PER_TEXT_BYTE)
+    return 0 < needed <= parse_size(max_memory) - _PROGRAM_BYTES
+
+
+def parquet_files(path: PathOrFile) -> list[str]:
+    """The Parquet files of a folder; none if the path is no folder."""
+    if not isinstance(path, str | os.PathLike) or not os.path.isdir(path):
+        return []
+    files = sorted(str(f) for f in Path(path).iterdir() if f.suffix in (".parquet", ".pq"))
+    if not files:
+        raise DataError(f"{shown(os.fspath(path))} is a directory, without Parquet files in it.")
+    return files
+
+
+def _files(path: PathOrFile) -> list[tuple[str, int, int]]:
+    """The plain files of some data, with size and time."""
+    if not isinstance(path, str | os.PathLike):
+        return []
+    try:
+        names = parquet_files(path) or [os.path.abspath(os.fspath(path))]
+        found = [(name, os.stat(name)) for name in names if os.path.isfile(name)]
+    except (OSError, ValueError):  # the reader says what is wrong
+        return []
+    return [(name, status.st_size, status.st_mtime_ns) for name, status in found]
+
+
+def _npy_header(like: Array, length: int) -> bytes:
+    """The 128 bytes before an array of some length in an npy file of version 1."""
+    shape = (length, *like.shape[1:])
+    fields = {"descr": like.dtype.str, "fortran_order": False, "shape": shape}
+    return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{fields!s:117}\n".encode()
