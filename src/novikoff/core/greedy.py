@@ -13,10 +13,7 @@ import numpy as np
 from numba import njit
 
 from novikoff.core.counts import Counts, Tape, record
-from novikoff.core.orders import Greedy, MaxDistance
-from novikoff.core.problem import Problem, norms
 from novikoff.core.rows import Indices, Rows, Vector
-from novikoff.core.runs import Run, Visit
 from novikoff.core.updates import Update, tau
 from novikoff.core.verbs import axpy, dot, sqnorm
 
@@ -56,18 +53,3 @@ def climb(
         counts.totals[1] += 1
         counts.totals[2] += m <= 0.0
     return False
-
-
-def climber(
-    problem: Problem, update: Update, order: Greedy, weights: Vector, state: Run, tape: Tape,
-    most: int,
-) -> Visit:  # fmt: skip
-    """The visits of `Run.repeat`, for a maximal rule."""
-    lengths = norms(problem) if isinstance(order, MaxDistance) else np.ones(problem.n)
-
-    def visit(deck: Indices, first: int, last: int) -> bool:
-        rows, w, counts = problem.rows, state.w, state.counts
-        steps = min(last - first, most - state.updates)
-        return bool(climb(rows, deck, lengths, steps, update, weights, w, counts, tape))
-
-    return visit

@@ -192,15 +192,10 @@ class StreamRun:
             self._load(model, X)
         from novikoff.core.updates import perceptron
 
-        if len(codes) > 1 and model.multi_class == "ovo" and len(model.classes) > 2:
-            for i in range(len(codes)):  # votes are taken before each row
-                self._learn(model, X[i : i + 1], codes[i : i + 1])
-            return
         weights = None
         if self.class_weight:
             factors = [self.class_weight.get(label, 1.0) for label in model.classes.tolist()]
             weights = np.array(factors, dtype=np.float64)[codes]
-        before = model.predict(X)[0] if model.multi_class == "ovo" and len(codes) == 1 else None
         try:
             wrong = model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
         except ValueError as error:
@@ -210,8 +205,6 @@ class StreamRun:
             self._learn(model, X[:half], codes[:half])
             self._learn(model, X[half:], codes[half:])
             return
-        if len(wrong) != len(codes):
-            wrong = np.array([before != model.classes[codes[0]]])
         self.note(model, np.ones(1, dtype=np.bool_) if novel else wrong)
 
     def note(self, model: LinearModel, wrong: npt.NDArray[np.bool_]) -> None:

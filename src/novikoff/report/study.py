@@ -26,7 +26,7 @@ import numpy.typing as npt
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import labels_of, scheme_for, signs_of
+from novikoff.core.schemes import labels_of, scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
 from novikoff.report.scaling import Matrix, Scaling
@@ -259,7 +259,7 @@ class Study:
         pairs = np.bincount(self.codes * n + self._predicted(model), minlength=n * n)
         self.confusion = pairs.reshape(n, n)
         if n == 2:
-            self.problem = self.problem.resigned(signs_of(self.codes, self._scheme.sides, 0))
+            self.problem = self.problem.resigned(self._scheme.sides[self.codes, 0])
         self.duplicates, self.sha256, self.loading = [], "", self._clock.stopped
         if self.options.proofs and self.imperfect:
             from novikoff.geometry.duplicates import conflicting_duplicates
@@ -309,7 +309,8 @@ class Study:
         options, fit_intercept = self.options, self.options.fit_intercept
         with self._clock.standing_still():
             from novikoff.core import orders, updates
-            from novikoff.core.training import Plan, load_kernels, train
+            from novikoff.core.runs import Plan
+            from novikoff.core.training import load_kernels, train
 
         self._tell("loading", None)
         began, stopped = time.perf_counter(), self._clock.stopped
@@ -336,9 +337,9 @@ class Study:
         if scaling is not None:
             blank = np.empty((0, model.n_rules))
             model = replace(model, W=scaling.back(model.decisive()), weighted=blank)
-        clean, mistakes = bool(trained.converged), int(trained.totals[2].sum())
+        clean, mistakes = bool(trained.converged), trained.mistakes
         proved = not self.cases or not clean or self._separates(model.W)
-        self.run = Run(clean, mistakes, int(trained.epochs), seconds, options.scale, proved)
+        self.run = Run(clean, mistakes, trained.epochs, seconds, options.scale, proved)
         if scaling is not None and options.proofs:
             self.cases = [self._with_scaled(case) for case in self.cases]
         return model, self.run
@@ -349,7 +350,7 @@ class Study:
 
         sides = self._scheme.sides
         return bool(np.isfinite(W).all()) and all(
-            prove_signs(self._as_given.resigned(signs_of(self.codes, sides, k)), W[:, k])
+            prove_signs(self._as_given.resigned(sides[self.codes, k]), W[:, k])
             for k in range(W.shape[1])
         )
 
@@ -399,7 +400,7 @@ class Study:
         n_rules, seconds = scheme.sides.shape[1], self._clock.left(share).seconds
         self.pocket = []
         for k in range(n_rules):
-            signs, digest = signs_of(self.codes, scheme.sides, k), self._digest
+            signs, digest = scheme.sides[self.codes, k], self._digest
             problem = self._as_given.resigned(signs)
             if not signs.all():  # a pair of classes: their rows only
                 taken, digest = np.flatnonzero(signs), None
