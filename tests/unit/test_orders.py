@@ -15,7 +15,7 @@ from novikoff.core.rows import Indices
 from tests.cases import SEQUENCES
 
 
-def deal(order: orders.Sequence, deck: Deck, count: int, seed: int = 0) -> list[Indices]:
+def deal(order: orders.Order, deck: Deck, count: int, seed: int = 0) -> list[Indices]:
     return list(itertools.islice(order.epochs(deck, np.random.default_rng(seed)), count))
 
 

@@ -32,8 +32,9 @@ def learn_one(
     if moved < 0:
         raise ValueError(TOO_LARGE)
     if moved > 0:
-        squared = float(values.dot(values)) + model.fit_intercept
-        model.radius = max(model.radius, math.sqrt(squared) * (1.0 + (len(values) + 5) * 2**-52))
+        with np.errstate(over="ignore"):
+            length = math.sqrt(float(values.dot(values)) + model.fit_intercept)
+        model.radius = max(model.radius, length * (1.0 + (len(values) + 5) * 2**-52))
     return scores, moved
 
 

@@ -168,7 +168,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         model, (columns, values) = self._held, self._locate(x)
         if model.votes:
             row = np.zeros((1, self.n_features_in_))
-            row[0, columns if len(columns) > 0 else slice(None)] = values
+            row[0, columns if len(columns) > 0 else slice(len(values))] = values
             scores = model.scores(row)[0]
         else:
             scores = model.score_one(columns, values)

@@ -295,11 +295,11 @@ class OnlineLearner(LinearLearner):
         New classes and features are taken in once it has been learned.
         """
         new: dict[Hashable, int] = {}
-        model, given = self._held, self._of_update(self)
-        if self._checked is None or self._checked[0] != given:
+        model, checked, given = self._held, self._checked, self._of_update(self)
+        if checked is None or checked[0] != given:
             check_parameters(self, self._rules)
             _streams(self)
-            self._checked = given, numbers_of(self._update(), 1.0, model.fit_intercept)
+            checked = given, numbers_of(self._update(), 1.0, model.fit_intercept)
         columns, values = self._locate(x, new)
         if new and self.n_features_in_ + len(new) > model.n_features:  # room for as many again
             model = model.with_features(2 * (self.n_features_in_ + len(new)))
@@ -311,7 +311,7 @@ class OnlineLearner(LinearLearner):
                 raise ValueError(f"y={label!r} is not one of the classes {self._labels}.") from None
             model = model.with_class(label)
             code = model.classes.tolist().index(label)
-        numbers = self._checked[1]
+        numbers = checked[1]
         if self.class_weight is not None:
             factor = class_factor(self.class_weight, _plain(y))
             if factor == 0.0:  # a class of weight 0 takes no part
@@ -322,6 +322,7 @@ class OnlineLearner(LinearLearner):
         except ValueError:
             check_example(x)  # names a value that is not finite, if that is why
             raise
+        self._checked = checked
         if model is not self._held:
             self._hold(model, self._vocabulary)
         if new:
