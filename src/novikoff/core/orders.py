@@ -152,31 +152,29 @@ class Chaotic:
         n, window = len(deck.rows), self.window
         if not isinstance(window, Integral) or window < n:
             raise ValueError(f"A window of {window} steps cannot visit {n} rows.")
-        steps, every, last_seen = iter(self.sequence), np.arange(n), np.full(n, -1)
+        steps, last_seen = iter(self.sequence), [-1] * n
         for start in itertools.count(0, int(window)):
             try:
-                visits = map(operator.index, itertools.islice(steps, window))
-                epoch = np.fromiter(visits, dtype=np.int64)
-            except (TypeError, OverflowError):
+                epoch = [operator.index(i) for i in itertools.islice(steps, window)]
+            except TypeError:
                 raise ValueError("The order must name rows by whole numbers.") from None
             if len(epoch) < window:
                 return
-            outside = (epoch < 0) | (epoch >= n)
-            if outside.any():
-                raise ValueError(f"The order names row {epoch[outside][0]} of {n} rows.")
-            # The visits of each row in turn, from its last one before this window to the end.
-            times = start + np.arange(window)
-            visited = np.concatenate([every, epoch, every])
-            when = np.concatenate([last_seen, times, np.full(n, start + window)])
-            by_row = np.lexsort((when, visited))
-            late = np.diff(when[by_row]) > window
-            if late.any():
-                raise ValueError(
-                    f"The order leaves row {visited[by_row][np.argmax(late)]} unvisited for more "
-                    f"than {window} steps, its promised window."
-                )
-            last_seen[epoch] = times
+            for time, i in enumerate(epoch, start):
+                if not 0 <= i < n:
+                    raise ValueError(f"The order names row {i} of {n} rows.")
+                self._check_gap(i, time - last_seen[i])
+                last_seen[i] = time
+            rarest = min(range(n), key=last_seen.__getitem__, default=0)
+            self._check_gap(rarest, start + window - last_seen[rarest] if n > 0 else 0)
             yield deck.rows[epoch]
+
+    def _check_gap(self, row: int, gap: int) -> None:
+        if gap > self.window:
+            raise ValueError(
+                f"The order leaves row {row} unvisited for more than {self.window} steps, its "
+                "promised window."
+            )
 
 
 @dataclass(frozen=True)

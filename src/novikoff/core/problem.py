@@ -35,12 +35,13 @@ class Problem:
     @property
     def n(self) -> int:
         """The number of rows."""
-        return _rows.count(self.rows)
+        return len(self.rows.signs)
 
     @property
     def p(self) -> int:
         """The length of a weight vector."""
-        return _rows.width(self.rows)
+        rows = self.rows
+        return (rows.X.shape[1] if isinstance(rows, _rows.Dense) else rows.d) + 1
 
     @property
     def X(self) -> Floats | SparseMatrix:  # noqa: N802 — the letter of the theorems
@@ -65,7 +66,11 @@ class Problem:
 
     def resigned(self, signs: Signs) -> Problem:
         """The same rows under other signs; norms do not depend on them."""
-        return replace(self, rows=_rows.resigned(self.rows, signs))
+        return replace(self, rows=self.rows._replace(signs=_rows.frozen(signs)))
+
+    def part(self, rows: _rows.Indices) -> Problem:
+        """Some of the rows, with an R of their own."""
+        return pose(self.X[rows], self.signs[rows], self.fit_intercept)
 
     def taking_part(self, weights: Vector | None = None) -> _rows.Indices:
         """The rows whose sign, and weight if there are weights, is not 0."""
@@ -110,7 +115,8 @@ def pose(
         # Squares that overflow, or vanish, say nothing: look at the entries themselves.
         unclear = begin + np.flatnonzero(~((squares > 1e-280) & (squares < 1e300)))
         if len(unclear) > 0:
-            entries = np.abs(_entries(matrix[unclear]))
+            part = matrix[unclear]
+            entries = np.abs(part if isinstance(part, np.ndarray) else part.data)
             if not np.isfinite(entries).all():
                 raise ValueError(_complaint(matrix, unclear, names, first))
             largest = max(largest, float(entries.max(initial=0.0)))
@@ -205,21 +211,15 @@ def _squared_norms(rows: Rows, begin: int, end: int, factor: float = 1.0) -> Vec
         return out
 
 
-def _entries(part: Floats | SparseMatrix) -> Floats:
-    return part if isinstance(part, np.ndarray) else part.data
-
-
 def _complaint(
     X: Floats | SparseMatrix, unclear: _rows.Indices, names: Sequence[str] | None, first: int
 ) -> str:
-    for i in unclear.tolist():
-        row = X[[i]]
-        bad = np.flatnonzero(~np.isfinite(_entries(row).ravel()))
-        if len(bad) > 0:
-            break
-    value = _entries(row).ravel()[bad[0]]
-    column = int(bad[0]) if isinstance(row, np.ndarray) else int(row.indices[bad[0]])
-    what = "NaN" if np.isnan(value) else "infinity"
+    from scipy.sparse import coo_array  # here, for those whose data is finite
+
+    entries = coo_array(X[unclear])
+    k = int(np.argmin(np.isfinite(entries.data)))
+    i, column = int(unclear[entries.coords[0][k]]), int(entries.coords[1][k])
+    what = "NaN" if np.isnan(entries.data[k]) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
     return (
         f"Input X contains {what} in row {first + i}, column {column}{name}: "

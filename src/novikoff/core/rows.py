@@ -87,21 +87,6 @@ def matrix(rows: Rows) -> Floats | sp.csr_array:
     return X
 
 
-def resigned(rows: Rows, signs: Signs) -> Rows:
-    """The same data under other signs."""
-    return rows._replace(signs=frozen(signs))
-
-
-def count(rows: Rows) -> int:
-    """The number of rows, n."""
-    return len(rows.signs)
-
-
-def width(rows: Rows) -> int:
-    """The length of a weight vector, p = d + 1."""
-    return (rows.X.shape[1] if isinstance(rows, Dense) else rows.d) + 1
-
-
 def frozen(array: Array) -> Array:
     """The array as kernels see it: C-ordered, aligned and not to be written."""
     seen = np.require(array, requirements=["C", "A"]).view(np.ndarray)

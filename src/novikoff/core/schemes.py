@@ -6,6 +6,7 @@ how the rules' scores become a class. sign(0) is the negative side (A1).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
@@ -13,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.validation import Label, plain_label
 
@@ -134,6 +136,16 @@ class OneVsOne:
 
 
 Scheme: TypeAlias = Binary | OneVsRest | OneVsOne
+
+
+def problems_of(
+    scheme: Scheme, problem: Problem, codes: Indices
+) -> Iterator[tuple[Indices, Problem]]:
+    """The rows that take part in each rule, and their problem."""
+    for sides in scheme.sides.T:
+        part = np.flatnonzero(sides[codes])
+        own = problem if len(part) == problem.n else problem.part(part)
+        yield part, own.resigned(sides[codes[part]])
 
 
 def labels_of(

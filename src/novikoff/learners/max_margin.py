@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal, NoReturn, Self
 
 import numpy as np
@@ -12,15 +12,15 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
-from novikoff.core.schemes import labels_of, scheme_for
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.schemes import labels_of, problems_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict, decide
-from novikoff.geometry.verdict_search import Finding
-from novikoff.learners.base import LinearLearner
+from novikoff.learners.base import LinearLearner, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
     JOBS,
@@ -161,96 +161,61 @@ class MaxMargin(LinearLearner):
         with self._all_or_nothing():
             check_parameters(self, self._rules)
             rows, classes, codes = check_classes(self, X, y)
-            scheme = scheme_for(len(classes), self.multi_class)
+            model = LinearModel.blank(
+                classes, rows.shape[1], fit_intercept=self.fit_intercept,
+                multi_class=self.multi_class,
+            )  # fmt: skip
+            problem = pose_unsigned(self, rows, self.fit_intercept)
             limits = Limits(seconds=self.max_seconds)
             found = [
-                self._fit_rule(rows, sides[codes], labels_of(scheme, classes, rule), limits)
-                for rule, sides in enumerate(scheme.sides.T)
+                self._fit_rule(own, part, labels_of(model.scheme, classes, rule), limits)
+                for rule, (part, own) in enumerate(problems_of(model.scheme, problem, codes))
             ]
-            model = LinearModel.blank(
-                classes,
-                rows.shape[1],
-                fit_intercept=self.fit_intercept,
-                multi_class=self.multi_class,
-            )
-            model.W[:] = np.column_stack([rule.w for rule in found])
+            weights, margins, supports, duals, verdicts = map(list, zip(*found, strict=True))
+            model.W[:] = np.column_stack(weights)
             self._hold(model)
-            single = len(found) == 1
-            self.margin_ = found[0].margin if single else [rule.margin for rule in found]
-            self.support_ = found[0].support if single else [rule.support for rule in found]
-            self.dual_coef_ = found[0].dual if single else [rule.dual for rule in found]
-            self.verdict_ = found[0].verdict if single else [rule.verdict for rule in found]
+            self.margin_, self.support_ = one_or_each(margins), one_or_each(supports)
+            self.dual_coef_, self.verdict_ = one_or_each(duals), one_or_each(verdicts)
         return self
 
     def _fit_rule(
-        self,
-        X: Floats | SparseMatrix,
-        signs: Signs,
-        labels: tuple[Label, Label | None],
-        limits: Limits,
-    ) -> _Rule:
-        """One rule, on the rows whose sign is not 0."""
-        taking_part = np.flatnonzero(signs)
-        if len(taking_part) < len(signs):
-            X, signs = X[taking_part], signs[taking_part]
+        self, problem: Problem, part: Indices, labels: tuple[Label, Label | None], limits: Limits
+    ) -> tuple[Vector, Interval, Indices, Vector, Verdict]:
+        """The weights of one rule, its margin, support, dual variables and verdict."""
         free = self.fit_intercept and self.bias == "free"
-        problem = pose_unsigned(self, X, self.fit_intercept).resigned(signs)
-        verdict, found = decide(
-            problem, labels, tol=self.tol, goal="gap" if free else "margin", limits=limits
-        )
+        goal: Literal["gap", "margin"] = "gap" if free else "margin"
+        verdict, found = decide(problem, labels, tol=self.tol, goal=goal, limits=limits)
         if limits.interrupted:
             raise KeyboardInterrupt
         if verdict.kind != "separable":
-            _refuse(verdict, labels, taking_part)
-        rule = _free(found, signs, verdict) if free else _padded(found, signs, verdict)
-        if not (np.isfinite(rule.w).all() and rule.w[:-1].any() and np.isfinite(rule.dual).all()):
+            _refuse(verdict, labels, part)
+        # With z the nearest point of the hull, w = z/‖z‖² has scores ±1 on the support; with ‖z‖
+        # the distance of two hulls, w = 2z/‖z‖², and the margin is ‖z‖/2.
+        gap, weighing = found.gap, found.weighing
+        if free and gap is not None:
+            w, margin, rows, length = gap.w, gap.margin, gap.rows, _norm(gap.w[:-1])
+            whole = sum(gap.weights)
+            shares = np.array([float(weight / whole) for weight in gap.weights])
+        elif not free and weighing is not None and verdict.coef is not None:
+            w = np.append(verdict.coef, verdict.intercept or 0.0)
+            margin, rows, length = found.margin, weighing.rows, _norm(w)
+            shares = weighing.weights / weighing.weights.sum()
+        else:
+            raise TimeoutError("max_seconds was over before the margin was known.")
+        order = np.argsort(rows)
+        with np.errstate(all="ignore"):
+            dual = problem.signs[rows] * shares / margin.hi / margin.hi
+            w = w / length / margin.hi
+        if not (np.isfinite(w).all() and w[:-1].any() and np.isfinite(dual).all()):
             raise ValueError("The weights are beyond the range of float64: scale the data.")
-        if rule.margin.relative_width > self.tol:
+        if margin.relative_width > self.tol:
             warnings.warn(
-                f"The margin is known to a relative {rule.margin.relative_width:.1e} only: "
+                f"The margin is known to a relative {margin.relative_width:.1e} only: "
                 "max_seconds or the precision of float64 was reached.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        rule.support = taking_part[rule.support]
-        return rule
-
-
-@dataclass
-class _Rule:
-    w: Vector  # the bias last
-    margin: Interval
-    support: Indices
-    dual: Vector
-    verdict: Verdict
-
-
-def _free(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
-    """With ‖z‖ the distance of the hulls, w = 2z/‖z‖² has scores ±1 on the support."""
-    gap = found.gap
-    if gap is None:
-        raise TimeoutError("max_seconds was over before the margin was known.")
-    order = np.argsort(gap.rows)
-    rows, one_side = gap.rows[order], sum(gap.weights) / 2
-    weights = np.array([float(weight / one_side) for weight in gap.weights])[order]
-    with np.errstate(all="ignore"):
-        dual = signs[rows] * weights * 0.5 / gap.margin.hi / gap.margin.hi  # ‖z‖ = 2·hi
-        w = gap.w / _norm(gap.w[:-1]) / gap.margin.hi
-    return _Rule(w, gap.margin, rows, dual, verdict)
-
-
-def _padded(found: Finding, signs: Signs, verdict: Verdict) -> _Rule:
-    """With z the nearest point of the hull, w = z/‖z‖² has scores ±1 on the support."""
-    weighing = found.weighing
-    if weighing is None or verdict.coef is None or verdict.intercept is None:
-        raise TimeoutError("max_seconds was over before the margin was known.")
-    order = np.argsort(weighing.rows)
-    rows = weighing.rows[order]
-    w = np.append(verdict.coef, verdict.intercept)
-    with np.errstate(all="ignore"):
-        dual = weighing.weights[order] / weighing.weights.sum() / found.margin.hi / found.margin.hi
-        w = w / _norm(w) / found.margin.hi
-    return _Rule(w, found.margin, rows, signs[rows] * dual, verdict)
+        return w, margin, part[rows[order]], dual[order], verdict
 
 
 def _norm(w: Vector) -> float:
