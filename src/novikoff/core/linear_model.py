@@ -224,15 +224,17 @@ class LinearModel:
             wrong[part] = self.scheme.errs(scores[: len(part)], codes[part])
         return wrong, counts
 
-    @np.errstate(over="ignore", invalid="ignore")
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; no columns are those of a vector, from 0 on."""
         own = columns if len(columns) > 0 else slice(len(values))
-        scores: Vector = values.dot(self.W[own]) + self.W[-1]
-        if self.averages:
-            lag = values.dot(self.weighted[own]) + self.weighted[-1]
-            scores -= lag / np.maximum(self.totals[0], 1)
-        return scores
+        if self.n_rules == 1 and not self.averages:  # in half the time
+            return np.asarray(np.vdot(values, self.W[own, 0]) + self.W[-1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores: Vector = values.dot(self.W[own]) + self.W[-1]
+            if self.averages:
+                lag = values.dot(self.weighted[own]) + self.weighted[-1]
+                scores -= lag / np.maximum(self.totals[0], 1)
+            return scores
 
     def with_features(self, n_features: int) -> LinearModel:
         """The same rules for more features, whose weights are 0, or for fewer."""

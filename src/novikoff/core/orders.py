@@ -2,7 +2,7 @@
 
 A rule deals out *epochs*, arrays of row numbers. Where an epoch is certain to visit every row
 (``covers``), an epoch without a mistake is a clean cycle. The two maximal rules deal all rows, and
-the loop looks at all their margins before every step: `novikoff.core.greedy`.
+the loop looks at all their margins before every step: `novikoff.core.sweep.climb`.
 
 >>> rng = np.random.default_rng(0)
 >>> sorted(next(Permuted().epochs(Deck(np.arange(5)), rng)).tolist())
@@ -204,13 +204,7 @@ BY_NAME: dict[str, Callable[[], Order]] = {
 
 
 def named(order: str | Order) -> Order:
-    """The rule of that name; a rule is returned as it is.
-
-    Examples
-    --------
-    >>> named("blocks")
-    Blocks(size=64)
-    """
+    """The rule of that name; a rule is returned as it is."""
     if isinstance(order, str):
         if order not in BY_NAME:
             raise ValueError(f"Unknown order {order!r}; there are {', '.join(BY_NAME)}.")

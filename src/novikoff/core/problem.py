@@ -129,26 +129,13 @@ def pose(
 
 
 def products(problem: Problem, w: Vector) -> Vector:
-    """⟨a_i, w⟩ for all rows i.
-
-    Examples
-    --------
-    >>> problem = pose(np.array([[1.0, 2.0]]), np.array([-1], dtype=np.int8), True)
-    >>> products(problem, np.array([3.0, 1.0, 4.0]))
-    array([-9.])
-    """
+    """⟨a_i, w⟩ for all rows i."""
     W = np.append(w[:-1], problem.rows.bias * w[-1])[:, None]
     return scores(problem.X, W)[:, 0] * problem.signs
 
 
 def scores(X: Floats | SparseMatrix, W: Vector) -> Vector:
-    """⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k.
-
-    Examples
-    --------
-    >>> scores(np.array([[1.0, 2.0]]), np.array([[3.0], [1.0], [4.0]]))
-    array([[9.]])
-    """
+    """⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k."""
     if len(W) != X.shape[1] + 1:
         raise ValueError(f"The weights have {len(W)} entries, the rows need {X.shape[1] + 1}.")
     weights = W[:-1, 0] if W.shape[1] == 1 else np.ascontiguousarray(W[:-1])
@@ -163,15 +150,7 @@ def scores(X: Floats | SparseMatrix, W: Vector) -> Vector:
 
 
 def norms(problem: Problem) -> Vector:
-    """‖a_i‖ of every row in the problem's unit, so that no square overflows.
-
-    Examples
-    --------
-    >>> rows = np.array([[3.0, 4.0], [6.0, 8.0]]) * 1e200
-    >>> shares = norms(pose(rows, np.ones(2, dtype=np.int8), False))
-    >>> shares[1] / shares[0]
-    np.float64(2.0)
-    """
+    """‖a_i‖ of every row in the problem's unit, so that no square overflows."""
     out = np.empty(problem.n)
     for begin, end in stretches(problem.X):
         out[begin:end] = _squared_norms(problem.rows, begin, end, 1.0 / problem.unit)
@@ -179,13 +158,7 @@ def norms(problem: Problem) -> Vector:
 
 
 def stretches(X: Floats | SparseMatrix) -> Iterator[tuple[int, int]]:
-    """Ranges of rows, one after the other, of which products take little memory.
-
-    Examples
-    --------
-    >>> list(stretches(np.empty((3000, 100))))
-    [(0, 1310), (1310, 2620), (2620, 3000)]
-    """
+    """Ranges of rows, one after the other, of which products take little memory."""
     n = X.shape[0]
     if isinstance(X, np.ndarray):
         size = DENSE_STRETCH // max(1, X.shape[1])

@@ -56,12 +56,6 @@ def view(X: Floats | SparseMatrix, signs: Signs, fit_intercept: bool) -> Rows:
     Only a CSR matrix with unsorted or repeated indices is copied, to put them in order. Every
     array is marked read-only in the view: the data is never written, and memory maps, frames
     and plain arrays share one compiled kernel.
-
-    Examples
-    --------
-    >>> rows = view(np.array([[1.0, 2.0]]), np.array([-1], dtype=np.int8), True)
-    >>> matrix(rows).tolist(), rows.signs.tolist(), rows.bias
-    ([[1.0, 2.0]], [-1], 1.0)
     """
     bias = 1.0 if fit_intercept else 0.0
     if isinstance(X, np.ndarray):

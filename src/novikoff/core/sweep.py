@@ -4,9 +4,10 @@
         m = ⟨a_i, w⟩                      a_i = y_i·[x_i, 1]
         if m ≤ δ:  w ← w + τ·a_i
 
-`sweep` is that loop, compiled for dense and for CSR rows. `run` repeats it, epoch after epoch
-(`novikoff.core.runs`), until a cycle is clean or a limit is reached. From w = 0 with δ = 0 it
-makes at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
+`sweep` is that loop, compiled for dense and for CSR rows; `climb` is the loop of the maximal
+rules, which look at all rows and act on the worst. `run` repeats them, epoch after epoch
+(`novikoff.core.runs`), until a cycle is clean or a limit is reached. From w = 0 with δ = 0 there
+are at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import numpy as np
 from numba import njit
 
 from novikoff.core.counts import Counts, Recorder, Tape, blank_tape, record
-from novikoff.core.greedy import climb
 from novikoff.core.orders import Greedy, MaxDistance
 from novikoff.core.problem import Problem, norms
 from novikoff.core.rows import Indices, Rows, Vector
@@ -60,24 +60,52 @@ def sweep(
     counts.beyond[0] += beyond
 
 
+@njit(cache=True, nogil=True)
+def climb(
+    rows: Rows, deck: Indices, lengths: Vector, steps: int, update: Update, weights: Vector,
+    w: Vector, counts: Counts, tape: Tape,
+) -> bool:  # fmt: skip
+    """Act on the worst row of the deck, ``steps`` times; True once no row is a mistake (A4).
+
+    The worst has the least (⟨a_i, w⟩ − δ)/‖a_i‖, or ⟨a_i, w⟩ − δ where all ``lengths`` are 1, and
+    is the first among equals. A row of length 0, which no w satisfies, comes last.
+    """
+    shift = update.threshold if update.threshold < np.inf else 0.0
+    for _ in range(steps):
+        i, m, least = -1, 0.0, np.inf
+        for k in deck:
+            margin = dot(rows, k, w)
+            counts.beyond[0] += margin - margin
+            if not margin > update.threshold:
+                violation = (margin - shift) / lengths[k] if lengths[k] > 0.0 else np.inf
+                if i < 0 or violation < least:
+                    i, m, least = k, margin, violation
+        if i < 0:
+            return True
+        squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
+        step = tau(update, m, squared)
+        if len(weights) > 0:
+            step *= weights[i]
+        axpy(step, rows, i, w)
+        if len(counts.weighted) > 0:
+            axpy(counts.totals[0] * step, rows, i, counts.weighted)
+        if len(tape.entries) > 0:
+            record(tape, counts.totals[0], i, m, step, w)
+        counts.per_row[i] += 1
+        counts.totals[0] += 1
+        counts.totals[1] += 1
+        counts.totals[2] += m <= 0.0
+    return False
+
+
 def run(
     problem: Problem, plan: Plan, *, start: Vector | None = None, weights: Vector | None = None
 ) -> Run:
     """Sweep until a clean cycle or a limit; Ctrl-C ends it with ``Stop.INTERRUPTED``.
 
-    Parameters
-    ----------
-    problem, plan
-        The data, and the axes: update, order, limits. Rows of sign 0 take no part.
-    start : array of shape (p,), optional
-        The weights to start from, zero by default; copied.
-    weights : array of shape (n,), optional
-        A factor on the steps of each row; rows of weight 0 take no part.
-
-    Raises
-    ------
-    ValueError
-        If the weights, or a margin, leave the range of float64.
+    It begins with zero weights or a copy of ``start``; ``weights`` are factors on the steps of
+    each row. Rows whose sign or weight is 0 take no part. ValueError if a weight, or a margin,
+    leaves float64.
     """
     state, recorder = Run.begin(problem, plan, start), Recorder(plan.reference)
     rows, update, most = problem.rows, plan.update, plan.limits.most_updates()

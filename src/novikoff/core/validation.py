@@ -65,11 +65,6 @@ def check_labels(y: object) -> Labels:
     """One label per row, none of them missing and each to be told from others.
 
     Dates and times become text.
-
-    Examples
-    --------
-    >>> check_labels(["up", "down"]).tolist()
-    ['up', 'down']
     """
     if y is None:
         raise ValueError("y is missing: every row needs a label.")
@@ -91,26 +86,14 @@ def check_labels(y: object) -> Labels:
 
 
 def plain_label(label: Hashable) -> Label:
-    """A label as JSON can hold it.
-
-    Examples
-    --------
-    >>> plain_label(np.int64(3)), plain_label("up")
-    (3, 'up')
-    """
+    """A label as JSON can hold it."""
     if isinstance(label, np.generic):
         label = label.item()
     return label if isinstance(label, str | int | float | bool) else str(label)
 
 
 def distinct_labels(labels: Labels) -> list[Hashable]:
-    """The different labels, in order where they have one, else in order of their text.
-
-    Examples
-    --------
-    >>> distinct_labels(np.array([3, 1, 3, 2]))
-    [1, 2, 3]
-    """
+    """The different labels, in order where they have one, else in order of their text."""
     values: list[Any] = list(dict.fromkeys(labels.tolist()))
     if len({plain_label(value) for value in values}) < len(values):
         raise ValueError(f"y has different labels that look the same: {values[:10]!r}.")
@@ -123,13 +106,7 @@ def distinct_labels(labels: Labels) -> list[Hashable]:
 def signs_of(
     labels: Labels, positive: Label | None, negative: Label | None
 ) -> npt.NDArray[np.int8]:
-    """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None.
-
-    Examples
-    --------
-    >>> signs_of(check_labels(["up", "down"]), "up", "down").tolist()
-    [1, -1]
-    """
+    """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None."""
     signs = np.full(len(labels), -1, dtype=np.int8)
     for label in distinct_labels(labels):
         plain = plain_label(label)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from numbers import Integral
-from typing import TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,18 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff.core.linear_model import TOO_LARGE, LinearModel
+from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.learners.inputs import (
     LARGEST,
     Example,
     Labels,
     MatrixLike,
+    Rule,
     as_floats,
+    check_classes,
     check_example,
+    check_parameters,
     check_rows,
     pose_unsigned,
     values_of,
@@ -36,7 +40,10 @@ _Found = TypeVar("_Found")
 class LinearLearner(ClassifierMixin, BaseEstimator):
     """The predicting half of a linear classifier: a shell around a `LinearModel`."""
 
+    fit_intercept: bool
+    multi_class: Literal["ovr", "ovo"]
     n_features_in_: int
+    _rules: ClassVar[Mapping[str, Rule]]
     _held: LinearModel  # perhaps with room for features to come
     _labels: list[Hashable]
     _codes: dict[Hashable, int]
@@ -80,6 +87,25 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         except BaseException:
             self.__dict__ = before
             raise
+
+    def _prepare(
+        self, X: MatrixLike, y: npt.ArrayLike | None
+    ) -> tuple[Problem, LinearModel, Indices]:
+        """Check everything; the unsigned problem, zero weights, and the class of each row."""
+        check_parameters(self, self._rules)
+        rows, classes, codes = check_classes(self, X, y)
+        return (
+            pose_unsigned(self, rows, self.fit_intercept),
+            self._blank(classes, rows.shape[1]),
+            codes,
+        )
+
+    def _blank(self, classes: npt.ArrayLike, n_features: int) -> LinearModel:
+        """Zero weights for these classes."""
+        return LinearModel.blank(
+            classes, n_features, fit_intercept=self.fit_intercept, multi_class=self.multi_class,
+            average=getattr(self, "average", False) == "averaged",
+        )  # fmt: skip
 
     @property
     def classes_(self) -> Labels:

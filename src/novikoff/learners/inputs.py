@@ -186,11 +186,7 @@ def _check_factors(weights: Vector) -> None:
 
 
 def class_factor(weights: ClassWeight, label: Hashable) -> float:
-    """The factor on the steps of a class: 1 unless it has a weight.
-
-    >>> class_factor({"spam": 2}, "spam"), class_factor({"spam": 2}, "ham")
-    (2.0, 1.0)
-    """
+    """The factor on the steps of a class: 1 unless it has a weight."""
     if isinstance(weights, str):
         raise ValueError(
             "class_weight='balanced' needs all rows at once: pass the weights as a dict."

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import labels_of, problems_of
@@ -27,10 +26,7 @@ from novikoff.learners.inputs import (
     SECONDS,
     MatrixLike,
     Rule,
-    check_classes,
-    check_parameters,
     is_number,
-    pose_unsigned,
     words,
 )
 
@@ -159,16 +155,10 @@ class MaxMargin(LinearLearner):
             After an exception it is what it was before.
         """
         with self._all_or_nothing():
-            check_parameters(self, self._rules)
-            rows, classes, codes = check_classes(self, X, y)
-            model = LinearModel.blank(
-                classes, rows.shape[1], fit_intercept=self.fit_intercept,
-                multi_class=self.multi_class,
-            )  # fmt: skip
-            problem = pose_unsigned(self, rows, self.fit_intercept)
+            problem, model, codes = self._prepare(X, y)
             limits = Limits(seconds=self.max_seconds)
             found = [
-                self._fit_rule(own, part, labels_of(model.scheme, classes, rule), limits)
+                self._fit_rule(own, part, labels_of(model.scheme, model.classes, rule), limits)
                 for rule, (part, own) in enumerate(problems_of(model.scheme, problem, codes))
             ]
             weights, margins, supports, duals, verdicts = map(list, zip(*found, strict=True))

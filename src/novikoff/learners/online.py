@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.counts import Trace
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.orders import Order, named
+from novikoff.core.orders import BY_NAME, Order, named
 from novikoff.core.rows import Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.single_step import learn_one, numbers_of
@@ -28,12 +28,18 @@ from novikoff.core.updates import Update
 from novikoff.core.voting import votes_of
 from novikoff.learners.base import LinearLearner, one_or_each
 from novikoff.learners.inputs import (
+    BOOLEAN,
+    CLASS_WEIGHT,
+    COUNT_OR_NONE,
+    JOBS,
+    RANDOM_STATE,
+    SECONDS,
+    VERBOSE,
     ClassWeight,
     Example,
     MatrixLike,
     Rule,
     as_floats,
-    check_classes,
     check_example,
     check_parameters,
     check_reference,
@@ -42,9 +48,9 @@ from novikoff.learners.inputs import (
     check_weights,
     class_factor,
     code_labels,
-    pose_unsigned,
     seed_of,
     threads_of,
+    words,
 )
 
 # So many votes are put together well within a second, after Ctrl-C.
@@ -66,13 +72,11 @@ class OnlineLearner(LinearLearner):
     In a stream ``fit_intercept``, ``average`` and ``multi_class`` are those of its first call.
     """
 
-    fit_intercept: bool
     order: str | Order
     average: Literal[False, "averaged", "voted"]
     max_epochs: int | None
     max_updates: int | None
     max_seconds: float | None
-    multi_class: Literal["ovr", "ovo"]
     class_weight: ClassWeight
     warm_start: bool
     trace: bool | npt.ArrayLike
@@ -85,7 +89,34 @@ class OnlineLearner(LinearLearner):
     update_counts_: npt.NDArray[np.int32] | sp.csr_array
     trace_: Trace | list[Trace]
 
-    _rules: ClassVar[Mapping[str, Rule]]
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "fit_intercept": BOOLEAN,
+        "order": Rule(
+            lambda order: (
+                order in BY_NAME
+                if isinstance(order, str)
+                else hasattr(order, "epochs") and not isinstance(order, type)
+            ),
+            f"one of {', '.join(BY_NAME)}, or an object of novikoff.orders",
+        ),
+        "average": Rule(
+            lambda average: average is False or average in ("averaged", "voted"),
+            "False, 'averaged' or 'voted'",
+        ),
+        "max_epochs": COUNT_OR_NONE,
+        "max_updates": COUNT_OR_NONE,
+        "max_seconds": SECONDS,
+        "multi_class": words("ovr", "ovo"),
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": BOOLEAN,
+        "trace": Rule(
+            lambda trace: isinstance(trace, bool | np.bool_) or hasattr(trace, "__len__"),
+            "True, False or a reference w*",
+        ),
+        "random_state": RANDOM_STATE,
+        "n_jobs": JOBS,
+        "verbose": VERBOSE,
+    }
     _open: bool  # whether new classes are taken in
     # The parameters of the last single step, and what it was told of its update.
     _checked: tuple[object, Vector] | None = None
@@ -141,11 +172,9 @@ class OnlineLearner(LinearLearner):
             exception it is what it was before if the training had not begun.
         """
         with self._all_or_nothing():
-            check_parameters(self, self._rules)
             before = self._model if self.warm_start and "_held" in self.__dict__ else None
-            rows, classes, codes = check_classes(self, X, y)
-            blank = self._blank(classes, rows.shape[1])
-            shape = blank.n_rules, blank.n_features
+            problem, blank, codes = self._prepare(X, y)
+            rows, classes, shape = problem.X, blank.classes, (blank.n_rules, blank.n_features)
             start = check_start(coef_init, intercept_init, *shape, self.fit_intercept)
             if start is None and before is not None:
                 start = _resumed(before, blank)
@@ -153,7 +182,7 @@ class OnlineLearner(LinearLearner):
             if weights is not None and not weights.any():
                 raise ValueError("All weights are zero: no row takes part.")
             wants_trace, reference = check_reference(self.trace, *shape, self.fit_intercept)
-            problem, order = pose_unsigned(self, rows, self.fit_intercept), named(self.order)
+            order = named(self.order)
             load_kernels(problem, blank.scheme, order)
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
             plan = Plan(
@@ -332,13 +361,6 @@ class OnlineLearner(LinearLearner):
         if self.converged_ and (moved > 0 or model.averages):
             self._streamed()
         return scores, code
-
-    def _blank(self, classes: npt.ArrayLike, n_features: int) -> LinearModel:
-        """Zero weights for these classes."""
-        return LinearModel.blank(
-            classes, n_features, fit_intercept=self.fit_intercept, multi_class=self.multi_class,
-            average=self.average == "averaged",
-        )  # fmt: skip
 
     def _begin(self, classes: npt.ArrayLike, n_features: int, *, grows: bool = False) -> None:
         """Be at the beginning of a stream; one that ``grows`` takes in new classes."""

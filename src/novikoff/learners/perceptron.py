@@ -9,21 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.orders import BY_NAME, Order
+from novikoff.core.orders import Order
 from novikoff.core.updates import Update, perceptron
-from novikoff.learners.inputs import (
-    BOOLEAN,
-    CLASS_WEIGHT,
-    COUNT_OR_NONE,
-    JOBS,
-    MARGIN,
-    RANDOM_STATE,
-    SECONDS,
-    STEP,
-    VERBOSE,
-    Rule,
-    words,
-)
+from novikoff.learners.inputs import MARGIN, STEP, Rule
 from novikoff.learners.online import OnlineLearner
 
 
@@ -114,34 +102,9 @@ class Perceptron(OnlineLearner):
 
     _of_update = attrgetter("margin", "step")
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "fit_intercept": BOOLEAN,
+        **OnlineLearner._rules,
         "margin": MARGIN,
         "step": STEP,
-        "order": Rule(
-            lambda order: (
-                order in BY_NAME
-                if isinstance(order, str)
-                else hasattr(order, "epochs") and not isinstance(order, type)
-            ),
-            f"one of {', '.join(BY_NAME)}, or an object of novikoff.orders",
-        ),
-        "average": Rule(
-            lambda average: average is False or average in ("averaged", "voted"),
-            "False, 'averaged' or 'voted'",
-        ),
-        "max_epochs": COUNT_OR_NONE,
-        "max_updates": COUNT_OR_NONE,
-        "max_seconds": SECONDS,
-        "multi_class": words("ovr", "ovo"),
-        "class_weight": CLASS_WEIGHT,
-        "warm_start": BOOLEAN,
-        "trace": Rule(
-            lambda trace: isinstance(trace, bool | np.bool_) or hasattr(trace, "__len__"),
-            "True, False or a reference w*",
-        ),
-        "random_state": RANDOM_STATE,
-        "n_jobs": JOBS,
-        "verbose": VERBOSE,
     }
 
     def __init__(
