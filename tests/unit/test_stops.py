@@ -80,16 +80,17 @@ def test_a_run_can_be_interrupted(order: Order) -> None:
     assert go(contradiction(), order, limits).updates == 0  # runs share the interruption
 
 
-def test_a_callback_can_end_a_run() -> None:
-    seen: list[int] = []
+@pytest.mark.parametrize("order", [Cyclic(), MaxDistance()], ids=str)
+def test_a_callback_is_called_after_every_epoch_and_can_end_a_run(order: Order) -> None:
+    seen: list[tuple[int, int]] = []
 
     def watch(state: Run) -> bool:
-        seen.append(state.epochs)
+        seen.append((state.epochs, state.visited))
         return len(seen) == 3
 
-    ran = go(contradiction(), Cyclic(), Limits(), after_epoch=watch)
+    ran = go(contradiction(), order, Limits(), after_epoch=watch)
     assert ran.stops == [Stop.CALLBACK]
-    assert seen == [1, 2, 3]
+    assert seen == [(1, 3), (2, 6), (3, 9)]
 
 
 def test_a_callback_does_not_hide_a_clean_cycle() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from novikoff.core.orders import Cyclic
+from novikoff.core.orders import Cyclic, MaxDistance, MaxResidual, Order
 from novikoff.core.problem import pose
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits, Stop
@@ -227,17 +227,16 @@ PLUS = np.array([1, 1], dtype=np.int8)
 
 
 @pytest.mark.parametrize("storage", ["dense", "csr"])
-def test_a_margin_that_is_not_a_number_is_not_clean(storage: str) -> None:
-    """After one update ⟨a_2, w⟩ = ∞ − ∞."""
+@pytest.mark.parametrize("order", [Cyclic(), MaxDistance(), MaxResidual()], ids=str)
+def test_numbers_beyond_float64_are_not_clean(order: Order, storage: str) -> None:
+    """After one update ⟨a_2, w⟩ = ∞ − ∞, in truth 0, a mistake; or the weights overflow."""
     problem = pose(HUGE if storage == "dense" else csr(HUGE), PLUS, False)
     with pytest.raises(ValueError, match="range of float64"):
-        run(problem, Plan(Perceptron().update, Cyclic(), Limits(epochs=9)))
-
-
-def test_weights_that_overflow_raise() -> None:
-    problem = pose(np.array([[1e308]]), np.array([1], dtype=np.int8), True)
+        run(problem, Plan(Perceptron().update, order, Limits(updates=50)))
+    large = np.array([[1e308]])
+    problem = pose(large if storage == "dense" else csr(large), PLUS[:1], True)
     with pytest.raises(ValueError, match="range of float64"):
-        run(problem, Plan(Perceptron(step=10.0).update, Cyclic(), Limits(9)))
+        run(problem, Plan(Perceptron(step=10.0).update, order, Limits(updates=50)))
 
 
 @pytest.mark.parametrize("update", EXACT_UPDATES, ids=str)
