@@ -41,13 +41,15 @@ def test_rows_in_pieces_and_one_by_one_are_the_same(
     ]
     update = perceptron(margin=1.0, step=0.5)
     rows = csr(X) if sparse else X
-    models[0].learn(rows, codes, update, weights=weights)
+    wrong = models[0].learn(rows, codes, update, weights=weights)
     for part in (slice(0, 1), slice(1, 30), slice(30, 30), slice(30, 80)):
         models[1].learn(rows[part], codes[part], update, weights=weights[part])
     columns = np.arange(6) if sparse else np.arange(0)
-    for x, code, weight in zip(X, codes.tolist(), weights.tolist(), strict=True):
-        if weight > 0.0:
-            learn_one(models[2], columns, x, code, numbers_of(update, weight, True))
+    for i in np.flatnonzero(weights).tolist():
+        numbers = numbers_of(update, weights[i], True)
+        before, _ = learn_one(models[2], columns, X[i], codes[i], numbers)
+        assert wrong[i] == models[2].scheme.errs(before[None, :], codes[i : i + 1])[0]
+    assert 0 < wrong.sum() < np.count_nonzero(weights)
     assert state(models[0]) == state(models[1]) == state(models[2])
     found = [models[2].score_one(columns, x).tolist() for x in X]
     np.testing.assert_allclose(found, models[0].scores(X), rtol=1e-12, atol=1e-12)

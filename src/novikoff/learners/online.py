@@ -324,7 +324,8 @@ class OnlineLearner(LinearLearner):
         New classes and features are taken in once it has been learned.
         """
         new: dict[Hashable, int] = {}
-        model, checked, given = self._held, self._checked, self._of_update(self)
+        model, checked = self._held, self._checked
+        given = self._of_update(self), model.fit_intercept
         if checked is None or checked[0] != given:
             check_parameters(self, self._rules)
             _streams(self)
@@ -340,14 +341,16 @@ class OnlineLearner(LinearLearner):
                 raise ValueError(f"y={label!r} is not one of the classes {self._labels}.") from None
             model = model.with_class(label)
             code = model.classes.tolist().index(label)
-        numbers = checked[1]
+        numbers, factor = checked[1], 1.0
         if self.class_weight is not None:
             factor = class_factor(self.class_weight, _plain(y))
-            if factor == 0.0:  # a class of weight 0 takes no part
-                return model.score_one(columns, values), code
             numbers = numbers_of(self._update(), factor, model.fit_intercept)
         try:
-            scores, moved = learn_one(model, columns, values, code, numbers)
+            if factor == 0.0:  # a class of weight 0 takes no part
+                check_example(x)
+                scores, moved = model.score_one(columns, values), 0
+            else:
+                scores, moved = learn_one(model, columns, values, code, numbers)
         except ValueError:
             check_example(x)  # names a value that is not finite, if that is why
             raise
