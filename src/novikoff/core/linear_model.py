@@ -227,8 +227,6 @@ class LinearModel:
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; no columns are those of a vector, from 0 on."""
         own = columns if len(columns) > 0 else slice(len(values))
-        if self.n_rules == 1 and not self.averages:  # in half the time
-            return np.asarray(np.vdot(values, self.W[own, 0]) + self.W[-1])
         with np.errstate(over="ignore", invalid="ignore"):
             scores: Vector = values.dot(self.W[own]) + self.W[-1]
             if self.averages:

@@ -41,9 +41,9 @@ def sweep_classes(
     for k in range(first, last):
         i = epoch[k]
         dots(rows, i, W, products)
+        for c in range(len(products) if len(counts.scores) > 0 else 0):
+            counts.scores[k - first, c] = products[c]
         for c in range(len(products)):
-            if len(counts.scores) > 0:
-                counts.scores[k - first, c] = products[c]
             sign = float(sides[codes[i], c])
             if sign == 0.0 or not active[c]:
                 continue

@@ -192,14 +192,17 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         if "_held" not in self.__dict__:
             return None
         model, (columns, values) = self._held, self._locate(x)
+        if len(self._labels) <= 2 and not model.averages and not model.votes:  # in half the time
+            w = model.W[:, 0]
+            score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]
+            if -LARGEST <= score <= LARGEST:
+                return self._labels[min(int(score > 0.0), len(self._labels) - 1)]
         if model.votes:
             row = np.zeros((1, self.n_features_in_))
             row[0, columns if len(columns) > 0 else slice(len(values))] = values
             scores = model.scores(row)[0]
         else:
             scores = model.score_one(columns, values)
-        if len(scores) == 1 and -LARGEST <= (score := scores.item()) <= LARGEST:  # the common case
-            return self._labels[min(score > 0.0, len(self._labels) - 1)]
         if not np.isfinite(scores).all():
             check_example(x)
             raise ValueError(TOO_LARGE)
