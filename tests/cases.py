@@ -11,21 +11,21 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from novikoff.core.counts import Recorder, Trace
+from novikoff.core.counts import Trace
 from novikoff.core.orders import (
     Blocks,
     Chaotic,
     Cyclic,
     Deck,
     Fixed,
+    Order,
     Permuted,
     Random,
-    Sequence,
     named,
 )
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.runs import Run
+from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from tests.oracle import Reference, Rule, signed
@@ -95,7 +95,7 @@ def _forever(n: int) -> Iterator[int]:
     return itertools.cycle([*range(n), *reversed(range(n))])
 
 
-SEQUENCES: dict[str, Callable[[int], Sequence]] = {
+SEQUENCES: dict[str, Callable[[int], Order]] = {
     "cyclic": lambda n: Cyclic(),
     "fixed": lambda n: Fixed(),
     "permuted": lambda n: Permuted(),
@@ -146,15 +146,21 @@ def learn(
     *,
     X: Floats | SparseMatrix | None = None,
     seed: int = 0,
+    average: bool = False,
     **options: Any,
 ) -> tuple[Run, Trace]:
     """Run one of `RULES` on the case, or on ``X`` in its place, traced against w*."""
     order = SEQUENCES[rule](len(case.X)) if rule in SEQUENCES else named(rule)
     problem = pose(case.X if X is None else X, case.signs, case.fit_intercept)
-    rng, recorder = np.random.default_rng(seed), Recorder(case.w_star)
-    ran = run(problem, move.update, order, limits, rng, recorder=recorder, **options)
-    assert ran.trace is not None
-    return ran, ran.trace
+    plan = Plan(move.update, order, limits, seed, average, trace=True, reference=case.w_star)
+    ran = run(problem, plan, **options)
+    return ran, ran.traces[0]
+
+
+def average(ran: Run) -> Vector:
+    """The mean of w over all steps, of a single rule."""
+    visited = np.maximum(ran.counts.totals[0], 1)
+    return np.asarray((ran.W - ran.counts.weighted / visited)[:, 0])
 
 
 def assert_same_run(ran: Run, reference: Reference, *, exact: bool = True) -> None:
@@ -162,7 +168,7 @@ def assert_same_run(ran: Run, reference: Reference, *, exact: bool = True) -> No
 
     Where sums are ``exact``, as of integers, to the last bit; elsewhere up to rounding.
     """
-    trace = ran.trace
+    trace = ran.traces[0]
     assert trace is not None
     assert trace.index.tolist() == [act.row for act in reference.acts]
     margin = [act.margin for act in reference.acts]
@@ -170,9 +176,9 @@ def assert_same_run(ran: Run, reference: Reference, *, exact: bool = True) -> No
     if exact:
         assert trace.margin.tolist() == margin
         assert trace.tau.tolist() == tau
-        assert ran.w.tolist() == reference.w.tolist()
+        assert ran.W[:, 0].tolist() == reference.w.tolist()
     else:
-        np.testing.assert_allclose(ran.w, reference.w, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(ran.W[:, 0], reference.w, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(trace.margin, margin, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(trace.tau, tau, rtol=1e-9)
     assert_books_agree(ran, trace)
@@ -183,7 +189,7 @@ def assert_same_run(ran: Run, reference: Reference, *, exact: bool = True) -> No
 
 def assert_books_agree(ran: Run, trace: Trace) -> None:
     """Check the counts against the trace."""
-    per_row = ran.counts.per_row
+    per_row = ran.update_counts.toarray()[0]
     assert ran.updates == len(trace)
     assert per_row.tolist() == np.bincount(trace.index, minlength=len(per_row)).tolist()
     assert np.all(np.diff(trace.step) > 0)

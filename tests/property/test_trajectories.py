@@ -14,13 +14,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff.core.counts import Recorder
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.orders import Cyclic, Deck, Permuted
-from novikoff.core.orders import Sequence as Order
+from novikoff.core.orders import Cyclic, Deck, Order, Permuted
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, SparseMatrix, Vector
-from novikoff.core.runs import Run
+from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from tests.cases import Signs, csr
@@ -54,14 +52,13 @@ def problems(draw: st.DrawFn, entries: st.SearchStrategy[float]) -> tuple[Vector
 def traced(
     X: Floats | SparseMatrix, signs: Signs, order: Order, fit_intercept: bool, rule: Perceptron
 ) -> Run:
-    problem, rng = pose(X, signs, fit_intercept), np.random.default_rng(1)
-    return run(problem, rule.update, order, Limits(epochs=EPOCHS), rng, recorder=Recorder())
+    plan = Plan(rule.update, order, Limits(epochs=EPOCHS), seed=1, trace=True)
+    return run(pose(X, signs, fit_intercept), plan)
 
 
 def path(ran: Run) -> tuple[list[int], list[float]]:
     """The rows that were acted on, and the weights at the end."""
-    assert ran.trace is not None
-    return ran.trace.index.tolist(), ran.w.tolist()
+    return ran.traces[0].index.tolist(), ran.W[:, 0].tolist()
 
 
 @given(problems(integers), st.booleans(), orders, st.sampled_from([-30, 0, 40]))
@@ -87,16 +84,15 @@ def test_every_update_follows_the_rule_up_to_rounding(
     form = csr(X) if sparse else X
     ran = traced(form, signs, order, fit_intercept, rule)
     assert path(traced(form, signs, order, fit_intercept, rule)) == path(ran)
-    assert ran.trace is not None
     A = signed(X, signs, fit_intercept)
     w = np.zeros(A.shape[1])
-    for i, m in zip(ran.trace.index, ran.trace.margin, strict=True):
+    for i, m in zip(ran.traces[0].index, ran.traces[0].margin, strict=True):
         assert m <= delta
         terms = [Fraction(a) * Fraction(v) for a, v in zip(A[i].tolist(), w.tolist(), strict=True)]
         rounding = sum(map(abs, terms)) * len(terms) * Fraction(2) ** -52 + Fraction(2) ** -1060
         assert abs(Fraction(float(m)) - sum(terms)) <= rounding
         w += A[i]
-    assert ran.w.tolist() == w.tolist()
+    assert ran.W[:, 0].tolist() == w.tolist()
 
 
 @given(

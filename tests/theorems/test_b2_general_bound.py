@@ -29,7 +29,7 @@ def test_updates_are_bounded(rule: str, delta: float, distance: float) -> None:
     start *= distance / np.linalg.norm(start)
     ran, _ = learn(case, rule, Perceptron(margin=delta), Limits(epochs=50_000), start=start)
     assert ran.converged
-    assert (case.rows @ ran.w > delta - 1e-9).all()
+    assert (case.rows @ ran.W[:, 0] > delta - 1e-9).all()
     assert_bounded(ran.updates, case, start=start, delta=delta)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
+from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.theory import mistake_bound
@@ -29,16 +30,10 @@ def listen(
     for first in range(0, len(stream), chunk):
         rows = stream[first : first + chunk]
         problem = pose(case.X[rows], case.signs[rows], case.fit_intercept)
-        ran = run(
-            problem,
-            Perceptron().update,
-            Cyclic(),
-            Limits(epochs=1),
-            np.random.default_rng(0),
-            start=np.zeros_like(w) if forget else w,
-        )
+        plan = Plan(Perceptron().update, Cyclic(), Limits(epochs=1))
+        ran = run(problem, plan, start=np.zeros_like(w) if forget else w)
         assert ran.visited == len(rows)
-        w = ran.w
+        w = ran.W[:, 0]
         mistakes += ran.mistakes
     return mistakes, w
 

@@ -17,7 +17,7 @@ import novikoff as nv
 from novikoff.core import linear_model
 from novikoff.core.orders import Deck
 from novikoff.core.rows import Indices
-from novikoff.learners import perceptron
+from novikoff.learners import online
 from novikoff.learners.inputs import Example
 
 Matrix = npt.NDArray[np.float64]
@@ -119,7 +119,7 @@ def test_a_refused_example_brings_neither_class_nor_feature() -> None:
 
 def test_ctrl_c_before_the_training_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     clf = nv.Perceptron().fit(X, Y)
-    monkeypatch.setattr(perceptron, "train", interrupt)
+    monkeypatch.setattr(online, "train", interrupt)
     monkeypatch.setattr(linear_model, "pose", interrupt)
     calls: list[Call] = [
         lambda clf: clf.fit(np.ones((60, 7)), Y),
@@ -151,7 +151,7 @@ def test_ctrl_c_in_training_leaves_what_was_learned() -> None:
 def test_ctrl_c_leaves_votes_if_they_are_not_too_many(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(perceptron, "_MOST_VOTES", most)
+    monkeypatch.setattr(online, "MOST_VOTES", most)
     labels = np.random.default_rng(1).integers(0, 2, 60)
     clf = nv.Perceptron(order=StopsAt(2), average="voted")
     with pytest.raises(KeyboardInterrupt):

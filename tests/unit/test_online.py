@@ -251,6 +251,21 @@ def test_a_class_of_weight_zero_takes_no_part_in_single_steps(
     np.testing.assert_allclose(one.coef_, rows.coef_, rtol=1e-9)
 
 
+def test_a_new_class_of_weight_zero_is_known_from_then_on() -> None:
+    clf = nv.Perceptron(class_weight={"b": 0.0}).learn_one({"x": 1.0}, "a")
+    assert clf.learn_one({"z": 1.0}, "b").classes_.tolist() == ["a", "b"]
+    assert (clf.n_updates_, clf.n_features_in_) == (1, 2)
+    with pytest.raises(ValueError, match="Feature 'z' is nan"):
+        clf.learn_one({"z": np.nan}, "b")
+
+
+def test_single_steps_keep_to_the_intercept_of_the_last_fit() -> None:
+    clf = nv.Perceptron().learn_one([1.0], 0).set_params(fit_intercept=False)
+    clf.fit([[1.0], [-1.0]], [1, 0]).learn_one([1.0], 0)
+    assert clf.n_updates_ == 2
+    assert clf.intercept_.tolist() == [0.0]
+
+
 def test_features_that_were_never_seen_have_no_weight() -> None:
     assert nv.Perceptron().learn_one({}, "x").predict_one({"a": 1.0}) == "x"
     numbered = nv.Perceptron().learn_one({5: 1.0}, "x").learn_one({6: 1.0}, "y")

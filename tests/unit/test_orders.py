@@ -15,7 +15,7 @@ from novikoff.core.rows import Indices
 from tests.cases import SEQUENCES
 
 
-def deal(order: orders.Sequence, deck: Deck, count: int, seed: int = 0) -> list[Indices]:
+def deal(order: orders.Order, deck: Deck, count: int, seed: int = 0) -> list[Indices]:
     return list(itertools.islice(order.epochs(deck, np.random.default_rng(seed)), count))
 
 
@@ -115,15 +115,14 @@ def test_chaotic_deals_the_callers_sequence_in_windows() -> None:
     assert [e.tolist() for e in epochs] == [[7, 8, 8, 9], [7, 9, 8, 7], [9, 8, 8, 7]]
 
 
-@pytest.mark.parametrize("odd", [1.5, "1", None, 2**70])
+@pytest.mark.parametrize("odd", [1.5, "1", None])
 def test_rows_and_sizes_are_whole_numbers(odd: object) -> None:
     with pytest.raises(ValueError, match="whole numbers"):
         deal(Chaotic(cast("list[int]", [0, odd, 2]), window=3), deck_of(range(3)), 1)
-    if not isinstance(odd, int):
-        with pytest.raises(ValueError, match="at least one row"):
-            Blocks(cast(int, odd))
-        with pytest.raises(ValueError, match="cannot visit"):
-            deal(Chaotic([0, 1, 2], window=cast(int, odd)), deck_of(range(3)), 1)
+    with pytest.raises(ValueError, match="at least one row"):
+        Blocks(cast(int, odd))
+    with pytest.raises(ValueError, match="cannot visit"):
+        deal(Chaotic([0, 1, 2], window=cast(int, odd)), deck_of(range(3)), 1)
 
 
 def test_chaotic_allows_gaps_of_exactly_a_window() -> None:

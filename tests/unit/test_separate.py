@@ -27,6 +27,7 @@ import novikoff as nv
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
 from novikoff.core.rows import Vector
+from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.updates import perceptron
@@ -140,8 +141,7 @@ def test_the_bound_holds_for_the_perceptron() -> None:
     assert verdict.margin.hi >= case.margin
     assert verdict.mistake_bound is not None
     problem = pose(case.X, case.signs, True)
-    rng = np.random.default_rng(0)
-    done = run(problem, perceptron(), Cyclic(), Limits(epochs=10_000), rng)
+    done = run(problem, Plan(perceptron(), Cyclic(), Limits(epochs=10_000)))
     assert done.mistakes <= verdict.mistake_bound
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from novikoff.core.orders import Chaotic, Cyclic, MaxDistance, Order, Permuted, Random
 from novikoff.core.problem import Problem, pose
-from novikoff.core.runs import Run
+from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
 from tests.cases import SEQUENCES, planted, planted_integers
@@ -28,19 +28,17 @@ def go(
     start: Vector | None = None,
     after_epoch: Callable[[Run], bool] | None = None,
 ) -> Run:
-    rng = np.random.default_rng(0)
-    return run(
-        problem, Perceptron().update, order, limits, rng, start=start, after_epoch=after_epoch
-    )
+    plan = Plan(Perceptron().update, order, limits, after_epoch=after_epoch)
+    return run(problem, plan, start=start)
 
 
 @pytest.mark.parametrize("order", SEQUENCES)
 def test_a_clean_end_is_clean(order: str) -> None:
     case = planted(1, 60, 4)
     ran = go(pose(case.X, case.signs, True), SEQUENCES[order](60), Limits(epochs=5000))
-    assert ran.stop is Stop.CLEAN
+    assert ran.stops == [Stop.CLEAN]
     assert ran.converged
-    assert (margins(case.rows, ran.w) > 0).all()
+    assert (margins(case.rows, ran.W[:, 0]) > 0).all()
 
 
 def test_a_lucky_epoch_of_random_draws_is_not_a_clean_cycle() -> None:
@@ -48,13 +46,13 @@ def test_a_lucky_epoch_of_random_draws_is_not_a_clean_cycle() -> None:
     X = np.array([[1.0], [-1.0]])
     problem = pose(X, np.array([1, 1], dtype=np.int8), False)
     ran = go(problem, Random([1.0, 1e-12]), Limits(epochs=50))
-    assert ran.stop is Stop.EPOCHS
+    assert ran.stops == [Stop.EPOCHS]
 
 
 @pytest.mark.parametrize("order", [Cyclic(), Permuted(), Random(), MaxDistance()], ids=str)
 def test_inseparable_data_never_ends_clean(order: Order) -> None:
     ran = go(contradiction(), order, Limits(epochs=7))
-    assert ran.stop is Stop.EPOCHS
+    assert ran.stops == [Stop.EPOCHS]
     assert not ran.converged
     assert (ran.epochs, ran.visited) == (7, 21)
 
@@ -63,9 +61,9 @@ def test_inseparable_data_never_ends_clean(order: Order) -> None:
 def test_the_time_limit(order: Order) -> None:
     """No time at all: stopped at the first look at the clock."""
     ran = go(contradiction(), order, Limits(seconds=0.0))
-    assert ran.stop is Stop.SECONDS
+    assert ran.stops == [Stop.SECONDS]
     ran = go(contradiction(), order, Limits(seconds=0.01))
-    assert ran.stop is Stop.SECONDS
+    assert ran.stops == [Stop.SECONDS]
 
 
 @pytest.mark.parametrize("order", [Cyclic(), MaxDistance()], ids=str)
@@ -76,34 +74,35 @@ def test_a_run_can_be_interrupted(order: Order) -> None:
         raise KeyboardInterrupt
 
     ran = go(contradiction(), order, limits, after_epoch=interrupt)
-    assert ran.stop is Stop.INTERRUPTED
+    assert ran.stops == [Stop.INTERRUPTED]
     assert limits.interrupted
-    assert ran.counts.per_row.sum() == ran.updates > 0
+    assert ran.update_counts.toarray()[0].sum() == ran.updates > 0
     assert go(contradiction(), order, limits).updates == 0  # runs share the interruption
 
 
-def test_a_callback_can_end_a_run() -> None:
-    seen: list[int] = []
+@pytest.mark.parametrize("order", [Cyclic(), MaxDistance()], ids=str)
+def test_a_callback_is_called_after_every_epoch_and_can_end_a_run(order: Order) -> None:
+    seen: list[tuple[int, int]] = []
 
     def watch(state: Run) -> bool:
-        seen.append(state.epochs)
+        seen.append((state.epochs, state.visited))
         return len(seen) == 3
 
-    ran = go(contradiction(), Cyclic(), Limits(), after_epoch=watch)
-    assert ran.stop is Stop.CALLBACK
-    assert seen == [1, 2, 3]
+    ran = go(contradiction(), order, Limits(), after_epoch=watch)
+    assert ran.stops == [Stop.CALLBACK]
+    assert seen == [(1, 3), (2, 6), (3, 9)]
 
 
 def test_a_callback_does_not_hide_a_clean_cycle() -> None:
     case = planted_integers(2, 10, 3)
     problem = pose(case.X, case.signs, True)
     ran = go(problem, Cyclic(), Limits(), start=case.w_star, after_epoch=lambda _: True)
-    assert ran.stop is Stop.CLEAN
+    assert ran.stops == [Stop.CLEAN]
 
 
 def test_a_sequence_that_ends_ends_the_run() -> None:
     ran = go(contradiction(), Chaotic([0, 1, 2] * 4, window=3), Limits())
-    assert ran.stop is Stop.EXHAUSTED
+    assert ran.stops == [Stop.EXHAUSTED]
     assert ran.visited == 12
 
 

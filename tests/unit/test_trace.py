@@ -5,29 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Recorder, Trace, record
-from novikoff.core.orders import Permuted
+from novikoff.core.counts import Recorder, record
+from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
+from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from tests.cases import learn, planted, planted_integers
-from tests.oracle import Aggressive, Perceptron, Rule
-
-
-def trace_of(recorder: Recorder, update: Rule, *, n: int = 50, epochs: int = 6) -> Trace:
-    case = planted_integers(1, n, 6)
-    problem = pose(case.X, case.signs, True)
-    rng = np.random.default_rng(2)
-    ran = run(problem, update.update, Permuted(), Limits(epochs), rng, recorder=recorder)
-    assert ran.trace is not None
-    assert len(ran.trace) == ran.updates
-    return ran.trace
+from tests.oracle import Aggressive, Perceptron
 
 
 def test_replaying_the_trace_gives_its_numbers() -> None:
     case = planted_integers(1, 50, 6)
     A, w_star = case.rows, case.w_star
-    trace = trace_of(Recorder(w_star), Perceptron())
+    ran, trace = learn(case, "permuted", Perceptron(), Limits(6))
+    assert len(trace) == ran.updates
     assert trace.inner is not None
     assert trace.cosine is not None
     w = np.zeros(7)
@@ -42,7 +34,9 @@ def test_replaying_the_trace_gives_its_numbers() -> None:
 
 
 def test_a_long_trace_takes_many_tapes() -> None:
-    trace = trace_of(Recorder(), Aggressive(), n=60, epochs=100)
+    case = planted_integers(1, 60, 6)
+    plan = Plan(Aggressive().update, Cyclic(), Limits(epochs=100), trace=True)
+    (trace,) = run(pose(case.X, case.signs, True), plan).traces
     assert trace.step.tolist() == list(range(6000))  # more than one tape
     assert trace.inner is None
     assert trace.cosine is None
@@ -60,7 +54,7 @@ def test_an_update_raises_its_margin_by_the_squared_norm() -> None:
 def test_greedy_runs_are_traced_too(rule: str) -> None:
     ran, trace = learn(planted(4, 40, 5), rule, Perceptron(), Limits())
     assert trace.step.tolist() == list(range(ran.updates))
-    assert trace.squared_norm[-1] == pytest.approx(float(ran.w @ ran.w), rel=1e-12)
+    assert trace.squared_norm[-1] == pytest.approx(float(ran.W[:, 0] @ ran.W[:, 0]), rel=1e-12)
 
 
 def test_the_angle_to_a_zero_vector_is_no_division_by_zero() -> None:

@@ -22,24 +22,24 @@ TAPE_LENGTH = 1 << 12  # updates
 
 
 class Counts(NamedTuple):
-    """What kernels count, of one rule or of K; arrays that nobody asked for are empty."""
+    """What kernels count for K rules; arrays that nobody asked for have no rows."""
 
-    totals: Indices  # (3,) or (3, K): rows visited, updates, mistakes (updates with m ≤ 0)
-    per_row: npt.NDArray[np.int32]  # (n,) or (n, K): updates on each row, the dual variables (A8)
-    weighted: Vector  # (p,) or (p, K): Σ t·τ·a_i, from which the mean of all w follows (A9)
-    wrong: npt.NDArray[np.uint8]  # (n,): rows that were not predicted right before their update
+    totals: Indices  # (3, K): rows visited, updates, mistakes (updates with m ≤ 0)
+    per_row: npt.NDArray[np.int32]  # (n, K): updates on each row, the dual variables (A8)
+    weighted: Vector  # (p, K): Σ t·τ·a_i, from which the mean of all w follows (A9)
+    scores: Vector  # (visits of one call, K): ⟨x, w⟩ + b of each row before its update
     beyond: Vector  # (1,): 0, or NaN once a margin has left float64
 
+    @classmethod
+    def blank(cls, n: int, p: int, n_rules: int) -> Counts:
+        """Nothing counted yet, for n rows; p is 0 if no average is kept."""
+        totals, per_row = np.zeros((3, n_rules), np.int64), np.zeros((n, n_rules), np.int32)
+        return cls(totals, per_row, np.zeros((p, n_rules)), np.empty((0, n_rules)), np.zeros(1))
 
-def blank_counts(n: int, shape: tuple[int, ...], average: bool) -> Counts:
-    """Nothing counted yet, for a run over n rows with weights of that shape."""
-    return Counts(
-        np.zeros((3, *shape[1:]), dtype=np.int64),
-        np.zeros((n, *shape[1:]), dtype=np.int32),
-        np.zeros((shape[0] if average else 0, *shape[1:])),
-        np.zeros(0, dtype=np.uint8),
-        np.zeros(1),
-    )
+    def of_single_rule(self) -> Counts:
+        """The same arrays without the dimension of the rules, of which there is one."""
+        columns = self.totals[:, 0], self.per_row[:, 0], self.weighted[:, 0], self.scores[:, 0]
+        return Counts(*columns, self.beyond)
 
 
 def check_range(w: Vector, counts: Counts) -> None:
@@ -49,20 +49,6 @@ def check_range(w: Vector, counts: Counts) -> None:
             "The weights grew beyond the range of float64: scale the data down "
             "(for instance to unit variance) or reduce the step."
         )
-
-
-def averaged(w: Vector, weighted: Vector, visited: npt.ArrayLike) -> Vector:
-    """The mean of the weights over all steps (A9; Freund and Schapire 1999).
-
-    The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, t counted
-    from 0: nothing needs to be done at the steps without an update.
-
-    Examples
-    --------
-    >>> averaged(np.array([4.0]), np.array([6.0]), 3)  # of 1, 1 and 4: 3 was added at t = 2
-    array([2.])
-    """
-    return np.asarray(w - weighted / np.maximum(visited, 1))
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose, scores
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.schemes import OneVsOne, OneVsRest, Scheme, Sides, scheme_for, signs_of
+from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
+from novikoff.core.schemes import Scheme, scheme_for
 from novikoff.core.voting import Votes
 
 if TYPE_CHECKING:
     from novikoff.core.counts import Counts
-    from novikoff.core.training import Training
+    from novikoff.core.runs import Run
     from novikoff.core.updates import Update
 
 Labels: TypeAlias = npt.NDArray[np.generic]
+
+# Rows of a piece whose scores are kept at once.
+MAX_SCORES = 1 << 14
+TOO_LARGE = "The score of x, or an update by it, is beyond the range of float64: scale x down."
 
 
 @dataclass(eq=False)
@@ -44,8 +48,8 @@ class LinearModel:
     totals: Indices  # (3, n_rules): rows visited, updates and mistakes
     votes: list[Votes] = field(default_factory=list)  # for each rule, if its earlier selves vote
     multi_class: str = "ovr"  # the scheme for more than two classes, or "ovo"
-    radius: float = 0.0  # the largest ‖a_i‖ that `learn` has seen, rounded up
-    sides: Sides = field(init=False, repr=False)
+    radius: float = 0.0  # the largest ‖a_i‖ that has moved a rule, or a larger one, rounded up
+    sides: Signs = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.sides = self.scheme.sides
@@ -70,12 +74,12 @@ class LinearModel:
 
     @classmethod
     def trained(
-        cls, training: Training, classes: Labels, fit_intercept: bool, multi_class: str = "ovr"
+        cls, run: Run, classes: Labels, fit_intercept: bool, multi_class: str = "ovr"
     ) -> LinearModel:
-        """The rules that training ended with."""
+        """The rules that a run ended with."""
         scheme = scheme_for(len(classes), multi_class)
-        parts = training.weighted, training.totals
-        return cls(classes, scheme, training.W, fit_intercept, *parts, [], multi_class)
+        parts = run.counts.weighted, run.counts.totals
+        return cls(classes, scheme, run.W, fit_intercept, *parts, [], multi_class)
 
     @property
     def n_features(self) -> int:
@@ -103,7 +107,11 @@ class LinearModel:
         return int(self.totals[2].sum())
 
     def decisive(self) -> Vector:
-        """The weights that predict: the average over all steps where it is kept, or W."""
+        """The weights that predict: their average over all steps, where it is kept, or W (A9).
+
+        The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, t counted
+        from 0: nothing needs to be done at the steps without an update.
+        """
         if not self.averages:
             return self.W
         averaged: Vector = self.W - self.weighted / np.maximum(self.totals[0], 1)
@@ -156,9 +164,9 @@ class LinearModel:
         -------
         array of bool
             Which rows were not predicted right before they were learned; a tie is wrong, and w
-            predicts even where the average will. Empty for one-vs-one, whose votes are not kept.
+            predicts even where the average will. Rows of weight 0 are right.
         """
-        from novikoff.core.counts import Counts, check_range  # here, for those who only predict
+        from novikoff.core.counts import check_range  # here, for those who only predict
 
         width = X.shape[1]
         touched: Indices | slice = slice(None)  # the weights that these rows can change
@@ -169,12 +177,13 @@ class LinearModel:
             if 8 * X.nnz <= self.n_features:
                 touched = np.append(np.unique(X.indices), self.n_features)
         problem = pose(X, np.ones(X.shape[0], dtype=np.int8), self.fit_intercept, first=first)
-        wrong, none = np.zeros(problem.n, dtype=np.uint8), np.empty((0, self.n_rules), np.int32)
-        counts = Counts(self.totals, none, self.weighted, wrong, np.zeros(1))
+        codes = codes.astype(np.int64, copy=False)
         parts = (self.W, self.weighted) if self.averages else (self.W,)
         before, totals = [part[touched].copy() for part in parts], self.totals.copy()
         try:
-            self._sweep(problem, codes.astype(np.int64, copy=False), update, weights, counts)
+            wrong, counts = self._sweep(
+                problem, codes.astype(np.int64, copy=False), update, weights
+            )
             check_range(self.W[touched], counts)
         except BaseException:
             self.totals[:] = totals
@@ -182,68 +191,48 @@ class LinearModel:
                 part[touched] = kept
             raise
         self.votes, self.radius = [], max(self.radius, problem.radius)
-        return wrong.view(np.bool_)[: 0 if isinstance(self.scheme, OneVsOne) else None]
+        return wrong
 
     def _sweep(
-        self,
-        problem: Problem,
-        codes: Indices,
-        update: Update,
-        weights: Vector | None,
-        counts: Counts,
-    ) -> None:
+        self, problem: Problem, codes: Indices, update: Update, weights: Vector | None
+    ) -> tuple[npt.NDArray[np.bool_], Counts]:
         from novikoff.core.counts import Counts, blank_tape
-        from novikoff.core.one_vs_rest import sweep_classes
         from novikoff.core.runs import ENTRIES_PER_CALL
         from novikoff.core.sweep import sweep
+        from novikoff.core.training import sweep_classes
 
         epoch = np.arange(problem.n) if weights is None else np.flatnonzero(weights)
         factors = np.empty(0) if weights is None else weights
         unlimited, active = np.iinfo(np.int64).max, np.ones(self.n_rules, dtype=np.bool_)
-        none, tape = np.empty(0, dtype=np.int32), blank_tape()
-        stride = problem.rows_within(ENTRIES_PER_CALL // self.n_rules)
+        stride = min(problem.rows_within(ENTRIES_PER_CALL // self.n_rules), MAX_SCORES)
+        scores, wrong = np.empty((stride, self.n_rules)), np.zeros(problem.n, dtype=np.bool_)
+        none = np.empty((0, self.n_rules), dtype=np.int32)
+        counts = Counts(self.totals, none, self.weighted, scores, np.zeros(1))
+        signed = problem.resigned(self.sides[codes, 0]).rows
         for first in range(0, len(epoch), stride):
             part = epoch[first : first + stride]
-            if isinstance(self.scheme, OneVsRest):
-                sweep_classes(
-                    problem.rows, codes, part, 0, len(part), update, factors, self.W, counts,
-                    active, unlimited,
+            if self.n_rules == 1:
+                own, w = counts.of_single_rule(), self.W[:, 0]
+                sweep(
+                    signed, part, 0, len(part), update, factors, w, own, blank_tape(), unlimited
                 )  # fmt: skip
-                continue
-            for rule in range(self.n_rules):
-                signs = signs_of(codes, self.sides, rule)
-                rows, visits = problem.resigned(signs).rows, part[signs[part] != 0]
-                totals = np.ascontiguousarray(self.totals[:, rule])
-                weighted = np.ascontiguousarray(self.weighted[:, rule])
-                w = np.ascontiguousarray(self.W[:, rule])
-                own = Counts(totals, none, weighted, counts.wrong, counts.beyond)
-                sweep(rows, visits, 0, len(visits), update, factors, w, own, tape, unlimited)
-                if self.n_rules > 1:  # a single column is no copy
-                    self.totals[:, rule], self.weighted[:, rule] = totals, weighted
-                    self.W[:, rule] = w
-
-    def learn_one(
-        self, columns: Indices, values: Vector, code: int, update: Update, weight: float = 1.0
-    ) -> int:
-        """Look at one example: how many rules it updated.
-
-        −1, and nothing is done, if a number would leave float64. No columns are all of them.
-        """
-        from novikoff.core.one_vs_rest import learn_example, numbers_of
-
-        if weight == 0.0:  # a class of weight 0 takes no part
-            return 0
-        numbers = numbers_of(update, weight, self.fit_intercept)
-        rules = self.W, self.weighted, self.totals
-        return int(learn_example(columns, values, self.sides[code], *rules, numbers))
+            else:
+                sweep_classes(
+                    problem.rows, codes, self.sides, part, 0, len(part), update, factors, self.W,
+                    counts, active, unlimited,
+                )  # fmt: skip
+            wrong[part] = self.scheme.errs(scores[: len(part)], codes[part])
+        return wrong, counts
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
-        """The scores of one example, as a row."""
-        found: Vector = values @ self.W[columns] + self.W[-1]
-        if self.averages:
-            lag = values @ self.weighted[columns] + self.weighted[-1]
-            found = found - lag / np.maximum(self.totals[0], 1)
-        return found[None, :]
+        """The scores of one example; no columns are those of a vector, from 0 on."""
+        own = columns if len(columns) > 0 else slice(len(values))
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores: Vector = values.dot(self.W[own]) + self.W[-1]
+            if self.averages:
+                lag = values.dot(self.weighted[own]) + self.weighted[-1]
+                scores -= lag / np.maximum(self.totals[0], 1)
+            return scores
 
     def with_features(self, n_features: int) -> LinearModel:
         """The same rules for more features, whose weights are 0, or for fewer."""

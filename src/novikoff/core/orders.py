@@ -1,9 +1,8 @@
 """The index rules: which row comes next (A4; Rem 1.38 of the source notes).
 
-A rule that can be known ahead of the run is a `Sequence`: it deals out *epochs*, arrays of
-row numbers. Where an epoch is certain to visit every row (``covers``), an epoch without a
-mistake is a clean cycle. The two maximal rules look at all margins before every step; they
-are `Greedy`, and `novikoff.core.greedy` runs them.
+A rule deals out *epochs*, arrays of row numbers. Where an epoch is certain to visit every row
+(``covers``), an epoch without a mistake is a clean cycle. The two maximal rules deal all rows, and
+the loop looks at all their margins before every step: `novikoff.core.sweep.climb`.
 
 >>> rng = np.random.default_rng(0)
 >>> sorted(next(Permuted().epochs(Deck(np.arange(5)), rng)).tolist())
@@ -17,7 +16,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +35,8 @@ class Deck:
 
 
 @runtime_checkable
-class Sequence(Protocol):
-    """An index rule that does not look at the weights."""
+class Order(Protocol):
+    """An index rule."""
 
     @property
     def covers(self) -> bool:
@@ -153,45 +152,45 @@ class Chaotic:
         n, window = len(deck.rows), self.window
         if not isinstance(window, Integral) or window < n:
             raise ValueError(f"A window of {window} steps cannot visit {n} rows.")
-        steps, every, last_seen = iter(self.sequence), np.arange(n), np.full(n, -1)
+        steps, last_seen = iter(self.sequence), [-1] * n
         for start in itertools.count(0, int(window)):
             try:
-                visits = map(operator.index, itertools.islice(steps, window))
-                epoch = np.fromiter(visits, dtype=np.int64)
-            except (TypeError, OverflowError):
+                epoch = [operator.index(i) for i in itertools.islice(steps, window)]
+            except TypeError:
                 raise ValueError("The order must name rows by whole numbers.") from None
             if len(epoch) < window:
                 return
-            outside = (epoch < 0) | (epoch >= n)
-            if outside.any():
-                raise ValueError(f"The order names row {epoch[outside][0]} of {n} rows.")
-            # The visits of each row in turn, from its last one before this window to the end.
-            times = start + np.arange(window)
-            visited = np.concatenate([every, epoch, every])
-            when = np.concatenate([last_seen, times, np.full(n, start + window)])
-            by_row = np.lexsort((when, visited))
-            late = np.diff(when[by_row]) > window
-            if late.any():
-                raise ValueError(
-                    f"The order leaves row {visited[by_row][np.argmax(late)]} unvisited for more "
-                    f"than {window} steps, its promised window."
-                )
-            last_seen[epoch] = times
+            for time, i in enumerate(epoch, start):
+                if not 0 <= i < n:
+                    raise ValueError(f"The order names row {i} of {n} rows.")
+                self._check_gap(i, time - last_seen[i])
+                last_seen[i] = time
+            rarest = min(range(n), key=last_seen.__getitem__, default=0)
+            self._check_gap(rarest, start + window - last_seen[rarest] if n > 0 else 0)
             yield deck.rows[epoch]
+
+    def _check_gap(self, row: int, gap: int) -> None:
+        if gap > self.window:
+            raise ValueError(
+                f"The order leaves row {row} unvisited for more than {self.window} steps, its "
+                "promised window."
+            )
 
 
 @dataclass(frozen=True)
-class MaxDistance:
+class Greedy(Cyclic):
+    """A rule that takes the worst of all rows, at every step; an epoch is n steps."""
+
+
+@dataclass(frozen=True)
+class MaxDistance(Greedy):
     """The row farthest on the wrong side: ⟨a_i, w⟩/‖a_i‖ smallest."""
 
 
 @dataclass(frozen=True)
-class MaxResidual:
+class MaxResidual(Greedy):
     """The row most violated: ⟨a_i, w⟩ smallest."""
 
-
-Greedy: TypeAlias = MaxDistance | MaxResidual
-Order: TypeAlias = Sequence | Greedy
 
 BY_NAME: dict[str, Callable[[], Order]] = {
     "cyclic": Cyclic,
@@ -205,29 +204,23 @@ BY_NAME: dict[str, Callable[[], Order]] = {
 
 
 def named(order: str | Order) -> Order:
-    """The rule of that name; a rule is returned as it is.
-
-    Examples
-    --------
-    >>> named("blocks")
-    Blocks(size=64)
-    """
+    """The rule of that name; a rule is returned as it is."""
     if isinstance(order, str):
         if order not in BY_NAME:
             raise ValueError(f"Unknown order {order!r}; there are {', '.join(BY_NAME)}.")
         return BY_NAME[order]()
-    if isinstance(order, type) or not isinstance(order, Sequence | MaxDistance | MaxResidual):
+    if isinstance(order, type) or not isinstance(order, Order):
         raise ValueError(f"An order is a name or an object of novikoff.orders, not {order!r}.")
     return order
 
 
 def deal(
-    order: Sequence, problem: Problem, weights: Vector | None, rng: np.random.Generator
+    order: Order, problem: Problem, weights: Vector | None, rng: np.random.Generator
 ) -> Iterator[Indices]:
     """Epoch after epoch, without the rows whose sign or weight is 0."""
     rows = problem.taking_part()
     deck = Deck(rows, lambda: np.square(norms(problem)[rows]), problem.n)
-    ours = type(order) in (Cyclic, Fixed, Permuted, Blocks, Random, Chaotic)  # no heir of theirs
+    ours = type(order) in (Chaotic, *BY_NAME.values())  # no heir of theirs
     for epoch in order.epochs(deck, rng):
         if not ours:  # row numbers of a foreign order are not trusted
             epoch = np.ascontiguousarray(epoch, dtype=np.int64)

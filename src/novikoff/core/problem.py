@@ -35,12 +35,13 @@ class Problem:
     @property
     def n(self) -> int:
         """The number of rows."""
-        return _rows.count(self.rows)
+        return len(self.rows.signs)
 
     @property
     def p(self) -> int:
         """The length of a weight vector."""
-        return _rows.width(self.rows)
+        rows = self.rows
+        return (rows.X.shape[1] if isinstance(rows, _rows.Dense) else rows.d) + 1
 
     @property
     def X(self) -> Floats | SparseMatrix:  # noqa: N802 — the letter of the theorems
@@ -65,7 +66,11 @@ class Problem:
 
     def resigned(self, signs: Signs) -> Problem:
         """The same rows under other signs; norms do not depend on them."""
-        return replace(self, rows=_rows.resigned(self.rows, signs))
+        return replace(self, rows=self.rows._replace(signs=_rows.frozen(signs)))
+
+    def part(self, rows: _rows.Indices) -> Problem:
+        """Some of the rows, with an R of their own."""
+        return pose(self.X[rows], self.signs[rows], self.fit_intercept)
 
     def taking_part(self, weights: Vector | None = None) -> _rows.Indices:
         """The rows whose sign, and weight if there are weights, is not 0."""
@@ -110,7 +115,8 @@ def pose(
         # Squares that overflow, or vanish, say nothing: look at the entries themselves.
         unclear = begin + np.flatnonzero(~((squares > 1e-280) & (squares < 1e300)))
         if len(unclear) > 0:
-            entries = np.abs(_entries(matrix[unclear]))
+            part = matrix[unclear]
+            entries = np.abs(part if isinstance(part, np.ndarray) else part.data)
             if not np.isfinite(entries).all():
                 raise ValueError(_complaint(matrix, unclear, names, first))
             largest = max(largest, float(entries.max(initial=0.0)))
@@ -123,26 +129,13 @@ def pose(
 
 
 def products(problem: Problem, w: Vector) -> Vector:
-    """⟨a_i, w⟩ for all rows i.
-
-    Examples
-    --------
-    >>> problem = pose(np.array([[1.0, 2.0]]), np.array([-1], dtype=np.int8), True)
-    >>> products(problem, np.array([3.0, 1.0, 4.0]))
-    array([-9.])
-    """
+    """⟨a_i, w⟩ for all rows i."""
     W = np.append(w[:-1], problem.rows.bias * w[-1])[:, None]
     return scores(problem.X, W)[:, 0] * problem.signs
 
 
 def scores(X: Floats | SparseMatrix, W: Vector) -> Vector:
-    """⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k.
-
-    Examples
-    --------
-    >>> scores(np.array([[1.0, 2.0]]), np.array([[3.0], [1.0], [4.0]]))
-    array([[9.]])
-    """
+    """⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k."""
     if len(W) != X.shape[1] + 1:
         raise ValueError(f"The weights have {len(W)} entries, the rows need {X.shape[1] + 1}.")
     weights = W[:-1, 0] if W.shape[1] == 1 else np.ascontiguousarray(W[:-1])
@@ -157,15 +150,7 @@ def scores(X: Floats | SparseMatrix, W: Vector) -> Vector:
 
 
 def norms(problem: Problem) -> Vector:
-    """‖a_i‖ of every row in the problem's unit, so that no square overflows.
-
-    Examples
-    --------
-    >>> rows = np.array([[3.0, 4.0], [6.0, 8.0]]) * 1e200
-    >>> shares = norms(pose(rows, np.ones(2, dtype=np.int8), False))
-    >>> shares[1] / shares[0]
-    np.float64(2.0)
-    """
+    """‖a_i‖ of every row in the problem's unit, so that no square overflows."""
     out = np.empty(problem.n)
     for begin, end in stretches(problem.X):
         out[begin:end] = _squared_norms(problem.rows, begin, end, 1.0 / problem.unit)
@@ -173,13 +158,7 @@ def norms(problem: Problem) -> Vector:
 
 
 def stretches(X: Floats | SparseMatrix) -> Iterator[tuple[int, int]]:
-    """Ranges of rows, one after the other, of which products take little memory.
-
-    Examples
-    --------
-    >>> list(stretches(np.empty((3000, 100))))
-    [(0, 1310), (1310, 2620), (2620, 3000)]
-    """
+    """Ranges of rows, one after the other, of which products take little memory."""
     n = X.shape[0]
     if isinstance(X, np.ndarray):
         size = DENSE_STRETCH // max(1, X.shape[1])
@@ -205,21 +184,15 @@ def _squared_norms(rows: Rows, begin: int, end: int, factor: float = 1.0) -> Vec
         return out
 
 
-def _entries(part: Floats | SparseMatrix) -> Floats:
-    return part if isinstance(part, np.ndarray) else part.data
-
-
 def _complaint(
     X: Floats | SparseMatrix, unclear: _rows.Indices, names: Sequence[str] | None, first: int
 ) -> str:
-    for i in unclear.tolist():
-        row = X[[i]]
-        bad = np.flatnonzero(~np.isfinite(_entries(row).ravel()))
-        if len(bad) > 0:
-            break
-    value = _entries(row).ravel()[bad[0]]
-    column = int(bad[0]) if isinstance(row, np.ndarray) else int(row.indices[bad[0]])
-    what = "NaN" if np.isnan(value) else "infinity"
+    from scipy.sparse import coo_array  # here, for those whose data is finite
+
+    entries = coo_array(X[unclear])
+    k = int(np.argmin(np.isfinite(entries.data)))
+    i, column = int(unclear[entries.coords[0][k]]), int(entries.coords[1][k])
+    what = "NaN" if np.isnan(entries.data[k]) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
     return (
         f"Input X contains {what} in row {first + i}, column {column}{name}: "

@@ -56,12 +56,6 @@ def view(X: Floats | SparseMatrix, signs: Signs, fit_intercept: bool) -> Rows:
     Only a CSR matrix with unsorted or repeated indices is copied, to put them in order. Every
     array is marked read-only in the view: the data is never written, and memory maps, frames
     and plain arrays share one compiled kernel.
-
-    Examples
-    --------
-    >>> rows = view(np.array([[1.0, 2.0]]), np.array([-1], dtype=np.int8), True)
-    >>> matrix(rows).tolist(), rows.signs.tolist(), rows.bias
-    ([[1.0, 2.0]], [-1], 1.0)
     """
     bias = 1.0 if fit_intercept else 0.0
     if isinstance(X, np.ndarray):
@@ -85,21 +79,6 @@ def matrix(rows: Rows) -> Floats | sp.csr_array:
     X = csr_array(parts, shape=(len(rows.signs), rows.d))
     X.has_canonical_format = True
     return X
-
-
-def resigned(rows: Rows, signs: Signs) -> Rows:
-    """The same data under other signs."""
-    return rows._replace(signs=frozen(signs))
-
-
-def count(rows: Rows) -> int:
-    """The number of rows, n."""
-    return len(rows.signs)
-
-
-def width(rows: Rows) -> int:
-    """The length of a weight vector, p = d + 1."""
-    return (rows.X.shape[1] if isinstance(rows, Dense) else rows.d) + 1
 
 
 def frozen(array: Array) -> Array:

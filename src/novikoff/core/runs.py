@@ -1,22 +1,25 @@
 """A run: epoch after epoch, until a cycle is clean or a limit is reached.
 
-`Run.repeat` drives every loop, of one rule or of K side by side. `novikoff.core.sweep`,
-`one_vs_rest` and `greedy` give it the visits: their kernels.
+`Run.repeat` drives every loop, of one rule or of K side by side. `novikoff.core.sweep` and
+`training` give it the visits: their kernels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from novikoff.core.counts import Counts, Recorder, Trace, averaged, blank_counts, check_range
+from novikoff.core.counts import Counts, Recorder, Trace, check_range
+from novikoff.core.orders import Order, deal
 from novikoff.core.problem import Problem, products
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
+from novikoff.core.updates import Update
 
 # Work per call of a kernel: some ten milliseconds between two looks at Ctrl-C and the clock.
 ENTRIES_PER_CALL = 1 << 24
@@ -26,30 +29,59 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 Visit: TypeAlias = Callable[[Indices, int, int], bool]
 
 
+@dataclass(frozen=True)
+class Plan:
+    """Everything about a run but the data."""
+
+    update: Update
+    order: Order
+    limits: Limits
+    seed: int = 0  # of the order
+    average: bool = False  # whether to keep the average over all steps
+    trace: bool = False
+    reference: Vector | None = None  # w* of the trace
+    threads: int = 1  # for rules that are trained each for itself
+    after_epoch: Callable[[Run], bool] | None = None  # the run stops where it returns True
+
+
 @dataclass
 class Run:
-    """The weights of one rule, or of K, what was counted, and why each rule ended.
+    """The weights of K rules, what was counted, and why each rule ended.
 
     ``visited``, ``updates`` and ``mistakes`` are summed over the rules.
     """
 
-    w: Vector  # (p,) or (p, K), the bias last
+    W: Vector  # (p, K), the biases last
     counts: Counts
     begun: Indices  # (K,): the epochs that each rule began
     active: Flags  # (K,): the rules that have not ended
     stops: list[Stop | None]
-    trace: Trace | None = None  # if a recorder was given
+    traces: list[Trace] = field(default_factory=list)  # one for each rule, if asked for
+    # (K, n): the updates on each row, once the run has ended.
+    update_counts: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)))
 
     @classmethod
-    def begin(
-        cls, problem: Problem, start: Vector | None, average: bool, n_rules: int | None = None
-    ) -> Run:
+    def begin(cls, problem: Problem, plan: Plan, start: Vector | None, n_rules: int = 1) -> Run:
         """Nothing visited yet; from zero weights, or from a copy of ``start``."""
-        shape = (problem.p,) if n_rules is None else (problem.p, n_rules)
-        w = np.zeros(shape) if start is None else np.array(start, dtype=np.float64)
-        K = n_rules or 1
-        counts = blank_counts(problem.n, shape, average)
-        return cls(w, counts, np.zeros(K, dtype=np.int64), np.ones(K, dtype=np.bool_), [None] * K)
+        W = np.zeros((problem.p, n_rules))
+        if start is not None:
+            W[:] = start.reshape(W.shape)
+        counts = Counts.blank(problem.n, problem.p if plan.average else 0, n_rules)
+        begun, active = np.zeros(n_rules, dtype=np.int64), np.ones(n_rules, dtype=np.bool_)
+        return cls(W, counts, begun, active, [None] * n_rules)
+
+    @classmethod
+    def joined(cls, parts: list[Run]) -> Run:
+        """The rules of several runs, one after the other."""
+        return cls(
+            W=np.hstack([part.W for part in parts]),
+            counts=Counts(*map(np.hstack, zip(*(part.counts for part in parts), strict=True))),
+            begun=np.hstack([part.begun for part in parts]),
+            active=np.hstack([part.active for part in parts]),
+            stops=[stop for part in parts for stop in part.stops],
+            traces=[trace for part in parts for trace in part.traces],
+            update_counts=sp.csr_array(sp.vstack([part.update_counts for part in parts])),
+        )
 
     @property
     def visited(self) -> int:
@@ -72,36 +104,28 @@ class Run:
         return int(self.begun.max())
 
     @property
-    def stop(self) -> Stop | None:
-        """Why the run of a single rule ended."""
-        return self.stops[0]
-
-    @property
     def converged(self) -> bool:
         """Whether every rule ended with a clean cycle."""
         return all(stop is Stop.CLEAN for stop in self.stops)
 
-    def average(self) -> Vector:
-        """The mean of w over all steps (A9)."""
-        return averaged(self.w, self.counts.weighted, self.counts.totals[0])
-
     def repeat(
         self,
-        epochs: Iterator[Indices],
+        plan: Plan,
+        problem: Problem,
+        weights: Vector | None,
         visit: Visit,
         stride: int,
-        limits: Limits,
         *,
-        is_clean: Callable[[int], bool] | None = None,
+        signed: Callable[[int], Problem],
         recorder: Recorder | None = None,
-        after_epoch: Callable[[Run], bool] | None = None,
     ) -> Run:
         """Visit epoch after epoch, ``stride`` rows at a time, until every rule has ended.
 
         A rule ends clean after an epoch without an update. Where epochs need not visit every row,
-        ``is_clean`` then looks at all of them.
+        all rows of its ``signed`` problem are then looked at. Ctrl-C ends the run.
         """
-        updates, most = self.counts.totals.reshape(3, -1)[1], limits.most_updates()
+        limits, updates, most = plan.limits, self.counts.totals[1], plan.limits.most_updates()
+        epochs = deal(plan.order, problem, weights, np.random.default_rng(plan.seed))
         self._end(self.active, Stop.UPDATES if most <= 0 else limits.reached())
         try:
             while self.active.any():
@@ -113,7 +137,7 @@ class Run:
                 self.begun += self.active
                 for first in range(0, max(1, len(epoch)), stride):
                     clean = visit(epoch, first, min(first + stride, len(epoch)))
-                    check_range(self.w, self.counts)
+                    check_range(self.W, self.counts)
                     if recorder is not None:
                         recorder.take()
                     self._end(updates >= most, Stop.UPDATES)
@@ -122,16 +146,20 @@ class Run:
                         break
                 else:
                     quiet = self.active & (updates == before)
-                    if is_clean is not None:
-                        quiet[quiet] = [is_clean(int(rule)) for rule in np.flatnonzero(quiet)]
+                    for rule in [] if plan.order.covers else np.flatnonzero(quiet).tolist():
+                        own = signed(rule)
+                        m = products(own, self.W[:, rule])[own.taking_part(weights)]
+                        quiet[rule] = (m > plan.update.threshold).all()
                     self._end(quiet, Stop.CLEAN)
-                    if after_epoch is not None and after_epoch(self):
+                    if plan.after_epoch is not None and plan.after_epoch(self):
                         self._end(self.active, Stop.CALLBACK)
                 self._end(self.active, limits.reached(self.epochs))
         except KeyboardInterrupt:
             limits.interrupted = True
             self._end(self.active, Stop.INTERRUPTED)
-        self.trace = None if recorder is None else recorder.trace()
+        self.traces = [] if recorder is None else [recorder.trace()]
+        self.update_counts = sp.csr_array(self.counts.per_row.T)
+        self.counts = self.counts._replace(per_row=self.counts.per_row[:0])
         return self
 
     def _end(self, which: Flags, reason: Stop | None) -> None:
@@ -140,8 +168,3 @@ class Run:
             for rule in np.flatnonzero(which):
                 self.stops[rule] = self.stops[rule] or reason
                 self.active[rule] = False
-
-
-def no_mistakes(problem: Problem, w: Vector, threshold: float, weights: Vector | None) -> bool:
-    """Whether every row that takes part has a margin above the threshold."""
-    return bool((products(problem, w)[problem.taking_part(weights)] > threshold).all())

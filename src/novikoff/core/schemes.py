@@ -6,6 +6,7 @@ how the rules' scores become a class. sign(0) is the negative side (A1).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
@@ -13,10 +14,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.validation import Label, plain_label
 
-Sides: TypeAlias = npt.NDArray[np.int8]
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Binary:
     n_classes: int = 2
 
     @property
-    def sides(self) -> Sides:
+    def sides(self) -> Signs:
         """(n_classes, n_rules): +1, −1, or 0 where a class takes no part."""
         return np.array([[-1], [1]], dtype=np.int8)[: self.n_classes]
 
@@ -37,6 +39,10 @@ class Binary:
     def choose(self, scores: Vector) -> Indices:
         """The code of the chosen class for each row."""
         return np.minimum(scores[:, 0] > 0.0, self.n_classes - 1).astype(np.int64)
+
+    def errs(self, scores: Vector, codes: Indices) -> Flags:
+        """Whether the scores do not choose this class alone, for each row; a tie is wrong."""
+        return np.asarray(self.sides[codes, 0] * scores[:, 0] <= 0.0)
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class OneVsRest:
     n_classes: int
 
     @property
-    def sides(self) -> Sides:
+    def sides(self) -> Signs:
         """(n_classes, n_rules): +1 for the class itself, −1 for all others."""
         return (2 * np.eye(self.n_classes, dtype=np.int8) - 1).astype(np.int8)
 
@@ -62,6 +68,11 @@ class OneVsRest:
         """The code of the chosen class for each row."""
         best: Indices = np.argmax(scores, axis=1)
         return best
+
+    def errs(self, scores: Vector, codes: Indices) -> Flags:
+        """Whether the scores do not choose this class alone, for each row; a tie is wrong."""
+        own = np.take_along_axis(scores, codes[:, None], axis=1)
+        return np.asarray(np.count_nonzero(scores >= own, axis=1) > 1)
 
 
 @dataclass(frozen=True)
@@ -83,7 +94,7 @@ class OneVsOne:
         return list(combinations(range(self.n_classes), 2))
 
     @property
-    def sides(self) -> Sides:
+    def sides(self) -> Signs:
         """(n_classes, n_rules): −1 and +1 for the pair, 0 for classes outside it."""
         table = np.zeros((self.n_classes, len(self.pairs)), dtype=np.int8)
         for rule, (first, second) in enumerate(self.pairs):
@@ -105,29 +116,36 @@ class OneVsOne:
         best: Indices = np.argmax(sums, axis=1)
         return best
 
+    def errs(self, scores: Vector, codes: Indices) -> Flags:
+        """Whether the scores do not choose this class, for each row."""
+        return np.asarray(self.choose(scores) != codes)
+
     def _count(self, scores: Vector) -> tuple[Vector, Vector]:
-        votes = np.zeros((len(scores), self.n_classes))
-        sums = np.zeros((len(scores), self.n_classes))
-        for rule, (first, second) in enumerate(self.pairs):
-            positive = scores[:, rule] > 0.0
-            votes[:, second] += positive
-            votes[:, first] += ~positive
-            sums[:, second] += scores[:, rule]
-            sums[:, first] -= scores[:, rule]
-        return votes, sums
+        """The votes for each class, and the sum of the scores in its favour."""
+        first, second = np.array(self.pairs).T
+        shape = len(scores), self.n_classes
+        places = self.n_classes * np.arange(len(scores))[:, None]
+
+        def totals(classes: Indices, weights: Vector | None = None) -> Vector:
+            flat = None if weights is None else weights.ravel()
+            found = np.bincount((places + classes).ravel(), flat, minlength=shape[0] * shape[1])
+            return found.reshape(shape).astype(np.float64, copy=False)
+
+        votes = totals(np.where(scores > 0.0, second, first))
+        return votes, totals(second, scores) - totals(first, scores)
 
 
 Scheme: TypeAlias = Binary | OneVsRest | OneVsOne
 
 
-def signs_of(codes: npt.NDArray[np.integer], sides: Sides, rule: int) -> Signs:
-    """The sign of every row, for one rule.
-
-    >>> signs_of(np.array([1, 0, 1]), Binary().sides, 0)
-    array([ 1, -1,  1], dtype=int8)
-    """
-    signs: Signs = sides[codes, rule]
-    return signs
+def problems_of(
+    scheme: Scheme, problem: Problem, codes: Indices
+) -> Iterator[tuple[Indices, Problem]]:
+    """The rows that take part in each rule, and their problem."""
+    for sides in scheme.sides.T:
+        part = np.flatnonzero(sides[codes])
+        own = problem if len(part) == problem.n else problem.part(part)
+        yield part, own.resigned(sides[codes[part]])
 
 
 def labels_of(

@@ -4,26 +4,22 @@
         m = ⟨a_i, w⟩                      a_i = y_i·[x_i, 1]
         if m ≤ δ:  w ← w + τ·a_i
 
-`sweep` is that loop, compiled for dense and for CSR rows. `run` repeats it, epoch after epoch
-(`novikoff.core.runs`), until a cycle is clean or a limit is reached. From w = 0 with δ = 0 it
-makes at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
+`sweep` is that loop, compiled for dense and for CSR rows; `climb` is the loop of the maximal
+rules, which look at all rows and act on the worst. `run` repeats them, epoch after epoch
+(`novikoff.core.runs`), until a cycle is clean or a limit is reached. From w = 0 with δ = 0 there
+are at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
 """
 
 from __future__ import annotations
-
-import itertools
-from collections.abc import Callable
 
 import numpy as np
 from numba import njit
 
 from novikoff.core.counts import Counts, Recorder, Tape, blank_tape, record
-from novikoff.core.greedy import climber
-from novikoff.core.orders import Greedy, Order, deal
-from novikoff.core.problem import Problem
+from novikoff.core.orders import Greedy, MaxDistance
+from novikoff.core.problem import Problem, norms
 from novikoff.core.rows import Indices, Rows, Vector
-from novikoff.core.runs import ENTRIES_PER_CALL, Run, no_mistakes
-from novikoff.core.stops import Limits
+from novikoff.core.runs import ENTRIES_PER_CALL, Plan, Run
 from novikoff.core.updates import Update, tau
 from novikoff.core.verbs import axpy, dot, sqnorm
 
@@ -40,6 +36,8 @@ def sweep(
         i = epoch[k]
         m = dot(rows, i, w)  # ⟨a_i, w⟩
         beyond += m - m  # 0, or NaN once m is not finite
+        if len(counts.scores) > 0:
+            counts.scores[k - first] = rows.signs[i] * m
         if not m > update.threshold:  # a mistake, or too close to one
             squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
             step = tau(update, m, squared)
@@ -50,8 +48,6 @@ def sweep(
             mistakes += m <= 0.0
             if len(counts.per_row) > 0:
                 counts.per_row[i] += 1
-            if len(counts.wrong) > 0:
-                counts.wrong[i] = m <= 0.0
             if len(counts.weighted) > 0:
                 axpy((visited + k - first) * step, rows, i, counts.weighted)
             if len(tape.entries) > 0:
@@ -64,64 +60,76 @@ def sweep(
     counts.beyond[0] += beyond
 
 
+@njit(cache=True, nogil=True)
+def climb(
+    rows: Rows, deck: Indices, lengths: Vector, steps: int, update: Update, weights: Vector,
+    w: Vector, counts: Counts, tape: Tape,
+) -> bool:  # fmt: skip
+    """Act on the worst row of the deck, ``steps`` times; True once no row is a mistake (A4).
+
+    The worst has the least (⟨a_i, w⟩ − δ)/‖a_i‖, or ⟨a_i, w⟩ − δ where all ``lengths`` are 1, and
+    is the first among equals. A row of length 0, which no w satisfies, comes last.
+    """
+    shift = update.threshold if update.threshold < np.inf else 0.0
+    for _ in range(steps):
+        i, m, least = -1, 0.0, np.inf
+        for k in deck:
+            margin = dot(rows, k, w)
+            counts.beyond[0] += margin - margin
+            if not margin > update.threshold:
+                violation = (margin - shift) / lengths[k] if lengths[k] > 0.0 else np.inf
+                if i < 0 or violation < least:
+                    i, m, least = k, margin, violation
+        if i < 0:
+            return True
+        squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
+        step = tau(update, m, squared)
+        if len(weights) > 0:
+            step *= weights[i]
+        axpy(step, rows, i, w)
+        if len(counts.weighted) > 0:
+            axpy(counts.totals[0] * step, rows, i, counts.weighted)
+        if len(tape.entries) > 0:
+            record(tape, counts.totals[0], i, m, step, w)
+        counts.per_row[i] += 1
+        counts.totals[0] += 1
+        counts.totals[1] += 1
+        counts.totals[2] += m <= 0.0
+    return False
+
+
 def run(
-    problem: Problem,
-    update: Update,
-    order: Order,
-    limits: Limits,
-    rng: np.random.Generator,
-    *,
-    start: Vector | None = None,
-    weights: Vector | None = None,
-    average: bool = False,
-    recorder: Recorder | None = None,
-    after_epoch: Callable[[Run], bool] | None = None,
+    problem: Problem, plan: Plan, *, start: Vector | None = None, weights: Vector | None = None
 ) -> Run:
     """Sweep until a clean cycle or a limit; Ctrl-C ends it with ``Stop.INTERRUPTED``.
 
-    Parameters
-    ----------
-    problem, update, order, limits, rng
-        The data and the three axes; `rng` is used by the order alone. Rows of sign 0 take no part.
-    start : array of shape (p,), optional
-        The weights to start from, zero by default; copied.
-    weights : array of shape (n,), optional
-        A factor on the steps of each row; rows of weight 0 take no part.
-    average, recorder
-        Whether to keep the average over all steps, and a trace.
-    after_epoch : callable, optional
-        Called with the run after every epoch; the run stops where it returns True.
-
-    Raises
-    ------
-    ValueError
-        If the weights, or a margin, leave the range of float64.
+    It begins with zero weights or a copy of ``start``; ``weights`` are factors on the steps of
+    each row. Rows whose sign or weight is 0 take no part. ValueError if a weight, or a margin,
+    leaves float64.
     """
-    state, most = Run.begin(problem, start, average), limits.most_updates()
-    tape = blank_tape() if recorder is None else recorder.tape
+    state, recorder = Run.begin(problem, plan, start), Recorder(plan.reference)
+    rows, update, most = problem.rows, plan.update, plan.limits.most_updates()
+    w, counts = state.W[:, 0], state.counts.of_single_rule()
+    tape = recorder.tape if plan.trace else blank_tape()
+    factors = np.empty(0) if weights is None else weights
+    stride = problem.rows_within(ENTRIES_PER_CALL)
     if len(tape.reference) not in (0, problem.p):
         raise ValueError(f"The reference of a trace must have {problem.p} entries.")
-    stride = problem.rows_within(ENTRIES_PER_CALL)
-    stride = stride if recorder is None else min(stride, len(tape.entries))
-    factors = np.empty(0) if weights is None else weights
-    if isinstance(order, Greedy):
-        climb_some = climber(problem, update, order, factors, state, tape, most)
-        deck = problem.taking_part(weights)
-        stride = max(1, stride // max(1, len(deck)))  # each step looks at all rows
-        epochs = itertools.repeat(deck)
-        return state.repeat(
-            epochs, climb_some, stride, limits, recorder=recorder, after_epoch=after_epoch
-        )
 
     def visit(epoch: Indices, first: int, last: int) -> bool:
-        rows, w, counts = problem.rows, state.w, state.counts
         sweep(rows, epoch, first, last, update, factors, w, counts, tape, most)
         return False
 
-    def is_clean(rule: int) -> bool:
-        return no_mistakes(problem, state.w, update.threshold, weights)
+    def climb_some(deck: Indices, first: int, last: int) -> bool:
+        steps = min(last - first, most - state.updates)
+        return bool(climb(rows, deck, lengths, steps, update, factors, w, counts, tape))
 
+    greedy = isinstance(plan.order, Greedy)
+    if greedy:
+        lengths = norms(problem) if isinstance(plan.order, MaxDistance) else np.ones(problem.n)
+        stride = max(1, stride // max(1, problem.n))  # each step looks at all rows
     return state.repeat(
-        deal(order, problem, weights, rng), visit, stride, limits,
-        is_clean=None if order.covers else is_clean, recorder=recorder, after_epoch=after_epoch,
+        plan, problem, weights, climb_some if greedy else visit,
+        min(stride, len(tape.entries)) if plan.trace else stride,
+        signed=lambda rule: problem, recorder=recorder if plan.trace else None,
     )  # fmt: skip

@@ -1,58 +1,68 @@
-"""Train the rules of a scheme: side by side in one pass, or each for itself."""
+"""Train the rules of a scheme: side by side in one pass, or each for itself.
+
+`sweep_classes` is the loop of `novikoff.core.sweep` for K rules that share each row: it is read
+once and shown to all of them. Each runs exactly as it would alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
+from numba import njit
 
-from novikoff.core.counts import Recorder, Trace
-from novikoff.core.one_vs_rest import run_classes
+from novikoff.core.counts import Counts
 from novikoff.core.orders import Chaotic, Cyclic, Greedy, MaxResidual, Order
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Indices, Vector
-from novikoff.core.runs import Run
-from novikoff.core.schemes import OneVsRest, Scheme, signs_of
-from novikoff.core.stops import Limits, Stop
+from novikoff.core.rows import Indices, Rows, Signs, Vector
+from novikoff.core.runs import ENTRIES_PER_CALL, Plan, Run
+from novikoff.core.schemes import OneVsRest, Scheme
+from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
-from novikoff.core.updates import Update, perceptron
+from novikoff.core.updates import Update, perceptron, tau
+from novikoff.core.verbs import axpy, dots, sqnorm
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Everything about a training run but the data."""
+@njit(cache=True, nogil=True)
+def sweep_classes(
+    rows: Rows, codes: Indices, sides: Signs, epoch: Indices, first: int, last: int,
+    update: Update, weights: Vector, W: Vector, counts: Counts, active: npt.NDArray[np.bool_],
+    most: int,
+) -> None:  # fmt: skip
+    """Visit rows epoch[first:last] in turn with every active rule.
 
-    update: Update
-    order: Order
-    limits: Limits
-    seed: int
-    average: bool = False
-    trace: bool = False
-    reference: Vector | None = None
-    threads: int = 1  # for rules that are trained each for itself
-    after_epoch: Callable[[Run], bool] | None = None
-
-
-@dataclass(frozen=True)
-class Training:
-    """What training ended with."""
-
-    W: Vector  # (p, n_rules)
-    weighted: Vector  # the same, from which the average follows, or (0, n_rules)
-    totals: Indices  # (3, n_rules): rows visited, updates and mistakes
-    epochs: int  # the most that any rule began
-    stops: list[Stop | None]  # why each rule's run ended
-    counts: sp.csr_array  # (n_rules, n): updates on each row
-    traces: list[Trace]  # one for each rule, if asked for
-
-    @property
-    def converged(self) -> bool:
-        """Whether every rule ended with a clean cycle."""
-        return all(stop is Stop.CLEAN for stop in self.stops)
+    ``rows`` have no sign of their own: ``sides[codes[i], c]`` is that of row i for rule c, 0 where
+    it takes no part. The weights lie [feature][rule], so that an entry of a row meets neighbours.
+    A rule is no longer active after ``most`` updates.
+    """
+    products = np.empty(W.shape[1])
+    for k in range(first, last):
+        i = epoch[k]
+        dots(rows, i, W, products)
+        for c in range(len(products) if len(counts.scores) > 0 else 0):
+            counts.scores[k - first, c] = products[c]
+        for c in range(len(products)):
+            sign = float(sides[codes[i], c])
+            if sign == 0.0 or not active[c]:
+                continue
+            m = sign * products[c]
+            counts.beyond[0] += m - m
+            if not m > update.threshold:
+                squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
+                step = tau(update, m, squared)
+                if len(weights) > 0:
+                    step *= weights[i]
+                axpy(sign * step, rows, i, W[:, c])
+                if len(counts.weighted) > 0:
+                    axpy(counts.totals[0, c] * sign * step, rows, i, counts.weighted[:, c])
+                if len(counts.per_row) > 0:
+                    counts.per_row[i, c] += 1
+                counts.totals[1, c] += 1
+                counts.totals[2, c] += m <= 0.0
+                active[c] = counts.totals[1, c] < most
+            counts.totals[0, c] += 1
 
 
 def train(
@@ -63,63 +73,65 @@ def train(
     *,
     start: Vector | None = None,
     weights: Vector | None = None,
-) -> Training:
-    """Train all rules of the scheme, on rows of sign +1 whose classes are ``codes``.
+) -> Run:
+    """Train all rules of the scheme, on rows of sign +1 whose classes are ``codes`` (A7).
 
     Every rule draws its order from the same seed, so that running them together or apart is the
     same. ``start`` has the shape (p, n_rules), ``weights`` are factors on the steps of each row.
     """
+    n_rules = scheme.sides.shape[1]
     if isinstance(scheme, OneVsRest) and not isinstance(plan.order, Greedy) and not plan.trace:
-        ran = run_classes(
-            problem, codes.astype(np.int64, copy=False), scheme.n_classes, plan.update, plan.order,
-            plan.limits, np.random.default_rng(plan.seed), start=start, weights=weights,
-            average=plan.average, after_epoch=plan.after_epoch,
-        )  # fmt: skip
-        return _training(ran)
-    sides = scheme.sides
-    n_rules = sides.shape[1]
+        return _run_together(problem, codes, scheme.sides, plan, start, weights)
     if n_rules > 1 and isinstance(plan.order, Chaotic):
         raise ValueError("A chaotic order is one sequence, and these are several separate runs.")
 
-    def train_rule(rule: int) -> Training:
-        ran = run(
-            problem.resigned(signs_of(codes, sides, rule)), plan.update, plan.order, plan.limits,
-            np.random.default_rng(plan.seed), start=None if start is None else start[:, rule],
-            weights=weights, average=plan.average, after_epoch=plan.after_epoch,
-            recorder=Recorder(plan.reference) if plan.trace else None,
-        )  # fmt: skip
-        return _training(ran)
+    def run_rule(rule: int) -> Run:
+        own = problem.resigned(scheme.sides[codes, rule])
+        return run(own, plan, start=None if start is None else start[:, rule], weights=weights)
 
-    return train_rule(0) if n_rules == 1 else _in_parallel(train_rule, n_rules, plan)
+    return run_rule(0) if n_rules == 1 else Run.joined(_in_parallel(run_rule, n_rules, plan))
 
 
 def load_kernels(problem: Problem, scheme: Scheme, order: Order | None = None) -> None:
     """Compile or load the kernels that `train` will need, so that clocks can start afterwards."""
-    nobody = problem.resigned(np.zeros(problem.n, dtype=np.int8))
-    update, once, rng = perceptron(), Limits(epochs=1), np.random.default_rng(0)
-    if isinstance(order, Greedy):
-        run(nobody, update, MaxResidual(), once, rng)
-    elif isinstance(scheme, OneVsRest):
-        codes = np.zeros(problem.n, dtype=np.int64)
-        run_classes(nobody, codes, scheme.n_classes, update, Cyclic(), once, rng)
+    greedy, nobody = isinstance(order, Greedy), np.zeros(problem.n)
+    plan = Plan(perceptron(), MaxResidual() if greedy else Cyclic(), Limits(epochs=1))
+    if isinstance(scheme, OneVsRest) and not greedy:
+        train(problem, np.zeros(problem.n, dtype=np.int64), scheme, plan, weights=nobody)
     else:
-        run(nobody, update, Cyclic(), once, rng)
+        run(problem, plan, weights=nobody)
 
 
-def _training(ran: Run) -> Training:
-    """The rules of one run."""
-    counts, n_rules = ran.counts, len(ran.stops)
-    W = ran.w.reshape(-1, n_rules)
-    weighted = counts.weighted.reshape(len(counts.weighted), n_rules)
-    per_rule = sp.csr_array(counts.per_row.reshape(-1, n_rules).T)
-    traces = [] if ran.trace is None else [ran.trace]
-    totals = counts.totals.reshape(3, n_rules)
-    return Training(W, weighted, totals, ran.epochs, ran.stops, per_rule, traces)
+def _run_together(
+    problem: Problem,
+    codes: npt.NDArray[np.integer],
+    sides: Signs,
+    plan: Plan,
+    start: Vector | None,
+    weights: Vector | None,
+) -> Run:
+    """`novikoff.core.sweep.run` for all rules at once; one that ends is left out from then on."""
+    n_rules = sides.shape[1]
+    state, most = Run.begin(problem, plan, start, n_rules), plan.limits.most_updates()
+    factors, codes = np.empty(0) if weights is None else weights, codes.astype(np.int64, copy=False)
+
+    def visit(epoch: Indices, first: int, last: int) -> bool:
+        sweep_classes(
+            problem.rows, codes, sides, epoch, first, last, plan.update, factors, state.W,
+            state.counts, state.active, most,
+        )  # fmt: skip
+        return False
+
+    stride = problem.rows_within(ENTRIES_PER_CALL // n_rules)
+    return state.repeat(
+        plan, problem, weights, visit, stride,
+        signed=lambda rule: problem.resigned(sides[codes, rule]),
+    )  # fmt: skip
 
 
-def _in_parallel(job: Callable[[int], Training], n_rules: int, plan: Plan) -> Training:
-    """The trainings of all rules, by the plan's threads."""
-    begun: list[Future[Training]] = []
+def _in_parallel(job: Callable[[int], Run], n_rules: int, plan: Plan) -> list[Run]:
+    """The runs of all rules, by the plan's threads."""
+    begun: list[Future[Run]] = []
     with ThreadPoolExecutor(min(plan.threads, n_rules)) as pool:
         try:
             begun.extend(pool.submit(job, rule) for rule in range(n_rules))
@@ -130,13 +142,4 @@ def _in_parallel(job: Callable[[int], Training], n_rules: int, plan: Plan) -> Tr
         except KeyboardInterrupt:
             plan.limits.interrupted = True  # rules that have not begun end at once
         parts = [future.result() for future in begun]
-        parts += [job(rule) for rule in range(len(begun), n_rules)]
-    return Training(
-        W=np.hstack([part.W for part in parts]),
-        weighted=np.hstack([part.weighted for part in parts]),
-        totals=np.hstack([part.totals for part in parts]),
-        epochs=max(part.epochs for part in parts),
-        stops=[stop for part in parts for stop in part.stops],
-        counts=sp.csr_array(sp.vstack([part.counts for part in parts])),
-        traces=[trace for part in parts for trace in part.traces],
-    )
+        return parts + [job(rule) for rule in range(len(begun), n_rules)]

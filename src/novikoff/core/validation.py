@@ -27,8 +27,6 @@ Place: TypeAlias = Callable[[int, int], tuple[int, int]]
 
 # Every integer up to this one is a float64.
 MOST_EXACT = 1 << 53
-# Up to this many classes are found by comparing all labels with one of each.
-_FEW_CLASSES = 32
 
 
 def check_matrix(X: object) -> Floats | sp.csr_array:
@@ -67,11 +65,6 @@ def check_labels(y: object) -> Labels:
     """One label per row, none of them missing and each to be told from others.
 
     Dates and times become text.
-
-    Examples
-    --------
-    >>> check_labels(["up", "down"]).tolist()
-    ['up', 'down']
     """
     if y is None:
         raise ValueError("y is missing: every row needs a label.")
@@ -93,35 +86,15 @@ def check_labels(y: object) -> Labels:
 
 
 def plain_label(label: Hashable) -> Label:
-    """A label as JSON can hold it.
-
-    Examples
-    --------
-    >>> plain_label(np.int64(3)), plain_label("up")
-    (3, 'up')
-    """
+    """A label as JSON can hold it."""
     if isinstance(label, np.generic):
         label = label.item()
     return label if isinstance(label, str | int | float | bool) else str(label)
 
 
 def distinct_labels(labels: Labels) -> list[Hashable]:
-    """The different labels, in order where they have one, else in order of their text.
-
-    Examples
-    --------
-    >>> distinct_labels(np.array([3, 1, 3, 2]))
-    [1, 2, 3]
-    """
-    found: list[Hashable] = []
-    rest = labels
-    while len(rest) > 0 and len(found) < _FEW_CLASSES and labels.dtype != object:
-        found.append(rest[0])
-        rest = rest[rest != rest[0]]
-    found.extend(dict.fromkeys(rest.tolist()))
-    values: list[Any] = [
-        label.item() if isinstance(label, np.generic) else label for label in found
-    ]
+    """The different labels, in order where they have one, else in order of their text."""
+    values: list[Any] = list(dict.fromkeys(labels.tolist()))
     if len({plain_label(value) for value in values}) < len(values):
         raise ValueError(f"y has different labels that look the same: {values[:10]!r}.")
     try:
@@ -133,13 +106,7 @@ def distinct_labels(labels: Labels) -> list[Hashable]:
 def signs_of(
     labels: Labels, positive: Label | None, negative: Label | None
 ) -> npt.NDArray[np.int8]:
-    """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None.
-
-    Examples
-    --------
-    >>> signs_of(check_labels(["up", "down"]), "up", "down").tolist()
-    [1, -1]
-    """
+    """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None."""
     signs = np.full(len(labels), -1, dtype=np.int8)
     for label in distinct_labels(labels):
         plain = plain_label(label)
@@ -292,28 +259,24 @@ def _from_sparse(matrix: Any) -> sp.csr_array:
     n, d = int(matrix.shape[0]), int(matrix.shape[1])
     form = getattr(matrix, "format", "")
     if form in ("csr", "csc"):
-        outer, inner = (n, d) if form == "csr" else (d, n)
         indptr, indices, data = matrix.indptr, matrix.indices, np.asarray(matrix.data)
-        stored = check_compressed(indptr, indices, data, (outer, inner))
+        stored = check_compressed(indptr, indices, data, (n, d) if form == "csr" else (d, n))
         indices, data = indices[:stored], data[:stored]
         if form == "csr" and _is_canonical(indptr, indices):
-            starts = indptr
 
             def place(k: int, _: int) -> tuple[int, int]:
-                return int(np.searchsorted(starts, k, side="right")) - 1, int(indices[k])
+                return int(np.searchsorted(indptr, k, side="right")) - 1, int(indices[k])
 
             return _csr(_as_floats(data[:, None], place)[:, 0], indices, indptr, (n, d))
-        major = np.repeat(np.arange(outer), np.diff(indptr))
-        rows, columns = (major, indices) if form == "csr" else (indices, major)
-    else:
-        entries = matrix if form == "coo" else matrix.tocoo()
-        rows, columns, data = (np.asarray(part) for part in (*entries.coords, entries.data))
-        for indices, most, what in ((rows, n, "row"), (columns, d, "column")):
-            if indices.ndim != 1 or indices.dtype.kind not in "iu" or len(indices) != len(data):
-                raise _malformed("its indices are not integers")
-            outside = (indices < 0) | (indices >= most)
-            if outside.any():
-                raise _malformed(f"{what} {indices[np.argmax(outside)]} is not below {most}")
+        matrix = type(matrix)((data, indices, indptr), shape=(n, d))
+    entries = matrix if form == "coo" else matrix.tocoo()
+    rows, columns, data = (np.asarray(part) for part in (*entries.coords, entries.data))
+    for indices, most, what in ((rows, n, "row"), (columns, d, "column")):
+        if indices.ndim != 1 or indices.dtype.kind not in "iu" or len(indices) != len(data):
+            raise _malformed("its indices are not integers")
+        outside = (indices < 0) | (indices >= most)
+        if outside.any():
+            raise _malformed(f"{what} {indices[np.argmax(outside)]} is not below {most}")
     numbers = _as_floats(data[:, None], lambda k, _: (int(rows[k]), int(columns[k])))[:, 0]
     order = np.lexsort((columns, rows))
     rows, columns, numbers = _without_duplicates(rows[order], columns[order], numbers[order])

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from numbers import Integral
-from typing import Self
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numpy import ndarray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.linear_model import TOO_LARGE, LinearModel
+from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.learners.inputs import (
     LARGEST,
     Example,
     Labels,
     MatrixLike,
+    Rule,
+    as_floats,
+    check_classes,
+    check_example,
+    check_parameters,
     check_rows,
-    check_values,
-    check_vector,
     pose_unsigned,
+    values_of,
 )
 
 FLOAT64 = np.dtype(np.float64)
 NO_COLUMNS = np.empty(0, dtype=np.int64)
-TOO_LARGE = "The score of x, or an update by it, is beyond the range of float64: scale x down."
+_Found = TypeVar("_Found")
 
 
 class LinearLearner(ClassifierMixin, BaseEstimator):
     """The predicting half of a linear classifier: a shell around a `LinearModel`."""
 
+    fit_intercept: bool
+    multi_class: Literal["ovr", "ovo"]
     n_features_in_: int
+    _rules: ClassVar[Mapping[str, Rule]]
     _held: LinearModel  # perhaps with room for features to come
-    _plain: bool  # whether it is one rule, which predicts as it is
     _labels: list[Hashable]
     _codes: dict[Hashable, int]
     _vocabulary: dict[Hashable, int] | None  # the column of each feature, once it was asked for
@@ -70,7 +77,6 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         self._held, self._vocabulary = model, vocabulary
         self._labels = model.classes.tolist()
         self._codes = {label: code for code, label in enumerate(self._labels)}
-        self._plain = model.sides.size == 2 and not model.averages and not model.votes
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -82,10 +88,24 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             self.__dict__ = before
             raise
 
-    def _become(self, attempt: Self) -> None:
-        """Be the copy, on which everything went well."""
-        self.__dict__.clear()
-        self.__dict__.update(attempt.__dict__)
+    def _prepare(
+        self, X: MatrixLike, y: npt.ArrayLike | None
+    ) -> tuple[Problem, LinearModel, Indices]:
+        """Check everything; the unsigned problem, zero weights, and the class of each row."""
+        check_parameters(self, self._rules)
+        rows, classes, codes = check_classes(self, X, y)
+        return (
+            pose_unsigned(self, rows, self.fit_intercept),
+            self._blank(classes, rows.shape[1]),
+            codes,
+        )
+
+    def _blank(self, classes: npt.ArrayLike, n_features: int) -> LinearModel:
+        """Zero weights for these classes."""
+        return LinearModel.blank(
+            classes, n_features, fit_intercept=self.fit_intercept, multi_class=self.multi_class,
+            average=getattr(self, "average", False) == "averaged",
+        )  # fmt: skip
 
     @property
     def classes_(self) -> Labels:
@@ -169,42 +189,24 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         label
             None while no class is known.
         """
-        try:  # the common case: nothing about it is new; all else is sorted out below
-            if self._plain:
-                w, (columns, values) = self._held.W[:, 0], self._find(x)
-                weights = w[columns] if len(columns) > 0 else w[: len(values)]
-                score = values.dot(weights) + w[-1]
-                if -LARGEST <= score <= LARGEST:
-                    return self._labels[1 if score > 0.0 else 0]
-        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-            pass
         if "_held" not in self.__dict__:
             return None
-        columns, values = self._locate(x)
-        if self._held.votes:
+        model, (columns, values) = self._held, self._locate(x)
+        if len(self._labels) <= 2 and not model.averages and not model.votes:  # in half the time
+            w = model.W[:, 0]
+            score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]
+            if -LARGEST <= score <= LARGEST:
+                return self._labels[min(int(score > 0.0), len(self._labels) - 1)]
+        if model.votes:
             row = np.zeros((1, self.n_features_in_))
-            row[0, columns] = values
-            found = self._held.scores(row)
+            row[0, columns if len(columns) > 0 else slice(len(values))] = values
+            scores = model.scores(row)[0]
         else:
-            with np.errstate(over="ignore", invalid="ignore"):
-                found = self._held.score_one(columns, values)
-        if not np.isfinite(found).all():
+            scores = model.score_one(columns, values)
+        if not np.isfinite(scores).all():
+            check_example(x)
             raise ValueError(TOO_LARGE)
-        return self._labels[min(int(self._held.scheme.choose(found)[0]), len(self._labels) - 1)]
-
-    def _find(self, x: Example) -> tuple[Indices, Vector]:
-        """The columns and values of a float64 vector, or of a dict, that has nothing new.
-
-        No columns are those of a vector. Some exception, where there is something new: `_locate`
-        and `StreamLearner` have the sentences.
-        """
-        if isinstance(x, ndarray):
-            if x.dtype is FLOAT64 and x.shape == (self.n_features_in_,):
-                return NO_COLUMNS, x
-        elif isinstance(x, dict) and self._vocabulary is not None and x:
-            columns = np.fromiter(map(self._vocabulary.__getitem__, x), np.int64, len(x))
-            return columns, np.fromiter(x.values(), np.float64, len(x))
-        raise TypeError
+        return self._labels[int(model.scheme.choose(scores[None, :])[0])]
 
     def _fitted(self, name: str) -> LinearModel:
         if "_held" not in self.__dict__:
@@ -220,21 +222,36 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             pose_unsigned(self, rows, True)  # names NaN or infinity, if that is why
             raise
 
-    def _locate(self, x: Example) -> tuple[Indices, Vector]:
-        """The columns and values of one example, without features that are not known."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and hasattr(x, "to_dict"):  # a row of a frame, taken by its names
-            named: Mapping[Hashable, float] = x.to_dict()
-            x = named if named.keys() == set(names) else x
+    def _locate(self, x: Example, new: dict[Hashable, int] | None = None) -> tuple[Indices, Vector]:
+        """The columns and values of one example; a score tells if they are not finite.
+
+        No columns are those of a vector, from 0 on. Features of a dict that are not known get their
+        columns in ``new``, or are left out.
+        """
+        if isinstance(x, np.ndarray) and x.dtype is FLOAT64 and x.shape == (self.n_features_in_,):
+            return NO_COLUMNS, x  # the common case
+        if hasattr(x, "to_dict"):  # a row of a frame, taken by its names
+            named = x.to_dict()
+            x = named if named.keys() == set(getattr(self, "feature_names_in_", ())) else x
         if not isinstance(x, Mapping):
-            return np.arange(self.n_features_in_), check_vector(x, self.n_features_in_)
+            vector = as_floats(x, "x")
+            if vector.shape != (self.n_features_in_,):
+                raise ValueError(
+                    f"x has shape {vector.shape}, but {self.n_features_in_} features are expected."
+                )
+            return NO_COLUMNS, vector
         known = self._features()
-        found = {feature: value for feature, value in x.items() if feature in known}
-        numbered = len(known) > 0 and all(isinstance(feature, Integral) for feature in known)
-        if x and not found and numbered and not any(isinstance(f, Integral) for f in x):
-            raise ValueError("The features have no names: they are the numbers of the columns.")
-        columns = np.fromiter(map(known.__getitem__, found), np.int64, len(found))
-        return columns, check_values(found)
+        unknown = [feature for feature in x if feature not in known]
+        if unknown and new is not None:
+            new.update(zip(unknown, count(len(known))))
+            columns = [known[feature] if feature in known else new[feature] for feature in x]
+            return np.array(columns, dtype=np.int64), values_of(x)
+        if unknown:
+            numbered = len(known) > 0 and all(isinstance(feature, Integral) for feature in known)
+            if numbered and not any(isinstance(feature, Integral) for feature in x):
+                raise ValueError("The features have no names: they are the numbers of the columns.")
+            x = {feature: value for feature, value in x.items() if feature in known}
+        return np.fromiter(map(known.__getitem__, x), np.int64, len(x)), values_of(x)
 
     def _features(self) -> dict[Hashable, int]:
         """The column of each feature: by name, or by number where there are no names."""
@@ -242,3 +259,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             names = self.__dict__.get("_feature_names", range(self.n_features_in_))
             self._vocabulary = {name: column for column, name in enumerate(names)}
         return self._vocabulary
+
+
+def one_or_each(found: list[_Found]) -> _Found | list[_Found]:
+    """One for each rule, or the only one."""
+    return found[0] if len(found) == 1 else found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
-from sklearn.utils import compute_class_weight
+from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -187,11 +186,7 @@ def _check_factors(weights: Vector) -> None:
 
 
 def class_factor(weights: ClassWeight, label: Hashable) -> float:
-    """The factor on the steps of a class: 1 unless it has a weight.
-
-    >>> class_factor({"spam": 2}, "spam"), class_factor({"spam": 2}, "ham")
-    (2.0, 1.0)
-    """
+    """The factor on the steps of a class: 1 unless it has a weight."""
     if isinstance(weights, str):
         raise ValueError(
             "class_weight='balanced' needs all rows at once: pass the weights as a dict."
@@ -249,41 +244,34 @@ def as_floats(values: npt.ArrayLike, name: str) -> Vector:
         raise ValueError(f"{name} contains a number beyond the range of float64.") from None
 
 
-def check_vector(x: npt.ArrayLike, n_features: int) -> Vector:
-    """One example as a vector of the right length and finite."""
-    vector = as_floats(x, "x")
-    if vector.shape != (n_features,):
-        raise ValueError(f"x has shape {vector.shape}, but {n_features} features are expected.")
-    bad = np.flatnonzero(~np.isfinite(vector))
-    if len(bad) > 0:
-        raise ValueError(f"x contains {vector[bad[0]]} in column {bad[0]}; it must be finite.")
-    return np.ascontiguousarray(vector)
+def values_of(x: Mapping[Hashable, float]) -> Vector:
+    """The values of a dict as floats, finite or not."""
+    try:
+        return np.fromiter(x.values(), np.float64, len(x))
+    except (TypeError, ValueError, OverflowError):
+        check_example(x)
+        raise ValueError("The values of x are not finite numbers.") from None
 
 
-def check_values(x: Mapping[Hashable, float]) -> Vector:
-    """The values of a dict, all of them finite."""
-    values = np.full(len(x), math.nan)
-    with suppress(TypeError, ValueError, OverflowError):
-        values = np.fromiter(x.values(), np.float64, len(x))
-    if not np.isfinite(values).all():
+def check_example(x: Example) -> None:
+    """Raise ValueError if a value of one example is not a finite number."""
+    if isinstance(x, Mapping):
         for feature, value in x.items():
             if not isinstance(value, Real) or not abs(value) <= LARGEST:
                 raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
-        raise ValueError("The values of x are not finite numbers.")
-    return values
-
-
-def wants_trace(trace: bool | npt.ArrayLike) -> bool:
-    """Whether a trace is asked for, with a reference or without."""
-    return bool(trace) if isinstance(trace, bool | np.bool_) else True
+        return
+    vector = as_floats(x, "x")
+    if not np.isfinite(vector).all():
+        column = int(np.argmin(np.isfinite(vector)))
+        raise ValueError(f"x contains {vector[column]} in column {column}; it must be finite.")
 
 
 def check_reference(
-    trace: bool | npt.ArrayLike, n_features: int, n_rules: int, fit_intercept: bool
-) -> Vector | None:
-    """The reference w* that was given in place of ``trace=True``, padded with its bias."""
+    trace: bool | npt.ArrayLike, n_rules: int, n_features: int, fit_intercept: bool
+) -> tuple[bool, Vector | None]:
+    """Whether a trace is asked for, and the reference w* in place of True, with its bias."""
     if isinstance(trace, bool | np.bool_):
-        return None
+        return bool(trace), None
     reference = as_floats(trace, "The reference for the trace")
     if n_rules > 1:
         raise ValueError("A reference for the trace needs a problem of two classes.")
@@ -294,7 +282,12 @@ def check_reference(
         )
     if not np.isfinite(reference).all() or not reference.any():
         raise ValueError("The reference for the trace must be finite and not zero.")
-    return np.append(reference, 0.0)[: n_features + 1]
+    return True, np.append(reference, 0.0)[: n_features + 1]
+
+
+def seed_of(random_state: int | np.random.RandomState | None) -> int:
+    """A seed, drawn as scikit-learn's convention has it."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def threads_of(n_jobs: int | None) -> int:

@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from novikoff.core.linear_model import LinearModel
-from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
-from novikoff.core.schemes import labels_of, scheme_for
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.schemes import labels_of, problems_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.geometry.certificate import Certificate
+from novikoff.geometry.checker import GeometricMargin
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict, decide
-from novikoff.learners.base import LinearLearner
+from novikoff.learners.base import LinearLearner, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
     JOBS,
     SECONDS,
     MatrixLike,
     Rule,
-    check_classes,
-    check_parameters,
     is_number,
-    pose_unsigned,
     words,
 )
 
@@ -160,116 +158,60 @@ class MaxMargin(LinearLearner):
             After an exception it is what it was before.
         """
         with self._all_or_nothing():
-            check_parameters(self, self._rules)
-            rows, classes, codes = check_classes(self, X, y)
-            scheme = scheme_for(len(classes), self.multi_class)
+            problem, model, codes = self._prepare(X, y)
             limits = Limits(seconds=self.max_seconds)
             found = [
-                self._fit_rule(rows, sides[codes], labels_of(scheme, classes, rule), limits)
-                for rule, sides in enumerate(scheme.sides.T)
+                self._fit_rule(own, part, labels_of(model.scheme, model.classes, rule), limits)
+                for rule, (part, own) in enumerate(problems_of(model.scheme, problem, codes))
             ]
-            model = LinearModel.blank(
-                classes,
-                rows.shape[1],
-                fit_intercept=self.fit_intercept,
-                multi_class=self.multi_class,
-            )
-            model.W[:] = np.column_stack([rule.w for rule in found])
+            weights, margins, supports, duals, verdicts = map(list, zip(*found, strict=True))
+            model.W[:] = np.column_stack(weights)
             self._hold(model)
-            single = len(found) == 1
-            self.margin_ = found[0].margin if single else [rule.margin for rule in found]
-            self.support_ = found[0].support if single else [rule.support for rule in found]
-            self.dual_coef_ = found[0].dual if single else [rule.dual for rule in found]
-            self.verdict_ = found[0].verdict if single else [rule.verdict for rule in found]
+            self.margin_, self.support_ = one_or_each(margins), one_or_each(supports)
+            self.dual_coef_, self.verdict_ = one_or_each(duals), one_or_each(verdicts)
         return self
 
     def _fit_rule(
-        self,
-        X: Floats | SparseMatrix,
-        signs: Signs,
-        labels: tuple[Label, Label | None],
-        limits: Limits,
-    ) -> _Rule:
-        """One rule, on the rows whose sign is not 0."""
-        taking_part = np.flatnonzero(signs)
-        if len(taking_part) < len(signs):
-            X, signs = X[taking_part], signs[taking_part]
+        self, problem: Problem, part: Indices, labels: tuple[Label, Label | None], limits: Limits
+    ) -> tuple[Vector, Interval, Indices, Vector, Verdict]:
+        """The weights of one rule, its margin, support, dual variables and verdict."""
         free = self.fit_intercept and self.bias == "free"
-        problem = pose_unsigned(self, X, self.fit_intercept).resigned(signs)
-        verdict = decide(
-            problem, labels, tol=self.tol, goal="gap" if free else "margin", limits=limits
-        )
+        goal: Literal["gap", "margin"] = "gap" if free else "margin"
+        verdict = decide(problem, labels, tol=self.tol, goal=goal, limits=limits)
         if limits.interrupted:
             raise KeyboardInterrupt
         if verdict.kind != "separable":
-            _refuse(verdict, labels, taking_part)
+            _refuse(verdict, labels, part)
         proof = verdict.certificate
-        if free and proof is not None and proof.geometric_margin is None and not limits.reached():
+        claim = None if proof is None else proof.geometric_margin if free else proof.margin
+        if claim is None or verdict.coef is None:
+            if limits.reached() is None:
+                raise ValueError(_BEYOND_FLOATS)
+            raise TimeoutError("max_seconds was over before the margin was known.")
+        # With z the nearest point of the hull, w = z/‖z‖² has scores ±1 on the support; with ‖z‖
+        # the distance of two hulls, w = 2z/‖z‖², and the margin is ‖z‖/2.
+        if isinstance(claim, GeometricMargin):
+            w = np.array([float(value) for value in claim.w])
+            length = _norm(w[:-1])
+        else:
+            w = np.append(verdict.coef, verdict.intercept or 0.0)
+            length = _norm(w)
+        rows, margin, whole = np.array(claim.rows), Interval(claim.lo, claim.hi), sum(claim.weights)
+        shares = np.array([float(weight / whole) for weight in claim.weights])
+        order = np.argsort(rows)
+        with np.errstate(all="ignore"):
+            dual = problem.signs[rows] * shares / margin.hi / margin.hi
+            w = w / length / margin.hi
+        if not (np.isfinite(w).all() and w[:-1].any() and np.isfinite(dual).all()):
             raise ValueError(_BEYOND_FLOATS)
-        rule = _free(verdict, signs) if free else _padded(verdict, signs)
-        if not (np.isfinite(rule.w).all() and rule.w[:-1].any() and np.isfinite(rule.dual).all()):
-            raise ValueError(_BEYOND_FLOATS)
-        if rule.margin.relative_width > self.tol:
+        if margin.relative_width > self.tol:
             warnings.warn(
-                f"The margin is known to a relative {rule.margin.relative_width:.1e} only: "
+                f"The margin is known to a relative {margin.relative_width:.1e} only: "
                 "max_seconds or the precision of float64 was reached.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        rule.support = taking_part[rule.support]
-        return rule
-
-
-@dataclass
-class _Rule:
-    w: Vector  # the bias last
-    margin: Interval
-    support: Indices
-    dual: Vector
-    verdict: Verdict
-
-
-def _free(verdict: Verdict, signs: Signs) -> _Rule:
-    """With ‖z‖ the distance of the hulls, w = 2z/‖z‖² has scores ±1 on the support."""
-    gap = None if verdict.certificate is None else verdict.certificate.geometric_margin
-    if gap is None:
-        raise TimeoutError("max_seconds was over before the margin was known.")
-    one_side = sum(gap.weights) / 2
-    weights = np.array([float(weight / one_side) for weight in gap.weights])
-    w = np.array([float(value) for value in gap.w])
-    with np.errstate(all="ignore"):
-        dual = weights * 0.5 / gap.hi / gap.hi  # ‖z‖ = 2·hi
-        w = w / _norm(w[:-1]) / gap.hi
-    return _rule(w, Interval(gap.lo, gap.hi), gap.rows, dual, signs, verdict)
-
-
-def _padded(verdict: Verdict, signs: Signs) -> _Rule:
-    """With z the nearest point of the hull, w = z/‖z‖² has scores ±1 on the support."""
-    margin = None if verdict.certificate is None else verdict.certificate.margin
-    if margin is None or verdict.coef is None or verdict.intercept is None:
-        raise TimeoutError("max_seconds was over before the margin was known.")
-    total = sum(margin.weights)
-    weights = np.array([float(weight / total) for weight in margin.weights])
-    w = np.append(verdict.coef, verdict.intercept)
-    with np.errstate(all="ignore"):
-        dual = weights / margin.hi / margin.hi
-        w = w / _norm(w) / margin.hi
-    return _rule(w, verdict.margin, margin.rows, dual, signs, verdict)
-
-
-def _rule(
-    w: Vector,
-    margin: Interval,
-    support: tuple[int, ...],
-    dual: Vector,
-    signs: Signs,
-    verdict: Verdict,
-) -> _Rule:
-    """A rule, its support in order."""
-    rows = np.array(support, dtype=np.int64)
-    order = np.argsort(rows)
-    rows = rows[order]
-    return _Rule(w, margin, rows, signs[rows] * dual[order], verdict)
+        return w, margin, part[rows[order]], dual[order], verdict
 
 
 def _norm(w: Vector) -> float:

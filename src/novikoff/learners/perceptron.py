@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Hashable, Mapping, Sequence
-from typing import ClassVar, Literal, Self
+from collections.abc import Hashable, Mapping
+from operator import attrgetter
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from novikoff.core.counts import Trace
-from novikoff.core.linear_model import LinearModel
-from novikoff.core.orders import BY_NAME, MaxDistance, MaxResidual, Order, named
-from novikoff.core.rows import Vector
-from novikoff.core.runs import Run
-from novikoff.core.schemes import Scheme, scheme_for
-from novikoff.core.stops import Limits, Stop
-from novikoff.core.training import Plan, Training, load_kernels, train
-from novikoff.core.updates import perceptron
-from novikoff.core.voting import votes_of
-from novikoff.learners.inputs import (
-    BOOLEAN,
-    CLASS_WEIGHT,
-    COUNT_OR_NONE,
-    JOBS,
-    MARGIN,
-    RANDOM_STATE,
-    SECONDS,
-    STEP,
-    VERBOSE,
-    Labels,
-    MatrixLike,
-    Rule,
-    check_classes,
-    check_parameters,
-    check_reference,
-    check_start,
-    check_weights,
-    pose_unsigned,
-    threads_of,
-    wants_trace,
-    words,
-)
-from novikoff.learners.streaming import StreamLearner
-
-# So many votes are put together well within a second, after Ctrl-C.
-_MOST_VOTES = 4_000_000
+from novikoff.core.orders import Order
+from novikoff.core.updates import Update, perceptron
+from novikoff.learners.inputs import MARGIN, STEP, Rule
+from novikoff.learners.online import OnlineLearner
 
 
-class Perceptron(StreamLearner):
+class Perceptron(OnlineLearner):
     """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
 
     On separable data it ends with a clean cycle after at most R²/γ² updates (from zero
@@ -133,38 +97,14 @@ class Perceptron(StreamLearner):
     (array([0, 0, 0, 1]), True, 18)
     """
 
-    update_counts_: npt.NDArray[np.int32] | sp.csr_array
-    trace_: Trace | list[Trace]
+    margin: float
+    step: float
 
+    _of_update = attrgetter("margin", "step")
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "fit_intercept": BOOLEAN,
+        **OnlineLearner._rules,
         "margin": MARGIN,
         "step": STEP,
-        "order": Rule(
-            lambda order: (
-                (isinstance(order, str) and order in BY_NAME)
-                or isinstance(order, MaxDistance | MaxResidual)
-                or (hasattr(order, "epochs") and not isinstance(order, type))
-            ),
-            f"one of {', '.join(BY_NAME)}, or an object of novikoff.orders",
-        ),
-        "average": Rule(
-            lambda average: average is False or average in ("averaged", "voted"),
-            "False, 'averaged' or 'voted'",
-        ),
-        "max_epochs": COUNT_OR_NONE,
-        "max_updates": COUNT_OR_NONE,
-        "max_seconds": SECONDS,
-        "multi_class": words("ovr", "ovo"),
-        "class_weight": CLASS_WEIGHT,
-        "warm_start": BOOLEAN,
-        "trace": Rule(
-            lambda trace: isinstance(trace, bool | np.bool_) or hasattr(trace, "__len__"),
-            "True, False or a reference w*",
-        ),
-        "random_state": RANDOM_STATE,
-        "n_jobs": JOBS,
-        "verbose": VERBOSE,
     }
 
     def __init__(
@@ -202,128 +142,5 @@ class Perceptron(StreamLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: npt.ArrayLike | None = None,
-        coef_init: npt.ArrayLike | None = None,
-        intercept_init: npt.ArrayLike | None = None,
-        sample_weight: npt.ArrayLike | None = None,
-    ) -> Self:
-        """Learn from rows until a cycle is clean or a limit is reached.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows. Float32 and float64 arrays in C order and CSR matrices, memory-mapped ones
-            too, are read in place.
-        y : array-like of shape (n_samples,)
-            The labels.
-        coef_init, intercept_init : array-like, optional
-            The weights to start from, in the shapes of ``coef_`` and ``intercept_``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Factors on the steps; a row of weight 0 does not take part.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        KeyboardInterrupt
-            On Ctrl-C, within a second; the estimator then holds what it has learned (after some
-            millions of updates that is the last weights, not their votes). As after any other
-            exception it is what it was before if the training had not begun.
-        """
-        with self._all_or_nothing():
-            check_parameters(self, self._rules)
-            before = self._model if self.warm_start and "_held" in self.__dict__ else None
-            rows, classes, codes = check_classes(self, X, y)
-            scheme = scheme_for(len(classes), self.multi_class)
-            shape = scheme.sides.shape[1], rows.shape[1]
-            start = check_start(coef_init, intercept_init, *shape, self.fit_intercept)
-            if start is None and before is not None:
-                start = _resumed(before, classes, scheme, rows.shape[1], self.fit_intercept)
-            weights = check_weights(sample_weight, self.class_weight, classes, codes)
-            if weights is not None and not weights.any():
-                raise ValueError("All weights are zero: no row takes part.")
-            reference = check_reference(self.trace, *shape[::-1], self.fit_intercept)
-            problem = pose_unsigned(self, rows, self.fit_intercept)
-            order = named(self.order)
-            load_kernels(problem, scheme, order)
-            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-            plan = Plan(
-                update=perceptron(self.margin, self.step),
-                order=order,
-                limits=limits,
-                seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-                average=self.average == "averaged",
-                trace=wants_trace(self.trace) or self.average == "voted",
-                reference=reference,
-                threads=threads_of(self.n_jobs),
-                after_epoch=self._print_epoch if self.verbose else None,
-            )
-            training = train(problem, codes, scheme, plan, start=start, weights=weights)
-            model = LinearModel.trained(
-                training, classes, bool(self.fit_intercept), self.multi_class
-            )
-            hurried = limits.interrupted and model.n_updates > _MOST_VOTES
-            if self.average == "voted" and not hurried:
-                begin = np.zeros_like(model.W) if start is None else start
-                model.votes = [
-                    votes_of(trace, int(visited), w, rows, codes, sides, model.fit_intercept)
-                    for trace, visited, w, sides in zip(
-                        training.traces, model.totals[0], begin.T, model.sides.T, strict=True
-                    )
-                ]
-            self._hold(model)
-            self._open = False
-            self._describe(training)
-        if limits.interrupted:
-            raise KeyboardInterrupt
-        if not self.converged_:
-            _warn(training.stops)
-        return self
-
-    def _describe(self, training: Training) -> None:
-        """What a fit says of itself beside its model."""
-        binary = training.W.shape[1] == 1
-        self.n_iter_, self.converged_ = training.epochs, training.converged
-        self.update_counts_ = training.counts.toarray()[0] if binary else training.counts
-        self.__dict__.pop("trace_", None)
-        if wants_trace(self.trace):
-            self.trace_ = training.traces[0] if binary else training.traces
-
-    def _print_epoch(self, run: Run) -> bool:
-        if run.epochs % self.verbose == 0:
-            print(f"epoch {run.epochs:,}: {run.updates:,} updates so far")
-        return False
-
-
-def _resumed(
-    before: LinearModel, classes: Labels, scheme: Scheme, n_features: int, fit_intercept: bool
-) -> Vector:
-    """The weights of the last fit, to go on from."""
-    if before.n_features != n_features or not np.array_equal(before.classes, classes):
-        raise ValueError(
-            "warm_start needs the classes and the number of features of the last fit: "
-            f"{before.classes.tolist()} and {before.n_features}."
-        )
-    if before.scheme != scheme:
-        raise ValueError("warm_start needs the multi_class of the last fit: its rules are others.")
-    start = before.decisive()
-    if not fit_intercept and start[-1].any():
-        raise ValueError("warm_start needs an intercept of zero if fit_intercept=False.")
-    return start
-
-
-def _warn(stops: Sequence[Stop | None]) -> None:
-    reasons = sorted({str(stop) for stop in stops if stop is not Stop.CLEAN})
-    warnings.warn(
-        f"The perceptron ended by {' and '.join(reasons)}, without a clean cycle: the data "
-        "may not be linearly separable, or need more epochs (max_epochs). novikoff.separate tells "
-        "which, with proof. Scaling the features to unit variance often helps; if no rule is "
-        "perfect, novikoff.Pocket or average='averaged' give a better one than the last weights.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
+    def _update(self) -> Update:
+        return perceptron(self.margin, self.step)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Hashable, Mapping
 from typing import ClassVar, Literal, Self, TypeVar
 
@@ -184,9 +183,8 @@ class Pocket(LinearLearner):
         self
             After an exception it is what it was before; after Ctrl-C it has the best rules so far.
         """
-        attempt = copy.copy(self)
-        limits = attempt._fit(X, y, (coef_init, intercept_init), sample_weight)
-        self._become(attempt)
+        with self._all_or_nothing():
+            limits = self._fit(X, y, (coef_init, intercept_init), sample_weight)
         if limits.interrupted:
             raise KeyboardInterrupt
         return self

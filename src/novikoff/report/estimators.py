@@ -492,35 +492,15 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
             f"Row {number} of the stream is {_kind(x)}, but must be a vector of real numbers or "
             "a dict."
         )
-    if not learner.__sklearn_is_fitted__() and run.classes is not None:
-        learner._begin(np.array(run.classes), 0 if isinstance(x, Mapping) else np.size(x))
-        learner.n_features_in_ = learner._held.n_features
+    known = len(learner.classes_) if learner.__sklearn_is_fitted__() else len(run.classes or ())
     try:
-        wrong = _errs(learner, x, y.item() if isinstance(y, np.generic) else y)
-        learner.learn_one(x, y)
+        scores, code = learner._learn_one(x, y, run.classes)
     except ValueError as error:
         raise ValueError(f"Row {number} of the stream cannot be learned: {error}") from None
-    run.note(learner._model, np.array([wrong]))
-
-
-def _errs(learner: Perceptron, x: Example, label: Hashable) -> bool:
-    """Whether the last weights do not choose this class alone."""
-    if not learner.__sklearn_is_fitted__():
-        return True
-    model = learner._held
-    if label not in learner._codes:
-        if len(model.classes) > 1:
-            return True
-        model = model.with_class(label)  # of two classes the sign is predicted
-    code = model.classes.tolist().index(label)
-    columns, values = learner._locate(x)
-    with np.errstate(all="ignore"):
-        found = values @ model.W[columns] + model.W[-1]
-    if len(found) == 1:
-        return bool(model.sides[code, 0] * found[0] <= 0.0)
-    if model.multi_class == "ovo":
-        return bool(model.scheme.choose(found[None, :])[0] != code)
-    return bool((np.delete(found, code) >= found[code]).any())
+    # A third class, or a later one, is not foreseen; of two the sign is predicted (B4).
+    model = learner._model
+    novel = len(model.classes) > max(2, known)
+    run.note(model, novel | model.scheme.errs(scores[None, :], np.array([code])))
 
 
 def _kind(value: object) -> str:

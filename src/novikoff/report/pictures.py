@@ -94,8 +94,8 @@ def _hardest_rule(found: Study) -> Side | None:
 
 def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     """The perceptron once more, with a trace."""
-    from novikoff.core.counts import Recorder
     from novikoff.core.orders import named
+    from novikoff.core.runs import Plan
     from novikoff.core.stops import Limits
     from novikoff.core.sweep import run
     from novikoff.core.updates import perceptron
@@ -111,10 +111,11 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
             w_star, margin = separator(case, verdict), verdict.margin.lo
     if subject == "proof" and w_star is None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
-    rng, limits = np.random.default_rng(found.options.seed), Limits(updates=MAX_TRACED_UPDATES)
-    order, recorder = named(found.options.order), Recorder(w_star)
-    again = run(found.problem, perceptron(), order, limits, rng, recorder=recorder)
-    traced, radius = SimpleNamespace(trace_=again.trace, trace=w_star), found.problem.radius
+    order, limits = named(found.options.order), Limits(updates=MAX_TRACED_UPDATES)
+    seed = found.options.seed
+    plan = Plan(perceptron(), order, limits, seed, trace=True, reference=w_star)
+    (trace,), radius = run(found.problem, plan).traces, found.problem.radius
+    traced = SimpleNamespace(trace_=trace, trace=w_star)
     if subject == "proof":
         plots.ProofDisplay.from_estimator(traced, margin=margin, radius=radius, ax=axes)
     else:

@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.rows import Floats, Indices, SparseMatrix
-from novikoff.core.schemes import OneVsOne
 from novikoff.data.errors import DataError
 
 if TYPE_CHECKING:
@@ -209,27 +208,20 @@ class StreamRun:
             self._load(model, X)
         from novikoff.core.updates import perceptron
 
-        pairs = isinstance(model.scheme, OneVsOne)  # whose votes are taken before each row
-        if len(codes) == 1 or not pairs:
-            weights = None
-            if self.class_weight:
-                factors = [self.class_weight.get(label, 1.0) for label in model.classes.tolist()]
-                weights = np.array(factors, dtype=np.float64)[codes]
-            try:
-                chosen = model.predict(X)[0] if pairs else None
-                wrong = model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
-            except ValueError as error:
-                if len(codes) == 1:
-                    number = self.rows + 1
-                    raise ValueError(f"Row {number} of the stream {_reason(X, error)}") from None
-            else:
-                if pairs or unforeseen:
-                    wrong = np.array([unforeseen or chosen != model.classes[codes[0]]])
-                self.note(model, wrong)
-                return
-        half = len(codes) // 2
-        self._learn(model, X[:half], codes[:half])
-        self._learn(model, X[half:], codes[half:])
+        weights = None
+        if self.class_weight:
+            factors = [self.class_weight.get(label, 1.0) for label in model.classes.tolist()]
+            weights = np.array(factors, dtype=np.float64)[codes]
+        try:
+            wrong = model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
+        except ValueError as error:
+            if len(codes) == 1:
+                raise ValueError(f"Row {self.rows + 1} of the stream {_reason(X, error)}") from None
+            half = len(codes) // 2
+            self._learn(model, X[:half], codes[:half])
+            self._learn(model, X[half:], codes[half:])
+            return
+        self.note(model, np.ones(1, dtype=np.bool_) if unforeseen else wrong)
 
     def _load(self, model: LinearModel, X: Floats | SparseMatrix) -> None:
         with self.loading():

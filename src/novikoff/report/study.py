@@ -26,7 +26,7 @@ import numpy.typing as npt
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import labels_of, scheme_for, signs_of
+from novikoff.core.schemes import labels_of, scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
 from novikoff.report.scaling import Matrix, Scaling
@@ -222,7 +222,7 @@ class Study:
         pairs = np.bincount(self.codes * n + self._predicted(self.model), minlength=n * n)
         self.confusion = pairs.reshape(n, n)
         if n == 2:
-            self.problem = self.problem.resigned(signs_of(self.codes, self._scheme.sides, 0))
+            self.problem = self.problem.resigned(self._scheme.sides[self.codes, 0])
         self.loading = self._clock.stopped
         if self.options.proofs and self.imperfect:
             from novikoff.geometry.duplicates import conflicting_duplicates
@@ -274,7 +274,8 @@ class Study:
         self._tell("loading", None)
         with self._clock.standing_still():
             from novikoff.core import orders, updates
-            from novikoff.core.training import Plan, load_kernels, train
+            from novikoff.core.runs import Plan
+            from novikoff.core.training import load_kernels, train
 
         began, stopped = time.perf_counter(), self._clock.stopped
         order = orders.named(options.order)
@@ -315,7 +316,7 @@ class Study:
 
         sides = self._scheme.sides
         return bool(np.isfinite(W).all()) and all(
-            prove_signs(self._as_given.resigned(signs_of(self.codes, sides, k)), W[:, k])
+            prove_signs(self._as_given.resigned(sides[self.codes, k]), W[:, k])
             for k in range(W.shape[1])
         )
 
@@ -371,7 +372,7 @@ class Study:
             if n_rules > 1:
                 step += f" of {positive} against {'the rest' if negative is None else negative}"
             self._tell(step, None)
-            signs, digest = signs_of(self.codes, scheme.sides, k), self._digest
+            signs, digest = scheme.sides[self.codes, k], self._digest
             problem = self._as_given.resigned(signs)
             if not signs.all():  # a pair of classes: their rows only
                 taken, digest = np.flatnonzero(signs), None

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.one_vs_rest import run_classes
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.runs import Run
+from novikoff.core.runs import Plan, Run
+from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import run
+from novikoff.core.training import train
 from tests.cases import SEQUENCES, csr
 from tests.oracle import PA, PA1, Perceptron, Relaxation, Rule
 
@@ -34,8 +35,8 @@ def together(
     fit_intercept: bool = True, **options: Any,
 ) -> Run:  # fmt: skip
     problem = pose(csr(X) if sparse else X, np.ones(len(X), dtype=np.int8), fit_intercept)
-    rule, rng = SEQUENCES[order](len(X)), np.random.default_rng(3)
-    return run_classes(problem, codes, K, update.update, rule, limits, rng, average=True, **options)
+    plan = Plan(update.update, SEQUENCES[order](len(X)), limits, seed=3, average=True)
+    return train(problem, codes, OneVsRest(K), plan, **options)
 
 
 def alone(
@@ -44,9 +45,8 @@ def alone(
 ) -> Run:  # fmt: skip
     signs = np.where(codes == c, 1, -1).astype(np.int8)
     problem = pose(csr(X) if sparse else X, signs, fit_intercept)
-    rule, rng = SEQUENCES[order](len(X)), np.random.default_rng(3)
-    own = None if start is None else start[:, c]
-    return run(problem, update.update, rule, limits, rng, start=own, average=True, **options)
+    plan = Plan(update.update, SEQUENCES[order](len(X)), limits, seed=3, average=True)
+    return run(problem, plan, start=None if start is None else start[:, c], **options)
 
 
 def both(*data: Any, **options: Any) -> Run:
@@ -58,13 +58,13 @@ def both(*data: Any, **options: Any) -> Run:
 
 
 def assert_equal(whole: Run, parts: list[Run]) -> None:
-    for c, part in enumerate(parts):
-        assert whole.w[:, c].tolist() == part.w.tolist()
-        assert whole.average()[:, c].tolist() == part.average().tolist()
-        assert whole.counts.per_row[:, c].tolist() == part.counts.per_row.tolist()
-        assert whole.counts.totals[:, c].tolist() == [part.visited, part.updates, part.mistakes]
-        assert whole.begun[c] == part.epochs
-        assert whole.stops[c] == part.stop
+    joined = Run.joined(parts)
+    assert whole.W.tolist() == joined.W.tolist()
+    assert whole.counts.weighted.tolist() == joined.counts.weighted.tolist()
+    assert whole.counts.totals.tolist() == joined.counts.totals.tolist()
+    assert whole.update_counts.toarray().tolist() == joined.update_counts.toarray().tolist()
+    assert whole.begun.tolist() == joined.begun.tolist()
+    assert whole.stops == joined.stops
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -100,7 +100,7 @@ def test_steps_that_are_not_exact_agree_up_to_rounding(update: Rule, sparse: boo
     whole = together(X, codes, "permuted", update, Limits(epochs=3), sparse=sparse)
     for c in range(K):
         part = alone(X, codes, c, "permuted", update, Limits(epochs=3), sparse=sparse)
-        np.testing.assert_allclose(whole.w[:, c], part.w, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(whole.W[:, c], part.W[:, 0], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -1,0 +1,418 @@
+"""Learners that run a loop: from rows at once, from a stream, or one example at a time (A2, A5).
+
+A learner is its parameters and its update rule; all else is here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from operator import attrgetter
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+
+from novikoff.core.counts import Trace
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.orders import BY_NAME, Order, named
+from novikoff.core.rows import Vector
+from novikoff.core.runs import Plan, Run
+from novikoff.core.single_step import learn_one, numbers_of
+from novikoff.core.stops import Limits, Stop
+from novikoff.core.training import load_kernels, train
+from novikoff.core.updates import Update
+from novikoff.core.voting import votes_of
+from novikoff.learners.base import LinearLearner, one_or_each
+from novikoff.learners.inputs import (
+    BOOLEAN,
+    CLASS_WEIGHT,
+    COUNT_OR_NONE,
+    JOBS,
+    RANDOM_STATE,
+    SECONDS,
+    VERBOSE,
+    ClassWeight,
+    Example,
+    MatrixLike,
+    Rule,
+    as_floats,
+    check_example,
+    check_parameters,
+    check_reference,
+    check_rows_and_labels,
+    check_start,
+    check_weights,
+    class_factor,
+    code_labels,
+    seed_of,
+    threads_of,
+    words,
+)
+
+# So many votes are put together well within a second, after Ctrl-C.
+MOST_VOTES = 4_000_000
+
+
+def _streams(learner: OnlineLearner) -> bool:
+    if learner.average == "voted":
+        raise AttributeError(
+            "The voted perceptron keeps the rows of all its updates and does not learn from "
+            "a stream: use average='averaged'."
+        )
+    return True
+
+
+class OnlineLearner(LinearLearner):
+    """A learner whose rules move by an update: w ← w + τ·a_i where ⟨a_i, w⟩ ≤ δ.
+
+    In a stream ``fit_intercept``, ``average`` and ``multi_class`` are those of its first call.
+    """
+
+    order: str | Order
+    average: Literal[False, "averaged", "voted"]
+    max_epochs: int | None
+    max_updates: int | None
+    max_seconds: float | None
+    class_weight: ClassWeight
+    warm_start: bool
+    trace: bool | npt.ArrayLike
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None
+    verbose: int
+
+    n_iter_: int
+    converged_: bool
+    update_counts_: npt.NDArray[np.int32] | sp.csr_array
+    trace_: Trace | list[Trace]
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "fit_intercept": BOOLEAN,
+        "order": Rule(
+            lambda order: (
+                order in BY_NAME
+                if isinstance(order, str)
+                else hasattr(order, "epochs") and not isinstance(order, type)
+            ),
+            f"one of {', '.join(BY_NAME)}, or an object of novikoff.orders",
+        ),
+        "average": Rule(
+            lambda average: average is False or average in ("averaged", "voted"),
+            "False, 'averaged' or 'voted'",
+        ),
+        "max_epochs": COUNT_OR_NONE,
+        "max_updates": COUNT_OR_NONE,
+        "max_seconds": SECONDS,
+        "multi_class": words("ovr", "ovo"),
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": BOOLEAN,
+        "trace": Rule(
+            lambda trace: isinstance(trace, bool | np.bool_) or hasattr(trace, "__len__"),
+            "True, False or a reference w*",
+        ),
+        "random_state": RANDOM_STATE,
+        "n_jobs": JOBS,
+        "verbose": VERBOSE,
+    }
+    _open: bool  # whether new classes are taken in
+    # The parameters of the last single step, and what it was told of its update.
+    _checked: tuple[object, Vector] | None = None
+
+    # Gives the parameters of its update rule.
+    _of_update: ClassVar[attrgetter[object]]
+
+    def _update(self) -> Update:
+        """The update rule, by the learner's parameters."""
+        raise NotImplementedError
+
+    @property
+    def n_updates_(self) -> int:
+        """Updates made, summed over the binary problems."""
+        return self._fitted("n_updates_").n_updates
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Updates made on a row that was on the wrong side, y·f(x) ≤ 0."""
+        return self._fitted("n_mistakes_").n_mistakes
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike | None = None,
+        coef_init: npt.ArrayLike | None = None,
+        intercept_init: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Learn from rows until a cycle is clean or a limit is reached.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows. Float32 and float64 arrays in C order and CSR matrices, memory-mapped ones
+            too, are read in place.
+        y : array-like of shape (n_samples,)
+            The labels.
+        coef_init, intercept_init : array-like, optional
+            The weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors on the steps; a row of weight 0 does not take part.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, within a second; the estimator then holds what it has learned (after some
+            millions of updates that is the last weights, not their votes). As after any other
+            exception it is what it was before if the training had not begun.
+        """
+        with self._all_or_nothing():
+            before = self._model if self.warm_start and "_held" in self.__dict__ else None
+            problem, blank, codes = self._prepare(X, y)
+            rows, classes, shape = problem.X, blank.classes, (blank.n_rules, blank.n_features)
+            start = check_start(coef_init, intercept_init, *shape, self.fit_intercept)
+            if start is None and before is not None:
+                start = _resumed(before, blank)
+            weights = check_weights(sample_weight, self.class_weight, classes, codes)
+            if weights is not None and not weights.any():
+                raise ValueError("All weights are zero: no row takes part.")
+            wants_trace, reference = check_reference(self.trace, *shape, self.fit_intercept)
+            order = named(self.order)
+            load_kernels(problem, blank.scheme, order)
+            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
+            plan = Plan(
+                update=self._update(),
+                order=order,
+                limits=limits,
+                seed=seed_of(self.random_state),
+                average=self.average == "averaged",
+                trace=wants_trace or self.average == "voted",
+                reference=reference,
+                threads=threads_of(self.n_jobs),
+                after_epoch=self._print_epoch if self.verbose else None,
+            )
+            run = train(problem, codes, blank.scheme, plan, start=start, weights=weights)
+            model = LinearModel.trained(run, classes, blank.fit_intercept, self.multi_class)
+            hurried = limits.interrupted and model.n_updates > MOST_VOTES
+            if self.average == "voted" and not hurried:
+                begin = np.zeros_like(model.W) if start is None else start
+                model.votes = [
+                    votes_of(trace, int(visited), w, rows, codes, sides, model.fit_intercept)
+                    for trace, visited, w, sides in zip(
+                        run.traces, model.totals[0], begin.T, model.sides.T, strict=True
+                    )
+                ]
+            self._hold(model)
+            self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
+            counts = run.update_counts
+            self.update_counts_ = counts.toarray()[0] if model.n_rules == 1 else counts
+            self.__dict__.pop("trace_", None)
+            if wants_trace:
+                self.trace_ = one_or_each(run.traces)
+        if limits.interrupted:
+            raise KeyboardInterrupt
+        if not self.converged_:
+            self._warn(run)
+        return self
+
+    @available_if(_streams)
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike | None = None,
+        classes: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Look at each row once, as the rows stand: a piece of a stream (A5).
+
+        ``n_mistakes_`` and ``n_updates_`` go on from call to call. On any separable stream
+        the mistakes stay below R²/γ² (B4). The limits on a fit do not apply.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The next rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like, optional
+            All labels there will be; needed at the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors on the steps.
+
+        Returns
+        -------
+        self
+            After an exception, Ctrl-C included, it is what it was before.
+        """
+        with self._all_or_nothing():
+            check_parameters(self, self._rules)
+            first = "_held" not in self.__dict__
+            X, y = check_rows_and_labels(self, X, y, reset=first)
+            if first:
+                if classes is None:
+                    raise ValueError("classes must be passed on the first call to partial_fit.")
+                if len(np.unique(np.asarray(classes))) < 2:
+                    raise ValueError("classes must name two classes at least.")
+                self._begin(classes, X.shape[1])
+            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(
+                    f"classes={np.unique(classes).tolist()} differ from those of the first call, "
+                    f"{self.classes_.tolist()}."
+                )
+            codes = code_labels(y, self.classes_)
+            class_factor(self.class_weight, None)  # refuses 'balanced'
+            weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
+            self._model.learn(X, codes, self._update(), weights=weights)
+            self._streamed()
+            self.n_iter_ += 1
+        return self
+
+    def learn_one(self, x: Example, y: Hashable) -> Self:
+        """Look at one example: on a mistake, update (A5).
+
+        The same as `partial_fit` on one row, at a fraction of the overhead. Without an
+        earlier fit, classes and the features of dicts are taken in as they appear: their
+        weights start from zero.
+
+        Parameters
+        ----------
+        x : vector, or dict of feature → value
+            The example.
+        y : label
+            Its class.
+
+        Returns
+        -------
+        self
+            After an exception it is what it was before.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> clf = nv.Perceptron()
+        >>> clf.learn_one({"wings": 2, "legs": 2}, "bird").predict_one({"legs": 4})
+        'bird'
+        >>> clf.learn_one({"legs": 4}, "cat").predict_one({"legs": 4})
+        'cat'
+        """
+        self._learn_one(x, y)
+        return self
+
+    def _learn_one(
+        self, x: Example, y: Hashable, classes: Sequence[Hashable] | None = None
+    ) -> tuple[Vector, int]:
+        """`_step`, at the beginning of a stream too; ``classes`` are all that there will be."""
+        if "_held" in self.__dict__:
+            return self._step(x, y)
+        with self._all_or_nothing():
+            vector = as_floats([] if isinstance(x, Mapping) else x, "x")
+            if vector.ndim != 1 or not np.isfinite(vector).all():
+                raise ValueError("x must be a dict or a vector of finite numbers.")
+            check_parameters(self, self._rules)
+            known = np.array([_plain(y)] if classes is None else list(classes))
+            self._begin(known, len(vector), grows=classes is None)
+            return self._step(x, y)
+
+    def _step(self, x: Example, y: Hashable) -> tuple[Vector, int]:
+        """Learn one example; the scores by w before, and the code of its class.
+
+        New classes and features are taken in once it has been learned.
+        """
+        new: dict[Hashable, int] = {}
+        model, checked = self._held, self._checked
+        given = self._of_update(self), model.fit_intercept
+        if checked is None or checked[0] != given:
+            check_parameters(self, self._rules)
+            _streams(self)
+            checked = given, numbers_of(self._update(), 1.0, model.fit_intercept)
+        columns, values = self._locate(x, new)
+        if new and self.n_features_in_ + len(new) > model.n_features:  # room for as many again
+            model = model.with_features(2 * (self.n_features_in_ + len(new)))
+        try:
+            code = self._codes[y]
+        except (KeyError, TypeError):
+            label = _plain(y)
+            if not self._open:
+                raise ValueError(f"y={label!r} is not one of the classes {self._labels}.") from None
+            model = model.with_class(label)
+            code = model.classes.tolist().index(label)
+        numbers, factor = checked[1], 1.0
+        if self.class_weight is not None:
+            factor = class_factor(self.class_weight, _plain(y))
+            numbers = numbers_of(self._update(), factor, model.fit_intercept)
+        try:
+            if factor == 0.0:  # a class of weight 0 takes no part
+                check_example(x)
+                scores, moved = model.score_one(columns, values), 0
+            else:
+                scores, moved = learn_one(model, columns, values, code, numbers)
+        except ValueError:
+            check_example(x)  # names a value that is not finite, if that is why
+            raise
+        self._checked = checked
+        if model is not self._held:
+            self._hold(model, self._vocabulary)
+        if new:
+            self._features().update(new)
+            self.n_features_in_ += len(new)
+            self.__dict__.pop("_feature_names", None)
+        if self.converged_ and (moved > 0 or model.averages):
+            self._streamed()
+        return scores, code
+
+    def _begin(self, classes: npt.ArrayLike, n_features: int, *, grows: bool = False) -> None:
+        """Be at the beginning of a stream; one that ``grows`` takes in new classes."""
+        self._take(self._blank(classes, n_features), self.__dict__.get("_feature_names"))
+        self._open, self.n_iter_, self.converged_ = grows, 0, False
+
+    def _streamed(self) -> None:
+        """What was said of a fit is no longer true."""
+        self.converged_, self._held.votes = False, []
+        for name in ("update_counts_", "trace_"):
+            self.__dict__.pop(name, None)
+
+    def _print_epoch(self, run: Run) -> bool:
+        if run.epochs % self.verbose == 0:
+            print(f"epoch {run.epochs:,}: {run.updates:,} updates so far")
+        return False
+
+    def _warn(self, run: Run) -> None:
+        reasons = sorted({str(stop) for stop in run.stops if stop is not Stop.CLEAN})
+        warnings.warn(
+            f"The {type(self).__name__} ended by {' and '.join(reasons)}, without a clean cycle: "
+            "the data may not be linearly separable, or need more epochs (max_epochs). "
+            "novikoff.separate tells which, with proof. Scaling the features to unit variance "
+            "often helps; if no rule is perfect, novikoff.Pocket or average='averaged' give a "
+            "better one than the last weights.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def _plain(y: Hashable) -> Hashable:
+    """One label, as Python has it; or ValueError."""
+    label = y.item() if isinstance(y, np.generic) else y
+    single = isinstance(label, Hashable) and not isinstance(label, tuple | frozenset)
+    if label is None or not single or label != label:
+        raise ValueError(f"y is {label!r}, not a label.")
+    return label
+
+
+def _resumed(before: LinearModel, blank: LinearModel) -> Vector:
+    """The weights of the last fit, to go on from."""
+    if before.n_features != blank.n_features or not np.array_equal(before.classes, blank.classes):
+        raise ValueError(
+            "warm_start needs the classes and the number of features of the last fit: "
+            f"{before.classes.tolist()} and {before.n_features}."
+        )
+    if before.scheme != blank.scheme:
+        raise ValueError("warm_start needs the multi_class of the last fit: its rules are others.")
+    start = before.decisive()
+    if not blank.fit_intercept and start[-1].any():
+        raise ValueError("warm_start needs an intercept of zero if fit_intercept=False.")
+    return start
