@@ -45,6 +45,22 @@ class Split(NamedTuple):
     y_test: Labels
 
 
+def embedded(n: int, d: int, k: int) -> tuple[npt.NDArray[np.float32], Labels]:
+    """Rows about k centres, as embeddings are, in single precision; 3 % of the labels are wrong."""
+    rng = np.random.default_rng(SEED)
+    centres, y = rng.standard_normal((k, d)).astype(np.float32), rng.integers(k, size=n)
+    X = 0.35 * centres[y] + rng.standard_normal((n, d)).astype(np.float32)
+    return X.astype(np.float32), with_noise(y, k, rng, 0.03)
+
+
+def tall(n: int, d: int) -> tuple[npt.NDArray[np.float64], Labels]:
+    """Many rows of few columns about a plane, a tenth of the labels wrong."""
+    rng = np.random.default_rng(SEED)
+    X, w = rng.standard_normal((n, d)), rng.standard_normal(d)
+    y = (X @ w + 0.3 * rng.standard_normal(n) > 0.0).astype(np.int64)
+    return X, with_noise(y, 2, rng, 0.1)
+
+
 @lru_cache(maxsize=1)
 def dense(n: int, d: int) -> Split:
     """Gaussian rows, two classes apart by a margin; kept for the next case."""
@@ -82,9 +98,9 @@ def _apart(n: int, d: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.flo
     return np.round(X + np.outer((2 * y - 1) * MARGIN, w), 7), y
 
 
-def with_noise(y: Labels, n_classes: int, rng: np.random.Generator) -> Labels:
+def with_noise(y: Labels, n_classes: int, rng: np.random.Generator, share: float = NOISE) -> Labels:
     """The labels, a share of them moved to another class."""
-    moved = rng.random(len(y)) < NOISE
+    moved = rng.random(len(y)) < share
     return np.where(moved, (y + rng.integers(1, n_classes, len(y))) % n_classes, y)
 
 

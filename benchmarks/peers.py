@@ -145,6 +145,11 @@ def linear_models(X: Matrix, y: Labels) -> tuple[list[int], list[float]]:
     return errors, seconds
 
 
+def logistic_regression(X: Matrix, y: Labels) -> Any:
+    """scikit-learn's logistic regression, as it comes."""
+    return sklearn.linear_model.LogisticRegression().fit(X, y)
+
+
 # Whole processes
 
 
