@@ -56,15 +56,17 @@ class Pocket(LinearLearner):
         Whether to try other cheap rules too, and go on with a descent on the number of mistakes.
     lower_bound : bool
         Whether to prove a lower bound: contradictions are searched for, besides identical rows
-        with opposite labels, up to 100 of them or as long as ``max_seconds`` allows. It is often
-        far below the truth: each one takes as many rows as there are weights, and one more.
+        with opposite labels, as long as ``max_seconds`` allows; without it for some seconds. Those
+        within disjoint parts of many rows add up. The bound is often far below the truth: each
+        contradiction takes as many rows as there are weights, and one more.
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     max_updates : int
         The number of updates after which the pocket is done, for each rule.
     max_seconds : float, optional
-        A limit on the time of a fit, shared among the rules. Without it a search ends when it
-        hardly gains.
+        A limit on the time of a fit, shared among the rules. However short it is, each rule is
+        at least as good as an averaged perceptron's and as a constant. Without it a search ends
+        when it hardly gains, after an amount of work that depends on the data, not on the clock.
     multi_class : "ovr" or "ovo"
         With more than two classes: each against the rest, or each against each other.
     class_weight : dict, "balanced" or None
