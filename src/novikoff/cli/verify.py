@@ -82,7 +82,7 @@ def _notes(dataset: Dataset, proofs: Proofs) -> list[str]:
 def _claim(proof: Certificate | ErrorBound) -> str:
     """The claim with its hypotheses, and the numbers that are proved with it."""
     from novikoff.geometry.certificate import Certificate
-    from novikoff.report.text import large
+    from novikoff.geometry.verdict_text import large
 
     claim = proof.claim()
     if not isinstance(proof, Certificate) or proof.margin is None:

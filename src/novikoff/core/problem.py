@@ -7,7 +7,7 @@ from front to back, and float32 is converted a stretch at a time. No kernel is c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,7 +82,7 @@ def pose(
     signs: Signs,
     fit_intercept: bool,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[Hashable] | None = None,
     first: int = 0,
 ) -> Problem:
     """Check the data in one pass and pose the problem.
@@ -210,7 +210,7 @@ def _entries(part: Floats | SparseMatrix) -> Floats:
 
 
 def _complaint(
-    X: Floats | SparseMatrix, unclear: _rows.Indices, names: Sequence[str] | None, first: int
+    X: Floats | SparseMatrix, unclear: _rows.Indices, names: Sequence[Hashable] | None, first: int
 ) -> str:
     for i in unclear.tolist():
         row = X[[i]]

@@ -1,29 +1,45 @@
 """Which weights of a logistic regression run to infinity (C1; Albert and Anderson 1984).
 
-The likelihood of a logistic regression never falls along the w with ⟨a_i, w⟩ ≥ 0 for all i,
-and rises for ever if some are positive. The rows J that every such w leaves at zero decide:
-the directions span the null space of A_J, so that the weight j stays finite exactly
-if the unit vector e_j lies in the row space of A_J. Where e_j is not even in the row space of
-all rows, columns depend on each other and the weight is not determined at all.
+The likelihood of a logistic regression never falls along the w of the recession cone
+C = {w : ⟨a_i, w⟩ ≥ 0 for all i}, and rises for ever if some products are positive. Let I be the
+rows that some w of C has strictly on their side, and J the others. Then, for the weight j:
 
-Row spaces are found by elimination modulo primes, not in floats: there is no tolerance.
-A prime is unlucky if it divides certain minors; several are tried and the largest rank counts.
+* It stays finite exactly if w_j = 0 on all of C. C spans the null space of A_J, so that this
+  holds exactly if the unit vector e_j lies in the row space of A_J.
+* Where e_j is not even in the row space of all rows, columns depend on each other, and the
+  weight is not determined at all.
+* Else it has no finite estimate. The w that have all rows of I strictly on their side are the
+  relative interior of C. They have w_j > 0, all of them, exactly if one of them has and none has
+  w_j = 0: if without column j fewer rows than I are separated. That is another verdict, proved
+  like any other, and one w of the interior is in the certificate of the first.
+
+Row spaces are found by elimination modulo primes, not in floats: there is no tolerance. Full rank
+modulo one prime proves full rank. Where rows span less, the largest rank modulo eight primes
+counts: it is too small only if every one of them divides certain minors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
+from novikoff.core.validation import Columns
 from novikoff.geometry.exact import Block
-from novikoff.geometry.passes import Mask, Part, Passes, Visit
+from novikoff.geometry.passes import Mask, OutOfTimeError, Part, Passes, Visit
+from novikoff.geometry.verdict_search import Finding, find
 
+Fate: TypeAlias = Literal["finite", "+inf", "-inf", "diverges", "undetermined", "reference"]
+
+INTERCEPT = "(intercept)"
 # Random primes of 21 bits: products of 1024 pairs of residues add up without rounding in float64.
 _PRIMES = (1684679, 2066473, 1947629, 1083793, 1471403, 1054189, 1178897, 2094227)
 _TERMS = 1 << 10
@@ -31,40 +47,180 @@ _TERMS = 1 << 10
 _SPARE = 8
 # Elimination takes p³ steps: beyond this many weights the question is left open.
 _MOST_WEIGHTS = 1500
+# Signs take a verdict for each column: beyond this many entries in all, they are left open.
+_MOST_ENTRIES = 1 << 26
 
 
-@dataclass(frozen=True)
-class Recession:
-    """What becomes of each weight, the bias last if there is one."""
+class Fates(NamedTuple):
+    """What becomes of each weight, and which columns, left out, leave finite estimates."""
 
-    infinite: npt.NDArray[np.bool_]
-    undetermined: npt.NDArray[np.bool_]  # because columns depend on each other
+    weights: Mapping[Hashable, Fate]
+    responsible: list[Hashable] | None  # None if that is not known
 
 
-def recession(
-    problem: Problem, separated: Indices, limits: Limits | None = None
-) -> Recession | None:
-    """What becomes of each weight of a logistic regression; None if there are too many.
+def fates(
+    problem: Problem,
+    columns: Columns,
+    w: Sequence[Fraction] | None,
+    separated: Indices,
+    limits: Limits,
+) -> Fates | None:
+    """What becomes of each weight of a logistic regression; None if that takes too long.
 
-    ``separated`` are the rows that can be strictly on their side, of a verdict.
+    Parameters
+    ----------
+    problem : Problem
+        The rows, of a verdict that is not undecided.
+    columns : Columns
+        Their names. A category column takes part without its reference level, of which the other
+        levels differ: the one with the most rows in J, and of these the one with the most rows.
+    w : sequence of Fraction or None
+        Weights that have the rows I strictly on their side; None if there are none.
+    separated : array of int
+        The rows I.
+    limits : Limits
+        When to leave signs open, which takes a verdict for each column.
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
     >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 2.0]])
     >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
-    >>> recession(problem, np.array([3])).infinite.tolist()
-    [True, False, False]
+    >>> w = [Fraction(1), Fraction(0), Fraction(0)]
+    >>> fates(problem, Columns(["a", "b"]), w, np.array([3]), Limits()).weights
+    {'a': '+inf', 'b': 'finite', '(intercept)': 'finite'}
     """
-    passes = Passes(problem)
-    if passes.p > _MOST_WEIGHTS:
+    if problem.X.shape[1] >= _MOST_WEIGHTS:
         return None
-    left, everyone = ~passes.mask(separated), np.ones(passes.n, dtype=np.bool_)
-    fixed, known = (
-        passes.over(RowSpace(rows, _PRIMES), limits or Limits()).unit_vectors()
-        for rows in (left, everyone)
-    )
-    return Recession(infinite=known & ~fixed, undetermined=~known)
+    work = _Fates(problem, columns, w, separated, limits)
+    try:
+        return Fates(work.weights(), work.responsible())
+    except OutOfTimeError:
+        return None
+
+
+class _Fates:
+    def __init__(
+        self,
+        problem: Problem,
+        columns: Columns,
+        w: Sequence[Fraction] | None,
+        separated: Indices,
+        limits: Limits,
+    ) -> None:
+        self.problem, self.columns = problem, columns
+        self.separated, self.limits = separated, limits
+        self.d = problem.X.shape[1]
+        self.w = [Fraction(0)] * (self.d + 1) if w is None else [*w, Fraction(0)][: self.d + 1]
+        self.references = self._drop_references()
+        self.kept = np.setdiff1d(np.arange(self.d), self.references)
+        self.without: dict[tuple[int, ...], Finding] = {}
+
+    def weights(self) -> Mapping[Hashable, Fate]:
+        """What becomes of each weight, the bias last if there is one."""
+        few = self._left_out(self.references)
+        everyone = np.arange(few.n)
+        left = np.setdiff1d(everyone, self.separated)
+        known = _unit_vectors(Passes(few), everyone, self.limits)
+        fixed = known
+        if len(left) < few.n:
+            fixed = _unit_vectors(Passes(few), left, self.limits)
+        numbers = [*self.kept.tolist(), *([self.d] if few.fit_intercept else [])]
+        found: dict[int, Fate] = dict.fromkeys(self.references.tolist(), "reference")
+        first = len(known) - len(numbers)
+        for j, determined, finite in zip(numbers, known[first:], fixed[first:], strict=True):
+            if not determined:
+                found[j] = "undetermined"
+            else:
+                found[j] = "finite" if finite else self._sign(j)
+        names = [*self.columns.names, INTERCEPT]
+        return {names[j]: found[j] for j in sorted(found)}
+
+    def responsible(self) -> list[Hashable] | None:
+        """The columns that, left out alone, leave rows of which none is separated."""
+        if len(self.separated) == 0:
+            return []
+        references = self.references.tolist()
+        units = {j: (name, [j, *references]) for j, name in enumerate(self.columns.names)}
+        for name, part in self.columns.groups.items():
+            units |= {j: (name, list(part)) for j in part}
+        found: dict[Hashable, None] = {}
+        for j, (name, numbers) in units.items():
+            if self.w[j] == 0:  # then w does as well without it
+                continue
+            kind = self._without(numbers).kind
+            if kind in (None, "not separable"):
+                return None
+            if kind == "inseparable":
+                found[name] = None
+        return [*found]
+
+    def _sign(self, j: int) -> Fate:
+        """The sign of a weight without a finite estimate, if all of the interior of C has it."""
+        if self.w[j] == 0:
+            return "diverges"
+        found = self._without([j, *self.references.tolist()])
+        fewer = found.kind in ("inseparable", "quasi-separable")
+        if len(self.separated) == self.problem.n:
+            fewer |= found.kind == "not separable"
+        elif found.kind == "quasi-separable":
+            fewer = len(found.separated) < len(self.separated)
+        if not fewer:
+            return "diverges"
+        return "+inf" if self.w[j] > 0 else "-inf"
+
+    def _without(self, numbers: Sequence[int]) -> Finding:
+        """What is proved of the rows without some columns; d is the number of the bias."""
+        key = tuple(sorted(numbers))
+        if key not in self.without:
+            limits = self.limits
+            if self.problem.X.size * self.d > _MOST_ENTRIES:
+                limits = Limits(seconds=0.0)
+            self.without[key] = find(Passes(self._left_out(key)), "kind", 1e-8, limits, None)
+        return self.without[key]
+
+    def _left_out(self, numbers: Sequence[int] | Indices) -> Problem:
+        """The problem without some columns."""
+        if len(numbers) == 0:
+            return self.problem
+        X, signs = self.problem.X, self.problem.signs
+        kept = np.setdiff1d(np.arange(self.d), numbers)
+        bias = self.problem.fit_intercept and self.d not in numbers
+        return pose(X[:, kept] if len(kept) > 0 else np.zeros((len(signs), 1)), signs, bias)
+
+    def _drop_references(self) -> Indices:
+        """Choose a reference level of each category column, and give w in terms of the others.
+
+        The levels of a category column add up to 1, as the bias does: what is taken from each of
+        them is given to the bias or, without one, to each level of the first category column.
+        """
+        groups, anchors = [*self.columns.groups.values()], [self.d]
+        if not self.problem.fit_intercept:
+            anchors, groups = [*groups[0]] if groups else [], groups[1:]
+        chosen = []
+        left = np.ones(self.problem.n, dtype=np.bool_)
+        left[self.separated] = False
+        for part in groups:
+            X = self.problem.X[:, list(part)]
+            counts = [(int(X[left, k].sum()), int(X[:, k].sum())) for k in range(len(part))]
+            reference = part[counts.index(max(counts))]
+            chosen.append(reference)
+            taken = self.w[reference]
+            for j in part:
+                self.w[j] -= taken
+            for j in anchors:
+                self.w[j] += taken
+        return np.array(chosen, dtype=np.int64)
+
+
+def _unit_vectors(passes: Passes, rows: Indices, limits: Limits) -> npt.NDArray[np.bool_]:
+    """For each j whether e_j is in the row space of some rows."""
+    some = rows[:: max(1, len(rows) // (4 * passes.p))]
+    if len(some) >= passes.p:
+        few = passes.subset(some)
+        quick = few.over(RowSpace(few.mask(np.arange(few.n)), _PRIMES[:1]), limits)
+        if (units := quick.unit_vectors()).all():
+            return units
+    return passes.over(RowSpace(passes.mask(rows), _PRIMES), limits).unit_vectors()
 
 
 @dataclass
