@@ -24,7 +24,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -91,14 +91,17 @@ def fates(
     """
     if problem.X.shape[1] >= _MOST_WEIGHTS:
         return None
-    work = _Fates(problem, columns, w, separated, limits)
+    work = _Work(problem, columns, w, separated, limits)
     try:
-        return Fates(work.weights(), work.responsible())
+        work.go()
     except OutOfTimeError:
         return None
+    names = [*columns.names, INTERCEPT]
+    weights = {names[j]: work.fates[j] for j in sorted(work.fates)}
+    return Fates(weights, [*work.responsible] if work.complete else None)
 
 
-class _Fates:
+class _Work:
     def __init__(
         self,
         problem: Problem,
@@ -110,84 +113,84 @@ class _Fates:
         self.problem, self.columns = problem, columns
         self.separated, self.limits = separated, limits
         self.d = problem.X.shape[1]
-        self.w = [Fraction(0)] * (self.d + 1) if w is None else [*w, Fraction(0)][: self.d + 1]
+        self.p = self.d + problem.fit_intercept
+        self.w = [Fraction(0)] * self.p if w is None else [*w]
+        self.fates: dict[int, Fate] = {}
+        self.responsible: list[Hashable] = []
+        self.complete = True  # whether these are all
         self.references = self._drop_references()
-        self.kept = np.setdiff1d(np.arange(self.d), self.references)
-        self.without: dict[tuple[int, ...], Finding] = {}
 
-    def weights(self) -> Mapping[Hashable, Fate]:
-        """What becomes of each weight, the bias last if there is one."""
+    def go(self) -> None:
+        """Find ranks, then a verdict without each column that may have a sign."""
         few = self._left_out(self.references)
         everyone = np.arange(few.n)
-        left = np.setdiff1d(everyone, self.separated)
-        known = _unit_vectors(Passes(few), everyone, self.limits)
-        fixed = known
-        if len(left) < few.n:
+        known = fixed = _unit_vectors(Passes(few), everyone, self.limits)
+        if len(self.separated) > 0:
+            left = np.setdiff1d(everyone, self.separated)
             fixed = _unit_vectors(Passes(few), left, self.limits)
-        numbers = [*self.kept.tolist(), *([self.d] if few.fit_intercept else [])]
-        found: dict[int, Fate] = dict.fromkeys(self.references.tolist(), "reference")
-        first = len(known) - len(numbers)
-        for j, determined, finite in zip(numbers, known[first:], fixed[first:], strict=True):
-            if not determined:
-                found[j] = "undetermined"
-            else:
-                found[j] = "finite" if finite else self._sign(j)
-        names = [*self.columns.names, INTERCEPT]
-        return {names[j]: found[j] for j in sorted(found)}
+        self.fates = dict.fromkeys(self.references, "reference")
+        kept = self._kept(self.references)
+        for j, sure, finite in zip(
+            kept, *(each[-len(kept) :] for each in (known, fixed)), strict=True
+        ):
+            self.fates[j] = "finite" if finite else "diverges" if sure else "undetermined"
+        # Where some w of the interior has w_j = 0, all signs occur, and column j is not needed.
+        signed = {j for j in kept if self.w[j] != 0 and self.fates[j] == "diverges"}
+        groups = {
+            name: part for name, part in self.columns.groups.items() if any(self.w[j] for j in part)
+        }
+        if self.problem.X.size * (len(signed) + len(groups)) > _MOST_ENTRIES:
+            self.complete = False
+            return
+        grouped = {j for part in self.columns.groups.values() for j in part}
+        while signed and self.limits.reached() is None:
+            j = min(signed)
+            found = self._without([j, *self.references])
+            if self._separated(found) < len(self.separated):
+                self.fates[j] = "+inf" if self.w[j] > 0 else "-inf"
+            elif found.w is not None:  # it is of the interior
+                others = self._kept([j, *self.references])
+                values = dict(zip(others, found.w[-len(others) :], strict=False))
+                signed -= {k for k in signed if values.get(k, 0) * self.w[k] <= 0}
+            if j < self.d and j not in grouped:
+                self._hold_responsible(self.columns.names[j], found)
+            signed.discard(j)
+        self.complete &= not signed
+        for name, part in groups.items():
+            self._hold_responsible(name, self._without(part))
 
-    def responsible(self) -> list[Hashable] | None:
-        """The columns that, left out alone, leave rows of which none is separated."""
-        if len(self.separated) == 0:
-            return []
-        references = self.references.tolist()
-        units = {j: (name, [j, *references]) for j, name in enumerate(self.columns.names)}
-        for name, part in self.columns.groups.items():
-            units |= {j: (name, list(part)) for j in part}
-        found: dict[Hashable, None] = {}
-        for j, (name, numbers) in units.items():
-            if self.w[j] == 0:  # then w does as well without it
-                continue
-            kind = self._without(numbers).kind
-            if kind in (None, "not separable"):
-                return None
-            if kind == "inseparable":
-                found[name] = None
-        return [*found]
+    def _hold_responsible(self, name: Hashable, found: Finding) -> None:
+        if found.kind == "inseparable":
+            self.responsible.append(name)
+        self.complete &= found.kind not in (None, "not separable")
 
-    def _sign(self, j: int) -> Fate:
-        """The sign of a weight without a finite estimate, if all of the interior of C has it."""
-        if self.w[j] == 0:
-            return "diverges"
-        found = self._without([j, *self.references.tolist()])
-        fewer = found.kind in ("inseparable", "quasi-separable")
-        if len(self.separated) == self.problem.n:
-            fewer |= found.kind == "not separable"
-        elif found.kind == "quasi-separable":
-            fewer = len(found.separated) < len(self.separated)
-        if not fewer:
-            return "diverges"
-        return "+inf" if self.w[j] > 0 else "-inf"
+    def _separated(self, found: Finding) -> int:
+        """How many rows can be strictly on their side, at most."""
+        n = self.problem.n
+        few = {"inseparable": 0, "quasi-separable": len(found.separated), "not separable": n - 1}
+        return few.get(str(found.kind), n)
 
     def _without(self, numbers: Sequence[int]) -> Finding:
-        """What is proved of the rows without some columns; d is the number of the bias."""
-        key = tuple(sorted(numbers))
-        if key not in self.without:
-            limits = self.limits
-            if self.problem.X.size * self.d > _MOST_ENTRIES:
-                limits = Limits(seconds=0.0)
-            self.without[key] = find(Passes(self._left_out(key)), "kind", 1e-8, limits, None)
-        return self.without[key]
+        """What is proved of the rows without some columns."""
+        found = find(Passes(self._left_out(numbers)), "kind", 1e-8, self.limits, None)
+        if self.limits.interrupted:
+            raise KeyboardInterrupt
+        return found
 
-    def _left_out(self, numbers: Sequence[int] | Indices) -> Problem:
-        """The problem without some columns."""
+    def _kept(self, numbers: Sequence[int]) -> list[int]:
+        """The weights but for some; that of the bias is the last."""
+        return [j for j in range(self.p) if j not in numbers]
+
+    def _left_out(self, numbers: Sequence[int]) -> Problem:
+        """The problem without some columns, the bias among them; zeros, if none is left."""
         if len(numbers) == 0:
             return self.problem
-        X, signs = self.problem.X, self.problem.signs
-        kept = np.setdiff1d(np.arange(self.d), numbers)
+        X, kept = self.problem.X, [j for j in self._kept(numbers) if j < self.d]
         bias = self.problem.fit_intercept and self.d not in numbers
-        return pose(X[:, kept] if len(kept) > 0 else np.zeros((len(signs), 1)), signs, bias)
+        few = X[:, kept] if kept else np.zeros((self.problem.n, 1))
+        return pose(few, self.problem.signs, bias)
 
-    def _drop_references(self) -> Indices:
+    def _drop_references(self) -> list[int]:
         """Choose a reference level of each category column, and give w in terms of the others.
 
         The levels of a category column add up to 1, as the bias does: what is taken from each of
@@ -209,17 +212,16 @@ class _Fates:
                 self.w[j] -= taken
             for j in anchors:
                 self.w[j] += taken
-        return np.array(chosen, dtype=np.int64)
+        return chosen
 
 
 def _unit_vectors(passes: Passes, rows: Indices, limits: Limits) -> npt.NDArray[np.bool_]:
     """For each j whether e_j is in the row space of some rows."""
-    some = rows[:: max(1, len(rows) // (4 * passes.p))]
-    if len(some) >= passes.p:
-        few = passes.subset(some)
-        quick = few.over(RowSpace(few.mask(np.arange(few.n)), _PRIMES[:1]), limits)
-        if (units := quick.unit_vectors()).all():
-            return units
+    few = rows[:: max(1, len(rows) // (4 * passes.p))]
+    for some in (few, rows):
+        quick = passes.over(RowSpace(passes.mask(some), _PRIMES[:1]), limits)
+        if quick.is_full():
+            return np.ones(passes.p, dtype=np.bool_)
     return passes.over(RowSpace(passes.mask(rows), _PRIMES), limits).unit_vectors()
 
 
@@ -262,6 +264,11 @@ class RowSpace(Visit):
             mixture[:, block.columns] += found.astype(np.int64) % prime
             mixture %= prime
 
+    def is_full(self) -> bool:
+        """Whether the rows marked span everything; if so, that is proved."""
+        mixture, prime = self.mixtures[0], self.primes[0]
+        return bool(_modulo(mixture, prime).rank() == mixture.shape[1])
+
     def unit_vectors(self) -> npt.NDArray[np.bool_]:
         """For each j whether e_j is in the row space of the rows marked."""
         pairs = zip(self.mixtures, self.primes, strict=True)
@@ -280,11 +287,15 @@ def _factors(numbers: Indices, n_mixtures: int, k: int) -> npt.NDArray[np.int64]
     return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(2)).astype(np.int64)
 
 
-def _eliminate(M: npt.NDArray[np.int64], prime: int) -> tuple[int, npt.NDArray[np.bool_]]:
-    """The rank modulo a prime, and the unit vectors among the rows of the reduced form."""
+def _modulo(M: npt.NDArray[np.int64], prime: int) -> Any:
     import flint
 
-    reduced, rank = flint.nmod_mat(*M.shape, M.ravel().tolist(), prime).rref()
+    return flint.nmod_mat(*M.shape, M.ravel().tolist(), prime)
+
+
+def _eliminate(M: npt.NDArray[np.int64], prime: int) -> tuple[int, npt.NDArray[np.bool_]]:
+    """The rank modulo a prime, and the unit vectors among the rows of the reduced form."""
+    reduced, rank = _modulo(M, prime).rref()
     entries = np.array([int(value) for value in reduced.entries()]).reshape(M.shape)[:rank]
     alone = entries[np.count_nonzero(entries, axis=1) == 1]
     return rank, np.asarray(alone.any(axis=0))
