@@ -54,7 +54,7 @@ LINES = [
     ("quasi", "logistic", "weights without a finite estimate: n → +∞"),
     ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("xor", "verdict", f"inseparable — proved: no hyperplane {ALL.format(4)}"),
-    ("line", "logistic", "weights without a finite estimate: x → −∞"),
+    ("line", "logistic", "no finite estimates: x → −∞; no sign is proved for the others"),
     ("xor", "logistic", "finite estimates exist"),
     ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("duplicates", "duplicates", "1 group of identical rows with different labels:"),

@@ -43,7 +43,8 @@ def command(certificate: str, data: str, **values: object) -> None:
                 show(f"checking {proof.positive}", None)
                 proof.verify(dataset.X, dataset.labels)
     except CertificateError as error:
-        raise ValueError(f"{certificate}: {error}") from None
+        how = " Certificates count rows from 0." if "row " in str(error).lower() else ""
+        raise ValueError(f"{certificate}: {error}{how}") from None
     size = f"{counted(dataset.n_rows, 'row')} · {counted(len(dataset.names), 'feature')}"
     print_lines(
         [

@@ -66,7 +66,8 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
     if fates is None:
         return
     named = {
-        fate: [str(name) for name in fates if fates[name] == fate] for fate in {*fates.values()}
+        str(fate): [str(name) for name in fates if fates[name] == fate]
+        for fate in {*fates.values()}
     }
     signed = [
         f"{name} → {'+∞' if fate == '+inf' else '−∞'}"
@@ -76,7 +77,12 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
     said = []
     if verdict.kind == "inseparable":
         said.append("finite estimates exist")
-    if signed:
+    elif verdict.kind == "separable":  # there are no others: names would say little
+        others = " for the others" if signed else ""
+        no_sign = f"; no sign is proved{others}" if named.pop("diverges", None) else ""
+        listed = f": {some(signed, len(signed))}" if signed else ""
+        said.append(f"no finite estimates{listed}{no_sign}")
+    elif signed:
         said.append(f"weights without a finite estimate: {some(signed, len(signed))}")
     for fate, what in (
         ("diverges", "weights without a finite estimate, their sign not proved"),
