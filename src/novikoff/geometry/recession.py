@@ -72,8 +72,8 @@ def fates(
     problem : Problem
         The rows, of a verdict that is not undecided.
     columns : Columns
-        Their names. A category column takes part without its reference level, of which the other
-        levels differ: the one with the most rows in J, and of these the one with the most rows.
+        Their names. A category column takes part without a reference level, with which the others
+        are compared: the one with the most rows in J, and of these the one with the most rows.
     w : sequence of Fraction or None
         Weights that have the rows I strictly on their side; None if there are none.
     separated : array of int
@@ -90,6 +90,8 @@ def fates(
     {'a': '+inf', 'b': 'finite', '(intercept)': 'finite'}
     """
     if problem.X.shape[1] >= _MOST_WEIGHTS:
+        return None
+    if columns.groups and problem.X.size > _MOST_ENTRIES:  # it is copied without the references
         return None
     work = _Work(problem, columns, w, separated, limits)
     try:
@@ -130,9 +132,8 @@ class _Work:
             fixed = _unit_vectors(Passes(few), left, self.limits)
         self.fates = dict.fromkeys(self.references, "reference")
         kept = self._kept(self.references)
-        for j, sure, finite in zip(
-            kept, *(each[-len(kept) :] for each in (known, fixed)), strict=True
-        ):
+        own = slice(-len(kept), None)  # a column of zeros may stand before the bias
+        for j, sure, finite in zip(kept, known[own], fixed[own], strict=True):
             self.fates[j] = "finite" if finite else "diverges" if sure else "undetermined"
         # Where some w of the interior has w_j = 0, all signs occur, and column j is not needed.
         signed = {j for j in kept if self.w[j] != 0 and self.fates[j] == "diverges"}
