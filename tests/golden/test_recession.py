@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -89,6 +90,47 @@ def test_it_agrees_with_exact_linear_programs(case: tuple[Numbers, Indices, bool
     assert list(verdict.logistic.values()) == oracle(X, y, fit_intercept)
     assert verdict.responsible_columns == responsible(X, y, fit_intercept)
     assert list(verdict.logistic) == [*range(X.shape[1]), *["(intercept)"] * fit_intercept]
+
+
+@given(tables(), st.integers(1, 3), st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_categories_answer_as_without_their_references(
+    case: tuple[Numbers, Indices, bool], n_levels: int, seed: int
+) -> None:
+    """Reference levels are left out of the oracle's rows, and category columns whole."""
+    X, y, fit_intercept = case
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    for name in ("first", "second")[: 1 + seed % 2]:
+        frame.insert(0, name, pd.Categorical(rng.integers(0, n_levels, len(y))))
+    if seed % 3 == 0:
+        frame = frame.drop(columns=[f"x{j}" for j in range(X.shape[1])])
+    verdict = nv.separate(frame, y, fit_intercept=fit_intercept)
+    fates = verdict.logistic
+    assert fates is not None
+    assert verdict.responsible_columns is not None
+    coded = pd.get_dummies(frame, prefix_sep="=").astype(float)
+    references = [name for name, fate in fates.items() if fate == "reference"]
+    assert len(references) == frame.shape[1] - (X.shape[1] if seed % 3 else 0) - (not fit_intercept)
+    few = coded.drop(columns=references)
+    truth = oracle(few.to_numpy(), y, fit_intercept)
+    names = [*few.columns, *["(intercept)"] * fit_intercept]
+    assert {name: fates[name] for name in names} == dict(zip(names, truth, strict=True))
+    alone = [
+        name
+        for name in frame.columns
+        if decide(signed_rows(_without(coded, name), y.tolist(), fit_intercept)).kind
+        == "inseparable"
+    ]
+    assert sorted(map(str, verdict.responsible_columns)) == (
+        [] if verdict.kind == "inseparable" else sorted(alone)
+    )
+
+
+def _without(coded: pd.DataFrame, name: str) -> Numbers:
+    """The table with zeros in the columns that a column has become."""
+    kept = [str(column).split("=")[0] != name for column in coded.columns]
+    return np.asarray(coded.to_numpy() * kept)
 
 
 EITHER = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 3.0], [3.0, 3.0]]), np.array([-1, -1, 1, 1])

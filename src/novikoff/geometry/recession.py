@@ -46,9 +46,12 @@ _TERMS = 1 << 10
 # Mixtures of the rows beyond p.
 _SPARE = 8
 # Elimination takes p³ steps: beyond this many weights the question is left open.
-_MOST_WEIGHTS = 1500
-# Signs take a verdict for each column: beyond this many entries in all, they are left open.
+_MOST_WEIGHTS = 500
+# A copy of X has at most so many entries.
 _MOST_ENTRIES = 1 << 26
+# Signs take a verdict for each weight, of a step for each entry of X and this many
+# for each weight, about. Beyond so many in all they are left open, on fast machines as on slow ones.
+_STEPS_PER_WEIGHT, _MOST_STEPS = 1 << 14, 1 << 27
 
 
 class Fates(NamedTuple):
@@ -140,7 +143,8 @@ class _Work:
         groups = {
             name: part for name, part in self.columns.groups.items() if any(self.w[j] for j in part)
         }
-        if self.problem.X.size * (len(signed) + len(groups)) > _MOST_ENTRIES:
+        steps = self.problem.X.size + _STEPS_PER_WEIGHT * self.p
+        if steps * (len(signed) + len(groups)) > _MOST_STEPS:
             self.complete = False
             return
         grouped = {j for part in self.columns.groups.values() for j in part}

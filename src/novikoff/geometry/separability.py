@@ -62,7 +62,7 @@ class Table:
     problem: Problem
     columns: Columns
     index: Labels | None = None  # the labels of a data frame's rows
-    seconds: float = 10.0  # for the signs of `Verdict.logistic`, and the responsible columns
+    seconds: float = 10.0  # for `Verdict.logistic` and the responsible columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,17 +131,17 @@ class Verdict:
         """What becomes of each weight of a logistic regression (Albert and Anderson 1984).
 
         By the column's name in a data frame, else its number, and "(intercept)". It is found
-        when first asked for; None if undecided, beyond 1,500 weights, and for a verdict that was
-        read from a certificate, which does not have the data.
+        when first asked for; None if undecided, beyond 500 weights, after ten seconds, and for a
+        verdict that was read from a certificate, which does not have the data.
 
         - "finite": a finite maximum-likelihood estimate exists. So it is for every weight of
           inseparable data, and for no weight of separable data.
         - "+inf", "-inf": there is none, and every direction along which the likelihood rises to
           its least upper bound has this sign. Proved: without this column alone, fewer rows
           can be strictly on their side.
-        - "diverges": there is none, and no sign is proved. As a rule such directions of either
-          sign exist; where data is large (rows × columns² beyond 2²⁶) or after ten seconds, the
-          sign was not looked for.
+        - "diverges": there is none, and no sign is proved. Such directions of either sign exist,
+          or the sign was not looked for: it takes a verdict without each such column, and all of
+          them may take some seconds, which 100,000 × 20 or 300 × 80 numbers do.
         - "undetermined": columns depend on each other, and any value is as good.
         - "reference": the level with which the others of a category column are compared; the
           levels' own columns depend on each other. It is the one with the most rows that stay on
@@ -165,8 +165,8 @@ class Verdict:
         """The columns each of which, left out alone, leaves inseparable data: proved.
 
         A logistic regression then has finite estimates. Category columns are left out whole. Empty
-        where no single column does it; None if undecided, if the data is as large as
-        `logistic` says, or if it is not there.
+        where no single column does it; None where that is not known, for the reasons that `logistic`
+        gives.
 
         Examples
         --------

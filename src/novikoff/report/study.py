@@ -51,8 +51,6 @@ ENTRIES_SEEN, MIN_EPOCHS, MAX_EPOCHS = 1_000_000_000, 20, 10_000
 # Up to this many classes are also told apart pair by pair, where X has no more entries than this.
 MAX_PAIRED_CLASSES, MAX_PAIRED_ENTRIES = 30, 1 << 25
 POCKET_UPDATES = 10_000
-# How long the fate of the weights of a logistic regression is looked for.
-LOGISTIC_SECONDS = 2.0
 _RULES_IN_MEMORY = 16  # at the same time, about
 # The label of all classes but the positive one; it sorts before others, as the negative does.
 REST = "(rest)"
@@ -258,10 +256,10 @@ class Study:
                 progress=partial(self._tell, step),
                 digest=self._digest,
             )
-            if self.options.proofs:
-                left = phase.left()
-                most = LOGISTIC_SECONDS if left is None else min(LOGISTIC_SECONDS, 0.1 * left)
-                table = Table(problem, self._columns, seconds=most / len(asked))
+            if self.options.proofs and len(asked) == 1:
+                table, left = Table(problem, self._columns), phase.left()
+                if left is not None:
+                    table = replace(table, seconds=min(table.seconds, 0.1 * left))
                 verdict = replace(verdict, data=table)
                 _ = verdict.logistic  # found now, while the clock runs
             self.cases.append(Case(positive, negative, verdict))
