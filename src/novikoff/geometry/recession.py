@@ -49,8 +49,8 @@ _SPARE = 8
 _MOST_WEIGHTS = 500
 # A copy of X has at most so many entries.
 _MOST_ENTRIES = 1 << 26
-# Signs take a verdict for each weight, of a step for each entry of X and this many
-# for each weight, about. Beyond so many in all they are left open, on fast machines as on slow ones.
+# Signs take a verdict for each weight: a step for each entry of X, and so many for each weight, or
+# thereabouts. Beyond so many in all they are left open, on fast machines as on slow ones.
 _STEPS_PER_WEIGHT, _MOST_STEPS = 1 << 14, 1 << 27
 
 

@@ -165,8 +165,8 @@ class Verdict:
         """The columns each of which, left out alone, leaves inseparable data: proved.
 
         A logistic regression then has finite estimates. Category columns are left out whole. Empty
-        where no single column does it; None where that is not known, for the reasons that `logistic`
-        gives.
+        where no single column does it; None where that is not known, for the same reasons as with
+        `logistic`.
 
         Examples
         --------

@@ -122,8 +122,8 @@ def interval(bounds: Interval) -> str:
     >>> from novikoff.geometry.margin import Interval
     >>> interval(Interval(0.00103721, 0.00103724)), interval(Interval(0.5, math.inf))
     ('= 0.0010372… (proved to 3e-08)', '≥ 0.5')
-    >>> interval(Interval(0.079999, 0.40001)), interval(Interval(0.0, 0.4))
-    ('≥ 0.07999 (and ≤ 0.4001)', '≤ 0.4')
+    >>> interval(Interval(0.079999, 0.40001)), interval(Interval(0.0, 0.5))
+    ('≥ 0.07999 (and ≤ 0.4001)', '≤ 0.5')
     """
     lo, hi = bounds.lo, bounds.hi
     if lo == hi:
