@@ -64,6 +64,11 @@ def decide(rows: Sequence[Point]) -> Truth:
     return Truth(kind, separated)
 
 
+def in_cone(rows: Sequence[Point], b: Row) -> bool:
+    """Whether b = Σ μ_i a_i with μ ≥ 0; else some w has all ⟨a_i, w⟩ ≥ 0 > ⟨b, w⟩."""
+    return _cone([_whole(row) for row in rows], b)[1] is None
+
+
 def squared_distance(points: Sequence[Point]) -> Fraction:
     """The square of the distance of the hull of the points from the origin: γ² of rows a_i.
 

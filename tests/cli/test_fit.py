@@ -54,6 +54,8 @@ LINES = [
     ("quasi", "logistic", "weights without a finite estimate: n → +∞"),
     ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("xor", "verdict", f"inseparable — proved: no hyperplane {ALL.format(4)}"),
+    ("line", "logistic", "no finite estimates: x → −∞; no sign is proved for the others"),
+    ("xor", "logistic", "finite estimates exist"),
     ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("duplicates", "duplicates", "1 group of identical rows with different labels:"),
     ("iris", "verdict", "inseparable — each class against the rest: 1 separable, 2 inseparable"),
@@ -154,6 +156,24 @@ KNOWN = [
 ]
 
 
+CATEGORIES = "color,age,died\nblue,1,yes\nblue,3,yes\ngreen,1,no\ngreen,2,yes\ngreen,3,no\n"
+
+
+def test_categories_are_compared_with_a_reference(tmp_path: Path) -> None:
+    """Blue always died: its own column says so, though the levels' columns add up to 1."""
+    (tmp_path / "color.csv").write_text(CATEGORIES)
+    words = tmp_path / "color.csv", "--one-hot", "color", "--out", tmp_path
+    done = inside("fit", *words)
+    assert done.line("logistic") == "weights without a finite estimate: color=blue → +∞"
+    assert "categories are compared with: color=green" in done.out
+    assert "finite estimates exist without the column color" in done.out
+    case = report(*words, "--force")["verdict"]["cases"][0]
+    assert case["logistic"] == {
+        "color=blue": "+inf", "color=green": "reference", "age": "finite", "(intercept)": "finite"
+    }  # fmt: skip
+    assert case["responsible_columns"] == ["color"]
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data is not here")
 @pytest.mark.parametrize(("name", "words", "known"), KNOWN)
 def test_real_data_with_known_answers(
@@ -167,7 +187,9 @@ def test_real_data_with_known_answers(
     else:
         assert {case["positive"]: case["kind"] for case in cases} == known
     if name == "endometrial.csv":
-        assert cases[0]["logistic"]["infinite"] == [{"name": "NV", "sign": 1}]
+        assert {name for name, fate in cases[0]["logistic"].items() if fate != "finite"} == {"NV"}
+        assert cases[0]["logistic"]["NV"] == "+inf"
+        assert cases[0]["responsible_columns"] == ["NV"]
     if name == "spam.csv.gz":
         assert body["duplicates"]["listed"][0]["rows"] == [64, 3109]
     certificate = tmp_path / (name.split(".")[0] + ".cert.json")

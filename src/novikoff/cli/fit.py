@@ -161,6 +161,7 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
 
 
 def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Estimate | None]:
+    from novikoff.core.validation import Columns
     from novikoff.report.study import Options, study
 
     estimated = asked.cv or asked.holdout
@@ -182,7 +183,8 @@ def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Est
     )
     X, y = data.X, data.labels
     try:
-        found = study(X, y, options, show, names=data.names, loading=saying_that_it_compiles)
+        columns = Columns(data.names, data.recipe.groups)
+        found = study(X, y, options, show, columns=columns, loading=saying_that_it_compiles)
         if not estimated:
             return found, None
         from novikoff.report.estimate import estimate_errors

@@ -43,7 +43,8 @@ def command(certificate: str, data: str, **values: object) -> None:
                 show(f"checking {proof.positive}", None)
                 proof.verify(dataset.X, dataset.labels)
     except CertificateError as error:
-        raise ValueError(f"{certificate}: {error}") from None
+        how = " Certificates count rows from 0." if "row " in str(error).lower() else ""
+        raise ValueError(f"{certificate}: {error}{how}") from None
     size = f"{counted(dataset.n_rows, 'row')} · {counted(len(dataset.names), 'feature')}"
     print_lines(
         [
@@ -82,7 +83,7 @@ def _notes(dataset: Dataset, proofs: Proofs) -> list[str]:
 def _claim(proof: Certificate | ErrorBound) -> str:
     """The claim with its hypotheses, and the numbers that are proved with it."""
     from novikoff.geometry.certificate import Certificate
-    from novikoff.report.text import large
+    from novikoff.geometry.verdict_text import large
 
     claim = proof.claim()
     if not isinstance(proof, Certificate) or proof.margin is None:

@@ -7,7 +7,7 @@ from front to back, and float32 is converted a stretch at a time. No kernel is c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -87,7 +87,7 @@ def pose(
     signs: Signs,
     fit_intercept: bool,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[Hashable] | None = None,
     first: int = 0,
 ) -> Problem:
     """Check the data in one pass and pose the problem.
@@ -185,7 +185,7 @@ def _squared_norms(rows: Rows, begin: int, end: int, factor: float = 1.0) -> Vec
 
 
 def _complaint(
-    X: Floats | SparseMatrix, unclear: _rows.Indices, names: Sequence[str] | None, first: int
+    X: Floats | SparseMatrix, unclear: _rows.Indices, names: Sequence[Hashable] | None, first: int
 ) -> str:
     from scipy.sparse import coo_array  # here, for those whose data is finite
 

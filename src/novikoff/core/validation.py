@@ -9,7 +9,8 @@ refused with a sentence. NaN and infinity are found by `problem.pose`, which loo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,6 +30,14 @@ Place: TypeAlias = Callable[[int, int], tuple[int, int]]
 MOST_EXACT = 1 << 53
 
 
+@dataclass(frozen=True)
+class Columns:
+    """The names of X's columns; ``groups`` are the columns of 0 and 1 of each category column."""
+
+    names: Sequence[Hashable]
+    groups: Mapping[Hashable, range] = field(default_factory=dict)
+
+
 def check_matrix(X: object) -> Floats | sp.csr_array:
     """X as a C-ordered float array or a canonical CSR matrix with the same values.
 
@@ -37,7 +46,8 @@ def check_matrix(X: object) -> Floats | sp.csr_array:
     Parameters
     ----------
     X : array, data frame, sparse matrix or nested sequence of shape (n, d)
-        The numbers. Booleans and integers become float64 before anything is added up.
+        The numbers. Booleans and integers become float64 before anything is added up; a column
+        of pandas categories becomes one column of 0 and 1 for each category that occurs.
 
     Examples
     --------
@@ -59,6 +69,50 @@ def check_matrix(X: object) -> Floats | sp.csr_array:
         raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
     floats: Any = np.ascontiguousarray(_as_floats(dense))
     return floats
+
+
+def columns_of(X: Any, d: int) -> Columns:
+    """The names of the d columns that `check_matrix` makes of X; numbers, where it has no names.
+
+    Examples
+    --------
+    >>> list(columns_of([[1.0, 2.0]], 2).names)
+    [0, 1]
+    """
+    if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
+        return Columns(range(d))
+    names: list[Hashable] = []
+    groups: dict[Hashable, range] = {}
+    for j, name in enumerate(X.columns):
+        coded = _categories(X.iloc[:, j]) if hasattr(X, "iloc") else None
+        if coded is not None:
+            groups[name] = range(len(names), len(names) + len(coded[1]))
+        names += [name] if coded is None else [f"{name}={level}" for level in coded[1]]
+    return Columns(names, groups) if len({*names}) == d else Columns(range(d))
+
+
+def check_same_index(X: Any, y: Any) -> None:
+    """Raise ValueError if X and y are pandas objects whose rows have different labels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> check_same_index(pd.DataFrame({"a": [1, 2]}), pd.Series([0, 1], index=[1, 0]))
+    Traceback (most recent call last):
+        ...
+    ValueError: The index of y is not that of X: row 0 is 0 in X and 1 in y. Take y.loc[X.index] \
+if labels tell which row is which, or y.to_numpy() if the order does.
+    """
+    if not (hasattr(X, "iloc") and hasattr(y, "iloc")) or len(X) != len(y):
+        return
+    if not X.index.equals(y.index):
+        pairs = enumerate(zip(X.index.tolist(), y.index.tolist(), strict=True))
+        row, (of_x, of_y) = next((k, pair) for k, pair in pairs if pair[0] != pair[1])
+        raise ValueError(
+            f"The index of y is not that of X: row {row} is {of_x!r} in X and {of_y!r} in y. "
+            "Take y.loc[X.index] if labels tell which row is which, or y.to_numpy() if the order "
+            "does."
+        )
 
 
 def check_labels(y: object) -> Labels:
@@ -186,11 +240,27 @@ def _from_frame(frame: Any) -> Floats:
         whole = np.asarray(frame.to_numpy())
         if whole.dtype in (np.float32, np.float64):
             return np.ascontiguousarray(whole)
-    out = np.empty(tuple(frame.shape))
+    parts: list[npt.NDArray[Any]] = []
     for j, column in enumerate(columns):
+        coded = _categories(column) if by_number else None
+        if coded is not None:
+            codes, levels = coded[0][:, None], np.arange(len(coded[1]))
+            parts.append(np.where(codes < 0, math.nan, codes == levels))
+            continue
         values = np.asarray(column.to_numpy())[:, None]
-        out[:, j] = _as_floats(values, lambda i, _, j=j: (i, j))[:, 0]  # type: ignore[misc]
-    return out
+        parts.append(_as_floats(values, lambda i, _, j=j: (i, j)))  # type: ignore[misc]
+    out = np.empty((frame.shape[0], sum(part.shape[1] for part in parts)))
+    return np.concatenate(parts, axis=1, out=out) if parts else out
+
+
+def _categories(column: Any) -> tuple[npt.NDArray[np.int64], list[Any]] | None:
+    """The code of each row and the categories that occur; None if a pandas column has none."""
+    if not hasattr(column, "cat"):
+        return None
+    codes = np.asarray(column.cat.codes, dtype=np.int64)
+    used, renumbered = np.unique(codes[codes >= 0], return_inverse=True)
+    codes[codes >= 0] = renumbered
+    return codes, [column.cat.categories[k] for k in used.tolist()]
 
 
 def _as_given(i: int, j: int) -> tuple[int, int]:

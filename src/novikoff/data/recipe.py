@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, Final, Literal, cast
 
 from novikoff.data.errors import DataError, quoted
@@ -123,6 +124,16 @@ class Recipe:
         first, width = (self.first, self.width) if self.bits is None else (0, 1 << self.bits)
         names = NumberedNames(first, width)
         return names if width > _MANY_NAMES else names[:]
+
+    @property
+    def groups(self) -> dict[Hashable, range]:
+        """The features that each column of text has become."""
+        ends = accumulate(len(column.names) for column in self.columns)
+        return {
+            column.name: range(end - len(column.levels), end)
+            for column, end in zip(self.columns, ends, strict=True)
+            if column.levels is not None
+        }
 
     def to_json(self) -> dict[str, object]:
         """The recipe as JSON values."""

@@ -289,14 +289,21 @@ def _malformed(what: str) -> ValueError:
 
 
 def _table_of(X: Any) -> npt.NDArray[Any]:
-    """A data frame, whose columns may differ in type, or nested sequences."""
+    """A data frame, whose columns may differ in type, or nested sequences.
+
+    A column of pandas categories stands for one column of 0 and 1 for each that occurs.
+    """
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         by_number = hasattr(X, "iloc")
-        columns = [X.iloc[:, j] if by_number else X[:, j] for j in range(X.shape[1])]
-        out = np.empty(tuple(X.shape))
-        for j, column in enumerate(columns):
-            out[:, j] = _as_floats(np.array(column.to_numpy())[:, None], 0)[:, 0]
-        return out
+        columns = []
+        for j in range(X.shape[1]):
+            column = X.iloc[:, j] if by_number else X[:, j]
+            values = np.array(column.to_numpy())[:, None]
+            if by_number and hasattr(column, "cat"):
+                codes = np.array(column.cat.codes)[:, None]
+                values = np.where(codes < 0, np.nan, codes == np.unique(codes[codes >= 0]))
+            columns.append(_as_floats(values, 0))
+        return np.concatenate(columns, axis=1) if columns else np.empty(tuple(X.shape))
     table = np.asarray(X)
     large = table.dtype.kind == "f" and bool((np.abs(table) >= _MOST_EXACT).any())
     if not hasattr(X, "dtype") and (table.dtype.kind in "USO" or large):

@@ -13,10 +13,12 @@ in rationals. What could not be proved within the budget is *undecided*.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from html import escape
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
@@ -26,19 +28,23 @@ from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Csr, Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import (
+    Columns,
     Labels,
     check_labels,
     check_matrix,
+    check_same_index,
+    columns_of,
     distinct_labels,
     plain_label,
     signs_of,
 )
-from novikoff.geometry import exact
+from novikoff.geometry import exact, verdict_text
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import Label, MatrixDigest, mistake_bound
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import Passes, prove_signs
+from novikoff.geometry.recession import Fate, Fates, fates
 from novikoff.geometry.verdict_search import Finding, Progress, find
 
 Goal: TypeAlias = Literal["margin", "kind"]
@@ -47,6 +53,16 @@ _STUCK = "its numbers differ too much in size to prove more"
 # A verdict that is read from a certificate lists the rows of at most so many.
 _MOST_ROWS_TOLD = 10_000_000
 _TOO_WIDE = "it has too many columns to prove that no hyperplane separates the classes"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The data that a verdict is about."""
+
+    problem: Problem
+    columns: Columns
+    index: Labels | None = None  # the labels of a data frame's rows
+    seconds: float = 10.0  # for `Verdict.logistic` and the responsible columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +98,8 @@ class Verdict:
         Why it is undecided, where that is not for lack of time.
     exact_only : bool
         Whether only the exact weights of the certificate separate, not coef and intercept.
+    data : Table or None
+        The rows, and the names of columns and rows; None for a verdict read from a certificate.
     """
 
     kind: Literal["separable", "quasi-separable", "inseparable", "undecided"]
@@ -96,6 +114,111 @@ class Verdict:
     certificate: Certificate | None
     obstacle: str | None = None
     exact_only: bool = False
+    data: Table | None = None
+
+    @property
+    def rows(self) -> Labels | None:
+        """The label of every row: of the index of a data frame, else its number, from 0.
+
+        ``verdict.rows[verdict.support]`` are the labels of rows. None without the data.
+        """
+        if self.data is None:
+            return None
+        return np.arange(self.data.problem.n) if self.data.index is None else self.data.index
+
+    @property
+    def logistic(self) -> Mapping[Hashable, Fate] | None:
+        """What becomes of each weight of a logistic regression (Albert and Anderson 1984).
+
+        By the column's name in a data frame, else its number, and "(intercept)". It is found
+        when first asked for; None if undecided, beyond 500 weights, after ten seconds, and for a
+        verdict that was read from a certificate, which does not have the data.
+
+        - "finite": a finite maximum-likelihood estimate exists. So it is for every weight of
+          inseparable data, and for no weight of separable data.
+        - "+inf", "-inf": there is none, and every direction along which the likelihood rises to
+          its least upper bound has this sign. Proved: without this column alone, fewer rows
+          can be strictly on their side.
+        - "diverges": there is none, and no sign is proved. Such directions of either sign exist,
+          or the sign was not looked for: it takes a verdict without each such column, and all of
+          them may take some seconds, which 100,000 × 20 or 300 × 80 numbers do.
+        - "undetermined": columns depend on each other, and any value is as good.
+        - "reference": the level with which the others of a category column are compared; the
+          levels' own columns depend on each other. It is the one with the most rows that stay on
+          the hyperplane, else the one with the most rows.
+
+        Which weights are finite or determined is a question of ranks, which `recession` answers
+        modulo primes: without doubt where columns are independent, else but for bad luck with
+        eight primes of 21 bits.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> died = [0, 1, 0, 1, 1]
+        >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2], [1, 9]], died).logistic
+        {0: '+inf', 1: 'finite', '(intercept)': 'finite'}
+        """
+        return self._fates and self._fates.weights
+
+    @property
+    def responsible_columns(self) -> list[Hashable] | None:
+        """The columns each of which, left out alone, leaves inseparable data: proved.
+
+        A logistic regression then has finite estimates. Category columns are left out whole. Empty
+        where no single column does it; None where that is not known, for the same reasons as with
+        `logistic`.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1]).responsible_columns
+        [0]
+        """
+        return self._fates and self._fates.responsible
+
+    @cached_property
+    def _fates(self) -> Fates | None:
+        if self.data is None or self.certificate is None or self.kind == "undecided":
+            return None
+        w = self.certificate.w
+        limits = Limits(seconds=self.data.seconds)
+        return fates(self.data.problem, self.data.columns, w, self.separated_rows, limits)
+
+    def summary(self) -> None:
+        """Print what `novikoff fit` prints about a verdict; rows as in ``rows``.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1]).summary()
+        verdict     quasi-separable — proved: hyperplanes with a bias can have 1 row strictly on \
+their side, the other 3 only on the hyperplane itself
+        separated   rows 3 (counted from 0)
+        logistic    weights without a finite estimate: 0 → +∞
+                    finite estimates exist without the column 0
+        """
+        for heading, text in self._lines():
+            print(f"{heading:12}{text}")
+
+    def _repr_html_(self) -> str:
+        """The summary as a table, for notebooks."""
+        cells = (
+            f'<tr><th style="text-align:left">{escape(heading)}</th>'
+            f'<td style="text-align:left">{escape(text)}</td></tr>'
+            for heading, text in self._lines()
+        )
+        return f"<table>{''.join(cells)}</table>"
+
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        index = None if self.data is None else self.data.index
+        how = "(counted from 0)" if index is None else "(labels of the index)"
+
+        def show(rows: Indices) -> str:
+            first = rows[: verdict_text.SHOWN]
+            named = map(str, (first if index is None else index[first]).tolist())
+            return f"{verdict_text.some([*named], len(rows))} {how}"
+
+        return verdict_text.lines(self, show)
 
     def __repr__(self) -> str:
         return f"<Verdict: {self}>"
@@ -104,8 +227,8 @@ class Verdict:
         proof, lo, hi = self.certificate, *self.margin
         n, apart = 0 if proof is None else proof.n, len(self.separated_rows)
         text = {
-            "separable": f"γ = {lo:.6g} (relative width {self.margin.relative_width:.1e}), "
-            f"at most {self.mistake_bound or 0:,} mistakes",
+            "separable": f"γ {verdict_text.interval(self.margin)}, "
+            f"at most {verdict_text.large(self.mistake_bound or 0)} mistakes",
             "quasi-separable": f"{apart:,} rows strictly apart, {n - apart:,} on the hyperplane",
             "inseparable": f"{len(self.support)} rows contradict any hyperplane",
             "undecided": f"γ is in [{lo:.6g}, {hi:.6g}]",
@@ -177,10 +300,11 @@ def separate(
     ----------
     X : array, data frame or sparse matrix of shape (n, d)
         The rows. Float32 and float64 arrays, memory-mapped ones too, and CSR matrices are read in
-        place, in several passes.
+        place, in several passes. A column of pandas categories becomes one column of 0 and 1 for
+        each category that occurs.
     y : array of shape (n,)
         Labels of two kinds; the larger is the positive class. With one kind only, the
-        question is whether all rows fit on one side.
+        question is whether all rows fit on one side. A pandas Series must have the index of X.
     positive : label, optional
         The positive class; the others, of which there may be several, are the negative.
     fit_intercept : bool
@@ -212,11 +336,12 @@ def separate(
     'quasi-separable'
     """
     _check_options(fit_intercept, tol, goal, budget)
-    problem, labels = _read(X, y, bool(fit_intercept))
+    table, labels = _read(X, y, bool(fit_intercept))
     sides = _sides(distinct_labels(labels), positive)
-    problem = problem.resigned(signs_of(labels, *sides))
+    problem = table.problem.resigned(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
-    return decide(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
+    verdict = decide(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
+    return replace(verdict, data=replace(table, problem=problem))
 
 
 def separate_classes(
@@ -241,15 +366,16 @@ def separate_classes(
     {'a': 'separable', 'b': 'inseparable', 'c': 'separable'}
     """
     _check_options(fit_intercept, tol, goal, budget)
-    problem, labels = _read(X, y, bool(fit_intercept))
-    limits, digest = Limits(seconds=budget), MatrixDigest.of(problem.X)
+    table, labels = _read(X, y, bool(fit_intercept))
+    limits, digest = Limits(seconds=budget), MatrixDigest.of(table.problem.X)
     found = {}
     for label in distinct_labels(labels):
         sides = plain_label(label), None
-        own = problem.resigned(signs_of(labels, *sides))
-        found[label] = decide(
+        own = table.problem.resigned(signs_of(labels, *sides))
+        verdict = decide(
             own, sides, tol=tol, goal=goal, limits=limits, progress=progress, digest=digest
         )
+        found[label] = replace(verdict, data=replace(table, problem=own))
     return found
 
 
@@ -316,7 +442,7 @@ def _spread(w: tuple[Fraction, ...], columns: Indices, d: int) -> tuple[Fraction
     return (*wide, *w[len(columns) :])
 
 
-def _read(X: object, y: object, fit_intercept: bool) -> tuple[Problem, Labels]:
+def _read(X: Any, y: object, fit_intercept: bool) -> tuple[Table, Labels]:
     """The rows, all of them positive for now, and the labels."""
     matrix, labels = check_matrix(X), check_labels(y)
     n, d = matrix.shape
@@ -326,8 +452,11 @@ def _read(X: object, y: object, fit_intercept: bool) -> tuple[Problem, Labels]:
         raise ValueError(f"X has {n} rows and {d} columns: there is nothing to separate.")
     if len(labels) != n:
         raise ValueError(f"X has {n} rows, but y has {len(labels)} labels.")
-    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    return pose(matrix, np.ones(n, dtype=np.int8), fit_intercept, names=names), labels
+    check_same_index(X, y)
+    columns = columns_of(X, d)
+    names = columns.names if hasattr(X, "columns") else None
+    problem = pose(matrix, np.ones(n, dtype=np.int8), fit_intercept, names=names)
+    return Table(problem, columns, X.index.to_numpy() if hasattr(X, "iloc") else None), labels
 
 
 def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | None) -> None:

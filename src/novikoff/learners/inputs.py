@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.validation import check_labels, check_matrix
+from novikoff.core.validation import check_labels, check_matrix, check_same_index
 
 MatrixLike: TypeAlias = npt.ArrayLike | SparseMatrix
 Labels: TypeAlias = npt.NDArray[np.generic]
@@ -95,6 +95,7 @@ def check_rows_and_labels(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, *, reset: bool
 ) -> tuple[Floats | SparseMatrix, Labels]:
     """X as in `check_rows`, and one label per row."""
+    check_same_index(X, y)
     rows, labels = check_rows(estimator, X, y, reset=reset)
     check_classification_targets(labels)
     return rows, check_labels(labels)

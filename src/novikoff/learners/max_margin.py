@@ -236,7 +236,8 @@ def _refuse(verdict: Verdict, labels: tuple[Label, Label | None], part: Indices)
     rows = ", ".join(map(str, verdict.support[:5])) + (", …" if len(verdict.support) > 5 else "")
     raise NotSeparableError(
         f"No hyperplane separates {positive!r} from {other}: the data is {verdict.kind}, rows "
-        f"{rows} contradict each other. The exception's `certificate` is the proof.",
+        f"{rows} (counted from 0) contradict each other. The exception's `certificate` is the "
+        "proof.",
         verdict,
         proof,
         part,

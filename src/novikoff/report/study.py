@@ -15,7 +15,7 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -28,7 +28,7 @@ from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import labels_of, scheme_for
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
+from novikoff.core.validation import Columns, Label, check_labels, check_matrix, plain_label
 from novikoff.report.scaling import Matrix, Scaling
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.fewest_mistakes import FewestMistakes
     from novikoff.geometry.margin import Interval
-    from novikoff.geometry.recession import Recession
     from novikoff.geometry.separability import Verdict
     from novikoff.report.model_file import ModelRecord
 
@@ -82,7 +81,6 @@ class Case:
     positive: Label
     negative: Label | None
     verdict: Verdict
-    recession: Recession | None = None
     errors: int | None = None
     bound: ErrorBound | None = None
     scaled: Verdict | None = None  # on the standardised features, which the perceptron sees
@@ -108,17 +106,17 @@ class Run:
 def study(
     X: object,
     y: object,
-    options: Options = Options(),  # noqa: B008 — frozen
+    options: Options = Options(),
     progress: Progress | None = None,
     *,
-    names: Sequence[str] | None = None,
+    columns: Columns | None = None,
     loading: Loading = contextlib.nullcontext,
 ) -> Study:
     """Decide, learn and count.
 
-    ``X`` is an array or a CSR matrix, perhaps memory-mapped, whose columns have ``names`` for
-    messages; ``y`` has two classes or more. ``progress`` hears the name of each step, and the
-    interval for the margin.
+    ``X`` is an array or a CSR matrix, perhaps memory-mapped, whose ``columns`` have names; ``y``
+    has two classes or more. ``progress`` hears the name of each step, and the interval for the
+    margin.
 
     Examples
     --------
@@ -126,7 +124,7 @@ def study(
     >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
-    found = Study(check_matrix(X), check_labels(y), options, names)
+    found = Study(check_matrix(X), check_labels(y), options, columns)
     found._tell = progress or found._tell
     found.rule, found.model = found._learn(loading)
     found._tell("report", None)
@@ -151,7 +149,7 @@ class Study:
     sha256: str = ""  # the digest of rows and classes
     loading: float = 0.0  # seconds spent on loading and compiling
 
-    def __init__(self, X: Matrix, y: Labels, options: Options, names: Sequence[str] | None) -> None:
+    def __init__(self, X: Matrix, y: Labels, options: Options, columns: Columns | None) -> None:
         check_width(X.shape[1])
         values, codes = np.unique(y, return_inverse=True)
         self.options = options
@@ -163,7 +161,9 @@ class Study:
             raise ValueError(f"All rows have the label {self._given[0]!r}: two classes are needed.")
         self._scheme = scheme_for(len(self.classes), "ovr")
         signs = np.ones(len(y), dtype=np.int8)
+        names = None if columns is None else columns.names
         self.problem = self._as_given = pose(X, signs, options.fit_intercept, names=names)
+        self._columns = columns or Columns(range(X.shape[1]))
         self._digest: MatrixDigest | None = None
         self.cases, self.pocket, self.duplicates = [], [], []
         self._clock = Clock(options.budget)
@@ -236,7 +236,7 @@ class Study:
         """The verdict on each class that is asked about."""
         with self._clock.standing_still():
             from novikoff.geometry.checker import MatrixDigest
-            from novikoff.geometry.separability import decide
+            from novikoff.geometry.separability import Table, decide
 
         self._digest = MatrixDigest.of(self._as_given.X)
         several = len(self._given) > 2
@@ -256,12 +256,13 @@ class Study:
                 progress=partial(self._tell, step),
                 digest=self._digest,
             )
-            case = Case(positive, negative, verdict)
-            if self.options.proofs and verdict.kind == "quasi-separable":
-                from novikoff.geometry.recession import recession
-
-                case = replace(case, recession=recession(problem, verdict.separated_rows))
-            self.cases.append(case)
+            if self.options.proofs and len(asked) == 1:
+                table, left = Table(problem, self._columns), phase.left()
+                if left is not None:
+                    table = replace(table, seconds=min(table.seconds, 0.1 * left))
+                verdict = replace(verdict, data=table)
+                _ = verdict.logistic  # found now, while the clock runs
+            self.cases.append(Case(positive, negative, verdict))
 
     def _signed(self, positive: Label, problem: Problem) -> Problem:
         """A problem with one class on the positive side, all others on the negative."""

@@ -83,20 +83,6 @@ class Report:
         numbers: list[int] = self.data.rows[first].tolist()
         return Rows(len(rows), numbers, None if ids is None else [ids[i] for i in first])
 
-    def logistic(self, case: Case) -> tuple[list[tuple[str, int]], list[str]] | None:
-        """The fate of a logistic regression's weights, of a case that is quasi-separable.
-
-        Weights without a finite estimate run to +∞, −∞ or (sign 0) either; others are not
-        determined by the data.
-        """
-        fate, verdict = case.recession, case.verdict
-        if fate is None or verdict.coef is None or verdict.intercept is None:
-            return None
-        names = [*self.data.names, "(intercept)"]
-        signs = np.sign(np.append(verdict.coef, verdict.intercept)).astype(int).tolist()
-        infinite = [(names[j], signs[j]) for j in np.flatnonzero(fate.infinite).tolist()]
-        return infinite, [names[j] for j in np.flatnonzero(fate.undetermined).tolist()]
-
     def to_json(self) -> str:
         """The report as JSON."""
         found, data, duplicates = self.found, self.data, self.found.duplicates
@@ -132,7 +118,7 @@ class Report:
         return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def _case(self, case: Case) -> dict[str, object]:
-        verdict, fate = case.verdict, self.logistic(case)
+        verdict, fates = case.verdict, case.verdict.logistic
         separated = verdict.separated_rows if verdict.kind == "quasi-separable" else np.arange(0)
         geometric = verdict.geometric_margin
         return {
@@ -144,11 +130,8 @@ class Report:
             "scaled": case.scaled and _bound(case.scaled),
             "support": asdict(self.rows(verdict.support)),
             "separated": asdict(self.rows(separated)),
-            "logistic": fate
-            and {
-                "infinite": [{"name": name, "sign": sign} for name, sign in fate[0]],
-                "undetermined": fate[1],
-            },
+            "logistic": fates and {str(name): fate for name, fate in fates.items()},
+            "responsible_columns": verdict.responsible_columns,
             "errors": case.errors,
             "errors_lower_bound": case.least_errors,
         }

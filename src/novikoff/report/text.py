@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from decimal import ROUND_DOWN, Context
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from novikoff.data.errors import counted
+from novikoff.geometry import verdict_text
+from novikoff.geometry.verdict_text import SHOWN, bound, interval, some
 
 if TYPE_CHECKING:
-    from novikoff.geometry.margin import Interval
+    from novikoff.core.rows import Indices
     from novikoff.report.study import Case
     from novikoff.report.summary import Report, Rows
 
 _COUNTING = "(counted from 1, without the header)"
-_SHOWN = 12
-_VERDICTS = {
-    "separable": "a hyperplane {which} has all {n:,} rows on their side",
-    "quasi-separable": "hyperplanes {which} can have {apart} strictly on their side, the other "
-    "{rest:,} only on the hyperplane itself",
-    "inseparable": "no hyperplane {which} has all {n:,} rows on their side",
-}
 
 
-def lines(report: Report, *, classes: int = _SHOWN, groups: int = 5) -> Iterator[tuple[str, str]]:
+def lines(report: Report, *, classes: int = SHOWN, groups: int = 5) -> Iterator[tuple[str, str]]:
     """Heading and text of each line; lines that belong to the one above have no heading.
 
     A confusion matrix of more than so many ``classes``, and more ``groups`` of duplicates, are
@@ -40,59 +33,12 @@ def lines(report: Report, *, classes: int = _SHOWN, groups: int = 5) -> Iterator
     yield from _files(report)
 
 
-def number(value: float) -> str:
-    """A number for a person: four digits or so, no needless exponent."""
-    return f"{value:.4g}".replace("inf", "∞")
-
-
-def large(count: int) -> str:
-    """A count for a person: beyond 15 digits as a power of ten.
-
-    >>> large(12345), large(14 * 10**15), large(10**400)
-    ('12,345', '1.4·10^16', '1.0·10^400')
-    """
-    if count >= 10**4000:
-        return "more than 10^4000"
-    digits = str(count)
-    return f"{count:,}" if len(digits) <= 15 else f"{digits[0]}.{digits[1]}·10^{len(digits) - 1}"
-
-
-def interval(bounds: Interval) -> str:
-    """The digits that both ends agree on, and how near the ends are.
-
-    >>> from novikoff.geometry.margin import Interval
-    >>> interval(Interval(0.00103721, 0.00103724)), interval(Interval(0.5, math.inf))
-    ('= 0.0010372… (proved to 3e-08)', '≥ 0.5')
-    """
-    lo, hi = bounds.lo, bounds.hi
-    if hi == math.inf:
-        return f"≥ {number(lo)}"
-    if lo == hi:
-        return f"= {lo:.7g} (exactly)"
-    for digits in range(9, 1, -1):
-        cut = Context(prec=digits, rounding=ROUND_DOWN)
-        if (shown := cut.create_decimal(lo)) == cut.create_decimal(hi):
-            return f"= {shown}… (proved to {hi - lo:.0e})"
-    return f"between {number(lo)} and {number(hi)}"
-
-
-def bound(count: int | None) -> str:
-    """The mistake bound of the convergence theorem, as far as there is one."""
-    return "" if count is None else f"   R²/γ² = {large(count)}"
-
-
-def rows_text(part: Rows, shown: int = _SHOWN) -> str:
+def rows_text(part: Rows, shown: int = SHOWN) -> str:
     """Row numbers, with ids where there are any."""
     named = [str(row) for row in part.rows[:shown]]
     if part.ids is not None:
         named = [f"{row} ({name})" for row, name in zip(named, part.ids, strict=False)]
-    return _some(named, part.count, shown)
-
-
-def _some(parts: Sequence[str], count: int, shown: int = _SHOWN) -> str:
-    """The first of some parts, and how many more there are."""
-    more = f" … and {count - shown:,} more" if count > shown else ""
-    return ", ".join(parts[:shown]) + more
+    return some(named, part.count, shown)
 
 
 def _data(report: Report) -> str:
@@ -104,8 +50,8 @@ def _data(report: Report) -> str:
         signed = zip(ordered, "+−", strict=True)
         counts = "  ".join(f"{name} ({sign}, {rows:,})" for (name, rows), sign in signed)
     else:
-        counts = "  ".join(f"{name} ({rows:,})" for name, rows in classes[:_SHOWN])
-        counts = f"{len(classes)} classes  {counts}{'  …' if len(classes) > _SHOWN else ''}"
+        counts = "  ".join(f"{name} ({rows:,})" for name, rows in classes[:SHOWN])
+        counts = f"{len(classes)} classes  {counts}{'  …' if len(classes) > SHOWN else ''}"
     return f"{data.source} · {data.n_rows:,} rows · {features} · {label}: {counts}"
 
 
@@ -135,46 +81,10 @@ def _one_line(report: Report, case: Case) -> str:
 
 
 def _case(report: Report, case: Case) -> Iterator[tuple[str, str]]:
-    verdict, scaled, fit_intercept = case.verdict, case.scaled, report.found.options.fit_intercept
-    if verdict.kind == "undecided":
-        yield "verdict", "undecided — more time (--budget) or another scale may decide"
-        yield "margin", f"γ {interval(verdict.margin)}"
-        return
-    n, apart = report.data.n_rows, len(verdict.separated_rows)
-    proved = _VERDICTS[verdict.kind].format(
-        which="with a bias" if fit_intercept else "through the origin",
-        n=n,
-        apart=counted(apart, "row"),
-        rest=n - apart,
-    )
-    yield "verdict", f"{verdict.kind} — proved: {proved}"
-    if verdict.kind == "inseparable":
-        few = f"these {len(verdict.support):,} suffice"
-        yield "contradict", f"rows {rows_text(report.rows(verdict.support))} {_COUNTING}: {few}"
-    elif verdict.kind == "quasi-separable":
-        yield "separated", f"rows {rows_text(report.rows(verdict.separated_rows))} {_COUNTING}"
-        yield from _logistic(report, case)
-    else:
-        radius = f"R = {number(verdict.radius)}{bound(verdict.mistake_bound)}"
-        yield "margin", f"γ {interval(verdict.margin)}   {radius}"
-        if scaled is not None:
-            gamma, most = number(scaled.margin.lo), bound(scaled.mistake_bound)
-            radius = f"R = {number(scaled.radius)}{most}"
-            yield "", f"features of mean 0 and variance 1: γ = {gamma}   {radius}"
-        if fit_intercept:
-            free = interval(verdict.geometric_margin).removeprefix("= ")
-            yield "", f"with a free bias, as in an SVM: {free}"
+    def show(rows: Indices) -> str:
+        return f"{rows_text(report.rows(rows))} {_COUNTING}"
 
-
-def _logistic(report: Report, case: Case) -> Iterator[tuple[str, str]]:
-    infinite, names = report.logistic(case) or ([], [])
-    signs = {1: "+∞", -1: "−∞", 0: "±∞"}
-    fates = [f"{name} → {signs[sign]}" for name, sign in infinite]
-    if fates:
-        yield "logistic", f"weights without a finite estimate: {_some(fates, len(fates))}"
-    if names:
-        some = _some(names, len(names))
-        yield "", f"not determined by the data (columns depend on each other): {some}"
+    return verdict_text.lines(case.verdict, show, case.scaled)
 
 
 def _perceptron(report: Report) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,152 @@
+"""What is said about a verdict, by `Verdict.summary` and by the report of a command."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from decimal import ROUND_DOWN, ROUND_UP, Context
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from novikoff.core.rows import Indices
+    from novikoff.geometry.margin import Interval
+    from novikoff.geometry.separability import Verdict
+
+SHOWN = 12
+_VERDICTS = {
+    "separable": "a hyperplane {which} has all {n:,} rows on their side",
+    "quasi-separable": "hyperplanes {which} can have {apart} strictly on their side, the other "
+    "{rest:,} only on the hyperplane itself",
+    "inseparable": "no hyperplane {which} has all {n:,} rows on their side",
+}
+
+
+def lines(
+    verdict: Verdict, show: Callable[[Indices], str], scaled: Verdict | None = None
+) -> Iterator[tuple[str, str]]:
+    """Heading and text of each line; lines that belong to the one above have no heading.
+
+    ``show`` names rows and says how they are counted; ``scaled`` is the verdict on the
+    standardised features.
+    """
+    proof = verdict.certificate
+    if proof is None or verdict.kind == "undecided":
+        yield "verdict", "undecided — more time (a larger budget) or another scale may decide"
+        yield "margin", f"γ {interval(verdict.margin)}"
+        return
+    apart = len(verdict.separated_rows)
+    proved = _VERDICTS[verdict.kind].format(
+        which="with a bias" if proof.fit_intercept else "through the origin",
+        n=proof.n,
+        apart="1 row" if apart == 1 else f"{apart:,} rows",
+        rest=proof.n - apart,
+    )
+    yield "verdict", f"{verdict.kind} — proved: {proved}"
+    if verdict.kind == "inseparable":
+        few = f"these {len(verdict.support):,} suffice"
+        yield "contradict", f"rows {show(verdict.support)}: {few}"
+    elif verdict.kind == "quasi-separable":
+        yield "separated", f"rows {show(verdict.separated_rows)}"
+    else:
+        radius = f"R = {number(verdict.radius)}{bound(verdict.mistake_bound)}"
+        yield "margin", f"γ {interval(verdict.margin)}   {radius}"
+        if scaled is not None:
+            radius = f"R = {number(scaled.radius)}{bound(scaled.mistake_bound)}"
+            gamma = interval(scaled.margin)
+            yield "", f"features of mean 0 and variance 1: γ {gamma}   {radius}"
+        if proof.fit_intercept:
+            free = interval(verdict.geometric_margin).removeprefix("= ")
+            yield "", f"with a free bias, as in an SVM: {free}"
+    yield from _logistic(verdict)
+
+
+def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """What becomes of the weights of a logistic regression, as far as that is known."""
+    fates, columns = verdict.logistic, verdict.responsible_columns
+    if fates is None:
+        return
+    named = {
+        str(fate): [str(name) for name in fates if fates[name] == fate]
+        for fate in {*fates.values()}
+    }
+    signed = [
+        f"{name} → {'+∞' if fate == '+inf' else '−∞'}"
+        for name, fate in fates.items()
+        if fate in ("+inf", "-inf")
+    ]
+    said = []
+    if verdict.kind == "inseparable":
+        said.append("finite estimates exist")
+    elif verdict.kind == "separable":  # there are no others: names would say little
+        others = " for the others" if signed else ""
+        no_sign = f"; no sign is proved{others}" if named.pop("diverges", None) else ""
+        listed = f": {some(signed, len(signed))}" if signed else ""
+        said.append(f"no finite estimates{listed}{no_sign}")
+    elif signed:
+        said.append(f"weights without a finite estimate: {some(signed, len(signed))}")
+    for fate, what in (
+        ("diverges", "weights without a finite estimate, their sign not proved"),
+        ("undetermined", "not determined by the data (columns depend on each other)"),
+        ("reference", "categories are compared with"),
+    ):
+        if fate in named:
+            said.append(f"{what}: {some(named[fate], len(named[fate]))}")
+    if columns:
+        one = "the column " if len(columns) == 1 else "any one of the columns "
+        names = some([str(name) for name in columns], len(columns))
+        said.append(f"finite estimates exist without {one}{names}")
+    for k, text in enumerate(said):
+        yield "" if k else "logistic", text
+
+
+def number(value: float) -> str:
+    """A number for a person: four digits or so, no needless exponent."""
+    return f"{value:.4g}".replace("inf", "∞")
+
+
+def large(count: int) -> str:
+    """A count for a person: beyond 15 digits as a power of ten.
+
+    >>> large(12345), large(14 * 10**15), large(10**400)
+    ('12,345', '1.4·10^16', '1.0·10^400')
+    """
+    if count >= 10**4000:
+        return "more than 10^4000"
+    digits = str(count)
+    return f"{count:,}" if len(digits) <= 15 else f"{digits[0]}.{digits[1]}·10^{len(digits) - 1}"
+
+
+def interval(bounds: Interval) -> str:
+    """The digits that both ends agree on, and how near the ends are; else what is known.
+
+    >>> from novikoff.geometry.margin import Interval
+    >>> interval(Interval(0.00103721, 0.00103724)), interval(Interval(0.5, math.inf))
+    ('= 0.0010372… (proved to 3e-08)', '≥ 0.5')
+    >>> interval(Interval(0.079999, 0.40001)), interval(Interval(0.0, 0.5))
+    ('≥ 0.07999 (and ≤ 0.4001)', '≤ 0.5')
+    """
+    lo, hi = bounds.lo, bounds.hi
+    if lo == hi:
+        return f"= {number(lo)}" if math.isinf(lo) else f"= {lo:.7g} (exactly)"
+    for digits in range(9, 1, -1):
+        cut = Context(prec=digits, rounding=ROUND_DOWN)
+        if hi < math.inf and (shown := cut.create_decimal(lo)) == cut.create_decimal(hi):
+            return f"= {shown}… (proved to {hi - lo:.0e})"
+    below = Context(prec=4, rounding=ROUND_DOWN).create_decimal(lo)
+    above = Context(prec=4, rounding=ROUND_UP).create_decimal(hi)
+    if hi == math.inf:
+        return f"≥ {number(float(below))}"
+    if lo == 0.0:
+        return f"≤ {number(float(above))}"
+    return f"≥ {number(float(below))} (and ≤ {number(float(above))})"
+
+
+def some(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
+    """The first of some parts, and how many more there are."""
+    more = f" … and {count - shown:,} more" if count > shown else ""
+    return ", ".join(parts[:shown]) + more
+
+
+def bound(count: int | None) -> str:
+    """The mistake bound of the convergence theorem, as far as there is one."""
+    return "" if count is None else f"   R²/γ² = {large(count)}"
