@@ -27,7 +27,8 @@ class Counts(NamedTuple):
     totals: Indices  # (3,) or (3, K): rows visited, updates, mistakes (updates with m ≤ 0)
     per_row: npt.NDArray[np.int32]  # (n,) or (n, K): updates on each row, the dual variables (A8)
     weighted: Vector  # (p,) or (p, K): Σ t·τ·a_i, from which the mean of all w follows (A9)
-    wrong: npt.NDArray[np.uint8]  # (n,): rows that were not predicted right before their update
+    wrong: npt.NDArray[np.int32]  # (n,): before its update, a row was predicted right (0), not
+    # at all (−1, a tie) or wrong: 1 + the code of the class that was predicted, 1 for one rule
     beyond: Vector  # (1,): 0, or NaN once a margin has left float64
 
 
@@ -37,7 +38,7 @@ def blank_counts(n: int, shape: tuple[int, ...], average: bool) -> Counts:
         np.zeros((3, *shape[1:]), dtype=np.int64),
         np.zeros((n, *shape[1:]), dtype=np.int32),
         np.zeros((shape[0] if average else 0, *shape[1:])),
-        np.zeros(0, dtype=np.uint8),
+        np.zeros(0, dtype=np.int32),
         np.zeros(1),
     )
 

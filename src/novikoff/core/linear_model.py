@@ -31,7 +31,7 @@ class LinearModel:
     >>> from novikoff.core.updates import perceptron
     >>> model = LinearModel.blank(["down", "up"], 1)
     >>> model.learn(np.array([[2.0], [-1.0], [3.0]]), np.array([1, 0, 1]), perceptron())
-    array([ True, False, False])
+    array([-1,  0,  1])
     >>> model.predict(np.array([[5.0], [-5.0]]))
     array(['up', 'down'], dtype='<U4')
     """
@@ -144,7 +144,7 @@ class LinearModel:
         *,
         weights: Vector | None = None,
         first: int = 0,
-    ) -> npt.NDArray[np.bool_]:
+    ) -> Indices:
         """Look at each row once, in turn: a piece of a stream (A5).
 
         Counts, averages and weights go on from piece to piece, so that a stream may be cut
@@ -154,9 +154,10 @@ class LinearModel:
 
         Returns
         -------
-        array of bool
-            Which rows were not predicted right before they were learned; a tie is wrong, and w
-            predicts even where the average will. Empty for one-vs-one, whose votes are not kept.
+        array of int64
+            The code of the class that each row was predicted to be before it was learned, -1 for
+            a tie and where there is one class only; w predicts even where the average will. Empty
+            for one-vs-one, whose votes are not kept.
         """
         from novikoff.core.counts import Counts, check_range  # here, for those who only predict
 
@@ -169,7 +170,7 @@ class LinearModel:
             if 8 * X.nnz <= self.n_features:
                 touched = np.append(np.unique(X.indices), self.n_features)
         problem = pose(X, np.ones(X.shape[0], dtype=np.int8), self.fit_intercept, first=first)
-        wrong, none = np.zeros(problem.n, dtype=np.uint8), np.empty((0, self.n_rules), np.int32)
+        wrong, none = np.zeros(problem.n, dtype=np.int32), np.empty((0, self.n_rules), np.int32)
         counts = Counts(self.totals, none, self.weighted, wrong, np.zeros(1))
         parts = (self.W, self.weighted) if self.averages else (self.W,)
         before, totals = [part[touched].copy() for part in parts], self.totals.copy()
@@ -182,7 +183,11 @@ class LinearModel:
                 part[touched] = kept
             raise
         self.votes, self.radius = [], max(self.radius, problem.radius)
-        return wrong.view(np.bool_)[: 0 if isinstance(self.scheme, OneVsOne) else None]
+        if isinstance(self.scheme, OneVsOne):
+            return np.empty(0, np.int64)
+        rivals = wrong - 1 if self.n_rules > 1 else 1 - codes
+        rivals = np.where((wrong < 0) | (len(self.classes) == 1), -1, rivals)
+        return np.where(wrong == 0, codes, rivals).astype(np.int64)
 
     def _sweep(
         self,

@@ -39,9 +39,13 @@ def sweep_classes(
         i = epoch[k]
         dots(rows, i, W, products)
         if len(counts.wrong) > 0:
+            own, rival = codes[i], -1
             for c in range(len(products)):
-                if c != codes[i] and products[c] >= products[codes[i]]:
-                    counts.wrong[i] = 1  # a tie is wrong too
+                ahead = rival < 0 or products[c] > products[rival]
+                if c != own and products[c] >= products[own] and ahead:
+                    rival = c
+            if rival >= 0:  # a tie is wrong too
+                counts.wrong[i] = 1 + rival if products[rival] > products[own] else -1
         for c in range(len(products)):
             if not active[c]:
                 continue

@@ -51,7 +51,7 @@ def sweep(
             if len(counts.per_row) > 0:
                 counts.per_row[i] += 1
             if len(counts.wrong) > 0:
-                counts.wrong[i] = m <= 0.0
+                counts.wrong[i] = (1 if m < 0.0 else -1) if m <= 0.0 else 0
             if len(counts.weighted) > 0:
                 axpy((visited + k - first) * step, rows, i, counts.weighted)
             if len(tape.entries) > 0:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.formats import FORMATS
+from novikoff.data.json_lines import JsonRows, stream_labels
 from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
 from novikoff.data.pairs import FeatureColumns, PairRows, is_named, numbered_features
 from novikoff.data.reader import Reader, Request
@@ -32,7 +33,8 @@ class RowStream:
     """Rows in pieces, as they come.
 
     The first row begins at ``start``; the stream goes on at ``position``. A regular file is
-    ``repeatable``: its rows can be read again. ``label`` is the name of the labels, if any.
+    ``repeatable``: its rows can be read again. ``label`` is the name of the labels, if any, and
+    bad rows are left out if it ``skips`` them.
     """
 
     def __init__(self, reader: Reader, at: Position | None = None) -> None:
@@ -40,6 +42,7 @@ class RowStream:
         self.source, self.label = reader.source, reader.label
         self.repeatable, self.start = self._source.regular, reader.start
         self.position = at or self.start
+        self.skips = reader.request.skip_bad
 
     @property
     def notes(self) -> list[str]:
@@ -60,12 +63,15 @@ class RowStream:
         return None if numbered else list(recipe.names)
 
     def pieces(self, position: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on, up to one that is wrong; None while a pipe is silent."""
+        """The rows from a position on, up to one that is wrong; None while a pipe is silent.
+
+        Those to learn from come with pieces of no rows, where rows were left out or refused.
+        """
         n_rows = dropped = 0
         for piece in self._reader.pieces(position or self.position):
             if piece is not None:
                 n_rows, dropped = n_rows + len(piece), piece.end.dropped
-            if piece is None or len(piece):
+            if piece is None or len(piece) or self._reader.request.labelled:
                 yield piece
         if not n_rows and not self._reader.request.labelled:
             what = "row without missing values" if dropped else "rows"
@@ -195,7 +201,7 @@ def open_stream(
             raise DataError(
                 f"{source.name}: --missing mean needs all rows at once, and is not for a stream."
             )
-        request = Request(source, reading, as_they_come=True)
+        request = Request(source, reading, as_they_come=True, skip_bad=options.skip_bad)
         if state is None:
             return RowStream(_begun(request, options))
         try:
@@ -217,6 +223,11 @@ def _begun(request: Request, options: StreamOptions) -> Reader:
     source, reading, bits = request.source, request.options, options.hash_bits
     if FORMATS[source.format].magics:
         return _binary(request, options)
+    if source.format == "jsonl":
+        objects = JsonRows(request, FeatureColumns(bits))
+        objects.labels = stream_labels(objects, as_text=options.text_labels)
+        objects.notes.append(_feature_note(bits))
+        return objects
     named = reading.format is None and source.format == "csv" and is_named(source.head)
     if source.format == "svmlight" or (named and not source.name.endswith((".csv", ".csv.gz"))):
         text = b"".join(source.head.splitlines(keepends=True)[:SNIFFED_LINES])
@@ -225,12 +236,8 @@ def _begun(request: Request, options: StreamOptions) -> Reader:
         labels = LabelReader.settled(keys, written=True)
         labels = LabelReader("texts") if options.text_labels else labels
         features, note = None, "features are numbers: the columns of the model, counted from 0"
-        if bits is not None:
-            note = f"features are names, hashed to {1 << bits:,} columns"
-            features = FeatureColumns(bits)
-        elif options.names or not numbered_features(text):
-            note = "features are names: each new one gets the next column"
-            features = FeatureColumns()
+        if bits is not None or options.names or not numbered_features(text):
+            features, note = FeatureColumns(bits), _feature_note(bits)
         rows = PairRows(request, features, words=labels.kind == "texts")
         rows.notes.append(note)
         rows.labels = labels
@@ -238,13 +245,19 @@ def _begun(request: Request, options: StreamOptions) -> Reader:
     if bits is not None or reading.one_hot:
         raise DataError(
             f"{source.name} is a table: in a stream, --hash and --one-hot have nothing to do; "
-            "write text as features, in rows such as label colour=red:1 size:2.5."
+            "write text as features, in rows such as label colour=red:1 size:2.5, or as JSON lines."
         )
     table = CsvTable(request)
     at = table.roles.label or 0
     keys = [row[at] for row in table.layout.sample if at < len(row) and not is_missing(row[at])]
     table.labels = LabelReader("texts") if options.text_labels else LabelReader.settled(keys)
     return table
+
+
+def _feature_note(bits: int | None) -> str:
+    if bits is None:
+        return "features are names: each new one gets the next column"
+    return f"features are names, hashed to {1 << bits:,} columns"
 
 
 def _resumed(
@@ -267,8 +280,13 @@ def _resumed(
     else:
         named = recipe.family == "named"
         features = FeatureColumns(recipe.bits, recipe.features or ()) if named else None
-        reader = PairRows(request, features, words=kind == "texts")
-    written = recipe.family != "table" and not options.text_labels
+        if source.format == "jsonl":
+            reader = JsonRows(request, features)
+            reader.label = recipe.label
+        else:
+            reader = PairRows(request, features, words=kind == "texts")
+    written = source.format == "svmlight" or (recipe.family != "table" and source.format == "csv")
+    written = written and not options.text_labels
     reader.labels = LabelReader(kind, written=written)
     return reader
 
@@ -278,6 +296,11 @@ def _binary(request: Request, options: StreamOptions) -> Reader:
     source = request.source
     if options.hash_bits is not None:
         raise DataError(f"{source.name} is {source.format}: --hash is for streams of text.")
+    if options.skip_bad:
+        raise DataError(
+            f"{source.name} is {source.format}: --bad-rows skip is for text; --missing drop leaves "
+            "out rows with missing values."
+        )
     if not source.regular:
         raise DataError(
             f"{source.name} is {source.format}, which cannot be read from a pipe as it comes: save "
