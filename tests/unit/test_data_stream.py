@@ -337,7 +337,7 @@ class TestPrediction:
     @pytest.mark.parametrize(
         ("content", "sentence"),
         [
-            (b"a,b\n1,2\n", "is not of the form label feature:value"),
+            (b"a,b\n1,2\n", "nor of the form label feature:value"),
             (b"", "is empty"),
             (b"# nothing\n", "has no rows"),
             (b"spam viagra:nan\n", "is missing"),

@@ -23,6 +23,7 @@ from novikoff.data.reader import Request
 from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.tables import TableReader
 from novikoff.data.text import (
+    Record,
     check_encoding,
     check_text,
     count_lines,
@@ -86,7 +87,13 @@ class Layout:
             delimiter = "\t" if tabs else _find_delimiter(name, text, start, decimal)
             if delimiter not in ",\t":
                 notes.append(f"fields are separated by {quoted(delimiter)}")
-        sample = list(islice(records(text, start, delimiter, name), SNIFFED_LINES))
+        sample = list[Record]()
+        try:
+            for record in islice(records(text, start, delimiter, name), SNIFFED_LINES):
+                sample.append(record)
+        except DataError:  # a quote is left open: the rows before it tell, if bad ones are skipped
+            if not (sample and request.skip_bad):
+                raise
         if not sample:
             raise DataError(f"{name} is empty: it has no rows.")
         rows = [[text.decode() for text in record.fields] for record in sample]

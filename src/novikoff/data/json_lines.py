@@ -147,7 +147,9 @@ def _parse(where: str, content: bytes) -> dict[str, Any]:
     except ValueError as error:
         reason = str(error).partition(": line")[0].lower()
         at = f" at column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise DataError(f"{where} is not JSON{at}: {reason}.") from None
+        raise DataError(
+            f"{where} is not JSON{at} ({reason}); one object a line is expected."
+        ) from None
     if not isinstance(found, dict):
         kind = "null" if found is None else _KINDS.get(type(found), "a number")
         raise DataError(f"{where} is {kind}, not an object such as {{\"label\": 1, \"a\": 2.5}}.")

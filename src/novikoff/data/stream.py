@@ -88,6 +88,7 @@ class RowStream:
             "position": list(position),
             "format": self._source.format,
             "layout": reader.layout.to_json() if isinstance(reader, CsvTable) else None,
+            "truths": sorted(reader.truths.items()) if isinstance(reader, CsvTable) else None,
             "recipe": self.recipe(1).to_json(),
             "labels": None if reader.labels is None else reader.labels.kind,
             "stamp": list(self._source.stamp) if self.repeatable else None,
@@ -277,6 +278,7 @@ def _resumed(
         if not source.regular and layout.header and source.head.startswith(layout.header.encode()):
             source.origin -= source.head.find(b"\n") + 1  # the header comes again
         reader = CsvTable(request._replace(recipe=recipe), layout)
+        reader.truths = dict(state.get("truths") or [])
     else:
         named = recipe.family == "named"
         features = FeatureColumns(recipe.bits, recipe.features or ()) if named else None

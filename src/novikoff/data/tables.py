@@ -322,13 +322,11 @@ class TableReader(Reader):
         if dress:
             return f"it looks like a number with {dress}, which must be taken out"
         column = argument(name)
+        if self.request.as_they_come and self.request.labelled:
+            rows = f"rows such as label {name}={text[:20]}:1, or as JSON lines"
+            return f"in a stream, write text as features, in {rows}, or say --drop {column}"
         if self.request.recipe is not None:
             return "the model has learned numbers there"
-        if self.request.as_they_come:
-            text = f"{name}={text[:20]}"
-            return f"in a stream, write text as features, in rows such as label {text}:1, or as " + (
-                f"JSON lines; or leave the column out with --drop {column}"
-            )
         codes, levels = encode(cells, raw=self.raw)
         if len(levels) > max(_FEW_LEVELS, (codes >= 0).sum() / 2):
             named = f"as most of its values differ, say --id {column} if it names the rows"
