@@ -112,7 +112,7 @@ def test_rows_that_were_not_predicted_are_wrong(sparse: bool) -> None:
     for x, code in zip(X, codes, strict=True):
         scores = np.append(x, 1.0) @ W
         rivals = [c for c in range(K) if c != code and scores[c] >= scores[code]]
-        best = max(rivals, key=lambda c: scores[c], default=code)  # noqa: B023
+        best = max(rivals, key=lambda c: scores[c], default=code)
         expected.append(-1 if rivals and scores[best] == scores[code] else best)
         for c in range(K):
             sign = 1.0 if c == code else -1.0

@@ -66,7 +66,8 @@ _OPTIONS = adding([
     click.option("--bad-rows-log", type=click.Path(), metavar="FILE", help="Write line, row and "
                  "reason of each row that is skipped to FILE, as CSV."),
     click.option("--mistakes", type=click.Path(), metavar="FILE", help="Write the rows that were "
-                 "predicted wrong before they were learned to FILE, as CSV: row, predicted, label."),
+                 "predicted wrong before they were learned to FILE, as CSV: row, predicted, "
+                 "label."),
     click.option("--every", metavar="N|Ts", callback=lambda ctx, param, value: _every(value),
                  help="Print a line every N rows, too, or every T seconds while rows come, for "
                  "instance 5s."),
@@ -136,8 +137,10 @@ def _check(data: str, model: Path | None, asked: SimpleNamespace) -> None:
     """Refuse options that do not go together, and a model that must not be written."""
     from novikoff.report.files import OutputError, check_writable
 
-    files = {"--save": asked.save, "--mistakes": asked.mistakes, "--bad-rows-log": asked.bad_rows_log}
+    options = {"--save": "save", "--mistakes": "mistakes", "--bad-rows-log": "bad_rows_log"}
+    files = {option: getattr(asked, name) for option, name in options.items()}
     outputs = {option: path for option, path in files.items() if path is not None}
+    places = [os.path.realpath(path) for path in outputs.values()]
     check(
         (asked.save_every and not model, "--save-every needs --save MODEL."),
         (asked.resume and not model, "--resume needs --save MODEL."),
@@ -157,7 +160,7 @@ def _check(data: str, model: Path | None, asked: SimpleNamespace) -> None:
             raise OutputError(
                 f"{path} is the file that the rows come from; choose another name with {option}."
             )
-        if [os.path.realpath(other) for other in outputs.values()].count(os.path.realpath(path)) > 1:
+        if places.count(os.path.realpath(path)) > 1:
             raise OutputError(f"{path} would be written twice; choose another name with {option}.")
     if model is None:
         return
@@ -182,7 +185,11 @@ class _Session:
         self.silent = asked.quiet or asked.form == "json" or not sys.stderr.isatty()
         self.lasting = {_OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING}
         options = StreamOptions(
-            read_options(asked), asked.hash, asked.names, asked.text_labels, asked.bad_rows == "skip"
+            read_options(asked),
+            asked.hash,
+            asked.names,
+            asked.text_labels,
+            skip_bad=asked.bad_rows == "skip",
         )
         run = StreamRun(
             margin=asked.margin,
@@ -295,10 +302,10 @@ class _Session:
         self.save()
         if self.model is None:
             return error
-        past = "; add --bad-rows skip to leave the row out" if isinstance(error, BadRowError) else ""
-        return ValueError(
-            f"{error} {self.model} holds the rows before; --resume goes on from there{past}."
-        )
+        kept = f"{self.model} holds the rows before; --resume goes on from there"
+        if isinstance(error, BadRowError):
+            kept += "; add --bad-rows skip to leave the row out"
+        return ValueError(f"{error} {kept}.")
 
     def sum_up(self) -> None:
         """Print what was learned in all."""

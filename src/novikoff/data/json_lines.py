@@ -14,7 +14,6 @@ from typing import Any, Final, NoReturn
 
 from novikoff.data.columns import LABEL_NAMES
 from novikoff.data.errors import DataError, listed, quoted
-from novikoff.data.options import ReadOptions
 from novikoff.data.pairs import FeatureColumns, PairRows, Row
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
@@ -152,7 +151,7 @@ def _parse(where: str, content: bytes) -> dict[str, Any]:
         ) from None
     if not isinstance(found, dict):
         kind = "null" if found is None else _KINDS.get(type(found), "a number")
-        raise DataError(f"{where} is {kind}, not an object such as {{\"label\": 1, \"a\": 2.5}}.")
+        raise DataError(f'{where} is {kind}, not an object such as {{"label": 1, "a": 2.5}}.')
     return found
 
 
@@ -163,8 +162,8 @@ def _pair(where: str, key: str, value: Any) -> tuple[str, float]:
     if isinstance(value, Number):
         if not is_exact_text(value):
             raise DataError(
-                f"{where} holds {value[:40]}, which float64 cannot hold exactly; subtract a constant, "
-                "or write it as text."
+                f"{where} holds {value[:40]}, which float64 cannot hold exactly; subtract a "
+                "constant, or write it as text."
             )
         number = float(value)
         if not math.isfinite(number):

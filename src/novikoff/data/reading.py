@@ -140,8 +140,8 @@ def make_reader(request: Request) -> Reader:
     if recipe is not None and recipe.family == "named":
         if not may_be_named(source):
             raise DataError(
-                f"{source.name} is neither JSON lines nor of the form label feature:value …, as the "
-                "rows were from which the model was learned."
+                f"{source.name} is neither JSON lines nor of the form label feature:value …, as "
+                "the rows were from which the model was learned."
             )
         return PairRows(request)
     family = "matrix" if source.format in ("svmlight", "npz") else "table"

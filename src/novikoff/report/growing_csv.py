@@ -8,6 +8,7 @@ import os
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from novikoff.report.files import OutputError, check_writable, readable_errors
 
@@ -43,6 +44,7 @@ class GrowingCsv:
     ) -> None:
         check_writable(path, force=True)
         self.path, self._size, self._checksum = path, 0, 0
+        self._file: BinaryIO
         with readable_errors(path):
             there = path.exists()
             if there and saved is not None:

@@ -111,7 +111,8 @@ class StreamRun:
         """Learn rows, and come up for air at the row counts that ``stop`` names, or sooner."""
         first = 0
         while first < len(codes):
-            last = first + min(MAX_ROWS_AT_ONCE, min(stop(self.rows), doubling(self.rows)) - self.rows)
+            up_to = min(stop(self.rows), doubling(self.rows), self.rows + MAX_ROWS_AT_ONCE)
+            last = first + up_to - self.rows
             self.learn(X[first:last], codes[first:last], labels)
             first = last
             yield
@@ -198,12 +199,10 @@ class StreamRun:
         least, runs = body.get("least_bound"), body.get("sorted")
         if least is not None and not (type(least) is float and least >= 0.0):
             raise ValueError("The record of the stream has a bound on the margin that is none.")
-        pairs = [r for r in runs if isinstance(r, list)] if isinstance(runs, list) else []
-        whole = isinstance(runs, list) and len(pairs) == len(runs)
-        if runs is not None and not (whole and all(_is_count(pair) for pair in pairs)):
+        if runs is not None and not (isinstance(runs, list) and all(map(_is_run, runs))):
             raise ValueError("The record of the stream has an order of labels that is none.")
         self._least_bound = math.inf if least is None else least
-        self._sorted = None if runs is None else {label: count for label, count in pairs}
+        self._sorted = None if runs is None else dict(runs)
         self.rows, self.mistakes, self.from_zero = rows, mistakes, body.get("from_zero") is True
         self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
 
@@ -441,7 +440,6 @@ class StreamReader:
             },
         )
 
-
     def _files(self) -> Iterable[tuple[str, GrowingCsv]]:
         files = {"mistakes": self.mistakes, "bad_rows": self.bad_rows}
         return [(name, file) for name, file in files.items() if file is not None]
@@ -512,10 +510,10 @@ def _reason(X: Floats | SparseMatrix, error: ValueError) -> str:
     return f"cannot be learned: {error}"
 
 
-def _is_count(pair: list[object]) -> bool:
-    """Whether a label and a number of its rows stand in a list."""
-    plain = len(pair) == 2 and isinstance(pair[0], str | int | float)
-    return plain and type(pair[1]) is int and pair[1] > 0
+def _is_run(value: object) -> bool:
+    """Whether a value is a list of a label and the number of its rows."""
+    pair = value if isinstance(value, list) and len(value) == 2 else [None, None]
+    return isinstance(pair[0], str | int | float) and type(pair[1]) is int and pair[1] > 0
 
 
 def _norm(W: npt.NDArray[np.float64]) -> float:
