@@ -81,9 +81,9 @@ def command(data: str, **values: object) -> None:
     """Decide whether a linear rule exists, with proof, and learn one.
 
     DATA is CSV, TSV, Parquet, Arrow, npy, npz, svmlight or JSON lines, text also gzipped, or a
-    directory of Parquet files; - is standard input. Writes NAME.novikoff (the model) and NAME.cert.json (the
-    proof), and prints a report. Where f(x) = 0, the model says the negative class, and mistakes
-    are counted so.
+    directory of Parquet files; - is standard input. Writes NAME.novikoff (the model) and
+    NAME.cert.json (the proof), and prints a report. Where f(x) = 0, the model says the negative
+    class, and mistakes are counted so.
 
     \b
     novikoff fit flowers.csv --label species

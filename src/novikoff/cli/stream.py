@@ -339,7 +339,7 @@ class _Session:
         last = f"{recent} of the last {min(progress.rows, 1000):,}"
         lines.append(("mistakes", f"{mistakes} of {rows} ({error}); {last}"))
         if self.asked.mistakes is not None:
-            lines.append(("", f"each of them is a line of {self.asked.mistakes}"))
+            lines.append(("", f"rows predicted wrong are listed in {self.asked.mistakes}"))
         if progress.margin_bound is not None:
             now = f"now {counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g}"
             claim = f"γ ≤ {bound}: no linear rule separates these rows by more"

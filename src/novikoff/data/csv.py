@@ -28,6 +28,7 @@ from novikoff.data.text import (
     check_text,
     count_lines,
     end_of_records,
+    is_text,
     is_whole,
     records,
 )
@@ -75,7 +76,7 @@ class Layout:
     def sniff(cls, request: Request) -> Layout:
         """Find out delimiter, header and names from the first records."""
         source, options, recipe = request[:3]
-        start, text = _beginning(source)
+        start, text = _beginning(source, skip_bad=request.skip_bad)
         name, notes, decimal = source.name, list[str](), options.decimal
         delimiter, header = options.delimiter, options.header
         if recipe is not None:
@@ -185,8 +186,10 @@ class CsvTable(TableReader):
             return pa.schema([(name, pa.string()) for name in used]).empty_table()
         return csv.read_csv(
             pa.BufferReader(text),
-            # All in one block: a row may be long.
-            read_options=csv.ReadOptions(column_names=names, block_size=len(text) + 1),
+            # All in one block: a row may be long. Threads cost more than a short text.
+            read_options=csv.ReadOptions(
+                use_threads=len(text) > 1 << 16, column_names=names, block_size=len(text) + 1
+            ),
             parse_options=csv.ParseOptions(
                 delimiter=self.delimiter,
                 newlines_in_values=b'"' in text,
@@ -208,8 +211,8 @@ class CsvTable(TableReader):
                 )
 
 
-def _beginning(source: Source) -> tuple[int, bytes]:
-    """Where the text begins, and its whole lines as far as they are looked at."""
+def _beginning(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
+    """Where the text begins, and its whole lines as far as they are looked at, or are text."""
     start, text = check_encoding(source), source.head
     if not source.ended:
         end = end_of_records(text, None)
@@ -218,7 +221,14 @@ def _beginning(source: Source) -> tuple[int, bytes]:
             outside = (np.cumsum(marks == ord('"')) % 2 == 0) & (marks == ord("\n"))
             end = int(np.flatnonzero(outside)[-1]) + 1 if outside.any() else end
         text = text[: end or None]
-    check_text(text, source.name, Position())
+    try:
+        check_text(text, source.name, Position())
+    except DataError:
+        first, *others = text.splitlines(keepends=True)
+        check_text(first, source.name, Position())
+        if not skip_bad:
+            raise
+        text = first + b"".join(line for line in others if is_text(line))
     return start, text
 
 

@@ -57,9 +57,10 @@ def find_format(name: str, head: bytes) -> str:
     path = PurePath(name.lower())
     suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
     by_name = next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
-    by_content = {"svmlight": _SVMLIGHT_LINE, "jsonl": _JSON_LINE}
-    found = (name for name, line in by_content.items() if line.match(head))
-    return by_name or find_magic(head) or next(found, "csv")
+    by_content = "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
+    if suffix != ".json" and _JSON_LINE.match(head):  # a .json is one value as a rule
+        by_content = "jsonl"
+    return by_name or find_magic(head) or by_content
 
 
 def find_magic(head: bytes) -> str | None:
@@ -84,7 +85,7 @@ def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memor
         if _WEB_PAGE.match(start):
             what = "is a web page, not a file of data"
         elif _JSON.match(start) and format != "jsonl":
-            what = "is JSON, of which one object a line is read (jq -c '.[]' writes a list so)"
-            what += " with --from jsonl" if _JSON_LINE.match(start) else ""
+            what = "is JSON, of which lines with one object each are read, with --from jsonl; "
+            what += "jq -c '.[]' writes a list of objects so"
     if what:
         raise DataError(f"{name} {what}.")

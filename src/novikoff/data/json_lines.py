@@ -99,8 +99,14 @@ class JsonRows(PairRows):
 
     def _find_label(self) -> str:
         """The key of the first object that a label usually has."""
-        line, content, _ = next(self.lines(self._head()), (1, b"", 0))
-        keys = list(_parse(f"{self.source}, line {line}", content))
+        keys, line = list[str](), 1
+        for line, content, _ in islice(self.lines(self._head()), SNIFFED_LINES):
+            try:
+                keys = list(_parse(f"{self.source}, line {line}", content))
+                break
+            except DataError:
+                if not self.request.skip_bad:
+                    raise
         known = [key for name in LABEL_NAMES for key in keys if key.lower() == name]
         if not known:
             raise DataError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from novikoff.data.csv import CsvTable, Layout
@@ -231,7 +232,10 @@ def _begun(request: Request, options: StreamOptions) -> Reader:
         return objects
     named = reading.format is None and source.format == "csv" and is_named(source.head)
     if source.format == "svmlight" or (named and not source.name.endswith((".csv", ".csv.gz"))):
-        text = b"".join(source.head.splitlines(keepends=True)[:SNIFFED_LINES])
+        first = source.head.splitlines(keepends=True)[:SNIFFED_LINES]
+        if options.skip_bad and any(map(is_named, first)):  # bad lines do not tell what there is
+            first = [line for line in first if is_named(line)]
+        text = b"".join(first)
         keys = [content.split()[0].decode(errors="replace") for _, content, _ in lines_of(text)]
         keys = [k for k in keys if not ("," in k or is_missing(k) or number(k) in _INFINITE)]
         labels = LabelReader.settled(keys, written=True)
@@ -250,7 +254,8 @@ def _begun(request: Request, options: StreamOptions) -> Reader:
         )
     table = CsvTable(request)
     at = table.roles.label or 0
-    keys = [row[at] for row in table.layout.sample if at < len(row) and not is_missing(row[at])]
+    whole = [row for row in table.layout.sample if len(row) == len(table.names)]
+    keys = [row[at] for row in whole if not is_missing(row[at])]
     table.labels = LabelReader("texts") if options.text_labels else LabelReader.settled(keys)
     return table
 
@@ -283,8 +288,8 @@ def _resumed(
         named = recipe.family == "named"
         features = FeatureColumns(recipe.bits, recipe.features or ()) if named else None
         if source.format == "jsonl":
-            reader = JsonRows(request, features)
-            reader.label = recipe.label
+            known = replace(request.options, label=recipe.label)
+            reader = JsonRows(request._replace(options=known), features)
         else:
             reader = PairRows(request, features, words=kind == "texts")
     written = source.format == "svmlight" or (recipe.family != "table" and source.format == "csv")

@@ -214,6 +214,15 @@ def count_lines(text: bytes) -> int:
     return text.count(b"\n") + (returns - text.count(b"\r\n") if returns else 0)
 
 
+def is_text(line: bytes) -> bool:
+    """Whether a line is UTF-8 without NUL bytes."""
+    try:
+        check_text(line, "", Position())
+    except DataError:
+        return False
+    return True
+
+
 def check_text(text: bytes, source: str, begin: Position) -> None:
     """Raise DataError unless a text is UTF-8 without NUL bytes, with the position."""
     at = text.find(b"\0")
