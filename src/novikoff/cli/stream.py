@@ -343,7 +343,7 @@ class _Session:
         if progress.margin_bound is not None:
             now = f"now {counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g}"
             claim = f"γ ≤ {bound}: no linear rule separates these rows by more"
-            lines.append(("margin", f"{claim} (the least of ‖w‖/updates so far; {now})"))
+            lines.append(("margin", f"{claim} (the least so far; {now})"))
         if self.model is not None:
             lines.append(("model", str(self.model)))
         print_lines(lines)

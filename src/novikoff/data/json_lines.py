@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, NoReturn
 
@@ -58,7 +59,7 @@ class JsonRows(PairRows):
     def recipe(self, width: int | None = None) -> Recipe:
         """How to read other rows in the same way."""
         found = super().recipe(width)
-        return Recipe(**{**vars(found), "drop": tuple(sorted(self._drop))})
+        return replace(found, drop=tuple(sorted(self._drop)))
 
     def first_labels(self) -> list[str]:
         """The labels of the first lines, as far as these can be read."""
@@ -88,6 +89,8 @@ class JsonRows(PairRows):
         if value is None and self.request.labelled and self.request.options.missing != "drop":
             raise DataError(f"{where}: the label is missing; --missing drop leaves out such rows.")
         if isinstance(value, list | dict):
+            if not self.request.labelled:
+                return None
             raise DataError(f"{where} holds {_KINDS[type(value)]}, which is no label.")
         text = str(value).lower() if isinstance(value, bool) else value
         if text and self.labels and self.request.labelled and self.labels.value(text) is None:
