@@ -185,7 +185,7 @@ def test_lines_every_so_many_rows(form: str, tmp_path: Path) -> None:
         counts = [int(line.split()[0]) for line in done.out.splitlines()[1:11]]
     assert counts == [1, 2, 4, 7, 8, 14, 16, 21, 28, 30]
     for wrong in ("0", "-3", "x", "5m", "nans", "0s"):
-        assert "100000 rows or 5s" in refused(data, "--every", wrong)
+        assert "nor seconds, such as 5s" in refused(data, "--every", wrong)
 
 
 def test_lines_every_few_seconds() -> None:

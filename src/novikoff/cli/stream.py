@@ -371,7 +371,7 @@ def _every(value: str | None) -> tuple[int | None, float | None]:
             return int(value), None
         if value.strip().endswith("s") and not rest and 0.0 < float(text) < math.inf:
             return None, float(text)
-    raise click.BadParameter(f"{value!r} is not of the form 100000 rows or 5s.")
+    raise click.BadParameter(f"{value!r} is neither rows, such as 100000, nor seconds, such as 5s.")
 
 
 def _said(progress: Progress) -> tuple[str, str, str, str, str]:

@@ -102,19 +102,22 @@ class JsonRows(PairRows):
 
     def _find_label(self) -> str:
         """The key of the first object that a label usually has."""
-        keys, line = list[str](), 1
+        keys, line, flaw = list[str](), 1, None
         for line, content, _ in islice(self.lines(self._head()), SNIFFED_LINES):
             try:
                 keys = list(_parse(f"{self.source}, line {line}", content))
                 break
-            except DataError:
+            except DataError as error:
+                flaw = flaw or error
                 if not self.request.skip_bad:
                     raise
+        if flaw is not None and not keys:
+            raise flaw
         known = [key for name in LABEL_NAMES for key in keys if key.lower() == name]
         if not known:
             raise DataError(
                 f"{self.source}, line {line} has none of the keys {', '.join(LABEL_NAMES)}: choose "
-                f"the label with --label; there are {listed(keys)}."
+                f"the label with --label; there are {listed(keys) or 'none'}."
             )
         self.notes.append(f"the label is the key {quoted(known[0])}")
         return known[0]

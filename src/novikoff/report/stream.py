@@ -175,7 +175,7 @@ class StreamRun:
         more = ", then other classes" if len(others) > 3 else ""
         return [
             f"labels come sorted ({', then '.join(told)}{more}): the perceptron forgets what it "
-            "saw first; shuffle the rows, and the mistakes mean more"
+            "saw first, and its mistakes say little; shuffle the rows"
         ]
 
     def to_json(self) -> dict[str, object]:
