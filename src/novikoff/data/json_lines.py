@@ -19,7 +19,7 @@ from novikoff.data.pairs import FeatureColumns, PairRows, Row
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES
-from novikoff.data.values import LabelReader, is_exact_text, text_labels
+from novikoff.data.values import is_exact_text, text_labels
 
 _KINDS: Final = {list: "a list", dict: "an object", str: "text", bool: "true or false"}
 
@@ -85,7 +85,8 @@ class JsonRows(PairRows):
         return label, pairs, False
 
     def _label_of(self, where: str, value: Any) -> str | None:
-        """The text of a label; None if it is missing and may be."""
+        """The text of a label; None if it is missing (null, or no text) and may be."""
+        value = None if value == "" else value
         if value is None and self.request.labelled and self.request.options.missing != "drop":
             raise DataError(f"{where}: the label is missing; --missing drop leaves out such rows.")
         if isinstance(value, list | dict):
@@ -123,11 +124,6 @@ class JsonRows(PairRows):
         return known[0]
 
 
-def stream_labels(rows: JsonRows, *, as_text: bool) -> LabelReader:
-    """The kind of labels in a stream, by its first lines."""
-    return LabelReader("texts") if as_text else LabelReader.settled(rows.first_labels())
-
-
 def _parse(where: str, content: bytes) -> dict[str, Any]:
     """The object of a line, numbers as they are written."""
 
@@ -144,7 +140,7 @@ def _parse(where: str, content: bytes) -> dict[str, Any]:
 
     try:
         found = json.loads(
-            content, parse_int=Number, parse_float=Number, parse_constant=constant,
+            content.decode(), parse_int=Number, parse_float=Number, parse_constant=constant,
             object_pairs_hook=unique,
         )  # fmt: skip
         if b"\\u" in content:
@@ -153,6 +149,8 @@ def _parse(where: str, content: bytes) -> dict[str, Any]:
         raise
     except RecursionError:
         raise DataError(f"{where} is nested too deeply.") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{where} is not UTF-8 text.") from None
     except UnicodeEncodeError:
         raise DataError(f"{where} has a \\u sequence that is half a character.") from None
     except ValueError as error:

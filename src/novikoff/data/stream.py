@@ -14,7 +14,7 @@ from typing import Any, Final
 from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.formats import FORMATS
-from novikoff.data.json_lines import JsonRows, stream_labels
+from novikoff.data.json_lines import JsonRows
 from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
 from novikoff.data.pairs import FeatureColumns, PairRows, is_named, numbered_features
 from novikoff.data.reader import Reader, Request
@@ -227,7 +227,8 @@ def _begun(request: Request, options: StreamOptions) -> Reader:
         return _binary(request, options)
     if source.format == "jsonl":
         objects = JsonRows(request, FeatureColumns(bits))
-        objects.labels = stream_labels(objects, as_text=options.text_labels)
+        kind = LabelReader.settled(objects.first_labels())
+        objects.labels = LabelReader("texts") if options.text_labels else kind
         objects.notes.append(_feature_note(bits))
         return objects
     named = reading.format is None and source.format == "csv" and is_named(source.head)
