@@ -136,7 +136,9 @@ def endure(content: bytes, options: ReadOptions) -> None:
     assert data.y is None or len(data.y) == len(data.rows)
 
 
-FORMATS = st.sampled_from([None, "csv", "tsv", "svmlight", "npy", "npz", "parquet", "arrow"])
+FORMATS = st.sampled_from(
+    [None, "csv", "tsv", "svmlight", "npy", "npz", "parquet", "arrow", "jsonl"]
+)
 OPTIONS = st.builds(
     ReadOptions,
     format=FORMATS,

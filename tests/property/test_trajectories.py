@@ -110,14 +110,14 @@ def test_a_stream_may_be_cut_anywhere(
     whole, pieces = (
         LinearModel.blank(range(n_classes), X.shape[1], average=average) for _ in range(2)
     )
-    wrong = whole.learn(csr(X) if sparse else X, codes, Perceptron().update).tolist()
-    found: list[bool] = []
+    predicted = whole.learn(csr(X) if sparse else X, codes, Perceptron().update).tolist()
+    found: list[int] = []
     edges = [0, *sorted(min(cut, len(X)) for cut in cuts), len(X)]
     for first, last in itertools.pairwise(edges):
         part = X[first:last]
         form = csr(part) if sparse else part
         found += pieces.learn(form, codes[first:last], Perceptron().update).tolist()
-    assert found == wrong
+    assert found == predicted
     assert pieces.W.tolist() == whole.W.tolist()
     assert pieces.weighted.tolist() == whole.weighted.tolist()
     assert pieces.totals.tolist() == whole.totals.tolist()

@@ -38,6 +38,8 @@ CONTENTS = {
     "gaps": b"a,b,y\n" + b"1,2,p\n,3,q\n4,?,p\n5,6,q\n7,8,NA\n9,9,p\n" * 2,
     "pairs": b"# rows\n1 1:2 5:3\r\n\n-1 2:1 # x\n1 7:1\n-1\n" * 3,
     "names": b"spam viagra:3 offer:1\nham hello:1 viagra:-1\n\nspam new:2 new:1\n" * 3,
+    "json": b'{"y": 1, "a": 2}\n\n{"b": "c", "y": 0, "a": null}\r\n{"y": null, "d": 1}\n{"y": 1}\n'
+    * 3,
 }
 DROP = StreamOptions(ReadOptions(missing="drop"))
 
@@ -102,6 +104,28 @@ def test_a_stream_goes_on_exactly_where_it_stopped(
         at = Position(*state["position"])
         with open_stream(Dripping(content[at.offset :], 9), options, state=state) as pipe:
             assert before + rows_of(pipe.pieces()) == expected
+
+
+@pytest.mark.parametrize("size", [7, 1 << 20])
+@pytest.mark.parametrize("form", ["plain", "gaps", "pairs", "names", "json"])
+def test_bad_rows_can_be_skipped_wherever_they_are(form: str, size: int) -> None:
+    """The rows are those without them, and each is told with its line and its reason."""
+    lines, bad = CONTENTS[form].splitlines(keepends=True), b"\xff\xfe bad\n"
+    reading = ReadOptions(missing="drop", format={"names": None}.get(form))
+    options = StreamOptions(reading, skip_bad=True)
+    expected = streamed(b"".join(lines), options)
+    for at in range(3, len(lines) + 1, 4):
+        content = b"".join([*lines[:at], bad, *lines[at:], bad])
+        refused = list[tuple[int, str]]()
+        found = list[Row]()
+        with open_stream(Dripping(content, size), options) as stream:
+            for piece in stream.pieces():
+                found += rows_of(iter([piece]))
+                if piece is not None and piece.refused is not None:
+                    refused.append((piece.begin.line + 1, str(piece.refused)))
+        assert found == expected
+        assert [line for line, _ in refused] == [at + 1, len(lines) + 2]
+        assert all("is not UTF-8" in reason for _, reason in refused)
 
 
 def test_a_pipe_may_repeat_the_header(tmp_path: Path) -> None:
@@ -337,7 +361,7 @@ class TestPrediction:
     @pytest.mark.parametrize(
         ("content", "sentence"),
         [
-            (b"a,b\n1,2\n", "is not of the form label feature:value"),
+            (b"a,b\n1,2\n", "nor of the form label feature:value"),
             (b"", "is empty"),
             (b"# nothing\n", "has no rows"),
             (b"spam viagra:nan\n", "is missing"),

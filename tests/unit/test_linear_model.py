@@ -41,14 +41,14 @@ def test_rows_in_pieces_and_one_by_one_are_the_same(
     ]
     update = perceptron(margin=1.0, step=0.5)
     rows = csr(X) if sparse else X
-    wrong = models[0].learn(rows, codes, update, weights=weights)
+    wrong = models[0].learn(rows, codes, update, weights=weights) != codes
     for part in (slice(0, 1), slice(1, 30), slice(30, 30), slice(30, 80)):
         models[1].learn(rows[part], codes[part], update, weights=weights[part])
     columns = np.arange(6) if sparse else np.arange(0)
     for i in np.flatnonzero(weights).tolist():
         numbers = numbers_of(update, weights[i], True)
         before, _ = learn_one(models[2], columns, X[i], codes[i], numbers)
-        assert wrong[i] == models[2].scheme.errs(before[None, :], codes[i : i + 1])[0]
+        assert wrong[i] == (models[2].scheme.choose_alone(before[None, :])[0] != codes[i])
     assert 0 < wrong.sum() < np.count_nonzero(weights)
     assert state(models[0]) == state(models[1]) == state(models[2])
     found = [models[2].score_one(columns, x).tolist() for x in X]
@@ -58,8 +58,9 @@ def test_rows_in_pieces_and_one_by_one_are_the_same(
 def test_binary_rows_that_are_wrong_are_the_mistakes_of_the_theorem() -> None:
     case = planted_integers(1, 60, 4)
     model = LinearModel.blank([-1, 1], 4)
-    wrong = model.learn(case.X, (case.signs > 0).astype(np.int64), perceptron(margin=2.0))
-    assert wrong.sum() == model.n_mistakes < model.n_updates
+    codes = (case.signs > 0).astype(np.int64)
+    predicted = model.learn(case.X, codes, perceptron(margin=2.0))
+    assert (predicted != codes).sum() == model.n_mistakes < model.n_updates
     assert model.radius >= case.radius
 
 

@@ -111,14 +111,16 @@ def test_rows_that_were_not_predicted_are_wrong(sparse: bool) -> None:
     expected, W = [], np.zeros((X.shape[1] + 1, K))
     for x, code in zip(X, codes, strict=True):
         scores = np.append(x, 1.0) @ W
-        expected.append(any(scores[c] >= scores[code] for c in range(K) if c != code))
+        rivals = [c for c in range(K) if c != code and scores[c] >= scores[code]]
+        best = max(rivals, key=lambda c: scores[c], default=code)
+        expected.append(-1 if rivals and scores[best] == scores[code] else best)
         for c in range(K):
             sign = 1.0 if c == code else -1.0
             if not sign * scores[c] > 0.0:
                 W[:, c] += sign * np.append(x, 1.0)
-    wrong = model.learn(csr(X) if sparse else X, codes, Perceptron().update)
-    assert 0 < wrong.sum() < len(X)
-    assert wrong.tolist() == expected
+    predicted = model.learn(csr(X) if sparse else X, codes, Perceptron().update)
+    assert 0 < (predicted != codes).sum() < len(X)
+    assert predicted.tolist() == expected
     assert model.W.tolist() == W.tolist()
 
 

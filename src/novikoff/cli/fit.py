@@ -28,7 +28,7 @@ _ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "m
 _LISTED = ["model", "certificate", "plot"]
 _PLOTS = ["boundary", "margins", "mistakes", "proof"]
 _ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
-            ".svm", ".svmlight", ".libsvm", ".data", ".dat")  # fmt: skip
+            ".svm", ".svmlight", ".libsvm", ".jsonl", ".ndjson", ".data", ".dat")  # fmt: skip
 
 
 _OPTIONS = adding([
@@ -80,10 +80,10 @@ _OPTIONS = adding([
 def command(data: str, **values: object) -> None:
     """Decide whether a linear rule exists, with proof, and learn one.
 
-    DATA is CSV, TSV, Parquet, Arrow, npy, npz or svmlight, text also gzipped, or a directory of
-    Parquet files; - is standard input. Writes NAME.novikoff (the model) and NAME.cert.json (the
-    proof), and prints a report. Where f(x) = 0, the model says the negative class, and mistakes
-    are counted so.
+    DATA is CSV, TSV, Parquet, Arrow, npy, npz, svmlight or JSON lines, text also gzipped, or a
+    directory of Parquet files; - is standard input. Writes NAME.novikoff (the model) and
+    NAME.cert.json (the proof), and prints a report. Where f(x) = 0, the model says the negative
+    class, and mistakes are counted so.
 
     \b
     novikoff fit flowers.csv --label species

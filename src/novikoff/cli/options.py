@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Command: TypeAlias = Callable[..., Any]
 
-_FORMATS = ["csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight"]
+_FORMATS = ["csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight", "jsonl"]
 _DELIMITERS = {"\\t": "\t", "tab": "\t", "space": " "}
 # The program itself takes about 400 MB.
 _MIN_MEMORY = 700_000_000

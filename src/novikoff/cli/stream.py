@@ -59,6 +59,18 @@ _OPTIONS = adding([
                  "pair."),
     click.option("--passes", type=click.IntRange(1), default=1, show_default=True,
                  help="How often to go through a file."),
+    click.option("--bad-rows", type=click.Choice(["stop", "skip"]), default="stop",
+                 show_default=True, help="What to do with a row of text that cannot be read or "
+                 "learned: stop there, or leave it out and count it. After a stop, --resume "
+                 "--bad-rows skip goes on behind it."),
+    click.option("--bad-rows-log", type=click.Path(), metavar="FILE", help="Write line, row and "
+                 "reason of each row that is skipped to FILE, as CSV."),
+    click.option("--mistakes", type=click.Path(), metavar="FILE", help="Write the rows that were "
+                 "predicted wrong before they were learned to FILE, as CSV: row, predicted, "
+                 "label."),
+    click.option("--every", metavar="N|Ts", callback=lambda ctx, param, value: _every(value),
+                 help="Print a line every N rows, too, or every T seconds while rows come, for "
+                 "instance 5s."),
     click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after N rows in all."),
     click.option("--save", type=click.Path(), metavar="MODEL", help="Write the model here at the "
                  "end."),
@@ -67,7 +79,8 @@ _OPTIONS = adding([
     click.option("--resume", is_flag=True, help="Go on from MODEL, exactly, if it is there. A file "
                  "is read on from where it was left; what a pipe brings is new, but for a first "
                  "line that is the header again."),
-    click.option("--force", is_flag=True, help="Begin anew although MODEL is there."),
+    click.option("--force", is_flag=True, help="Begin anew although MODEL, or a FILE to write, is "
+                 "there."),
     click.option("--quiet", is_flag=True, help="No progress, only the summary."),
     click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
                  show_default=True, help="Of what is printed: text, or a line of JSON for each "
@@ -82,9 +95,10 @@ _OPTIONS = adding([
 def command(data: str, **values: object) -> None:
     """Learn from a stream, one row at a time: predict, then learn.
 
-    DATA is a file or a named pipe, - is standard input, which may never end: CSV or TSV, or lines
-    of label feature:value … whose features are numbers (svmlight) or names, all also gzipped;
-    Parquet, Arrow, npy and npz as files. Classes and features may appear at any time.
+    DATA is a file or a named pipe, - is standard input, which may never end: CSV or TSV; lines of
+    label feature:value … whose features are numbers (svmlight) or names; JSON lines such as
+    {"label": "cat", "legs": 4, "colour": "red"}; all also gzipped; Parquet, Arrow, npy and npz as
+    files. Classes and features may appear at any time.
 
     Each row is predicted before it is learned. Printed are the rows, the mistakes, their share
     among all rows and among the last 1,000, and a bound on the margin: no linear rule separates
@@ -98,10 +112,12 @@ def command(data: str, **values: object) -> None:
     asked = SimpleNamespace(**values)
     model = None if asked.save is None else Path(asked.save)
     _check(data, model, asked)
-    with _noticing_signals() as signals:
+    with contextlib.ExitStack() as stack:
+        signals = stack.enter_context(_noticing_signals())
         session = _Session(data, model, asked)
         if not session.reader.rows.repeatable and asked.passes > 1:
             raise ValueError(f"{data} can be read only once: --passes is for files.")
+        stack.enter_context(contextlib.closing(session))
         try:
             # Its own lines tell how it goes, where standard error is no terminal.
             with status_line(silent=session.silent or not sys.stderr.isatty()) as draw:
@@ -121,22 +137,33 @@ def _check(data: str, model: Path | None, asked: SimpleNamespace) -> None:
     """Refuse options that do not go together, and a model that must not be written."""
     from novikoff.report.files import OutputError, check_writable
 
+    options = {"--save": "save", "--mistakes": "mistakes", "--bad-rows-log": "bad_rows_log"}
+    files = {option: getattr(asked, name) for option, name in options.items()}
+    outputs = {option: path for option, path in files.items() if path is not None}
+    places = [os.path.realpath(path) for path in outputs.values()]
     check(
         (asked.save_every and not model, "--save-every needs --save MODEL."),
         (asked.resume and not model, "--resume needs --save MODEL."),
-        (asked.force and not model, "--force needs --save MODEL."),
+        (asked.force and not outputs, "--force needs a file to write, such as --save MODEL."),
         (asked.resume and asked.force, "--resume goes on, --force begins anew: choose one."),
+        (
+            asked.bad_rows_log and asked.bad_rows != "skip",
+            "--bad-rows-log needs --bad-rows skip: where the stream stops, it says why.",
+        ),
     )
+    for option, path in outputs.items():
+        same = False  # the rows must not be written over, under any name
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            rows = os.fstat(sys.stdin.fileno()) if data == "-" else os.stat(data)
+            same = os.path.samestat(rows, os.stat(path))
+        if same:
+            raise OutputError(
+                f"{path} is the file that the rows come from; choose another name with {option}."
+            )
+        if places.count(os.path.realpath(path)) > 1:
+            raise OutputError(f"{path} would be written twice; choose another name with {option}.")
     if model is None:
         return
-    same = False  # the rows must not be written over, under any name
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        rows = os.fstat(sys.stdin.fileno()) if data == "-" else os.stat(data)
-        same = os.path.samestat(rows, os.stat(model))
-    if same:
-        raise OutputError(
-            f"{model} is the file that the rows come from; choose another name with --save."
-        )
     if os.path.lexists(model) and not (asked.resume or asked.force):
         raise OutputError(f"{model} already exists; --resume goes on from it, --force begins anew.")
     check_writable(model, force=True)
@@ -151,26 +178,56 @@ class _Session:
 
     def __init__(self, data: str, model: Path | None, asked: SimpleNamespace) -> None:
         from novikoff.data import StreamOptions
+        from novikoff.report.growing_csv import GrowingCsv
         from novikoff.report.stream import StreamRun, begin, resume
 
         self.asked, self.path = asked, model
         self.silent = asked.quiet or asked.form == "json" or not sys.stderr.isatty()
         self.lasting = {_OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING}
-        options = StreamOptions(read_options(asked), asked.hash, asked.names, asked.text_labels)
+        options = StreamOptions(
+            read_options(asked),
+            asked.hash,
+            asked.names,
+            asked.text_labels,
+            skip_bad=asked.bad_rows == "skip",
+        )
         run = StreamRun(
             margin=asked.margin,
             step=asked.step,
             fit_intercept=not asked.no_intercept,
             average=asked.average,
             multi_class=asked.multi_class,
+            list_mistakes=asked.mistakes is not None,
             loading=saying_that_it_compiles,
         )
         self.reader: StreamReader
+        again = asked.resume
         if model is not None and asked.resume and model.exists():
-            self.reader = resume(model, data, options, run, self.lasting)
+            self.reader, again = resume(model, data, options, run, self.lasting), False
         else:
             self.reader = begin(data, options, run)
-        self.learned, self._saved = self.reader.run, (0, 0)
+        reader = self.reader
+        self.learned, self._saved = reader.run, (reader.rows.start, 0)
+
+        def growing(path: str | None, heading: str, saved: object) -> GrowingCsv | None:
+            if path is None:
+                return None
+            columns = heading.split()
+            return GrowingCsv(Path(path), columns, saved, force=asked.force, again=again)
+
+        try:
+            saved = reader.saved_files
+            reader.mistakes = growing(asked.mistakes, "row predicted label", saved.get("mistakes"))
+            reader.bad_rows = growing(asked.bad_rows_log, "line row reason", saved.get("bad_rows"))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give the files back."""
+        for file in (self.reader.rows, self.reader.mistakes, self.reader.bad_rows):
+            if file is not None:
+                file.close()
 
     @property
     def model(self) -> Path | None:
@@ -178,25 +235,28 @@ class _Session:
         return self.path if self.learned.rows else None
 
     def run(self, signals: list[int], draw: Callable[[str], None]) -> None:
-        """Learn; print at doubling counts, save at multiples, and stop at the limit."""
+        """Learn; print at doubling counts and as wished, save at multiples, stop at the limit."""
         from novikoff.report.stream import doubling, multiples
 
         run, limit, every = self.learned, self.asked.limit, self.asked.save_every
-        begun = shown = run.rows
+        n_rows, seconds = self.asked.every
+        begun = shown = printed = run.rows
         if limit is not None and shown >= limit:
             return
-        stops = [doubling, *(multiples(n) for n in (every, limit) if n is not None)]
-        looked, lines = 0.0, 0
+        stops = [doubling, *(multiples(n) for n in (every, n_rows, limit) if n is not None)]
+        looked, lines, spoke = 0.0, 0, time.monotonic()
         steps = self.reader.go(lambda rows: min(stop(rows) for stop in stops), self.asked.passes)
         with contextlib.closing(steps):
             for _ in steps:
                 if run.rows > shown:
                     shown = run.rows
-                    if doubling(shown - 1) == shown:
-                        self._print(run.progress(), heading=lines == 0)
-                        lines += 1
                     if every is not None and shown % every == 0:
                         self.save()
+                asked_for = n_rows is not None and shown % n_rows == 0
+                late = seconds is not None and time.monotonic() - spoke >= seconds
+                if shown > printed and (doubling(shown - 1) == shown or asked_for or late):
+                    self._print(run.progress(), heading=lines == 0)
+                    lines, printed, spoke = lines + 1, shown, time.monotonic()
                 if not self.silent and time.monotonic() - looked > _SECONDS_BETWEEN_LOOKS:
                     rows, mistakes, error, recent, bound = _said(run.progress())
                     draw(f"{rows} rows  {mistakes} mistakes  {error} ({recent})  γ ≤ {bound}")
@@ -204,7 +264,7 @@ class _Session:
                 self.heed(signals)
                 if limit is not None and shown >= limit:
                     break
-        if shown > begun and doubling(shown - 1) != shown:
+        if shown > max(begun, printed):
             self._print(run.progress(), heading=lines == 0)
 
     def save(self) -> None:
@@ -212,7 +272,7 @@ class _Session:
         from novikoff.report.files import write_file
         from novikoff.report.model_file import dump
 
-        place = self.learned.rows, self.reader.passes
+        place = self.reader.position, self.reader.passes
         if self.model is not None and place != self._saved:
             write_file(self.model, dump(self.reader.record(self.lasting)))
             self._saved = place
@@ -235,27 +295,28 @@ class _Session:
 
     def with_what_is_saved(self, error: ValueError) -> ValueError:
         """A stream that breaks off keeps what was learned before."""
-        from novikoff.data import ChangedError
+        from novikoff.data.errors import BadRowError, ChangedError
 
         if isinstance(error, ChangedError):  # it does not go on, and the model stays what it is
             return error
         self.save()
         if self.model is None:
             return error
-        return ValueError(
-            f"{error} {self.model} holds the rows before; --resume goes on from there."
-        )
+        kept = f"{self.model} holds the rows before; --resume goes on from there"
+        if isinstance(error, BadRowError):
+            kept += "; add --bad-rows skip to leave the row out"
+        return ValueError(f"{error} {kept}.")
 
     def sum_up(self) -> None:
         """Print what was learned in all."""
         from novikoff.data.errors import counted
 
         reader, progress, model = self.reader, self.learned.progress(), self.learned.model
-        dropped, notes = reader.position.dropped, reader.rows.notes
+        dropped, notes = reader.position.dropped, [*reader.rows.notes, *self.learned.caution()]
         if self.asked.form == "json":
             path = None if self.path is None else str(self.path)
-            more = {"pass": reader.passes, "dropped": dropped, "notes": list(notes), "model": path}
-            _print_json("end", progress, **more)
+            counts = {"pass": reader.passes, "dropped": dropped, "skipped": reader.skipped}
+            _print_json("end", progress, **counts, notes=notes, model=path)
             return
         rows = counted(progress.rows, "row")
         passes = f" in {reader.passes} passes" if reader.passes > 1 else ""
@@ -268,13 +329,21 @@ class _Session:
         lines = [("data", " · ".join(parts)), *(("", note) for note in notes)]
         if dropped:
             lines.append(("", f"{counted(dropped, 'row')} with missing values left out"))
+        if reader.skipped:
+            verb = "was" if reader.skipped == 1 else "were"
+            log = self.asked.bad_rows_log
+            where = "--bad-rows-log FILE lists them" if log is None else log
+            rows_left_out = f"{counted(reader.skipped, 'row')} that cannot be read {verb} skipped"
+            lines.append(("", f"{rows_left_out} ({where})"))
         _, mistakes, error, recent, bound = _said(progress)
         last = f"{recent} of the last {min(progress.rows, 1000):,}"
         lines.append(("mistakes", f"{mistakes} of {rows} ({error}); {last}"))
+        if self.asked.mistakes is not None:
+            lines.append(("", f"rows predicted wrong are listed in {self.asked.mistakes}"))
         if progress.margin_bound is not None:
-            updates = f"({counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g})"
+            now = f"now {counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g}"
             claim = f"γ ≤ {bound}: no linear rule separates these rows by more"
-            lines.append(("margin", f"{claim} {updates}"))
+            lines.append(("margin", f"{claim} (the least so far; {now})"))
         if self.model is not None:
             lines.append(("model", str(self.model)))
         print_lines(lines)
@@ -290,6 +359,19 @@ class _Session:
         for fields in (*titles, _said(progress)):
             widths = zip(fields, (15, 13, 10, 10, 14), strict=True)
             print_text("".join(f"{text:>{width}}" for text, width in widths) + "\n")
+
+
+def _every(value: str | None) -> tuple[int | None, float | None]:
+    """The rows, or the seconds, between two lines."""
+    if value is None:
+        return None, None
+    text, _, rest = value.strip().partition("s")
+    with contextlib.suppress(ValueError):
+        if value.strip().isdecimal() and int(value) > 0:
+            return int(value), None
+        if value.strip().endswith("s") and not rest and 0.0 < float(text) < math.inf:
+            return None, float(text)
+    raise click.BadParameter(f"{value!r} is neither rows, such as 100000, nor seconds, such as 5s.")
 
 
 def _said(progress: Progress) -> tuple[str, str, str, str, str]:

@@ -35,7 +35,7 @@ class LinearModel:
     >>> from novikoff.core.updates import perceptron
     >>> model = LinearModel.blank(["down", "up"], 1)
     >>> model.learn(np.array([[2.0], [-1.0], [3.0]]), np.array([1, 0, 1]), perceptron())
-    array([ True, False, False])
+    array([-1,  0,  1])
     >>> model.predict(np.array([[5.0], [-5.0]]))
     array(['up', 'down'], dtype='<U4')
     """
@@ -152,7 +152,7 @@ class LinearModel:
         *,
         weights: Vector | None = None,
         first: int = 0,
-    ) -> npt.NDArray[np.bool_]:
+    ) -> Indices:
         """Look at each row once, in turn: a piece of a stream (A5).
 
         Counts, averages and weights go on from piece to piece, so that a stream may be cut
@@ -162,9 +162,9 @@ class LinearModel:
 
         Returns
         -------
-        array of bool
-            Which rows were not predicted right before they were learned; a tie is wrong, and w
-            predicts even where the average will. Rows of weight 0 are right.
+        array of int
+            The code of the class that w predicted before it learned a row, even where the average
+            will predict; −1 for a tie. Rows of weight 0 are right.
         """
         from novikoff.core.counts import check_range  # here, for those who only predict
 
@@ -181,7 +181,7 @@ class LinearModel:
         parts = (self.W, self.weighted) if self.averages else (self.W,)
         before, totals = [part[touched].copy() for part in parts], self.totals.copy()
         try:
-            wrong, counts = self._sweep(
+            predicted, counts = self._sweep(
                 problem, codes.astype(np.int64, copy=False), update, weights
             )
             check_range(self.W[touched], counts)
@@ -191,11 +191,11 @@ class LinearModel:
                 part[touched] = kept
             raise
         self.votes, self.radius = [], max(self.radius, problem.radius)
-        return wrong
+        return predicted
 
     def _sweep(
         self, problem: Problem, codes: Indices, update: Update, weights: Vector | None
-    ) -> tuple[npt.NDArray[np.bool_], Counts]:
+    ) -> tuple[Indices, Counts]:
         from novikoff.core.counts import Counts, blank_tape
         from novikoff.core.runs import ENTRIES_PER_CALL
         from novikoff.core.sweep import sweep
@@ -205,7 +205,7 @@ class LinearModel:
         factors = np.empty(0) if weights is None else weights
         unlimited, active = np.iinfo(np.int64).max, np.ones(self.n_rules, dtype=np.bool_)
         stride = min(problem.rows_within(ENTRIES_PER_CALL // self.n_rules), MAX_SCORES)
-        scores, wrong = np.empty((stride, self.n_rules)), np.zeros(problem.n, dtype=np.bool_)
+        scores, predicted = np.empty((stride, self.n_rules)), codes.copy()
         none = np.empty((0, self.n_rules), dtype=np.int32)
         counts = Counts(self.totals, none, self.weighted, scores, np.zeros(1))
         signed = problem.resigned(self.sides[codes, 0]).rows
@@ -221,8 +221,8 @@ class LinearModel:
                     problem.rows, codes, self.sides, part, 0, len(part), update, factors, self.W,
                     counts, active, unlimited,
                 )  # fmt: skip
-            wrong[part] = self.scheme.errs(scores[: len(part)], codes[part])
-        return wrong, counts
+            predicted[part] = self.scheme.choose_alone(scores[: len(part)])
+        return predicted, counts
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; no columns are those of a vector, from 0 on."""

@@ -18,8 +18,6 @@ from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.validation import Label, plain_label
 
-Flags: TypeAlias = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class Binary:
@@ -40,9 +38,10 @@ class Binary:
         """The code of the chosen class for each row."""
         return np.minimum(scores[:, 0] > 0.0, self.n_classes - 1).astype(np.int64)
 
-    def errs(self, scores: Vector, codes: Indices) -> Flags:
-        """Whether the scores do not choose this class alone, for each row; a tie is wrong."""
-        return np.asarray(self.sides[codes, 0] * scores[:, 0] <= 0.0)
+    def choose_alone(self, scores: Vector) -> Indices:
+        """The same, but −1 for a tie: f(x) = 0, which in training is a mistake."""
+        side = np.where(scores[:, 0] > 0.0, 1, np.where(scores[:, 0] < 0.0, 0, -1))
+        return np.where(side < self.n_classes, side, -1)
 
 
 @dataclass(frozen=True)
@@ -69,10 +68,11 @@ class OneVsRest:
         best: Indices = np.argmax(scores, axis=1)
         return best
 
-    def errs(self, scores: Vector, codes: Indices) -> Flags:
-        """Whether the scores do not choose this class alone, for each row; a tie is wrong."""
-        own = np.take_along_axis(scores, codes[:, None], axis=1)
-        return np.asarray(np.count_nonzero(scores >= own, axis=1) > 1)
+    def choose_alone(self, scores: Vector) -> Indices:
+        """The same, but −1 for a tie, which in training is a mistake."""
+        best = scores.max(axis=1, keepdims=True)
+        tied = np.count_nonzero(scores == best, axis=1) > 1
+        return np.where(tied, -1, self.choose(scores))
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ class OneVsOne:
         best: Indices = np.argmax(sums, axis=1)
         return best
 
-    def errs(self, scores: Vector, codes: Indices) -> Flags:
-        """Whether the scores do not choose this class, for each row."""
-        return np.asarray(self.choose(scores) != codes)
+    def choose_alone(self, scores: Vector) -> Indices:
+        """The same: ties are broken."""
+        return self.choose(scores)
 
     def _count(self, scores: Vector) -> tuple[Vector, Vector]:
         """The votes for each class, and the sum of the scores in its favour."""

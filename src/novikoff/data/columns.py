@@ -152,9 +152,11 @@ def find_column(source: str, names: Sequence[str], column: str | int, option: st
     return number - 1 if number > 0 else len(names) + number
 
 
-def refuse_columns(source: str, options: ReadOptions, what: str) -> None:
+def refuse_columns(
+    source: str, options: ReadOptions, what: str, allowed: Sequence[str] = ()
+) -> None:
     """Raise DataError if columns are chosen where they have no names, or means asked for."""
-    for option in ("label", "features", "drop", "id", "one_hot"):
+    for option in sorted({"label", "features", "drop", "id", "one_hot"}.difference(allowed)):
         if getattr(options, option) not in (None, ()):
             name = option.replace("_", "-")
             raise DataError(f"{source} is {what}, where --{name} has nothing to choose from.")

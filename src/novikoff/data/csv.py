@@ -23,10 +23,12 @@ from novikoff.data.reader import Request
 from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.tables import TableReader
 from novikoff.data.text import (
+    Record,
     check_encoding,
     check_text,
     count_lines,
     end_of_records,
+    is_text,
     is_whole,
     records,
 )
@@ -74,7 +76,7 @@ class Layout:
     def sniff(cls, request: Request) -> Layout:
         """Find out delimiter, header and names from the first records."""
         source, options, recipe = request[:3]
-        start, text = _beginning(source)
+        start, text = _beginning(source, skip_bad=request.skip_bad)
         name, notes, decimal = source.name, list[str](), options.decimal
         delimiter, header = options.delimiter, options.header
         if recipe is not None:
@@ -86,7 +88,13 @@ class Layout:
             delimiter = "\t" if tabs else _find_delimiter(name, text, start, decimal)
             if delimiter not in ",\t":
                 notes.append(f"fields are separated by {quoted(delimiter)}")
-        sample = list(islice(records(text, start, delimiter, name), SNIFFED_LINES))
+        sample = list[Record]()
+        try:
+            for record in islice(records(text, start, delimiter, name), SNIFFED_LINES):
+                sample.append(record)
+        except DataError:  # a quote is left open: the rows before it tell, if bad ones are skipped
+            if not (sample and request.skip_bad):
+                raise
         if not sample:
             raise DataError(f"{name} is empty: it has no rows.")
         rows = [[text.decode() for text in record.fields] for record in sample]
@@ -178,8 +186,10 @@ class CsvTable(TableReader):
             return pa.schema([(name, pa.string()) for name in used]).empty_table()
         return csv.read_csv(
             pa.BufferReader(text),
-            # All in one block: a row may be long.
-            read_options=csv.ReadOptions(column_names=names, block_size=len(text) + 1),
+            # All in one block: a row may be long. Threads cost more than a short text.
+            read_options=csv.ReadOptions(
+                use_threads=len(text) > 1 << 16, column_names=names, block_size=len(text) + 1
+            ),
             parse_options=csv.ParseOptions(
                 delimiter=self.delimiter,
                 newlines_in_values=b'"' in text,
@@ -201,8 +211,8 @@ class CsvTable(TableReader):
                 )
 
 
-def _beginning(source: Source) -> tuple[int, bytes]:
-    """Where the text begins, and its whole lines as far as they are looked at."""
+def _beginning(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
+    """Where the text begins, and its whole lines as far as they are looked at, or are text."""
     start, text = check_encoding(source), source.head
     if not source.ended:
         end = end_of_records(text, None)
@@ -211,7 +221,14 @@ def _beginning(source: Source) -> tuple[int, bytes]:
             outside = (np.cumsum(marks == ord('"')) % 2 == 0) & (marks == ord("\n"))
             end = int(np.flatnonzero(outside)[-1]) + 1 if outside.any() else end
         text = text[: end or None]
-    check_text(text, source.name, Position())
+    try:
+        check_text(text, source.name, Position())
+    except DataError:
+        first, *others = text.splitlines(keepends=True)
+        check_text(first, source.name, Position())
+        if not skip_bad:
+            raise
+        text = first + b"".join(line for line in others if is_text(line))
     return start, text
 
 

@@ -19,6 +19,10 @@ class DataError(ValueError):
         super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
 
 
+class BadRowError(DataError):
+    """One row cannot be used; those before and behind it may be."""
+
+
 class ChangedError(DataError):
     """The part of a source that was learned is not what it was."""
 

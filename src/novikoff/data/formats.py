@@ -33,6 +33,7 @@ FORMATS = {
     "npy": Format("numpy_files.NumpyTable", (".npy",), (b"\x93NUMPY",)),
     "npz": Format("numpy_files.NumpyTable", (".npz",), (b"PK\x03\x04",)),
     "svmlight": Format("pairs.PairRows", (".svm", ".svmlight", ".libsvm")),
+    "jsonl": Format("json_lines.JsonRows", (".jsonl", ".ndjson")),
 }
 
 _FOREIGN = {
@@ -44,6 +45,7 @@ _SVMLIGHT_LINE = re.compile(
     rb"[ \t]*[-+.0-9eE]+(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:[-+.0-9eE]+)+[ \t]*"
     rb"(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
 )
+_JSON_LINE = re.compile(rb'[ \t\r\n]*\{[ \t]*"[^\r\n]*\}[ \t]*(?:[\r\n]|\Z)')
 _WEB_PAGE = re.compile(rb"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _JSON = re.compile(
     rb'\{\s*"(?:[^"\\]|\\.)*+"\s*:|\[\s*(?:[\[{]|[-0-9"][^\r\n]*\][ \t]*(?:[\r\n]|\Z))'
@@ -56,6 +58,8 @@ def find_format(name: str, head: bytes) -> str:
     suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
     by_name = next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
     by_content = "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
+    if suffix != ".json" and _JSON_LINE.match(head):  # a .json is one value as a rule
+        by_content = "jsonl"
     return by_name or find_magic(head) or by_content
 
 
@@ -80,7 +84,8 @@ def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memor
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         if _WEB_PAGE.match(start):
             what = "is a web page, not a file of data"
-        elif _JSON.match(start):
-            what = "is JSON, which is not read: save it as CSV or Parquet"
+        elif _JSON.match(start) and format != "jsonl":
+            what = "is JSON, of which lines with one object each are read, with --from jsonl; "
+            what += "jq -c '.[]' writes a list of objects so"
     if what:
         raise DataError(f"{name} {what}.")

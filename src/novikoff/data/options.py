@@ -32,7 +32,7 @@ class ReadOptions:
 
     Parameters
     ----------
-    format : {"csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight"}, optional
+    format : {"csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight", "jsonl"}, optional
         The format; by default that of the file's name (a ``.gz`` at its end does not count),
         then that of its first bytes.
     label : str or int, optional
@@ -96,13 +96,15 @@ class StreamOptions:
 
     With ``hash_bits``, the names of features are hashed to 2^bits columns. With ``names``, the
     features of ``label feature:value …`` rows are names even if they look like numbers, and with
-    ``text_labels`` so are labels text.
+    ``text_labels`` so are labels text. With ``skip_bad``, a row of text that cannot be used is left
+    out: it comes as a piece of no rows that says why.
     """
 
     reading: ReadOptions = ReadOptions()
     hash_bits: int | None = None
     names: bool = False
     text_labels: bool = False
+    skip_bad: bool = False
 
 
 class Position(NamedTuple):
@@ -125,7 +127,8 @@ class Piece:
     The features of row k are ``X[k]``, its label is ``labels[codes[k]]``, where a code of -1 means
     that it has none, its number in the source ``rows[k]``, counted from 1 (rows left out are
     counted), and its name ``ids[k]``, if a column has names. In text, ``locate`` finds the position
-    after a number of rows, those left out included.
+    after a number of rows, those left out included. A piece without rows may stand for a row that
+    was ``refused``.
     """
 
     X: Floats | sp.csr_array
@@ -136,6 +139,13 @@ class Piece:
     begin: Position
     end: Position
     locate: Callable[[int], Position] | None = None
+    refused: DataError | None = None
+
+    @classmethod
+    def refusal(cls, error: DataError, begin: Position, end: Position) -> Piece:
+        """No rows, in place of one that cannot be used."""
+        none = np.empty(0, np.int64)
+        return cls(np.empty((0, 0)), none, [], none, None, begin, end, refused=error)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class Pairs(NamedTuple):
     codes: Indices
     labels: list[str]
     queries: int
+
+
+# A label, pairs, and whether a query id was there.
+Row: TypeAlias = tuple[str | None, list[tuple[str, float]] | None, bool]
 
 
 @lru_cache(_MOST_REMEMBERED)
@@ -115,6 +119,8 @@ class PairRows(Reader):
     """
 
     typed = staticmethod(written_labels)
+    lines = staticmethod(lines_of)
+    what, allowed = "a file of feature:value pairs", tuple[str, ...]()
 
     def __init__(
         self, request: Request, features: FeatureColumns | None = None, *, words: bool = False
@@ -124,8 +130,8 @@ class PairRows(Reader):
         self.start = Position(check_encoding(source))
         if recipe is not None and recipe.family == "named":
             features = FeatureColumns(recipe.bits, recipe.features or (), fixed=True)
-        what = "an svmlight file" if features is None else "a file of feature:value pairs"
-        refuse_columns(self.source, request.options, what)
+        what = "an svmlight file" if features is None else self.what
+        refuse_columns(self.source, request.options, what, self.allowed)
         self.features, self._words = features, words or features is not None
         self.kernel_bytes = 1 << 62 if features else KERNEL_BYTES
         first = next(lines_of(source.head[self.start.offset :]), (0, b"1", 0))[1]
@@ -180,7 +186,7 @@ class PairRows(Reader):
 
     def row_ends(self, text: bytes) -> list[int]:
         """Where each row of a text ends."""
-        return [end for _, _, end in lines_of(text)]
+        return [end for _, _, end in self.lines(text)]
 
     def look(self, text: bytes) -> Pairs | None:
         """What the kernel finds in long text, in any thread; else None."""
@@ -230,20 +236,10 @@ class PairRows(Reader):
         labelled, labels, row = self.request.labelled, dict[str, int](), begin.row
         rows, codes, ends = list[int](), list[int](), [0]
         keys, values, queries = list[str](), list[float](), 0
-        for line, content, _ in lines_of(text, begin.line):
+        for line, content, _ in self.lines(text, begin.line):
             row += 1
-            where, parts = f"{self.source}, line {line}", list(_PART.finditer(content))
-            label = None
-            if b":" not in parts[0][0]:
-                label = self._label(where, parts[0][0], parts[0].start())
-                parts.pop(0)
-            elif labelled:
-                at, first = f"{where}, column {parts[0].start() + 1}", _shown(parts[0][0])
-                raise DataError(f"{at} has no label: the line begins with {first}.")
-            if parts and _QUERY.fullmatch(parts[0][0]):
-                queries += 1
-                parts.pop(0)
-            pairs = self._pairs(where, row, parts)
+            label, pairs, has_query = self.read_row(f"{self.source}, line {line}", row, content)
+            queries += has_query
             if pairs is None or (label is None and labelled):
                 continue
             rows.append(row)
@@ -258,6 +254,18 @@ class PairRows(Reader):
         X = csr(arrays, len(rows), int(indices.max(initial=-1)) + 1)
         found = Pairs(X, np.array(codes, np.int64), list(labels), queries)
         return found, np.array(rows, np.int64), row - begin.row
+
+    def read_row(self, where: str, row: int, content: bytes) -> Row:
+        """The label and the pairs of a line, None if there is none or the row is left out."""
+        parts, label = list(_PART.finditer(content)), None
+        if b":" not in parts[0][0]:
+            label = self._label(where, parts[0][0], parts[0].start())
+            parts.pop(0)
+        elif self.request.labelled:
+            at, first = f"{where}, column {parts[0].start() + 1}", _shown(parts[0][0])
+            raise DataError(f"{at} has no label: the line begins with {first}.")
+        has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
+        return label, self._pairs(where, row, parts[has_query:]), has_query
 
     def _label(self, where: str, label: bytes, at: int = 0) -> str | None:
         """A label, None if it is missing and may be; DataError if it is none."""

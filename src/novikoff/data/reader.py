@@ -18,8 +18,8 @@ class Request(NamedTuple):
     """A source, and the way it is to be read: what a reader is made from.
 
     ``one_piece`` wants all rows at once; ``as_they_come`` wants rows as soon as they are there,
-    up to the first that is wrong, and None now and then while a pipe is silent. ``files`` are those
-    of a folder; the source is the first of them.
+    up to the first that is wrong, and None now and then while a pipe is silent; with ``skip_bad``
+    a wrong one is a piece of its own. ``files`` are those of a folder; the source is the first.
     """
 
     source: Source
@@ -29,6 +29,7 @@ class Request(NamedTuple):
     one_piece: bool = False
     as_they_come: bool = False
     files: Sequence[str] = ()
+    skip_bad: bool = False
 
 
 class Reader:

@@ -15,6 +15,7 @@ import numpy as np
 
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.formats import FORMATS
+from novikoff.data.json_lines import JsonRows
 from novikoff.data.on_disk import (
     Array,
     ArrayFolder,
@@ -134,16 +135,20 @@ def open_reader(
 def make_reader(request: Request) -> Reader:
     """The reader for the format of a source, and for what its model was trained on."""
     source, recipe = request.source, request.recipe
+    if source.format == "jsonl" and (recipe is None or recipe.family == "named"):
+        return JsonRows(request)
     if recipe is not None and recipe.family == "named":
         if not may_be_named(source):
             raise DataError(
-                f"{source.name} is not of the form label feature:value …, as the rows were from "
-                "which the model was learned."
+                f"{source.name} is neither JSON lines nor of the form label feature:value …, as "
+                "the rows were from which the model was learned."
             )
         return PairRows(request)
     family = "matrix" if source.format in ("svmlight", "npz") else "table"
+    family = "named" if source.format == "jsonl" else family
     if recipe is not None and family != recipe.family:
         known = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
+        known["named"] = "rows of named values"
         raise DataError(
             f"{source.name} is {known[family]}, but the model was trained on "
             f"{known[recipe.family]}."

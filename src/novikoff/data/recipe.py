@@ -68,7 +68,7 @@ class Recipe:
     ----------
     family : {"table", "matrix", "named"}
         Whether columns are known by name (CSV, Parquet, Arrow, npy) or number (svmlight, npz), or
-        rows are lines of ``label name:value …``.
+        rows are lines of ``label name:value …`` or of JSON.
     columns : tuple of Column
         The input columns of a table, in the order of the features; empty for others.
     label, id : str or None
@@ -85,6 +85,8 @@ class Recipe:
         The features of a stream are hashed to 2^bits columns.
     features : tuple of str or None
         The names of features that were numbered as they came.
+    drop : tuple of str
+        The keys of JSON lines that are no features.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class Recipe:
     decimal: str | None = None
     bits: int | None = None
     features: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
 
     @property
     def n_features(self) -> int:
@@ -142,7 +145,7 @@ class Recipe:
     @classmethod
     def from_json(cls, value: Mapping[str, object]) -> Recipe:
         """The recipe that `to_json` wrote; DataError if it is none."""
-        fields = _fields(cls, value, optional={"bits": None, "features": None})
+        fields = _fields(cls, value, optional={"bits": None, "features": None, "drop": ()})
         columns = [Column(**_fields(Column, column)) for column in fields["columns"]]
         recipe = cls(**fields | {"columns": tuple(columns)})
         _check(recipe)
@@ -192,6 +195,7 @@ def _check(recipe: Recipe) -> None:
         "decimal": recipe.decimal in (None, ".", ","),
         "bits": recipe.bits is None or whole(recipe.bits, 31),
         "features": recipe.features is None or texts(recipe.features),
+        "drop": texts(recipe.drop),
     }
     for name, is_good in good.items():
         if not is_good:

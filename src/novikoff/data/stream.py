@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.formats import FORMATS
+from novikoff.data.json_lines import JsonRows
 from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
 from novikoff.data.pairs import FeatureColumns, PairRows, is_named, numbered_features
 from novikoff.data.reader import Reader, Request
@@ -32,7 +34,8 @@ class RowStream:
     """Rows in pieces, as they come.
 
     The first row begins at ``start``; the stream goes on at ``position``. A regular file is
-    ``repeatable``: its rows can be read again. ``label`` is the name of the labels, if any.
+    ``repeatable``: its rows can be read again. ``label`` is the name of the labels, if any, and
+    bad rows are left out if it ``skips`` them.
     """
 
     def __init__(self, reader: Reader, at: Position | None = None) -> None:
@@ -40,6 +43,7 @@ class RowStream:
         self.source, self.label = reader.source, reader.label
         self.repeatable, self.start = self._source.regular, reader.start
         self.position = at or self.start
+        self.skips = reader.request.skip_bad
 
     @property
     def notes(self) -> list[str]:
@@ -60,12 +64,15 @@ class RowStream:
         return None if numbered else list(recipe.names)
 
     def pieces(self, position: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on, up to one that is wrong; None while a pipe is silent."""
+        """The rows from a position on, up to one that is wrong; None while a pipe is silent.
+
+        Those to learn from come with pieces of no rows, where rows were left out or refused.
+        """
         n_rows = dropped = 0
         for piece in self._reader.pieces(position or self.position):
             if piece is not None:
                 n_rows, dropped = n_rows + len(piece), piece.end.dropped
-            if piece is None or len(piece):
+            if piece is None or len(piece) or self._reader.request.labelled:
                 yield piece
         if not n_rows and not self._reader.request.labelled:
             what = "row without missing values" if dropped else "rows"
@@ -82,6 +89,7 @@ class RowStream:
             "position": list(position),
             "format": self._source.format,
             "layout": reader.layout.to_json() if isinstance(reader, CsvTable) else None,
+            "truths": sorted(reader.truths.items()) if isinstance(reader, CsvTable) else None,
             "recipe": self.recipe(1).to_json(),
             "labels": None if reader.labels is None else reader.labels.kind,
             "stamp": list(self._source.stamp) if self.repeatable else None,
@@ -195,7 +203,7 @@ def open_stream(
             raise DataError(
                 f"{source.name}: --missing mean needs all rows at once, and is not for a stream."
             )
-        request = Request(source, reading, as_they_come=True)
+        request = Request(source, reading, as_they_come=True, skip_bad=options.skip_bad)
         if state is None:
             return RowStream(_begun(request, options))
         try:
@@ -217,20 +225,25 @@ def _begun(request: Request, options: StreamOptions) -> Reader:
     source, reading, bits = request.source, request.options, options.hash_bits
     if FORMATS[source.format].magics:
         return _binary(request, options)
+    if source.format == "jsonl":
+        objects = JsonRows(request, FeatureColumns(bits))
+        kind = LabelReader.settled(objects.first_labels())
+        objects.labels = LabelReader("texts") if options.text_labels else kind
+        objects.notes.append(_feature_note(bits))
+        return objects
     named = reading.format is None and source.format == "csv" and is_named(source.head)
     if source.format == "svmlight" or (named and not source.name.endswith((".csv", ".csv.gz"))):
-        text = b"".join(source.head.splitlines(keepends=True)[:SNIFFED_LINES])
+        first = source.head.splitlines(keepends=True)[:SNIFFED_LINES]
+        if options.skip_bad and any(map(is_named, first)):  # bad lines do not tell what there is
+            first = [line for line in first if is_named(line)]
+        text = b"".join(first)
         keys = [content.split()[0].decode(errors="replace") for _, content, _ in lines_of(text)]
         keys = [k for k in keys if not ("," in k or is_missing(k) or number(k) in _INFINITE)]
         labels = LabelReader.settled(keys, written=True)
         labels = LabelReader("texts") if options.text_labels else labels
         features, note = None, "features are numbers: the columns of the model, counted from 0"
-        if bits is not None:
-            note = f"features are names, hashed to {1 << bits:,} columns"
-            features = FeatureColumns(bits)
-        elif options.names or not numbered_features(text):
-            note = "features are names: each new one gets the next column"
-            features = FeatureColumns()
+        if bits is not None or options.names or not numbered_features(text):
+            features, note = FeatureColumns(bits), _feature_note(bits)
         rows = PairRows(request, features, words=labels.kind == "texts")
         rows.notes.append(note)
         rows.labels = labels
@@ -238,13 +251,20 @@ def _begun(request: Request, options: StreamOptions) -> Reader:
     if bits is not None or reading.one_hot:
         raise DataError(
             f"{source.name} is a table: in a stream, --hash and --one-hot have nothing to do; "
-            "write text as features, in rows such as label colour=red:1 size:2.5."
+            "write text as features, in rows such as label colour=red:1 size:2.5, or as JSON lines."
         )
     table = CsvTable(request)
     at = table.roles.label or 0
-    keys = [row[at] for row in table.layout.sample if at < len(row) and not is_missing(row[at])]
+    whole = [row for row in table.layout.sample if len(row) == len(table.names)]
+    keys = [row[at] for row in whole if not is_missing(row[at])]
     table.labels = LabelReader("texts") if options.text_labels else LabelReader.settled(keys)
     return table
+
+
+def _feature_note(bits: int | None) -> str:
+    if bits is None:
+        return "features are names: each new one gets the next column"
+    return f"features are names, hashed to {1 << bits:,} columns"
 
 
 def _resumed(
@@ -264,11 +284,17 @@ def _resumed(
         if not source.regular and layout.header and source.head.startswith(layout.header.encode()):
             source.origin -= source.head.find(b"\n") + 1  # the header comes again
         reader = CsvTable(request._replace(recipe=recipe), layout)
+        reader.truths = dict(state.get("truths") or [])
     else:
         named = recipe.family == "named"
         features = FeatureColumns(recipe.bits, recipe.features or ()) if named else None
-        reader = PairRows(request, features, words=kind == "texts")
-    written = recipe.family != "table" and not options.text_labels
+        if source.format == "jsonl":
+            known = replace(request.options, label=recipe.label)
+            reader = JsonRows(request._replace(options=known), features)
+        else:
+            reader = PairRows(request, features, words=kind == "texts")
+    written = source.format == "svmlight" or (recipe.family != "table" and source.format == "csv")
+    written = written and not options.text_labels
     reader.labels = LabelReader(kind, written=written)
     return reader
 
@@ -278,6 +304,11 @@ def _binary(request: Request, options: StreamOptions) -> Reader:
     source = request.source
     if options.hash_bits is not None:
         raise DataError(f"{source.name} is {source.format}: --hash is for streams of text.")
+    if options.skip_bad:
+        raise DataError(
+            f"{source.name} is {source.format}: --bad-rows skip is for text; --missing drop leaves "
+            "out rows with missing values."
+        )
     if not source.regular:
         raise DataError(
             f"{source.name} is {source.format}, which cannot be read from a pipe as it comes: save "

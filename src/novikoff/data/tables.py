@@ -322,6 +322,9 @@ class TableReader(Reader):
         if dress:
             return f"it looks like a number with {dress}, which must be taken out"
         column = argument(name)
+        if self.request.as_they_come and self.request.labelled:
+            rows = f"rows such as label {name}={text[:20]}:1, or as JSON lines"
+            return f"in a stream, write text as features, in {rows}, or say --drop {column}"
         if self.request.recipe is not None:
             return "the model has learned numbers there"
         codes, levels = encode(cells, raw=self.raw)

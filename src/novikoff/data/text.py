@@ -1,7 +1,7 @@
 """Text: checked to be UTF-8, cut after whole records, and parsed piece by piece.
 
 A kernel looks ahead at long text on all cores. Of a text in which a row is wrong, a stream still
-gets the rows before it.
+gets the rows before it, and if it skips bad rows, those behind it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from novikoff.data.errors import DataError
+from novikoff.data.errors import BadRowError, DataError
 from novikoff.data.formats import find_magic
 from novikoff.data.options import Piece, Position
 from novikoff.data.source import Source
@@ -69,6 +69,11 @@ def _texts(reader: Reader, offset: int) -> Iterator[bytes | None]:
         elif not chunk:
             yield None
         elif len(rest) > _LARGEST_ROW_BYTES:
+            end = rest.find(b"\n") + 1
+            if end and request.skip_bad:  # the line with the quote is the one that is wrong
+                yield rest[:end]
+                rest = rest[end:]
+                continue
             raise DataError(
                 f"{request.source.name} has a row of more than {_LARGEST_ROW_BYTES:,} bytes; "
                 "perhaps a quote is never closed."
@@ -101,16 +106,31 @@ def _looked_at(reader: Reader, texts: Iterator[bytes | None]) -> Iterator[tuple[
 def _up_to_error(
     reader: Reader, text: bytes, begin: Position, found: Any = None
 ) -> Iterator[Piece]:
-    """The piece of a text; of a stream's text that is wrong, the rows before the error."""
+    """The piece of a text; of a stream's text that is wrong, the rows before the error.
+
+    If bad rows are skipped, also the row that is wrong, as a piece that says why, and those behind.
+    """
     try:
         piece = reader.parse(text, begin, found)
-    except DataError:
+    except DataError as error:
         lines = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
         middle = int(lines[len(lines) // 2 - 1]) if len(lines) > 1 else 0
         cut = end_of_records(text[:middle], reader.delimiter)
         cut = cut or end_of_records(text[:-1], reader.delimiter)
-        if cut == 0 or not reader.request.as_they_come:
+        if not reader.request.as_they_come:
             raise
+        if cut == 0 and not reader.request.skip_bad:
+            raise BadRowError(str(error)) from None
+        if cut == 0:
+            closed = end_of_records(text.rstrip(b"\r\n") + b"\n", reader.delimiter) > 0
+            bad = text if closed else text[: text.find(b"\n") + 1] or text  # the quote's line
+            end = Position(
+                begin.offset + len(bad), begin.line + count_lines(bad), begin.row + 1, begin.dropped
+            )
+            yield Piece.refusal(error, begin, end)
+            if text[len(bad) :]:
+                yield from _up_to_error(reader, text[len(bad) :], end)
+            return
         for part in (text[:cut], text[cut:]):
             for piece in _up_to_error(reader, part, begin):
                 begin = piece.end
@@ -192,6 +212,15 @@ def count_lines(text: bytes) -> int:
     """How many lines end in a text: with a newline, a return, or both."""
     returns = text.count(b"\r")
     return text.count(b"\n") + (returns - text.count(b"\r\n") if returns else 0)
+
+
+def is_text(line: bytes) -> bool:
+    """Whether a line is UTF-8 without NUL bytes."""
+    try:
+        check_text(line, "", Position())
+    except DataError:
+        return False
+    return True
 
 
 def check_text(text: bytes, source: str, begin: Position) -> None:

@@ -500,7 +500,7 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
     # A third class, or a later one, is not foreseen; of two the sign is predicted (B4).
     model = learner._model
     novel = len(model.classes) > max(2, known)
-    run.note(model, novel | model.scheme.errs(scores[None, :], np.array([code])))
+    run.note(model, novel | (model.scheme.choose_alone(scores[None, :]) != code))
 
 
 def _kind(value: object) -> str:

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.rows import Floats, Indices, SparseMatrix
-from novikoff.data.errors import DataError
+from novikoff.data.errors import BadRowError, DataError, counted
 
 if TYPE_CHECKING:
-    from novikoff.data import Position, RowStream, StreamOptions
+    from novikoff.data import Piece, Position, RowStream, StreamOptions
+    from novikoff.report.growing_csv import GrowingCsv
     from novikoff.report.model_file import ModelRecord
 
 Stop: TypeAlias = Callable[[int], int]
@@ -34,6 +35,10 @@ RECENT_ROWS: Final = 1000
 MAX_ROWS_AT_ONCE: Final = 1 << 16
 # More labels than this, for fewer than two rows each, are refused: they are measurements.
 MAX_RARE_CLASSES: Final = 1000
+# If as many rows are bad before any is learned, all of them are: the file is not what it seems.
+MAX_BAD_ROWS_AT_START: Final = 100
+# Of fewer rows of a class nobody says that labels come sorted.
+MIN_ROWS_TO_BE_SORTED: Final = 10
 _EPSILON, _TINY = Fraction(1, 2**52), Fraction(1, 2**1074)
 
 
@@ -47,7 +52,8 @@ class Progress:
     ``updates`` are summed over the rules, and ``norm`` is ‖w‖ of all weights, with the bias.
 
     ``margin_bound``: no linear rule separates the rows seen so far by a margin γ above it, as
-    γ ≤ ‖w‖/(t·μ) after t updates (B3); rounded up. None where the theorem does not speak: for more
+    γ ≤ ‖w‖/(t·μ) after t updates (B3); rounded up, and the least of those after 1, 2, 4, 8, … rows
+    and now. None where the theorem does not speak: for more
     than two classes, a margin, weights of classes, or weights that did not start from zero; and
     where the bound is beyond float64.
     """
@@ -81,6 +87,7 @@ class StreamRun:
     class_weight: Mapping[Hashable, float] | None = None
     classes: Sequence[Hashable] | None = None  # all there will be; by default as they appear
     model: LinearModel | None = None  # where to go on from; None before the first row
+    list_mistakes: bool = False  # whether `mistaken` is filled
     # Makes a context in which kernels are loaded and compiled.
     loading: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
     rows: int = field(default=0, init=False)
@@ -89,6 +96,12 @@ class StreamRun:
 
     def __post_init__(self) -> None:
         self.from_zero, self._recent = self.model is None, np.zeros(0, dtype=np.bool_)
+        # The rows predicted wrong, until they are taken: their place in the run, counted from 0,
+        # the label predicted, None for a tie or where nothing is known yet, and their own.
+        self.mistaken: list[tuple[int, Hashable, Hashable]] = []
+        # How many rows of each label came one after the other; None once a label has come back.
+        self._sorted: dict[Hashable, int] | None = {}
+        self.first_pass, self._least_bound = True, math.inf
         self._loaded: type | None = None
 
     def learn_until(
@@ -97,7 +110,8 @@ class StreamRun:
         """Learn rows, and come up for air at the row counts that ``stop`` names, or sooner."""
         first = 0
         while first < len(codes):
-            last = first + min(MAX_ROWS_AT_ONCE, stop(self.rows) - self.rows)
+            up_to = min(stop(self.rows), doubling(self.rows), self.rows + MAX_ROWS_AT_ONCE)
+            last = first + up_to - self.rows
             self.learn(X[first:last], codes[first:last], labels)
             first = last
             yield
@@ -131,11 +145,15 @@ class StreamRun:
         self.rows += len(wrong)
         self.mistakes += int(np.count_nonzero(wrong))
         self._recent = np.concatenate([self._recent, wrong[-RECENT_ROWS:]])[-RECENT_ROWS:]
+        if doubling(self.rows - 1) == self.rows:
+            bound = self._margin_bound(model, _norm(model.W))
+            self._least_bound = min(self._least_bound, math.inf if bound is None else bound)
 
     def progress(self) -> Progress:
         """How far it is."""
         model = self.model
         norm = 0.0 if model is None else _norm(model.W)
+        bound = None if model is None else self._margin_bound(model, norm)
         return Progress(
             rows=self.rows,
             mistakes=self.mistakes,
@@ -143,8 +161,21 @@ class StreamRun:
             recent_error=float(self._recent.sum()) / max(len(self._recent), 1),
             updates=0 if model is None else model.n_updates,
             norm=norm,
-            margin_bound=None if model is None else self._margin_bound(model, norm),
+            margin_bound=None if bound is None else min(bound, self._least_bound),
         )
+
+    def caution(self) -> list[str]:
+        """A word on labels that come sorted, one class after the other."""
+        runs = list((self._sorted or {}).items())
+        if len(runs) < 2 or min(count for _, count in runs) < MIN_ROWS_TO_BE_SORTED:
+            return []
+        (label, count), *others = runs
+        told = [f"{counted(count, 'row')} of {label}", *(f"{n:,} of {x}" for x, n in others[:3])]
+        more = ", then other classes" if len(others) > 3 else ""
+        return [
+            f"labels come sorted ({', then '.join(told)}{more}): the perceptron forgets what it "
+            "saw first, and its mistakes say little; shuffle the rows"
+        ]
 
     def to_json(self) -> dict[str, object]:
         """The counts that the model itself does not have."""
@@ -153,6 +184,8 @@ class StreamRun:
             "mistakes": self.mistakes,
             "recent": "".join("1" if wrong else "0" for wrong in self._recent.tolist()),
             "from_zero": self.from_zero,
+            "least_bound": None if math.isinf(self._least_bound) else self._least_bound,
+            "sorted": None if self._sorted is None else [list(r) for r in self._sorted.items()],
         }
 
     def restore(self, body: Mapping[str, object]) -> None:
@@ -162,6 +195,13 @@ class StreamRun:
             raise ValueError("The record of the stream has impossible counts.")
         if not isinstance(recent, str) or len(recent) != min(rows, RECENT_ROWS):
             raise ValueError(f"The record of the stream does not have its last {RECENT_ROWS} rows.")
+        least, runs = body.get("least_bound"), body.get("sorted")
+        if least is not None and not (type(least) is float and least >= 0.0):
+            raise ValueError("The record of the stream has a bound on the margin that is none.")
+        if runs is not None and not (isinstance(runs, list) and all(map(_is_run, runs))):
+            raise ValueError("The record of the stream has an order of labels that is none.")
+        self._least_bound = math.inf if least is None else least
+        self._sorted = None if runs is None else dict(runs)
         self.rows, self.mistakes, self.from_zero = rows, mistakes, body.get("from_zero") is True
         self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
 
@@ -213,15 +253,35 @@ class StreamRun:
             factors = [self.class_weight.get(label, 1.0) for label in model.classes.tolist()]
             weights = np.array(factors, dtype=np.float64)[codes]
         try:
-            wrong = model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
+            predicted = model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
         except ValueError as error:
             if len(codes) == 1:
-                raise ValueError(f"Row {self.rows + 1} of the stream {_reason(X, error)}") from None
+                number = self.rows + 1
+                raise BadRowError(f"Row {number} of the stream {_reason(X, error)}") from None
             half = len(codes) // 2
             self._learn(model, X[:half], codes[:half])
             self._learn(model, X[half:], codes[half:])
             return
-        self.note(model, np.ones(1, dtype=np.bool_) if unforeseen else wrong)
+        if unforeseen:
+            predicted = np.where(predicted == codes, -1, predicted)
+        self._list(model.classes.tolist(), codes, predicted)
+        self.note(model, predicted != codes)
+
+    def _list(self, labels: Sequence[Hashable], codes: Indices, predicted: Indices) -> None:
+        """List the rows that are predicted wrong, and see whether labels come sorted."""
+        for k in np.flatnonzero(predicted != codes).tolist() if self.list_mistakes else ():
+            said = None if predicted[k] < 0 else labels[predicted[k]]
+            self.mistaken.append((self.rows + k, said, labels[codes[k]]))
+        if self._sorted is None or not self.first_pass:
+            return
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        lengths = np.diff(np.append(starts, len(codes)))
+        for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
+            label = labels[codes[start]]
+            if label in self._sorted and label != next(reversed(self._sorted)):
+                self._sorted = None
+                return
+            self._sorted[label] = self._sorted.get(label, 0) + length
 
     def _load(self, model: LinearModel, X: Floats | SparseMatrix) -> None:
         with self.loading():
@@ -257,32 +317,83 @@ class StreamReader:
 
     run: StreamRun
     rows: RowStream
-    position: Position  # after the last row that was learned
+    position: Position  # after the last row that was learned, or left out
     passes: int = 1  # the number of the pass over the rows, counted from 1
+    skipped: int = 0  # rows of this pass that were bad
+    # Files that grow with the run: of the rows predicted wrong, and of the rows that were bad.
+    mistakes: GrowingCsv | None = None
+    bad_rows: GrowingCsv | None = None
+    saved_files: Mapping[str, object] = field(default_factory=dict)  # as they were left
+    _first_error: DataError | None = field(default=None, init=False)
 
     def go(self, stop: Stop, passes: int = 1) -> Generator[None]:
         """Learn on; yield after each stretch of rows, and now and then while none come.
 
         ``stop`` gives the next row count at which to yield, ``passes`` is how often to go through
         the rows, all in all. DataError if rows cannot be read, or learned; those before have been.
+        If bad rows are skipped, only if all are bad at the start.
         """
         while True:
             for piece in self.rows.pieces(self.position):
-                if piece is None:
+                if piece is not None and piece.refused is not None:
+                    self._skip(piece.refused, piece.begin.line, piece.begin.row)
+                if piece is None or not len(piece):
+                    self.position = self.position if piece is None else piece.end
                     yield
                     continue
-                begun = self.run.rows
-                try:
-                    for _ in self.run.learn_until(stop, piece.X, piece.codes, piece.labels):
-                        self.position = piece.position(self.run.rows - begun)
-                        yield
-                except ValueError as error:
-                    self.position = piece.position(self.run.rows - begun)
-                    raise DataError(f"{self.rows.source}: {error}") from None
+                yield from self._learn(stop, piece)
+            if self.skipped and not self.run.rows:
+                self._refuse_all()
             if self.passes >= passes:
                 return
-            self.passes += 1
+            self.passes, self.skipped, self.run.first_pass = self.passes + 1, 0, False
             self.position = self.rows.start
+
+    def _learn(self, stop: Stop, piece: Piece) -> Iterator[None]:
+        """Learn the rows of a piece, but for those that are bad, if such are skipped."""
+        done = 0
+        while done < len(piece):
+            begun, first, rows = self.run.rows, done, piece.rows[done:]
+            try:
+                parts = piece.X[first:], piece.codes[first:], piece.labels
+                for _ in self.run.learn_until(stop, *parts):
+                    done = first + self.run.rows - begun
+                    self._taken(piece.position(done), rows, begun)
+                    yield
+            except ValueError as error:
+                done = first + self.run.rows - begun
+                self._taken(piece.position(done), rows, begun)
+                if not isinstance(error, BadRowError):
+                    raise DataError(f"{self.rows.source}: {error}") from None
+                if not self.rows.skips:
+                    raise BadRowError(f"{self.rows.source}: {error}") from None
+                row, at = int(piece.rows[done]) - 1, self.position
+                self._skip(error, at.line + row - at.row, row)  # rows left out come between
+                done += 1
+                self.position = piece.position(done)
+
+    def _taken(self, position: Position, rows: Indices, begun: int) -> None:
+        """Move on, and write down the mistakes of rows whose first was the run's ``begun``."""
+        self.position, mistaken = position, self.run.mistaken
+        if self.mistakes is not None and mistaken:
+            self.mistakes.append((int(rows[k - begun]), said, label) for k, said, label in mistaken)
+        mistaken.clear()
+
+    def _skip(self, error: DataError, line: int, row: int) -> None:
+        """Count and log a bad row behind so many lines and rows."""
+        self.skipped += 1
+        if self.skipped == 1:
+            self._first_error = error
+        if self.bad_rows is not None and self.passes == 1:
+            self.bad_rows.append([(line + 1, row + 1, str(error))])
+        if self.skipped >= MAX_BAD_ROWS_AT_START and not self.run.rows:
+            self._refuse_all()
+
+    def _refuse_all(self) -> NoReturn:
+        raise DataError(
+            f"{self.rows.source}: not one of the first {counted(self.skipped, 'row')} can be "
+            f"learned, and --bad-rows skip is for a few. {self._first_error}"
+        )
 
     def record(self, asked: Mapping[str, object]) -> ModelRecord:
         """All that is needed to predict, and to go on from here."""
@@ -315,11 +426,17 @@ class StreamReader:
                 "stream": {
                     **run.to_json(),
                     "pass": self.passes,
+                    "skipped": self.skipped,
+                    "files": {name: file.state() for name, file in self._files()},
                     "state": self.rows.state(self.position),
                     "asked": dict(asked),
                 },
             },
         )
+
+    def _files(self) -> Iterable[tuple[str, GrowingCsv]]:
+        files = {"mistakes": self.mistakes, "bad_rows": self.bad_rows}
+        return [(name, file) for name, file in files.items() if file is not None]
 
 
 def begin(source: str, options: StreamOptions, run: StreamRun) -> StreamReader:
@@ -346,7 +463,9 @@ def resume(
     if not isinstance(stream, dict) or saved.estimator != "Perceptron":
         raise DataError(f"{path} is a model, but not of a stream that could go on.")
     before, state, passes = stream.get("asked"), stream.get("state"), stream.get("pass", 0)
+    skipped, files = stream.get("skipped", 0), stream.get("files", {})
     told = isinstance(state, dict) and type(passes) is int and passes >= 1
+    told = told and type(skipped) is int and skipped >= 0 and isinstance(files, dict)
     if not told or not isinstance(before, dict):
         raise DataError(f"{path} does not say what was asked of its stream, or where it stopped.")
     for name in sorted({*before, *asked}):
@@ -358,8 +477,9 @@ def resume(
             )
     run = replace(run, model=saved.model)
     run.restore(stream)
+    run.first_pass = passes == 1
     rows = open_stream(source, options, state=state)
-    return StreamReader(run, rows, rows.position, passes)
+    return StreamReader(run, rows, rows.position, passes, skipped, saved_files=files)
 
 
 def doubling(rows: int) -> int:
@@ -382,6 +502,12 @@ def _reason(X: Floats | SparseMatrix, error: ValueError) -> str:
     if "float64" in str(error):
         return "has a score or an update beyond the range of float64: scale the data down."
     return f"cannot be learned: {error}"
+
+
+def _is_run(value: object) -> bool:
+    """Whether a value is a list of a label and the number of its rows."""
+    pair = value if isinstance(value, list) and len(value) == 2 else [None, None]
+    return isinstance(pair[0], str | int | float) and type(pair[1]) is int and pair[1] > 0
 
 
 def _norm(W: npt.NDArray[np.float64]) -> float:

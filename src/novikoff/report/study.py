@@ -74,6 +74,9 @@ class Options:
     )
 
 
+_DEFAULT = Options()
+
+
 @dataclass(frozen=True)
 class Case:
     """One class against another, or against the rest (``negative`` is None)."""
@@ -106,7 +109,7 @@ class Run:
 def study(
     X: object,
     y: object,
-    options: Options = Options(),
+    options: Options = _DEFAULT,
     progress: Progress | None = None,
     *,
     columns: Columns | None = None,

@@ -1,0 +1,187 @@
+"""JSON lines: one object a line, such as ``{"label": "cat", "legs": 4, "colour": "red"}``.
+
+They are rows of names, as ``cat legs:4 colour=red:1`` is: numbers and truth values are features by
+name, text is a feature ``name=value`` of 1, null is absent. Keys come in any order, and may be new.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final, NoReturn
+
+from novikoff.data.columns import LABEL_NAMES
+from novikoff.data.errors import DataError, listed, quoted
+from novikoff.data.pairs import FeatureColumns, PairRows, Row
+from novikoff.data.reader import Request
+from novikoff.data.recipe import Recipe
+from novikoff.data.source import SNIFFED_LINES
+from novikoff.data.values import is_exact_text, text_labels
+
+_KINDS: Final = {list: "a list", dict: "an object", str: "text", bool: "true or false"}
+
+
+class Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def json_lines(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
+    """Number, content and end of each line that is not blank."""
+    end = 0
+    for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
+        end += len(line)
+        if line.strip():
+            yield number, line, end
+
+
+class JsonRows(PairRows):
+    """The pieces of JSON lines; the label is a key that is chosen, or found in the first line."""
+
+    typed = staticmethod(text_labels)
+    lines = staticmethod(json_lines)
+    what, allowed = "a file of JSON lines", ("label", "drop")
+
+    def __init__(self, request: Request, features: FeatureColumns | None = None) -> None:
+        super().__init__(request, features or FeatureColumns())
+        recipe, options = request.recipe, request.options
+        self._drop = frozenset(options.drop if recipe is None else recipe.drop)
+        self.label = None if recipe is None else recipe.label
+        if options.label is not None:
+            self.label = str(options.label)
+        if self.label is None and request.labelled:
+            self.label = self._find_label()
+
+    def recipe(self, width: int | None = None) -> Recipe:
+        """How to read other rows in the same way."""
+        found = super().recipe(width)
+        return replace(found, drop=tuple(sorted(self._drop)))
+
+    def first_labels(self) -> list[str]:
+        """The labels of the first lines, as far as these can be read."""
+        found = list[str]()
+        for _, line, _ in islice(self.lines(self._head()), SNIFFED_LINES):
+            try:
+                label = self.read_row("", 0, line)[0]
+            except DataError:
+                continue
+            found += [] if label is None else [label]
+        return found
+
+    def read_row(self, where: str, row: int, content: bytes) -> Row:
+        """The label and the pairs of a line, None if there is no label."""
+        pairs, found, label = list[tuple[str, float]](), _parse(where, content), None
+        if self.label not in found and self.request.labelled:
+            raise DataError(f"{where} has no key {quoted(self.label or '')}, the label.")
+        for key, value in found.items():
+            if key == self.label:
+                label = self._label_of(f"{where}, key {quoted(key)}", value)
+            elif value is not None and key not in self._drop:
+                pairs.append(_pair(f"{where}, key {quoted(key)}", key, value))
+        return label, pairs, False
+
+    def _label_of(self, where: str, value: Any) -> str | None:
+        """The text of a label; None if it is missing (null, or no text) and may be."""
+        value = None if value == "" else value
+        if value is None and self.request.labelled and self.request.options.missing != "drop":
+            raise DataError(f"{where}: the label is missing; --missing drop leaves out such rows.")
+        if isinstance(value, list | dict):
+            if not self.request.labelled:
+                return None
+            raise DataError(f"{where} holds {_KINDS[type(value)]}, which is no label.")
+        text = str(value).lower() if isinstance(value, bool) else value
+        if text and self.labels and self.request.labelled and self.labels.value(text) is None:
+            self.labels.refuse(text, where)
+        return None if text is None else str(text)
+
+    def _head(self) -> bytes:
+        return self.request.source.head[self.start.offset :]
+
+    def _find_label(self) -> str:
+        """The key of the first object that a label usually has."""
+        keys, line, flaw = list[str](), 1, None
+        for line, content, _ in islice(self.lines(self._head()), SNIFFED_LINES):
+            try:
+                keys = list(_parse(f"{self.source}, line {line}", content))
+                break
+            except DataError as error:
+                flaw = flaw or error
+                if not self.request.skip_bad:
+                    raise
+        if flaw is not None and not keys:
+            raise flaw
+        known = [key for name in LABEL_NAMES for key in keys if key.lower() == name]
+        if not known:
+            raise DataError(
+                f"{self.source}, line {line} has none of the keys {', '.join(LABEL_NAMES)}: choose "
+                f"the label with --label; there are {listed(keys) or 'none'}."
+            )
+        self.notes.append(f"the label is the key {quoted(known[0])}")
+        return known[0]
+
+
+def _parse(where: str, content: bytes) -> dict[str, Any]:
+    """The object of a line, numbers as they are written."""
+
+    def constant(name: str) -> NoReturn:
+        raise DataError(f"{where}: {name} is not a number in JSON; leave the key out, or say null.")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise DataError(f"{where} has the key {quoted(twice)} twice.")
+        return found
+
+    try:
+        found = json.loads(
+            content.decode(), parse_int=Number, parse_float=Number, parse_constant=constant,
+            object_pairs_hook=unique,
+        )  # fmt: skip
+        if b"\\u" in content:
+            json.dumps(found, ensure_ascii=False).encode()
+    except DataError:
+        raise
+    except RecursionError:
+        raise DataError(f"{where} is nested too deeply.") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{where} is not UTF-8 text.") from None
+    except UnicodeEncodeError:
+        raise DataError(f"{where} has a \\u sequence that is half a character.") from None
+    except ValueError as error:
+        reason = str(error).partition(": line")[0].lower()
+        at = f" at column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise DataError(
+            f"{where} is not JSON{at} ({reason}); one object a line is expected."
+        ) from None
+    if not isinstance(found, dict):
+        kind = "null" if found is None else _KINDS.get(type(found), "a number")
+        raise DataError(f'{where} is {kind}, not an object such as {{"label": 1, "a": 2.5}}.')
+    return found
+
+
+def _pair(where: str, key: str, value: Any) -> tuple[str, float]:
+    """The feature that a key with a value is, and its number."""
+    if isinstance(value, bool):
+        return key, float(value)
+    if isinstance(value, Number):
+        if not is_exact_text(value):
+            raise DataError(
+                f"{where} holds {value[:40]}, which float64 cannot hold exactly; subtract a "
+                "constant, or write it as text."
+            )
+        number = float(value)
+        if not math.isfinite(number):
+            raise DataError(f"{where} is beyond the range of float64.")
+        return key, number
+    if isinstance(value, str):
+        return f"{key}={value}", 1.0
+    raise DataError(
+        f"{where} holds {_KINDS[type(value)]}: values must be numbers, true, false, text or null; "
+        "give each of its values a key of its own."
+    )
