@@ -212,7 +212,10 @@ def test_labels_are_anything(tmp_path: Path) -> None:
         ("# nothing\n", "new.csv has no rows."),
         ("spam a:1\nham b:x\n", '"b:x" has a value that is not a number.'),
         ("spam a:1\nham a:1e308 b:-1.7e308\n", "new.csv, row 2: the score is beyond the range"),
-        ("a,b,y\n1,2,spam\n", "new.csv is not of the form label feature:value …"),
+        (
+            "a,b,y\n1,2,spam\n",
+            "new.csv is neither JSON lines nor of the form label feature:value …",
+        ),
     ],
 )
 def test_bad_pairs(text: str, sentence: str, tmp_path: Path) -> None:
