@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import novikoff as nv
+from novikoff.core.scaling import Scaling
 from novikoff.report.estimate import clopper_pearson, estimate_errors
-from novikoff.report.scaling import Scaling
 from novikoff.report.study import Options, study
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -88,6 +88,23 @@ def test_a_mapped_matrix_is_scaled_on_disk(tmp_path: Path) -> None:
     scaled = scaling.apply(mapped)
     assert isinstance(scaled, np.memmap)
     np.testing.assert_array_equal(np.asarray(scaled), scaling.apply(X))
+
+
+def test_the_perceptron_goes_on_by_work_not_by_a_small_number_of_epochs() -> None:
+    """Two rows near each other need 27,000 epochs: a second or so. Work is counted, not timed."""
+    near, y = np.array([[100.0], [101.0]]), np.array([0, 1])
+    found = study(near, y, Options(scale="none"))
+    assert found.run is not None
+    assert (found.run.clean, found.run.epochs > 20_000) == (True, True)
+    for order in ("permuted", "max_residual"):  # a step of the latter looks at all rows
+        runs = [study(XOR, y[[0, 1, 1, 0]], Options(verdict=False, order=order)) for _ in range(2)]
+        epochs = [found.run.epochs for found in runs if found.run is not None]
+        assert epochs[0] == epochs[1]
+        assert 10_000 < epochs[0] < 200_000
+        assert np.array_equal(runs[0].model.W, runs[1].model.W)
+    large = study(np.ones((2000, 500)), np.arange(2000) % 2, Options(verdict=False))
+    assert large.run is not None
+    assert 20 <= large.run.epochs < 1000
 
 
 def test_the_positive_class_turns_the_sides_not_the_answer() -> None:

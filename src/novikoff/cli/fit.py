@@ -42,7 +42,7 @@ _OPTIONS = adding([
     click.option("--order", type=click.Choice(_ORDERS), default="permuted", show_default=True,
                  help="In which order the perceptron looks at the rows."),
     click.option("--epochs", type=click.IntRange(1), help="Passes of the perceptron, at most. "
-                 "Default: 10,000, fewer for large data."),
+                 "Default: as many as take about two seconds, 20 at least."),
     click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
                  help="Where randomness comes from."),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",

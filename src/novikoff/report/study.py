@@ -26,12 +26,13 @@ import numpy.typing as npt
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
+from novikoff.core.scaling import Matrix, standardise
 from novikoff.core.schemes import labels_of, scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
-from novikoff.report.scaling import Matrix, Scaling
 
 if TYPE_CHECKING:
+    from novikoff.core.orders import Order
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.checker import MatrixDigest
     from novikoff.geometry.error_bound import ErrorBound
@@ -47,8 +48,10 @@ Progress: TypeAlias = "Callable[[str, Interval | None], None]"
 # Makes a context in which kernels are loaded and compiled.
 Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
-# The perceptron looks at about this many entries of X, within these numbers of epochs.
-ENTRIES_SEEN, MIN_EPOCHS, MAX_EPOCHS = 1_000_000_000, 20, 10_000
+# The perceptron's work without --epochs: about two seconds on a common machine. It is counted, not
+# timed, so that the same data and seed give the same bits: so much for each epoch, row and entry.
+WORK, WORK_OF_EPOCH, WORK_OF_ROW, WORK_OF_ENTRY = 1_200_000_000, 20_000, 50, 3
+MIN_EPOCHS = 20
 # Up to this many classes are also told apart pair by pair, where X has no more entries than this.
 MAX_PAIRED_CLASSES, MAX_PAIRED_ENTRIES = 30, 1 << 25
 POCKET_UPDATES = 10_000
@@ -64,7 +67,7 @@ class Options:
     fit_intercept: bool = True
     positive: Hashable = None  # a label: this class against all others
     order: str = "permuted"  # of the perceptron, as are epochs, seed, average and scale
-    epochs: int | None = None  # None: 10,000, fewer for large data
+    epochs: int | None = None  # None: about two seconds
     seed: int = 0
     budget: float | None = None  # seconds, loading and compiling not counted
     verdict: bool = True  # else only the perceptron runs
@@ -108,7 +111,7 @@ class Run:
 def study(
     X: object,
     y: object,
-    options: Options = Options(),  # noqa: B008 — frozen
+    options: Options = Options(),
     progress: Progress | None = None,
     *,
     names: Sequence[str] | None = None,
@@ -270,7 +273,7 @@ class Study:
 
     def _run_perceptron(self, loading: Loading) -> tuple[LinearModel, Run]:
         """The perceptron from zero weights, its rule for the features as given."""
-        options, X, scaling = self.options, self._as_given.X, None
+        options, scaling = self.options, None
         self._tell("loading", None)
         with self._clock.standing_still():
             from novikoff.core import orders, updates
@@ -280,17 +283,16 @@ class Study:
         began, stopped = time.perf_counter(), self._clock.stopped
         order = orders.named(options.order)
         if options.scale == "standard":
-            scaling = Scaling.of(X, centre=options.fit_intercept)
-            self.problem = pose(scaling.apply(X), self._as_given.signs, options.fit_intercept)
+            self.problem, scaling = standardise(self._as_given)
         with self._clock.standing_still(), loading():
             load_kernels(self.problem, self._scheme, order)
         self._tell("perceptron", None)  # Ctrl-C is lost inside the compiler, and heard here
-        affordable = ENTRIES_SEEN // self._size()
-        epochs = options.epochs or int(np.clip(affordable, MIN_EPOCHS, MAX_EPOCHS))
+        limits = self._affordable(order)
+        limits.seconds = self._clock.left(0.5).seconds
         plan = Plan(
             update=updates.perceptron(),
             order=order,
-            limits=Limits(epochs=epochs, seconds=self._clock.left(0.5).seconds),
+            limits=limits,
             seed=options.seed,
             average=options.average,
             threads=_threads(),
@@ -299,8 +301,7 @@ class Study:
         seconds = time.perf_counter() - began - (self._clock.stopped - stopped)
         model = LinearModel.trained(trained, self._labels, options.fit_intercept)
         if scaling is not None:
-            blank = np.empty((0, model.n_rules))
-            model = replace(model, W=scaling.back(model.decisive()), weighted=blank)
+            model = scaling.back_model(model)
         clean = bool(trained.converged)
         returned = not self.cases or not clean or self._separates(model.W)
         self.run = Run(
@@ -309,6 +310,17 @@ class Study:
         if scaling is not None and options.proofs:
             self.cases = [self._with_scaled(case) for case in self.cases]
         return model, self.run
+
+    def _affordable(self, order: Order) -> Limits:
+        """The epochs asked for, or about two seconds: of updates, where each looks at all rows."""
+        from novikoff.core.orders import Greedy
+
+        if self.options.epochs is not None:
+            return Limits(epochs=self.options.epochs)
+        n, n_rules = len(self.codes), self._scheme.sides.shape[1]
+        cycle = n * WORK_OF_ROW + self._size() * n_rules * WORK_OF_ENTRY
+        updates = WORK // cycle + MIN_EPOCHS if isinstance(order, Greedy) else None
+        return Limits(max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates)
 
     def _separates(self, W: Vector) -> bool:
         """Whether every rule has every row as given strictly on its side: proved."""
