@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,10 +21,10 @@ RAW, GROWERS = load_wine(return_X_y=True)
 @pytest.mark.parametrize("average", [False, "averaged"])
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 def test_the_rule_is_that_of_standardised_rows_for_the_rows_as_given(
-    average: bool, multi_class: str
+    average: Any, multi_class: str
 ) -> None:
     """The same mistakes as behind a StandardScaler, and the same scores without one."""
-    words = {"average": average, "multi_class": multi_class, "random_state": 0}
+    words: dict[str, Any] = {"average": average, "multi_class": multi_class, "random_state": 0}
     Z = StandardScaler().fit_transform(RAW)
     behind = nv.Perceptron(**words).fit(Z, GROWERS)
     scaled = nv.Perceptron(scale="standard", **words).fit(RAW, GROWERS)
@@ -58,7 +59,7 @@ def test_the_default_leaves_the_features_alone() -> None:
 def test_the_weights_to_start_from_are_for_the_features_as_given() -> None:
     y = GROWERS == 0
     first = nv.Perceptron(scale="standard", random_state=0, warm_start=True).fit(RAW, y)
-    start = {"coef_init": first.coef_, "intercept_init": first.intercept_}
+    start: dict[str, Any] = {"coef_init": first.coef_, "intercept_init": first.intercept_}
     for again in (first.fit(RAW, y), nv.Perceptron(scale="standard").fit(RAW, y, **start)):
         assert (again.n_mistakes_, again.n_iter_) == (0, 1)
 
@@ -79,7 +80,7 @@ def test_a_stream_cannot_be_standardised_and_votes_are_not_mapped(tmp_path: Path
     assert again.scale == "standard"
     assert np.array_equal(again.coef_, clf.coef_)
     with pytest.raises(ValueError, match="'scale' parameter of Perceptron must be 'standard'"):
-        nv.Perceptron(scale="minmax").fit(RAW, GROWERS)
+        nv.Perceptron().set_params(scale="minmax").fit(RAW, GROWERS)
 
 
 def test_a_rule_that_is_lost_on_the_way_back_is_not_called_converged() -> None:
@@ -95,7 +96,7 @@ def test_a_rule_that_is_lost_on_the_way_back_is_not_called_converged() -> None:
     assert any("subtract a constant" in str(warning.message) for warning in seen)
 
 
-def warned(clf: nv.Perceptron, X: object, y: object) -> str:
+def warned(clf: nv.Perceptron, X: Any, y: Any) -> str:
     with pytest.warns(ConvergenceWarning) as seen:
         clf.fit(X, y)
     return str(seen[0].message)
