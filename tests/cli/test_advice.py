@@ -41,11 +41,12 @@ def test_all_columns_of_text_are_named_at_once(tmp_path: Path) -> None:
 def test_a_continuous_target_gets_a_note(tmp_path: Path, files: Files) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 40)), np.round(np.arange(60) % 25 + 0.5, 1)
-    path = write_csv(tmp_path / "price.csv", [f"x{j}" for j in range(40)] + ["y"], X.tolist(), y.tolist())  # fmt: skip
-    data = nv.data.read(path)
+    names = [*(f"x{j}" for j in range(40)), "y"]
+    data = nv.data.read(write_csv(tmp_path / "price.csv", names, X.tolist(), y.tolist()))
     note = 'the label "y" has 25 different numbers, and each is taken for a class'
     assert any(note in text for text in data.notes)
-    whole = write_csv(tmp_path / "whole.csv", ["x", "y"], X[:, :1].tolist(), (np.arange(60) % 3).tolist())  # fmt: skip
+    labels = (np.arange(60) % 3).tolist()
+    whole = write_csv(tmp_path / "whole.csv", names, X.tolist(), labels)
     for other in (files.iris, whole):
         assert not any("taken for a class" in text for text in nv.data.read(other).notes)
 
@@ -95,7 +96,8 @@ def test_every_door_refuses_a_table_with_the_same_words(name: str) -> None:
 
 def test_estimators_refuse_categories_and_labels_for_other_rows() -> None:
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "c": pd.Categorical(["u", "v", "u"])})
-    for model in (nv.Perceptron(), nv.Pocket(), nv.MaxMargin()):
+    estimators: list[Any] = [nv.Perceptron(), nv.Pocket(), nv.MaxMargin()]
+    for model in estimators:
         with pytest.raises(ValueError, match="encode"):
             model.fit(X, [0, 1, 1])
         with pytest.raises(ValueError, match="X has 3 rows, but y has 2 labels"):
