@@ -151,6 +151,8 @@ def _check_labels_are_there(labels: Labels) -> None:
         missing = np.isnat(labels) if labels.dtype.kind in "mM" else labels != labels
     if missing.any():
         raise ValueError(f"y has no label in row {int(np.argmax(missing))}.")
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise ValueError(f"y is infinite in row {int(np.argmax(np.isinf(labels)))}.")
     if large.any():
         row = int(np.argmax(large))
         raise ValueError(
