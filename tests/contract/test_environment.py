@@ -133,9 +133,9 @@ def test_an_interrupted_fit_is_usable(options: dict[str, object]) -> None:
         (np.array([[2**53 + 1, 0], [0, 1]]), "row 0, column 0, which float64 cannot hold"),
         (sp.csr_array(np.array([[0, 1], [0, 2**60 + 1]])), "row 1, column 1, which float64"),
         ([[1, 2], [3, 2**70 + 1]], "row 1, column 1, which float64 cannot hold"),
-        (pd.DataFrame({"a": [1, 2**53 + 1], "b": [0.5, 1.0]}), "row 1, column 0, which float64"),
-        (np.array([["2020-01-01"], ["2021-01-01"]], dtype="datetime64[D]"), "dates .*encode"),
-        (np.array([[1], [2]], dtype="timedelta64[s]"), "durations .*encode"),
+        (pd.DataFrame({"a": [1, 2**53 + 1], "b": [0.5, 1.0]}), r"row 1, column 0 \('a'\), which"),
+        (np.array([["2020-01-01"], ["2021-01-01"]], dtype="datetime64[D]"), "dates .*since a date"),
+        (np.array([[1], [2]], dtype="timedelta64[s]"), "durations .*since a date"),
     ],
     ids=str,
 )

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import novikoff as nv
+from novikoff.core.scaling import Scaling
 from novikoff.report.estimate import clopper_pearson, estimate_errors
-from novikoff.report.scaling import Scaling
 from novikoff.report.study import Options, study
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -39,7 +39,7 @@ def test_the_rule_of_a_scaled_run_is_proved_for_the_features_as_given(
     X = rng.normal(size=(60, 4)) * [1.0, 1e-4, 1e4, 0.0] + [0.0, 0.0, 0.0, 7.0]
     y = np.where(X @ [1.0, 1e4, 1e-4, 0.0] > 0.0, "p", "n")
     rows = sp.csr_array(X) if sparse else X
-    found = study(rows, y, Options(fit_intercept=fit_intercept))
+    found = study(rows, y, Options(fit_intercept=fit_intercept, model="perceptron"))
     case, run = found.cases[0], found.run
     assert run is not None
     assert case.scaled is not None
@@ -55,7 +55,7 @@ def test_the_rule_of_a_scaled_run_is_proved_for_the_features_as_given(
 def test_a_rule_that_does_not_survive_the_way_back_is_not_used(seed: int) -> None:
     """Far from the origin, the bias of the mapped rule loses what tells the rows apart."""
     rows = np.random.default_rng(seed).integers(0, 64, (30, 3)) / 8.0
-    found = study(1e15 + rows, rows @ [1.0, 2.0, -1.0] > 4.0)
+    found = study(1e15 + rows, rows @ [1.0, 2.0, -1.0] > 4.0, Options(model="perceptron"))
     assert found.run is not None
     assert found.run.clean
     assert found.rule == ("perceptron" if found.run.returned else "largest margin")
@@ -90,10 +90,25 @@ def test_a_mapped_matrix_is_scaled_on_disk(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.asarray(scaled), scaling.apply(X))
 
 
+def test_the_perceptron_goes_on_by_work_not_by_a_small_number_of_epochs() -> None:
+    """Two rows near each other need 27,000 epochs: a second or so. Work is counted, not timed."""
+    near, y = np.array([[100.0], [101.0]]), np.array([0, 1])
+    found = study(near, y, Options(scale="none"))
+    assert found.run is not None
+    assert (found.run.clean, found.run.epochs > 20_000) == (True, True)
+    for order in ("permuted", "max_residual"):  # a step of the latter looks at all rows
+        found = study(XOR, y[[0, 1, 1, 0]], Options(verdict=False, order=order))
+        assert found.run is not None
+        assert 10_000 < found.run.epochs < 200_000
+    large = study(np.ones((2000, 500)), np.arange(2000) % 2, Options(verdict=False))
+    assert large.run is not None
+    assert 20 <= large.run.epochs < 1000
+
+
 def test_the_positive_class_turns_the_sides_not_the_answer() -> None:
     y = np.array(["no", "no", "no", "yes"])
     found = study(XOR, y)
-    assert (found.kinds, found.rule) == (["separable"], "perceptron")
+    assert (found.kinds, found.rule) == (["separable"], "largest margin")
     assert found.run is not None
     assert found.run.clean
     assert found.run.mistakes <= (found.cases[0].verdict.mistake_bound or 0)

@@ -27,12 +27,20 @@ _CHARACTERS_AT_ONCE: Final = 1 << 20
 @click.option(
     "--scores", is_flag=True, help="Also the score of each class; for two, its sign decides."
 )
+@click.option("--differing", is_flag=True, help="Only the rows whose label is another, and that "
+              "label.")  # fmt: skip
 @click.option("--missing", type=click.Choice(["drop"]), help="Leave out rows with missing values.")
 @click.option("--out", "-o", type=click.Path(), default="-", metavar="FILE",
               help="Where the CSV goes. Default: standard output.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def command(
-    model: str, data: str, scores: bool, missing: str | None, out: str, force: bool
+    model: str,
+    data: str,
+    scores: bool,
+    differing: bool,
+    missing: str | None,
+    out: str,
+    force: bool,
 ) -> None:
     """Predict a label for every row of DATA (- is standard input), as CSV.
 
@@ -61,7 +69,7 @@ def command(
         recipe=Recipe.from_json(record.preprocessing),
         classes=record.model.classes.tolist(),
     )
-    found = Predictions(record, reader, scores)
+    found = Predictions(record, reader, scores, differing)
     if out != "-":
         with shown() as show, AtomicFile(out, force=force) as file:
             _each(found, lambda text: file.write(text.encode()), show)

@@ -9,7 +9,7 @@ refused with a sentence. NaN and infinity are found by `problem.pose`, which loo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Label: TypeAlias = str | int | float | bool
 Labels: TypeAlias = npt.NDArray[Any]
-Place: TypeAlias = Callable[[int, int], tuple[int, int]]
+Place: TypeAlias = Callable[[int, int], tuple[int, int | str]]
 
 # Every integer up to this one is a float64.
 MOST_EXACT = 1 << 53
+_NUMBERS_FOR_DATES = "turn them into numbers first, such as days since a date"
 
 
 @dataclass(frozen=True)
@@ -58,16 +59,21 @@ def check_matrix(X: object) -> Floats | sp.csr_array:
         ...
     ValueError: X contains 'two' in row 0, column 1, which is not a number: encode it first.
     """
+    if X is None:
+        raise ValueError("X is missing: a table of numbers is needed.")
     if np.ma.is_masked(X):
         raise ValueError("X is masked in places: remove or impute what is missing first.")
     if hasattr(X, "tocsr") and hasattr(X, "shape"):
-        return _from_sparse(X)
+        return _not_empty(_from_sparse(X))
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        return _from_frame(X)
+        return _not_empty(_from_frame(X))
     dense = _plain_array(X)
     if dense.ndim != 2:
-        raise ValueError(f"X has {dense.ndim} dimension(s), but a table has two.")
-    floats: Any = np.ascontiguousarray(_as_floats(dense))
+        raise ValueError(
+            f"X has {dense.ndim} dimension(s), but a table has two. Reshape your data: "
+            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        )
+    floats: Any = np.ascontiguousarray(_as_floats(_not_empty(dense)))
     return floats
 
 
@@ -113,6 +119,16 @@ if labels tell which row is which, or y.to_numpy() if the order does.
             "Take y.loc[X.index] if labels tell which row is which, or y.to_numpy() if the order "
             "does."
         )
+
+
+def _not_empty(X: Any) -> Any:
+    """X, which must have a row and a column."""
+    n, d = X.shape
+    if n == 0:
+        raise ValueError(f"X has no rows (shape=(0, {d})): there is nothing to separate.")
+    if d == 0:
+        raise ValueError(f"X has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
+    return X
 
 
 def check_labels(y: object) -> Labels:
@@ -189,6 +205,8 @@ def _check_labels_are_there(labels: Labels) -> None:
         missing = np.isnat(labels) if labels.dtype.kind in "mM" else labels != labels
     if missing.any():
         raise ValueError(f"y has no label in row {int(np.argmax(missing))}.")
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise ValueError(f"y is infinite in row {int(np.argmax(np.isinf(labels)))}.")
     if large.any():
         row = int(np.argmax(large))
         raise ValueError(
@@ -248,7 +266,8 @@ def _from_frame(frame: Any) -> Floats:
             parts.append(np.where(codes < 0, math.nan, codes == levels))
             continue
         values = np.asarray(column.to_numpy())[:, None]
-        parts.append(_as_floats(values, lambda i, _, j=j: (i, j)))  # type: ignore[misc]
+        named = f"{j} ({column.name!r})"
+        parts.append(_as_floats(values, lambda i, _, c=named: (i, c)))  # type: ignore[misc]
     out = np.empty((frame.shape[0], sum(part.shape[1] for part in parts)))
     return np.concatenate(parts, axis=1, out=out) if parts else out
 
@@ -275,11 +294,15 @@ def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
     if kind == "O":
         return _from_objects(values, place)
     if kind not in "biuf":
-        what = {"m": "durations", "M": "dates", "c": "complex numbers"}.get(kind, "text")
         where = f" in column {place(0, 0)[1]}" if values.size > 0 else ""
-        raise ValueError(
-            f"X contains {what} ({values.dtype}){where}, not real numbers: encode them first."
-        )
+        if kind == "c":
+            raise ValueError(
+                f"Complex data not supported: X contains {values.dtype}{where}; give real and "
+                "imaginary parts columns of their own."
+            )
+        what = {"m": "durations", "M": "dates"}.get(kind, "text")
+        advice = _NUMBERS_FOR_DATES if kind in "mM" else "encode them first"
+        raise ValueError(f"X contains {what} ({values.dtype}){where}, not numbers: {advice}.")
     wide = values.astype(np.float64)
     if kind == "f":
         rounded = (wide != values) & (values == values)
@@ -297,10 +320,11 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
         number = math.nan if value is None or _is_missing(value) else value
         row, column = place(i, j)
         if not isinstance(number, Real | np.bool_):
-            raise ValueError(
-                f"X contains {value!r} in row {row}, column {column}, which is not a number: "
-                "encode it first."
-            )
+            where = f"X contains {value!r} in row {row}, column {column}"
+            if isinstance(value, Collection) and not isinstance(value, str | bytes):
+                raise TypeError(f"{where}: the argument must be free of strings, only numbers.")
+            advice = _NUMBERS_FOR_DATES if hasattr(value, "isoformat") else "encode it first"
+            raise ValueError(f"{where}, which is not a number: {advice}.")
         try:
             out[i, j] = float(number)
         except OverflowError:
@@ -310,7 +334,7 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
     return out
 
 
-def _not_exact(value: object, row: int, column: int) -> ValueError:
+def _not_exact(value: object, row: int, column: int | str) -> ValueError:
     return ValueError(
         f"X contains {value} in row {row}, column {column}, which float64 cannot hold exactly."
     )

@@ -140,8 +140,13 @@ def find_column(source: str, names: Sequence[str], column: str | int, option: st
         if column in names:
             return list(names).index(column)
         if not _COLUMN_NUMBER.fullmatch(column):
-            near = difflib.get_close_matches(column, names[:1000], n=1)
-            hint = f"did you mean {quoted(near[0])}?" if near else f"there are {listed(names)}."
+            folded = {name.casefold(): name for name in reversed(names[:1000])}
+            near = difflib.get_close_matches(column.casefold(), folded, n=1)
+            hint = (
+                f"did you mean {quoted(folded[near[0]])}?"
+                if near
+                else f"there are {listed(names)}."
+            )
             raise DataError(f"{source} has no column {quoted(column)} ({option}); {hint}")
     number = int(column)
     if not 1 <= abs(number) <= len(names):

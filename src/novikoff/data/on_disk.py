@@ -61,6 +61,11 @@ class ArrayFolder:
             self.path = Path(f"{self._final}.{os.getpid()}")
         atexit.register(self.remove)
 
+    @property
+    def temporary(self) -> bool:
+        """Whether it goes with the process."""
+        return self._final is None
+
     def load(self) -> Dataset | None:
         """The dataset, if it is there already."""
         if self._final is None:

@@ -29,7 +29,7 @@ from novikoff.data.pairs import PairRows, may_be_named
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, Source, shown
-from novikoff.data.values import check_classes
+from novikoff.data.values import check_classes, seems_continuous
 
 _DEFAULT: Final = ReadOptions()
 _ON_DISK: Final = ("X", "data", "indices")
@@ -200,8 +200,18 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         if reader.request.recipe is None:
             advice = "; choose the label with --label" if recipe.family == "table" else ""
             check_classes(y, reader.source, label, advice)
+            if seems_continuous(y):
+                notes.append(
+                    f"the label {quoted(label)} has {len(keys):,} different numbers, and each is "
+                    "taken for a class: if it is a measurement, compare it with a threshold first"
+                )
     elif label is not None:
         notes.append(f"labels are missing in column {quoted(label)}: it is not used")
+    if folder is not None and folder.temporary:
+        notes.append(
+            "the rows lie in arrays on disk that go when this command ends; with --cache DIR they "
+            "are kept, and the next command that reads the same data need not parse it again"
+        )
     at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
     data = Dataset(
         matrix,

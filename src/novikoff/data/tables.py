@@ -15,7 +15,7 @@ from novikoff.data import cells as arrow_cells
 from novikoff.data import values
 from novikoff.data.cells import Truths, arrow, encode, is_numeric, is_text, to_numpy, values_of
 from novikoff.data.columns import ColumnRoles
-from novikoff.data.errors import DataError, argument, counted, place, quoted
+from novikoff.data.errors import DataError, argument, counted, listed, place, quoted
 from novikoff.data.missing import MissingValues
 from novikoff.data.options import Floats, Indices, Piece, Position, used_labels
 from novikoff.data.reader import Reader, Request
@@ -105,7 +105,7 @@ class TableReader(Reader):
             except DataError:
                 if self.request.labelled:
                     raise
-        features = [self._feature(k, columns[j], begin.row) for k, j in enumerate(roles.features)]
+        features = [self._feature(k, columns, begin.row) for k in range(len(roles.features))]
         X = self._matrix(features, n_rows)
         ids = None
         if roles.id is not None:
@@ -188,9 +188,10 @@ class TableReader(Reader):
             labels = labels.astype(np.bool_)
         return self.number_labels(labels, missing, first_row)
 
-    def _feature(self, k: int, cells: Any, first_row: int) -> Any:
+    def _feature(self, k: int, columns: Mapping[int, Any], first_row: int) -> Any:
         """A column of numbers, or for a column of text the code of each row's level."""
         position = self.roles.features[k]
+        cells = columns[position]
         if position in self.roles.one_hot or self._levels[k] is not None:
             return self._categories(k, cells, first_row)
         floats = self._floats(position, cells, first_row)
@@ -198,7 +199,15 @@ class TableReader(Reader):
             return floats
         if self.roles.every_text and is_text(cells.type):
             return self._categories(k, cells, first_row)
-        return self._refuse(position, cells, first_row)
+        others = [
+            self.names[j]
+            for j, levels in zip(self.roles.features[k + 1 :], self._levels[k + 1 :], strict=True)
+            if is_text(columns[j].type)
+            and j not in self.roles.one_hot
+            and levels is None
+            and self._floats(j, columns[j], first_row) is None
+        ]
+        return self._refuse(position, cells, first_row, others)
 
     def _floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """The column as numbers, NaN where there is none; None if it holds something else."""
@@ -289,8 +298,10 @@ class TableReader(Reader):
                 "the first column has no name: it is taken for the rows' names, not a feature"
             )
 
-    def _refuse(self, position: int, cells: Any, first_row: int) -> NoReturn:
-        """Say why a column is not a feature."""
+    def _refuse(
+        self, position: int, cells: Any, first_row: int, others: Sequence[str] = ()
+    ) -> NoReturn:
+        """Say why a column is not a feature, and which ``others`` of text are none either."""
         name = self.names[position]
         if not is_text(cells.type):
             dated = arrow("pyarrow.types").is_temporal(cells.type)
@@ -303,9 +314,13 @@ class TableReader(Reader):
             good = values.is_truth(text) if truths else values.is_number(text, self.decimal)
             if value is None or (self.raw and (good or values.is_missing(text))):
                 continue
+            more = ""
+            if others and self.request.recipe is None:
+                them = "is column" if len(others) == 1 else "are columns"
+                more = f"; so {them} {listed(others)}: --one-hot '*' takes all columns of text"
             raise DataError(
                 f"{place(self.source, row, name)} holds {quoted(text)}, which is {what}; "
-                f"{self._advice(name, cells, text)}."
+                f"{self._advice(name, cells, text)}{more}."
             )
         self._leave_out(name, "is text without values")
 

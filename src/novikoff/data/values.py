@@ -194,6 +194,15 @@ def check_classes(y: Labels, source: str, name: str, advice: str) -> None:
         )
 
 
+def seems_continuous(y: Labels) -> bool:
+    """Whether labels look like a measurement: many numbers, not all whole, or hardly repeated."""
+    try:
+        found = np.unique(y).astype(np.float64)  # a text file's numbers with a point are text here
+    except ValueError:
+        return False
+    return len(found) > 20 and (len(found) > len(y) / 5 or bool((found % 1 != 0).any()))
+
+
 class LabelReader:
     """Keys as labels of one kind, settled by the first of them, or by a model's classes.
 

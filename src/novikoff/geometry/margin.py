@@ -50,6 +50,22 @@ class Interval(NamedTuple):
         return (self.hi - self.lo) / self.hi if self.hi > 0.0 else 0.0
 
 
+def canonical(w: Vector, margin: float, *, free_bias: bool) -> Vector:
+    """w/(‖w‖·margin), so that rows at the distance ``margin`` have the scores ±1, as in an SVM.
+
+    The norm is that of the weights, and of the bias too unless it is free.
+
+    Examples
+    --------
+    >>> canonical(np.array([3.0, 4.0, 10.0]), 0.5, free_bias=True)
+    array([1.2, 1.6, 4. ])
+    """
+    measured = w[:-1] if free_bias else w
+    size = float(np.abs(measured).max())  # whatever it is, no square overflows
+    with np.errstate(all="ignore"):
+        return w / (size * float(np.linalg.norm(measured / size))) / margin
+
+
 def lower_bound(least: Fraction, w: Numbers) -> float:
     """least/‖w‖, rounded down, for a least product that is not below ``least``; 0 if it is < 0.
 

@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
@@ -25,13 +25,6 @@ Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
 ClassWeight: TypeAlias = Mapping[Hashable, float] | str | None
 
 LARGEST = float(np.finfo(np.float64).max)
-_FORM = {
-    "accept_sparse": "csr",
-    "accept_large_sparse": True,
-    "dtype": (np.float64, np.float32),
-    "order": "C",
-    "ensure_all_finite": False,  # `pose` looks, and names the place
-}
 
 
 class Rule(NamedTuple):
@@ -96,33 +89,31 @@ def check_rows_and_labels(
 ) -> tuple[Floats | SparseMatrix, Labels]:
     """X as in `check_rows`, and one label per row."""
     check_same_index(X, y)
-    rows, labels = check_rows(estimator, X, y, reset=reset)
+    rows = check_rows(estimator, X, y, reset=reset)
+    check_labels(y)
+    labels = column_or_1d(y, warn=True)
     check_classification_targets(labels)
+    if len(labels) != rows.shape[0]:
+        raise ValueError(f"X has {rows.shape[0]} rows, but y has {len(labels)} labels.")
     return rows, check_labels(labels)
 
 
 def check_rows(
     estimator: BaseEstimator, X: MatrixLike, *labels: npt.ArrayLike | None, reset: bool
 ) -> Any:
-    """X as a C-ordered or canonical CSR matrix of floats, no number rounded; and y, if given.
+    """X as `check_matrix` makes it, whose sentences are those of `separate` too.
 
-    Finiteness is checked by `pose`. scikit-learn trusts the arrays of a sparse matrix and turns
-    dates into numbers: `check_matrix` comes first there. Elsewhere it comes second, as
-    scikit-learn has its own sentences for tables that are none.
+    scikit-learn then looks at the number and names of the features, and at whether there is a y.
+    Finiteness is checked by `pose`.
     """
-    if hasattr(X, "tocsr"):
-        X = check_matrix(X)
-    kind = getattr(getattr(X, "dtype", None), "kind", None)
-    if kind in ("m", "M"):
-        check_matrix(X)
-    try:
-        found = validate_data(estimator, X, *labels, reset=reset, **_FORM)
-    except OverflowError:
-        check_matrix(X)  # names the number that is too large
-        raise
-    if kind != "f":
-        check_matrix(X)  # refuses numbers that the conversion has rounded
-    return found
+    rows = check_matrix(X)
+    validate_data(estimator, X, *labels, reset=reset, skip_check_array=True)
+    if rows.shape[1] != estimator.n_features_in_:  # categories have become columns of their own
+        raise ValueError(
+            "X has columns of categories, of which an estimator may see others next time: encode "
+            "them first, for instance by scikit-learn's OneHotEncoder."
+        )
+    return rows
 
 
 def check_classes(

@@ -18,7 +18,7 @@ from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import GeometricMargin
-from novikoff.geometry.margin import Interval
+from novikoff.geometry.margin import Interval, canonical
 from novikoff.geometry.separability import Verdict, decide
 from novikoff.learners.base import LinearLearner, one_or_each
 from novikoff.learners.inputs import (
@@ -192,16 +192,13 @@ class MaxMargin(LinearLearner):
         # the distance of two hulls, w = 2z/‖z‖², and the margin is ‖z‖/2.
         if isinstance(claim, GeometricMargin):
             w = np.array([float(value) for value in claim.w])
-            length = _norm(w[:-1])
         else:
             w = np.append(verdict.coef, verdict.intercept or 0.0)
-            length = _norm(w)
         rows, margin, whole = np.array(claim.rows), Interval(claim.lo, claim.hi), sum(claim.weights)
         shares = np.array([float(weight / whole) for weight in claim.weights])
-        order = np.argsort(rows)
+        order, w = np.argsort(rows), canonical(w, margin.hi, free_bias=free)
         with np.errstate(all="ignore"):
             dual = problem.signs[rows] * shares / margin.hi / margin.hi
-            w = w / length / margin.hi
         if not (np.isfinite(w).all() and w[:-1].any() and np.isfinite(dual).all()):
             raise ValueError(_BEYOND_FLOATS)
         if margin.relative_width > self.tol:
@@ -212,12 +209,6 @@ class MaxMargin(LinearLearner):
                 stacklevel=4,
             )
         return w, margin, part[rows[order]], dual[order], verdict
-
-
-def _norm(w: Vector) -> float:
-    """‖w‖, whatever its size."""
-    size = float(np.abs(w).max())
-    return size * float(np.linalg.norm(w / size))
 
 
 def _refuse(verdict: Verdict, labels: tuple[Label, Label | None], part: Indices) -> NoReturn:

@@ -19,8 +19,10 @@ from sklearn.utils.metaestimators import available_if
 from novikoff.core.counts import Trace
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.orders import BY_NAME, Order, named
-from novikoff.core.rows import Vector
+from novikoff.core.problem import Problem, products
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run
+from novikoff.core.scaling import Scaling, standardise
 from novikoff.core.single_step import learn_one, numbers_of
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.training import load_kernels, train
@@ -48,6 +50,7 @@ from novikoff.learners.inputs import (
     check_weights,
     class_factor,
     code_labels,
+    optional,
     seed_of,
     threads_of,
     words,
@@ -55,6 +58,7 @@ from novikoff.learners.inputs import (
 
 # So many votes are put together well within a second, after Ctrl-C.
 MOST_VOTES = 4_000_000
+_LIMITS = {Stop.EPOCHS: "max_epochs", Stop.UPDATES: "max_updates", Stop.SECONDS: "max_seconds"}
 
 
 def _streams(learner: OnlineLearner) -> bool:
@@ -62,6 +66,11 @@ def _streams(learner: OnlineLearner) -> bool:
         raise AttributeError(
             "The voted perceptron keeps the rows of all its updates and does not learn from "
             "a stream: use average='averaged'."
+        )
+    if learner.scale is not None:
+        raise AttributeError(
+            "scale='standard' needs all rows at once: a stream has no mean and variance before "
+            "it ends. Use scale=None on features that are scaled already."
         )
     return True
 
@@ -74,6 +83,7 @@ class OnlineLearner(LinearLearner):
 
     order: str | Order
     average: Literal[False, "averaged", "voted"]
+    scale: Literal["standard"] | None
     max_epochs: int | None
     max_updates: int | None
     max_seconds: float | None
@@ -103,6 +113,7 @@ class OnlineLearner(LinearLearner):
             lambda average: average is False or average in ("averaged", "voted"),
             "False, 'averaged' or 'voted'",
         ),
+        "scale": optional(words("standard")),
         "max_epochs": COUNT_OR_NONE,
         "max_updates": COUNT_OR_NONE,
         "max_seconds": SECONDS,
@@ -182,7 +193,15 @@ class OnlineLearner(LinearLearner):
             if weights is not None and not weights.any():
                 raise ValueError("All weights are zero: no row takes part.")
             wants_trace, reference = check_reference(self.trace, *shape, self.fit_intercept)
-            order = named(self.order)
+            if self.scale is not None and self.average == "voted":
+                raise ValueError(
+                    "The votes of average='voted' are not mapped back from scaled features: use "
+                    "average='averaged', or scale=None."
+                )
+            order, given, scaling = named(self.order), problem, None
+            if self.scale is not None:
+                problem, scaling = standardise(given)
+                start = None if start is None else scaling.forth(start)
             load_kernels(problem, blank.scheme, order)
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
             plan = Plan(
@@ -198,6 +217,12 @@ class OnlineLearner(LinearLearner):
             )
             run = train(problem, codes, blank.scheme, plan, start=start, weights=weights)
             model = LinearModel.trained(run, classes, blank.fit_intercept, self.multi_class)
+            returned = True
+            if scaling is not None:
+                model = scaling.back_model(model)
+                returned = not run.converged or _is_clean(
+                    model, given, codes, weights, plan.update.threshold
+                )
             hurried = limits.interrupted and model.n_updates > MOST_VOTES
             if self.average == "voted" and not hurried:
                 begin = np.zeros_like(model.W) if start is None else start
@@ -208,7 +233,8 @@ class OnlineLearner(LinearLearner):
                     )
                 ]
             self._hold(model)
-            self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
+            self._open, self.n_iter_ = False, run.epochs
+            self.converged_ = run.converged and returned
             counts = run.update_counts
             self.update_counts_ = counts.toarray()[0] if model.n_rules == 1 else counts
             self.__dict__.pop("trace_", None)
@@ -216,8 +242,16 @@ class OnlineLearner(LinearLearner):
                 self.trace_ = one_or_each(run.traces)
         if limits.interrupted:
             raise KeyboardInterrupt
-        if not self.converged_:
-            self._warn(run)
+        if not returned:
+            warnings.warn(
+                "The run on scaled features ended with a clean cycle, but in floats its rule does "
+                "not separate the rows as given: their numbers are large for their differences; "
+                "subtract a constant from each column.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        elif not self.converged_:
+            self._warn(run, given)
         return self
 
     @available_if(_streams)
@@ -381,17 +415,38 @@ class OnlineLearner(LinearLearner):
             print(f"epoch {run.epochs:,}: {run.updates:,} updates so far")
         return False
 
-    def _warn(self, run: Run) -> None:
-        reasons = sorted({str(stop) for stop in run.stops if stop is not Stop.CLEAN})
+    def _warn(self, run: Run, given: Problem) -> None:
+        stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
+        limits = {
+            Stop.EPOCHS: "max_epochs",
+            Stop.UPDATES: "max_updates",
+            Stop.SECONDS: "max_seconds",
+        }
+        more = " or ".join(limits[stop] for stop in stops if stop in limits)
+        advice = f", or the run need more time ({more})" if more else ""
+        unscaled = self.scale is None and Scaling.of(given.X, centre=self.fit_intercept).matters
+        hint = "With scale='standard' it is often far shorter. " if unscaled else ""
+        averaged = "" if self.average else " or average='averaged'"
         warnings.warn(
-            f"The {type(self).__name__} ended by {' and '.join(reasons)}, without a clean cycle: "
-            "the data may not be linearly separable, or need more epochs (max_epochs). "
-            "novikoff.separate tells which, with proof. Scaling the features to unit variance "
-            "often helps; if no rule is perfect, novikoff.Pocket or average='averaged' give a "
-            "better one than the last weights.",
+            f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle: "
+            f"the data may not be linearly separable{advice}. novikoff.separate tells which, with "
+            f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
+            "than the last weights.",
             ConvergenceWarning,
             stacklevel=3,
         )
+
+
+def _is_clean(
+    model: LinearModel, problem: Problem, codes: Indices, weights: Vector | None, threshold: float
+) -> bool:
+    """Whether every rule has every row that takes part beyond the threshold."""
+    for rule in range(model.n_rules):
+        own = problem.resigned(model.sides[codes, rule])
+        rows = own.taking_part(weights)
+        if not (products(own, model.W[:, rule])[rows] > threshold).all():
+            return False
+    return True
 
 
 def _plain(y: Hashable) -> Hashable:

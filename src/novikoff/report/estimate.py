@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices
-from novikoff.report.scaling import Matrix
+from novikoff.core.scaling import Matrix
 from novikoff.report.study import Labels, Options, Progress, study
 
 # Rows and columns.

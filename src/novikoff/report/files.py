@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -35,15 +35,16 @@ def write_file(path: str | os.PathLike[str], content: bytes, *, force: bool = Tr
     write_files({Path(path): content}, force=force)
 
 
-def write_files(contents: Mapping[Path, bytes], *, force: bool) -> None:
-    """Write several files, all of them before any gets its name.
+def write_files(contents: Mapping[Path, bytes | Iterable[bytes]], *, force: bool) -> None:
+    """Write several files, at once or by pieces, all of them before any gets its name.
 
     A full disk or a crash is thus known before a file that was there is replaced.
     """
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(AtomicFile(path, force=force)) for path in contents]
         for file, content in zip(files, contents.values(), strict=True):
-            file.write(content)
+            for part in [content] if isinstance(content, bytes) else content:
+                file.write(part)
             file.sync()
         with _without_interrupts():
             for file in files:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from novikoff.geometry.verdict_text import number
 from novikoff.report.pictures import CAPTIONS, Subject
 from novikoff.report.summary import Report
 from novikoff.report.text import lines
@@ -25,6 +26,7 @@ dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wr
 dd.table { font-family: ui-monospace, monospace; font-size: .85rem; white-space: pre;
            overflow-x: auto; }
 figure { margin: 0 0 1.6rem; } figcaption { color: #555; font-size: .9rem; }
+table { border-collapse: collapse; } td, th { text-align: left; padding: .05rem 1rem .05rem 0; }
 code { background: #f3f3f3; padding: .1rem .3rem; border-radius: .2rem; }
 footer { color: #666; font-size: .85rem; margin-top: 3rem; }
 @media print { body { margin: 0; max-width: none; } figure { break-inside: avoid; } }
@@ -35,13 +37,14 @@ _HEADLINES = {
     "inseparable": "No linear rule gets every row right.",
     "undecided": "Whether a linear rule gets every row right is not decided.",
 }
-_CLASSES_IN_TABLE, _GROUPS_LISTED = 40, 50
+_CLASSES_IN_TABLE, _GROUPS_LISTED, _WRONG_SHOWN = 40, 50, 10
 
 
 def page(report: Report, pictures: Mapping[Subject, str]) -> str:
     """The lines of the text, and ``pictures``, SVG elements of `novikoff.report.pictures`."""
     kind = report.kind or "perceptron"
-    body = "\n".join([*_head(report), *_facts(report), *_figures(pictures), *_foot(report)])
+    parts = _head(report), _facts(report), _wrong(report), _figures(pictures), _foot(report)
+    body = "\n".join(line for part in parts for line in part)
     title = escape(f"{report.data.source}: {kind}")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -69,6 +72,35 @@ def _facts(report: Report) -> Iterator[str]:
         style = ' class="table"' if table else ""
         yield f"<dt>{escape(heading)}</dt><dd{style}>{escape(text)}</dd>"
     yield "</dl>"
+
+
+def _wrong(report: Report) -> Iterator[str]:
+    """The rows that the rule gets wrong: the first of them, the rest folded."""
+    wrong = report.wrong
+    if wrong.count == 0:
+        return
+    yield "<h2>Rows that the rule gets wrong</h2>"
+    yield "<p>The farthest on the wrong side first: the place to look for wrong labels.</p>"
+    heading = ["row", *(["id"] if wrong.ids is not None else []), "label", "predicted", "distance"]
+    far = ["" if distance is None else number(distance) for distance in wrong.distances]
+    columns: list[Sequence[object]] = [wrong.rows, wrong.labels, wrong.predicted, far]
+    if wrong.ids is not None:
+        columns.insert(1, wrong.ids)
+    cells = [heading, *([str(cell) for cell in line] for line in zip(*columns, strict=True))]
+    yield _table(cells[: 1 + _WRONG_SHOWN])
+    more = cells[1 + _WRONG_SHOWN :]
+    if more:
+        listed = "" if len(cells) > wrong.count else f" of {wrong.count:,}"
+        yield f"<details><summary>{len(more):,} more{listed}</summary>"
+        yield f"{_table([heading, *more])}</details>"
+
+
+def _table(rows: list[list[str]]) -> str:
+    def line(tag: str, row: list[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
+
+    body = "".join(line("td", row) for row in rows[1:])
+    return f"<table>{line('th', rows[0])}{body}</table>"
 
 
 def _figures(pictures: Mapping[Subject, str]) -> Iterator[str]:

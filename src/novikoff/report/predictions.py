@@ -27,6 +27,7 @@ class Predictions:
     record: ModelRecord
     reader: RowStream
     scores: bool = False  # whether they are wanted
+    only_differing: bool = False  # rows whose label is another than predicted, with that label
     rows: int = 0  # predicted so far
     labelled: int = 0  # of them, those with a label that the model could give
     differing: int = 0  # of those, the ones with another label than it gives
@@ -40,6 +41,10 @@ class Predictions:
         with self.reader:
             for piece in self.reader.pieces():
                 yield "" if piece is None else self._lines(piece)
+        if self.only_differing and self.labelled == 0:
+            raise DataError(
+                f"{self.reader.source} has no label that the model could give: none can differ."
+            )
 
     def notes(self) -> list[str]:
         """What is to be said when all rows have been predicted."""
@@ -64,18 +69,23 @@ class Predictions:
             raise
         scores = model.decision(piece.X) if self.scores else np.empty((len(labels), 0))
         scores = scores.reshape(len(labels), -1)
-        self._compare(labels, piece)
+        given = self._compare(labels, piece)
         name, rows = ("row", piece.rows.tolist()) if piece.ids is None else ("id", piece.ids)
         writer = csv.writer(out, lineterminator="\n")
         if self.rows == 0:
             classes = model.classes.tolist()[len(model.classes) - scores.shape[1] :]
-            writer.writerow([name, "prediction", *(f"score_{label}" for label in classes)])
-        for row, label, values in zip(rows, labels, scores.tolist(), strict=True):
-            writer.writerow([row, label, *map(repr, values)])
+            heading = [name, "label", "prediction"] if self.only_differing else [name, "prediction"]
+            writer.writerow([*heading, *(f"score_{label}" for label in classes)])
+        for row, was, label, values in zip(rows, given, labels, scores.tolist(), strict=True):
+            if not self.only_differing:
+                writer.writerow([row, label, *map(repr, values)])
+            elif was not in (None, label):
+                writer.writerow([row, was, label, *map(repr, values)])
         self.rows += len(labels)
         return out.getvalue()
 
-    def _compare(self, labels: list[object], piece: Piece) -> None:
+    def _compare(self, labels: list[object], piece: Piece) -> list[object]:
+        """Count what differs; the label of each row as it was given, or None."""
         rest = (self.record.data or {}).get("rest")
         known = set(self.record.model.classes.tolist())
         given = [label if rest is None or label in known else rest for label in piece.labels]
@@ -83,6 +93,7 @@ class Predictions:
             if code >= 0:
                 self.labelled += 1
                 self.differing += label != given[code]
+        return [None if code < 0 else given[code] for code in piece.codes.tolist()]
 
     def _refuse(self, piece: Piece) -> None:
         """Raise an error that names the first row whose score is beyond float64."""

@@ -1,9 +1,10 @@
 """The main job: decide, learn, fall back on the rule with the fewest mistakes.
 
 1. Each class against the rest (or the one against the other): is it separable? With proof.
-2. If all are: the perceptron, on standardised features. Its rule is mapped back to the features
-   as given, and its signs are proved there. Where it is not clean within its epochs, or its rule
-   does not survive the way back, the hyperplane of the largest margin is the model.
+2. If all are: the perceptron, on standardised features, to show the theorem. Its rule is mapped
+   back to the features as given, and its signs are proved there. The model is the hyperplane of
+   the largest margin, which errs less on unseen rows; or the perceptron's, if that is asked for,
+   it is clean within its epochs and survives the way back.
 3. If not: the pocket, with a proved bound on how much better any rule could be.
 
 X is checked once, labels are coded once, X is hashed once, and one `Problem` is handed down.
@@ -26,14 +27,15 @@ import numpy.typing as npt
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
+from novikoff.core.scaling import Matrix, standardise
 from novikoff.core.schemes import labels_of, scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns, Label, check_labels, check_matrix, plain_label
-from novikoff.report.scaling import Matrix, Scaling
 
 if TYPE_CHECKING:
+    from novikoff.core.orders import Order
     from novikoff.geometry.certificate import Certificate
-    from novikoff.geometry.checker import MatrixDigest
+    from novikoff.geometry.checker import GeometricMargin, MatrixDigest
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.fewest_mistakes import FewestMistakes
     from novikoff.geometry.margin import Interval
@@ -46,8 +48,10 @@ Progress: TypeAlias = "Callable[[str, Interval | None], None]"
 # Makes a context in which kernels are loaded and compiled.
 Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
-# The perceptron looks at about this many entries of X, within these numbers of epochs.
-ENTRIES_SEEN, MIN_EPOCHS, MAX_EPOCHS = 1_000_000_000, 20, 10_000
+# The perceptron's work without --epochs: about two seconds on a common machine. It is counted, not
+# timed, so that the same data and seed give the same bits: so much for each epoch, row and entry.
+WORK, WORK_OF_EPOCH, WORK_OF_ROW, WORK_OF_ENTRY = 1_200_000_000, 20_000, 50, 3
+MIN_EPOCHS = 20
 # Up to this many classes are also told apart pair by pair, where X has no more entries than this.
 MAX_PAIRED_CLASSES, MAX_PAIRED_ENTRIES = 30, 1 << 25
 POCKET_UPDATES = 10_000
@@ -63,7 +67,7 @@ class Options:
     fit_intercept: bool = True
     positive: Hashable = None  # a label: this class against all others
     order: str = "permuted"  # of the perceptron, as are epochs, seed, average and scale
-    epochs: int | None = None  # None: 10,000, fewer for large data
+    epochs: int | None = None  # None: about two seconds
     seed: int = 0
     budget: float | None = None  # seconds, loading and compiling not counted
     verdict: bool = True  # else only the perceptron runs
@@ -72,6 +76,7 @@ class Options:
     scale: Literal["standard", "none"] = (
         "standard"  # features of mean 0 and variance 1, or as given
     )
+    model: Literal["margin", "perceptron"] = "margin"  # of separable data
 
 
 _DEFAULT = Options()
@@ -92,6 +97,19 @@ class Case:
     def least_errors(self) -> int | None:
         """No hyperplane makes fewer mistakes: proved."""
         return None if self.bound is None else int(self.bound.bound)
+
+    @property
+    def gap(self) -> GeometricMargin | None:
+        """The hyperplane of the largest margin with a free bias, if it is known."""
+        proof = self.verdict.certificate
+        return None if proof is None else proof.geometric_margin
+
+    def turned(self, w: Vector) -> Vector:
+        """Weights of this case for the model's positive class: the later one of two."""
+        if self.negative is None:
+            return w
+        larger = np.unique(np.array([self.positive, self.negative]))[-1]
+        return w if larger == np.asarray(self.positive) else -w
 
 
 @dataclass(frozen=True)
@@ -147,6 +165,9 @@ class Study:
     rule: str  # "perceptron", "average", "largest margin" or "fewest mistakes"
     pocket: list[FewestMistakes]  # how each rule of a model of fewest mistakes came about
     problem: Problem  # the rows that the perceptron saw, signed for two classes
+    predicted: Indices  # the class that the model gives each row
+    distances: Vector  # how far each row is on its label's side of the rule that it is worst at
+    margins: list[float]  # the distance of the nearest row to each rule, below 0 if it errs
     confusion: Indices  # rows of each class (down) that the model gives to each class (across)
     duplicates: list[Indices]  # identical rows with different labels
     sha256: str = ""  # the digest of rows and classes
@@ -190,6 +211,29 @@ class Study:
         return [case.verdict.kind for case in self.cases]
 
     @property
+    def wrong(self) -> Indices:
+        """The rows to which the model gives another label, the farthest on the wrong side first."""
+        rows = np.flatnonzero(self.predicted != self.codes)
+        return rows[np.argsort(self.distances[rows], kind="stable")]
+
+    @property
+    def multipliers(self) -> dict[int, float]:
+        """The λ of rows that carry a margin or a contradiction, as shares of the sum of all λ.
+
+        Of several classes, the largest share.
+        """
+        shares = dict[int, float]()
+        for case in self.cases:
+            proof, gap = case.verdict.certificate, case.gap
+            weights = {} if proof is None else proof.weights
+            if gap is not None:
+                weights = dict(zip(gap.rows, gap.weights, strict=True))
+            whole = sum(weights.values())
+            for row, weight in weights.items():
+                shares[row] = max(shares.get(row, 0.0), float(weight / whole))
+        return shares
+
+    @property
     def imperfect(self) -> bool:
         """Whether it is proved that no rule is perfect."""
         return any(kind in ("quasi-separable", "inseparable") for kind in self.kinds)
@@ -210,19 +254,42 @@ class Study:
         """The best rule that was found, and what it is."""
         if self.options.verdict:
             self._decide()
-        if not self.imperfect:
+        separable, margin = set(self.kinds) == {"separable"}, self.options.model == "margin"
+        if not self.imperfect and (self.options.proofs or not (separable and margin)):
             model, run = self._run_perceptron(loading)
-            if not self.cases or (run.clean and run.returned):
+            clean = not self.cases or (run.clean and run.returned)
+            if clean and not (separable and margin):
                 return "average" if self.options.average else "perceptron", model
-            if set(self.kinds) == {"separable"}:
-                W = np.column_stack([separator(case, case.verdict) for case in self.cases])
-                return "largest margin", self._model(W, "ovr")
+        if separable:
+            return "largest margin", self._model(self._widest(), "ovr")
         return "fewest mistakes", self._fill_pocket(loading)
+
+    def _widest(self) -> Vector:
+        """The hyperplanes of the largest margin, with a free bias; scores ±1 on the nearest rows.
+
+        Where floats lose one of them, the verdict's own, whose signs are proved.
+        """
+        from novikoff.geometry.margin import canonical
+
+        rules = []
+        for case in self.cases:
+            claim = case.gap
+            if claim is None:
+                margin, w = case.verdict.margin.hi, separator(case, case.verdict)
+            else:
+                margin, w = claim.hi, case.turned(np.array([float(value) for value in claim.w]))
+            rules.append(canonical(w, margin, free_bias=claim is not None))
+        W = np.column_stack(rules)
+        if self._separates(W):
+            return W
+        return np.column_stack([separator(case, case.verdict) for case in self.cases])
 
     def _sum_up(self) -> None:
         """Count what the model does, and list what contradicts every model."""
-        n = len(self.classes)
-        pairs = np.bincount(self.codes * n + self._predicted(self.model), minlength=n * n)
+        n, scores = len(self.classes), self.model.scores(self._as_given.X)
+        self.predicted = self.model.scheme.choose(scores)
+        self._measure(scores)
+        pairs = np.bincount(self.codes * n + self.predicted, minlength=n * n)
         self.confusion = pairs.reshape(n, n)
         if n == 2:
             self.problem = self.problem.resigned(self._scheme.sides[self.codes, 0])
@@ -234,6 +301,19 @@ class Study:
         if self.options.proofs and self._digest is not None:
             codes = self.codes.astype("<i8").tobytes()
             self.sha256 = hashlib.sha256(self._digest.root.encode() + codes).hexdigest()
+
+    def _measure(self, scores: Vector) -> None:
+        """The distance y·f(x)/‖w‖ of each row to each rule that its label has a side of."""
+        W = self.model.decisive()[:-1]
+        largest = np.abs(W).max(axis=0)
+        self.distances, self.margins = np.full(len(scores), np.inf), []
+        for k, sides in enumerate(self.model.sides.T):
+            signs = sides[self.codes]
+            with np.errstate(all="ignore"):  # a rule without weights has no hyperplane
+                length = largest[k] * np.linalg.norm(W[:, k] / largest[k])
+                own = np.where(signs == 0, np.inf, signs * scores[:, k] / length)
+            self.margins.append(float(own.min()))
+            self.distances = np.minimum(self.distances, own)
 
     def _decide(self) -> None:
         """The verdict on each class that is asked about."""
@@ -274,7 +354,7 @@ class Study:
 
     def _run_perceptron(self, loading: Loading) -> tuple[LinearModel, Run]:
         """The perceptron from zero weights, its rule for the features as given."""
-        options, X, scaling = self.options, self._as_given.X, None
+        options, scaling = self.options, None
         self._tell("loading", None)
         with self._clock.standing_still():
             from novikoff.core import orders, updates
@@ -284,17 +364,16 @@ class Study:
         began, stopped = time.perf_counter(), self._clock.stopped
         order = orders.named(options.order)
         if options.scale == "standard":
-            scaling = Scaling.of(X, centre=options.fit_intercept)
-            self.problem = pose(scaling.apply(X), self._as_given.signs, options.fit_intercept)
+            self.problem, scaling = standardise(self._as_given)
         with self._clock.standing_still(), loading():
             load_kernels(self.problem, self._scheme, order)
         self._tell("perceptron", None)  # Ctrl-C is lost inside the compiler, and heard here
-        affordable = ENTRIES_SEEN // self._size()
-        epochs = options.epochs or int(np.clip(affordable, MIN_EPOCHS, MAX_EPOCHS))
+        limits = self._affordable(order)
+        limits.seconds = self._clock.left(0.5).seconds
         plan = Plan(
             update=updates.perceptron(),
             order=order,
-            limits=Limits(epochs=epochs, seconds=self._clock.left(0.5).seconds),
+            limits=limits,
             seed=options.seed,
             average=options.average,
             threads=_threads(),
@@ -303,8 +382,7 @@ class Study:
         seconds = time.perf_counter() - began - (self._clock.stopped - stopped)
         model = LinearModel.trained(trained, self._labels, options.fit_intercept)
         if scaling is not None:
-            blank = np.empty((0, model.n_rules))
-            model = replace(model, W=scaling.back(model.decisive()), weighted=blank)
+            model = scaling.back_model(model)
         clean = bool(trained.converged)
         returned = not self.cases or not clean or self._separates(model.W)
         self.run = Run(
@@ -313,6 +391,17 @@ class Study:
         if scaling is not None and options.proofs:
             self.cases = [self._with_scaled(case) for case in self.cases]
         return model, self.run
+
+    def _affordable(self, order: Order) -> Limits:
+        """The epochs asked for, or about two seconds: of updates, where each looks at all rows."""
+        from novikoff.core.orders import Greedy
+
+        if self.options.epochs is not None:
+            return Limits(epochs=self.options.epochs)
+        n, n_rules = len(self.codes), self._scheme.sides.shape[1]
+        cycle = n * WORK_OF_ROW + self._size() * n_rules * WORK_OF_ENTRY
+        updates = WORK // cycle + MIN_EPOCHS if isinstance(order, Greedy) else None
+        return Limits(max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates)
 
     def _separates(self, W: Vector) -> bool:
         """Whether every rule has every row as given strictly on its side: proved."""
@@ -470,11 +559,8 @@ def separator(case: Case, verdict: Verdict) -> Vector:
     if verdict.coef is None or verdict.intercept is None:
         raise ValueError("Without a hyperplane there are no weights.")
     w = np.append(verdict.coef, verdict.intercept)
-    w = np.ldexp(w, -int(np.frexp(np.abs(w).max())[1]))  # a power of two: the signs stay proved
-    if case.negative is None:
-        return w
-    larger = np.unique(np.array([case.positive, case.negative]))[-1]
-    return w if larger == np.asarray(case.positive) else -w
+    # Scaled by a power of two, so that the signs stay proved.
+    return case.turned(np.ldexp(w, -int(np.frexp(np.abs(w).max())[1])))
 
 
 def check_width(n_features: int) -> None:

@@ -40,6 +40,15 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class WrongRows(Rows):
+    """Rows that the model gets wrong: their labels, and how far they are on their side."""
+
+    labels: list[Label]
+    predicted: list[Label]
+    distances: list[float | None]
+
+
+@dataclass(frozen=True)
 class Report:
     """All that a person or a program is told of a study; ``files`` are those that were written."""
 
@@ -83,6 +92,18 @@ class Report:
         numbers: list[int] = self.data.rows[first].tolist()
         return Rows(len(rows), numbers, None if ids is None else [ids[i] for i in first])
 
+    @property
+    def wrong(self) -> WrongRows:
+        """The rows that the model gets wrong, the farthest on the wrong side first."""
+        found, classes = self.found, self.found.classes
+        listed = found.wrong[:_MAX_LISTED]
+        return WrongRows(
+            **vars(self.rows(found.wrong)),
+            labels=[classes[code] for code in found.codes[listed].tolist()],
+            predicted=[classes[code] for code in found.predicted[listed].tolist()],
+            distances=[_finite(distance) for distance in found.distances[listed].tolist()],
+        )
+
     def to_json(self) -> str:
         """The report as JSON."""
         found, data, duplicates = self.found, self.data, self.found.duplicates
@@ -104,7 +125,9 @@ class Report:
             "perceptron": found.run and asdict(found.run),
             "model": {
                 "rule": found.rule,
+                "margins": [_finite(margin) for margin in found.margins],
                 "errors": found.errors,
+                "wrong": asdict(self.wrong),
                 "confusion": found.confusion.tolist(),
             },
             "duplicates": {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from novikoff.data.errors import counted
 from novikoff.geometry import verdict_text
-from novikoff.geometry.verdict_text import SHOWN, bound, interval, some
+from novikoff.geometry.verdict_text import SHOWN, bound, interval, number, some
 
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
@@ -30,6 +31,7 @@ def lines(report: Report, *, classes: int = SHOWN, groups: int = 5) -> Iterator[
     yield from _perceptron(report)
     yield from _mistakes(report, classes)
     yield from _duplicates(report, groups)
+    yield from _rule(report)
     yield from _files(report)
 
 
@@ -88,7 +90,7 @@ def _case(report: Report, case: Case) -> Iterator[tuple[str, str]]:
 
 
 def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
-    run, rule = report.found.run, report.found.rule
+    run, rule, cases = report.found.run, report.found.rule, report.found.cases
     if run is None:
         return
     counts = (
@@ -97,16 +99,31 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
     standard = run.scale == "standard"
     if standard:
         counts += ", on standardised features"
-    if rule == "average":
-        counts += ": the model is the average of its weights"
+    if rule == "largest margin" and not run.clean:
+        counts += "; --epochs lets it go on"
     yet = "" if run.clean else "not yet " if rule == "largest margin" else "not "
     yield "perceptron", f"{yet}clean after {counts}"
-    if rule == "largest margin":
-        hint = "" if standard or run.clean else " (standardised features often need fewer)"
-        lost = "" if run.returned else "in floats its rule does not separate the rows as given; "
-        yield "", f"{lost}the model is the hyperplane of the largest margin{hint}"
-    elif standard and run.clean and report.found.cases and rule == "perceptron":
+    if not run.returned:
+        yield "", "in floats its rule, mapped back, does not separate the rows as given"
+    elif standard and run.clean and cases:
         yield "", "its rule, mapped back to the features as given, has every row right: proved"
+
+
+def _rule(report: Report) -> Iterator[tuple[str, str]]:
+    found = report.found
+    name = {
+        "largest margin": "the hyperplane of the largest margin, as an SVM's"
+        if len(found.classes) == 2
+        else "for each class the hyperplane of the largest margin, as an SVM's",
+        "perceptron": "the perceptron's",
+        "average": "the average of the perceptron's weights",
+        "fewest mistakes": "the one with the fewest mistakes that was found",
+    }[found.rule]
+    if found.rule == "largest margin" and found.options.model == "perceptron":
+        name += " (the perceptron's does not have every row right)"
+    nearest = min(found.margins)
+    away = f"; the nearest row is {number(nearest)} from it" if 0 < nearest < math.inf else ""
+    yield "rule", f"{name}{away}"
 
 
 def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
@@ -120,6 +137,7 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     elif least:
         text += f"; proved: every hyperplane makes at least {least:,}"
     yield "mistakes", text
+    yield "", f"rows {rows_text(report.wrong)}, the farthest on the wrong side first"
     yield from _confusion(report, most)
 
 
@@ -159,5 +177,6 @@ def _files(report: Report) -> Iterator[tuple[str, str]]:
             f"{guess.errors:,} errors on {guess.rows:,} unseen rows ({guess.rate:.1%}; 95 % "
             f"interval {guess.low:.1%} to {guess.high:.1%}), {guess.method}",
         )
-    others = [f"   {name}  {files[name]}" for name in ("certificate", "plot") if files.get(name)]
-    yield "model", (files.get("model") or "not written") + "".join(others)
+    others = ("certificate", "plot", "rows")
+    written = "".join(f"   {name}  {files[name]}" for name in others if files.get(name))
+    yield "model", (files.get("model") or "not written") + written

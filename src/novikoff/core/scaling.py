@@ -7,14 +7,15 @@ perceptron runs on standardised features, while every claim is about the feature
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from novikoff.core.problem import stretches
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.problem import Problem, pose, stretches
 from novikoff.core.rows import Floats, SparseMatrix, Vector
 
 Matrix: TypeAlias = "Floats | SparseMatrix"
@@ -60,12 +61,38 @@ class Scaling:
             scaled[first:last] = (X[first:last] - self.mean) / self.scale
         return scaled
 
+    @property
+    def matters(self) -> bool:
+        """Whether some column is far from mean 0 and variance 1."""
+        return bool(((np.abs(np.log2(self.scale)) > 1.0) | (np.abs(self.mean) > self.scale)).any())
+
+    def forth(self, W: Vector) -> Vector:
+        """The rules that say of the standardised x what W says of x; biases last."""
+        scaled = W.copy()
+        scaled[-1] += self.mean @ scaled[:-1]
+        scaled[:-1] *= self.scale[:, None]
+        return scaled
+
     def back(self, W: Vector) -> Vector:
         """The rules that say of x what W says of the standardised x; biases last."""
         given = W.copy()
         given[:-1] /= self.scale[:, None]
         given[-1] -= self.mean @ given[:-1]
         return given
+
+    def back_model(self, model: LinearModel) -> LinearModel:
+        """The model for the features as given, of one for standardised ones."""
+        weighted = self.back(model.weighted) if model.averages else model.weighted
+        return replace(model, W=self.back(model.W), weighted=weighted)
+
+
+def standardise(problem: Problem) -> tuple[Problem, Scaling]:
+    """The problem on features of mean 0 and variance 1, and the way back from there.
+
+    Without a bias, and in a sparse matrix, nothing is moved: columns are only divided.
+    """
+    scaling = Scaling.of(problem.X, centre=problem.fit_intercept)
+    return pose(scaling.apply(problem.X), problem.signs, problem.fit_intercept), scaling
 
 
 def _moments(X: Matrix) -> tuple[Vector, Vector]:

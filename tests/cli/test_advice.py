@@ -1,0 +1,106 @@
+"""What is said where a user may have meant something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import novikoff as nv
+from tests.cli.conftest import Files, inside, refused, write_csv
+
+
+def put(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "data.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_label_in_another_case_is_suggested(tmp_path: Path) -> None:
+    path = put(tmp_path, "mpg,am\n21,1\n22,0\n23,1\n")
+    refused(inside("fit", path, "--label", "AM"), 'no column "AM" (--label); did you mean "am"?')
+    refused(inside("fit", path, "--label", "MGP"), 'did you mean "mpg"?')
+
+
+def test_all_columns_of_text_are_named_at_once(tmp_path: Path) -> None:
+    head, rows = "a,city,b,colour,size,y\n", "1,Rome,2,red,{},p\n2,Bonn,3,blue,{},q\n"
+    path = put(tmp_path, head + rows.format(1, 2))
+    refused(inside("fit", path), 'row 1, column "city" holds "Rome"', 'so is column "colour"')
+    path = put(tmp_path, head + rows.format("S", "L"))
+    refused(inside("fit", path), 'so are columns "colour", "size": --one-hot \'*\' takes all')
+    done = inside("fit", path, "--one-hot", "city")
+    refused(done, 'column "colour" holds "red"', 'so is column "size"')
+    assert inside("fit", path, "--one-hot", "*", "--out", tmp_path).code == 0
+    one = put(tmp_path, "a,city,y\n1,Rome,p\n2,Bonn,q\n")
+    assert "so is" not in inside("fit", one).err
+
+
+def test_a_continuous_target_gets_a_note(tmp_path: Path, files: Files) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 40)), np.round(np.arange(60) % 25 + 0.5, 1)
+    names = [*(f"x{j}" for j in range(40)), "y"]
+    data = nv.data.read(write_csv(tmp_path / "price.csv", names, X.tolist(), y.tolist()))
+    note = 'the label "y" has 25 different numbers, and each is taken for a class'
+    assert any(note in text for text in data.notes)
+    labels = (np.arange(60) % 3).tolist()
+    whole = write_csv(tmp_path / "whole.csv", names, X.tolist(), labels)
+    for other in (files.iris, whole):
+        assert not any("taken for a class" in text for text in nv.data.read(other).notes)
+
+
+def test_arrays_on_disk_say_what_a_cache_would_do(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 20)), np.arange(3000) % 2
+    names = [*(f"x{j}" for j in range(20)), "y"]
+    path = write_csv(tmp_path / "large.csv", names, X.tolist(), y.tolist())
+    told = [
+        any("--cache DIR" in note for note in nv.data.read(path, **words).notes)
+        for words in ({}, {"max_memory": 1000}, {"max_memory": 1000, "cache": tmp_path / "kept"})
+    ]
+    assert told == [False, True, False]
+
+
+DATES = pd.to_datetime(["2020-01-01", "2021-01-01"])
+TABLES: dict[str, tuple[Any, str]] = {
+    "text": (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), "'x' in row 0, column 1 ('b')"),
+    "None": (pd.DataFrame({"a": [1.0, None]}), "NaN in row 1, column 0 ('a')"),
+    "NA": (pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), "NaN in row 1, column 0 ('a')"),
+    "empty": (pd.DataFrame({"a": [], "b": []}), "X has no rows"),
+    "no columns": (pd.DataFrame(index=[0, 1]), "0 feature"),
+    "dates": (pd.DataFrame({"a": [1, 2], "when": DATES}), "column 1 ('when'), not numbers: turn"),
+    "only dates": (pd.DataFrame({"when": DATES}), "such as days since a date"),
+    "date objects": (pd.DataFrame({"a": DATES.date}), "such as days since a date"),
+    "durations": (pd.DataFrame({"a": DATES - DATES[0]}), "durations"),
+    "too large": (pd.DataFrame({"a": [0, 2**53 + 1]}), "row 1, column 0 ('a')"),
+    "one dimension": ([1.0, 2.0], "a table has two. Reshape your data"),
+    "ragged": ([[1, 2], [3]], "its rows differ in length"),
+    "nothing": (None, "X is missing"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_door_refuses_a_table_with_the_same_words(name: str) -> None:
+    X, part = TABLES[name]
+    said = set()
+    y = [0, 1][: 0 if name == "empty" else 2]
+    for ask in (nv.separate, nv.Perceptron().fit, nv.Pocket().fit, nv.MaxMargin().fit):
+        with pytest.raises(ValueError, match="X") as refusal:
+            ask(X, y)
+        said.add(str(refusal.value))
+    assert len(said) == 1
+    assert part in said.pop()
+
+
+def test_estimators_refuse_categories_and_labels_for_other_rows() -> None:
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "c": pd.Categorical(["u", "v", "u"])})
+    estimators: list[Any] = [nv.Perceptron(), nv.Pocket(), nv.MaxMargin()]
+    for model in estimators:
+        with pytest.raises(ValueError, match="encode"):
+            model.fit(X, [0, 1, 1])
+        with pytest.raises(ValueError, match="X has 3 rows, but y has 2 labels"):
+            model.fit(X[["a"]], [0, 1])
+        with pytest.raises(ValueError, match="no label in row 1"):
+            model.fit(X[["a"]], ["p", None, "q"])

@@ -1,0 +1,116 @@
+"""``Perceptron(scale="standard")``: a run on standardised features, a rule for those as given."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+
+import novikoff as nv
+
+RAW, GROWERS = load_wine(return_X_y=True)
+
+
+@pytest.mark.parametrize("average", [False, "averaged"])
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_the_rule_is_that_of_standardised_rows_for_the_rows_as_given(
+    average: Any, multi_class: str
+) -> None:
+    """The same mistakes as behind a StandardScaler, and the same scores without one."""
+    words: dict[str, Any] = {"average": average, "multi_class": multi_class, "random_state": 0}
+    Z = StandardScaler().fit_transform(RAW)
+    behind = nv.Perceptron(**words).fit(Z, GROWERS)
+    scaled = nv.Perceptron(scale="standard", **words).fit(RAW, GROWERS)
+    assert scaled.converged_
+    assert (scaled.n_mistakes_, scaled.n_iter_) == (behind.n_mistakes_, behind.n_iter_)
+    np.testing.assert_allclose(
+        scaled.decision_function(RAW), behind.decision_function(Z), atol=1e-8
+    )
+    assert (scaled.predict(RAW) == behind.predict(Z)).all()
+    if average is False:
+        assert scaled.score(RAW, GROWERS) == 1.0
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_sparse_rows_and_rows_through_the_origin_are_not_moved(fit_intercept: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3)) * [1.0, 1e-4, 1e4]
+    y = X @ [1.0, 1e4, 1e-4] > 0.0
+    for rows in (X, sp.csr_array(X)):
+        clf = nv.Perceptron(scale="standard", fit_intercept=fit_intercept, random_state=0)
+        assert clf.fit(rows, y).converged_
+        assert (clf.predict(rows) == y).all()
+        assert fit_intercept or clf.intercept_[0] == 0.0
+
+
+def test_the_default_leaves_the_features_alone() -> None:
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    clf = nv.Perceptron(order="cyclic").fit(X, y)
+    assert (clf.scale, clf.n_mistakes_) == (None, 18)
+
+
+def test_the_weights_to_start_from_are_for_the_features_as_given() -> None:
+    y = GROWERS == 0
+    first = nv.Perceptron(scale="standard", random_state=0, warm_start=True).fit(RAW, y)
+    start: dict[str, Any] = {"coef_init": first.coef_, "intercept_init": first.intercept_}
+    for again in (first.fit(RAW, y), nv.Perceptron(scale="standard").fit(RAW, y, **start)):
+        assert (again.n_mistakes_, again.n_iter_) == (0, 1)
+
+
+def test_a_stream_cannot_be_standardised_and_votes_are_not_mapped(tmp_path: Path) -> None:
+    clf = nv.Perceptron(scale="standard", random_state=0)
+    assert not hasattr(clf, "partial_fit")
+    for fitted in (False, True):
+        if fitted:
+            clf.fit(RAW, GROWERS)
+        with pytest.raises(AttributeError, match="scale='standard' needs all rows at once"):
+            clf.learn_one(RAW[0], 0)
+    with pytest.raises(ValueError, match="average='averaged'"):
+        clf.set_params(average="voted").fit(RAW, GROWERS)
+    clf.set_params(average=False).fit(RAW, GROWERS)
+    nv.save(clf, tmp_path / "scaled")
+    again = nv.load(tmp_path / "scaled")
+    assert again.scale == "standard"
+    assert np.array_equal(again.coef_, clf.coef_)
+    with pytest.raises(ValueError, match="'scale' parameter of Perceptron must be 'standard'"):
+        nv.Perceptron().set_params(scale="minmax").fit(RAW, GROWERS)
+
+
+def test_a_rule_that_is_lost_on_the_way_back_is_not_called_converged() -> None:
+    """Far from the origin the bias of the mapped rule loses what tells the rows apart."""
+    rows = np.random.default_rng(2).integers(0, 64, (30, 3)) / 8.0
+    X, y = 1e15 + rows, rows @ [1.0, 2.0, -1.0] > 4.0
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        clf = nv.Perceptron(scale="standard", random_state=0).fit(X, y)
+    wrong = int((clf.predict(X) != y).sum())
+    assert wrong > 0  # else this shows nothing
+    assert not clf.converged_
+    assert any("subtract a constant" in str(warning.message) for warning in seen)
+
+
+def warned(clf: nv.Perceptron, X: Any, y: Any) -> str:
+    with pytest.warns(ConvergenceWarning) as seen:
+        clf.fit(X, y)
+    return str(seen[0].message)
+
+
+def test_advice_is_given_where_it_is_true() -> None:
+    y = GROWERS == 1
+    raw = warned(nv.Perceptron(max_epochs=2), RAW, y)
+    assert "scale='standard'" in raw
+    assert "max_epochs" in raw
+    assert "max_updates" not in raw
+    for X, clf in (
+        (RAW, nv.Perceptron(scale="standard", max_epochs=1)),
+        (StandardScaler().fit_transform(RAW), nv.Perceptron(max_epochs=1)),
+    ):
+        assert "scale" not in warned(clf, X, y)
+    assert "max_updates" in warned(nv.Perceptron(max_updates=3), RAW, y)
