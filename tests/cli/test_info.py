@@ -12,7 +12,9 @@ from tests.cli.conftest import Files, inside, write_csv
 def test_a_model_of_two_classes(files: Files, fitted: Path) -> None:
     done = inside("info", fitted / "line.novikoff")
     assert (done.code, done.err) == (0, "")
-    assert done.line("model").endswith("line.novikoff · Perceptron · by novikoff " + nv.__version__)
+    assert done.line("model").endswith(
+        "line.novikoff · Perceptron (largest margin) · by novikoff " + nv.__version__
+    )
     assert done.line("classes") == "high, low"
     assert done.line("features") == "2"
     assert done.line("data") == f"{files.line} · 5 rows"
