@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
+from numbers import Integral
 from operator import attrgetter
 from typing import ClassVar, Literal, Self
 
@@ -19,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from novikoff.core.counts import Trace
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.orders import BY_NAME, Order, named
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.single_step import learn_one, numbers_of
 from novikoff.core.stops import Limits, Stop
@@ -72,7 +73,7 @@ class OnlineLearner(LinearLearner):
     In a stream ``fit_intercept``, ``average`` and ``multi_class`` are those of its first call.
     """
 
-    order: str | Order
+    order: str | Sequence[int] | Indices | Order
     average: Literal[False, "averaged", "voted"]
     max_epochs: int | None
     max_updates: int | None
@@ -88,6 +89,8 @@ class OnlineLearner(LinearLearner):
     converged_: bool
     update_counts_: npt.NDArray[np.int32] | sp.csr_array
     trace_: Trace | list[Trace]
+    period_: int | list[int | None] | None
+    random_state_: int
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "fit_intercept": BOOLEAN,
@@ -95,9 +98,10 @@ class OnlineLearner(LinearLearner):
             lambda order: (
                 order in BY_NAME
                 if isinstance(order, str)
-                else hasattr(order, "epochs") and not isinstance(order, type)
+                else isinstance(order, list | tuple | np.ndarray)
+                or (hasattr(order, "epochs") and not isinstance(order, type))
             ),
-            f"one of {', '.join(BY_NAME)}, or an object of novikoff.orders",
+            f"one of {', '.join(BY_NAME)}, a list of row numbers, or an object of novikoff.orders",
         ),
         "average": Rule(
             lambda average: average is False or average in ("averaged", "voted"),
@@ -185,11 +189,13 @@ class OnlineLearner(LinearLearner):
             order = named(self.order)
             load_kernels(problem, blank.scheme, order)
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
+            drawn = isinstance(self.random_state, Integral)
+            random_state = self.random_state if drawn else seed_of(self.random_state)
             plan = Plan(
                 update=self._update(),
                 order=order,
                 limits=limits,
-                seed=seed_of(self.random_state),
+                seed=seed_of(random_state),
                 average=self.average == "averaged",
                 trace=wants_trace or self.average == "voted",
                 reference=reference,
@@ -211,9 +217,10 @@ class OnlineLearner(LinearLearner):
             self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
             counts = run.update_counts
             self.update_counts_ = counts.toarray()[0] if model.n_rules == 1 else counts
+            self.period_, self.random_state_ = one_or_each(run.periods), int(random_state)
             self.__dict__.pop("trace_", None)
             if wants_trace:
-                self.trace_ = one_or_each(run.traces)
+                self.trace_ = one_or_each([trace.detached() for trace in run.traces])
         if limits.interrupted:
             raise KeyboardInterrupt
         if not self.converged_:
@@ -373,7 +380,7 @@ class OnlineLearner(LinearLearner):
     def _streamed(self) -> None:
         """What was said of a fit is no longer true."""
         self.converged_, self._held.votes = False, []
-        for name in ("update_counts_", "trace_"):
+        for name in ("update_counts_", "trace_", "period_", "random_state_"):
             self.__dict__.pop(name, None)
 
     def _print_epoch(self, run: Run) -> bool:
@@ -383,12 +390,23 @@ class OnlineLearner(LinearLearner):
 
     def _warn(self, run: Run) -> None:
         reasons = sorted({str(stop) for stop in run.stops if stop is not Stop.CLEAN})
-        warnings.warn(
-            f"The {type(self).__name__} ended by {' and '.join(reasons)}, without a clean cycle: "
+        advice = (
             "the data may not be linearly separable, or need more epochs (max_epochs). "
             "novikoff.separate tells which, with proof. Scaling the features to unit variance "
-            "often helps; if no rule is perfect, novikoff.Pocket or average='averaged' give a "
-            "better one than the last weights.",
+            "often helps; if no rule is perfect,"
+        )
+        periods = sorted({period for period in run.periods if period is not None})
+        if periods:
+            every = " or ".join("epoch" if each == 1 else f"{each:,} epochs" for each in periods)
+            advice = (
+                f"its weights repeat every {every}, exactly, and more epochs would change nothing. "
+                "The rows of one period add up to zero, so that no rule separates the data: "
+                "proved. Here"
+            )
+        warnings.warn(
+            f"The {type(self).__name__} ended by {' and '.join(reasons)}, without a clean cycle: "
+            f"{advice} novikoff.Pocket or average='averaged' give a better rule than the last "
+            "weights.",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -192,7 +192,9 @@ def _write_parameter(name: str, value: Any) -> object:
     what = f"its parameter {name!r}"
     if isinstance(value, np.random.RandomState):
         return None
-    if name == "order" and not isinstance(value, str):
+    if name == "order" and isinstance(value, list | tuple | np.ndarray):
+        value = np.array(value).tolist()
+    elif name == "order" and not isinstance(value, str):
         kind = type(value).__name__
         if _ORDERS.get(kind) is not type(value):
             raise InvalidJsonError(
