@@ -186,7 +186,9 @@ def test_a_list_of_row_numbers_is_a_cycle() -> None:
     X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
     for order in ([3, 1, 0, 2], (3, 1, 0, 2), np.array([3, 1, 0, 2])):
         clf = nv.Perceptron(order=order, trace=True).fit(X, y)
-        own = nv.Perceptron(order="cyclic", trace=True).fit(*(np.array(p)[[3, 1, 0, 2]] for p in (X, y)))
+        own = nv.Perceptron(order="cyclic", trace=True).fit(
+            *(np.array(p)[[3, 1, 0, 2]] for p in (X, y))
+        )
         assert clf.trace_.index.tolist() == np.array([3, 1, 0, 2])[own.trace_.index].tolist()
         assert clf.coef_.tolist() == own.coef_.tolist()
     assert clone(nv.Perceptron(order=[1, 0])).order == [1, 0]

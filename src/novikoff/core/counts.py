@@ -83,8 +83,8 @@ class Trace:
     --------
     >>> import novikoff as nv
     >>> clf = nv.Perceptron(order="cyclic", trace=True).fit([[2], [3]], ["yes", "no"])
-    >>> clf.trace_.weights().tolist()  # w_0, w_1, …, each with its bias last
-    [[0.0, 0.0], [2.0, 1.0], [-1.0, 0.0], [1.0, 1.0], [-2.0, 0.0], [0.0, 1.0], [-3.0, 0.0], [-1.0, 1.0]]
+    >>> clf.trace_.weights(2).tolist(), clf.trace_.average(2).tolist()  # the bias last
+    ([-1.0, 0.0], [0.5, 0.5])
     """
 
     step: Indices

@@ -244,7 +244,9 @@ def named(order: str | Sequence[int] | Indices | Order) -> Order:
     if isinstance(order, list | tuple | np.ndarray):
         return Cycle(order)
     if isinstance(order, type) or not isinstance(order, Order):
-        raise ValueError(f"An order is a name, a list of row numbers or an object of novikoff.orders, not {order!r}.")
+        raise ValueError(
+            f"An order is a name, a list of row numbers or an object of novikoff.orders, not {order!r}."
+        )
     return order
 
 
