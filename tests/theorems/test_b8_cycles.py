@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.core.counts import Trace
 
 XOR_X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 XOR_Y = np.array([0, 1, 1, 0])
@@ -25,12 +26,12 @@ XOR_Y = np.array([0, 1, 1, 0])
 def fitted(X: Any, y: Any, **options: Any) -> nv.Perceptron:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return nv.Perceptron(**({"order": "cyclic", "random_state": 0} | options)).fit(X, y)
+        return nv.Perceptron(order="cyclic", random_state=0).set_params(**options).fit(X, y)
 
 
 def period_by_dictionary(A: np.ndarray, cycle: list[int], epochs: int) -> int | None:
     """Epochs between two equal weights at ends of epochs: the oracle, in Python's own integers."""
-    w, seen = [0] * A.shape[1], {}
+    w, seen = [0] * A.shape[1], dict[tuple[int, ...], int]()
     for epoch in range(epochs):
         for i in cycle:
             a = A[i].tolist()
@@ -59,15 +60,16 @@ def test_the_period_is_that_of_a_dictionary_of_all_weights(seed: int, n: int, d:
 @pytest.mark.parametrize("order", ["cyclic", "fixed", [3, 1, 0, 2], "max_distance", "max_residual"])
 def test_one_period_of_rows_adds_up_to_zero(storage: Any, order: Any) -> None:
     clf = fitted(storage(XOR_X.astype(float)), XOR_Y, order=order, trace=True)
-    period = clf.period_
+    period, trace = clf.period_, clf.trace_
     assert isinstance(period, int)
-    epochs = clf.trace_.step // 4
+    assert isinstance(trace, Trace)
+    epochs = trace.step // 4
     last = (epochs >= 500) & (epochs < 500 + period)
     A = np.column_stack([XOR_X, np.ones(4)]) * np.where(XOR_Y == 1, 1, -1)[:, None]
-    assert not A[clf.trace_.index[last]].sum(axis=0).any()
+    assert not A[trace.index[last]].sum(axis=0).any()
     for shorter in range(1, period):
         part = (epochs >= 500) & (epochs < 500 + shorter)
-        assert A[clf.trace_.index[part]].sum(axis=0).any()
+        assert A[trace.index[part]].sum(axis=0).any()
 
 
 def test_the_warning_says_so_and_that_nothing_will_help() -> None:

@@ -245,7 +245,8 @@ def named(order: str | Sequence[int] | Indices | Order) -> Order:
         return Cycle(order)
     if isinstance(order, type) or not isinstance(order, Order):
         raise ValueError(
-            f"An order is a name, a list of row numbers or an object of novikoff.orders, not {order!r}."
+            "An order is a name, a list of row numbers or an object of novikoff.orders, not "
+            f"{order!r}."
         )
     return order
 

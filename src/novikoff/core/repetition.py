@@ -40,7 +40,7 @@ class Repetition:
     def look(self, W: Vector, active: npt.NDArray[np.bool_]) -> None:
         """Compare the weights at the end of an epoch with those kept, of rules that go on."""
         self._since += 1
-        for rule in np.flatnonzero((W == self._saved).all(axis=0) & active).tolist():
+        for rule in np.flatnonzero((self._saved == W).all(axis=0) & active).tolist():
             self.periods[rule] = self.periods[rule] or self._since
         if self._since == self._power:
             self._saved, self._since, self._power = W.copy(), 0, 2 * self._power

@@ -189,8 +189,8 @@ class OnlineLearner(LinearLearner):
             order = named(self.order)
             load_kernels(problem, blank.scheme, order)
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-            drawn = isinstance(self.random_state, Integral)
-            random_state = self.random_state if drawn else seed_of(self.random_state)
+            known = self.random_state
+            random_state = int(known) if isinstance(known, Integral) else seed_of(known)
             plan = Plan(
                 update=self._update(),
                 order=order,
@@ -217,7 +217,7 @@ class OnlineLearner(LinearLearner):
             self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
             counts = run.update_counts
             self.update_counts_ = counts.toarray()[0] if model.n_rules == 1 else counts
-            self.period_, self.random_state_ = one_or_each(run.periods), int(random_state)
+            self.period_, self.random_state_ = one_or_each(run.periods), random_state
             self.__dict__.pop("trace_", None)
             if wants_trace:
                 self.trace_ = one_or_each([trace.detached() for trace in run.traces])

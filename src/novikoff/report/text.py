@@ -191,6 +191,9 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
         counts += ": the model is the average of its weights"
     yet = "" if run.clean else "not yet " if rule == "largest margin" else "not "
     yield "perceptron", f"{yet}clean after {counts}"
+    if run.period is not None:
+        every = "epoch" if run.period == 1 else f"{run.period:,} epochs"
+        yield "", f"its weights repeat every {every}: no rule has every row right, proved"
     if rule == "largest margin":
         hint = "" if standard or run.clean else " (standardised features often need fewer)"
         lost = "" if run.returned else "in floats its rule does not separate the rows as given; "

@@ -16,8 +16,10 @@ rule
 ax
     The axes to draw on; by default those of a new figure of pyplot.
 
-A perceptron that was not traced is run once more, exactly, where its updates are to be drawn; w* is
-found where it is not given. `animate` makes a film of them. After ``plot``, a display has its axes in ``ax_`` and their figure in ``figure_``.
+A perceptron that was not traced is run once more, exactly, where its updates are to be drawn; w*
+is found where it is not given. `animate` makes a film of them.
+
+After ``plot``, a display has its axes in ``ax_`` and their figure in ``figure_``.
 """
 
 from novikoff.report.plots.animation import animate

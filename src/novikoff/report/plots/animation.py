@@ -55,7 +55,8 @@ def animate(
     Returns
     -------
     FuncAnimation
-        ``.save("run.gif")`` writes a file, ``.to_jshtml()`` gives a player for a notebook.
+        ``.save("run.gif", writer="pillow")`` writes a file, ``.to_jshtml()`` a player for a page
+        or notebook.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def animate(
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
     >>> clf = nv.Perceptron(order="cyclic").fit(X, y)
     >>> film = nv.plots.animate(clf, X, y, figure=Figure())
-    >>> film.to_jshtml().count("frames[")  # the start, and 18 updates
+    >>> film.to_jshtml().count("image/png")  # the start, and 18 updates
     19
     """
     panels = style.blank_axes(3)  # to compute the proof on; says so if there is no matplotlib
@@ -76,13 +77,13 @@ def animate(
         proof = ProofDisplay.from_estimator(estimator, X, y, rule=rule, ax=panels)
     if figure is None:
         figure = style.figure_of(style.blank_axes(pyplot=True)[0])
-    film = _Film(run, proof, figure)
+    film = Film(run, proof, figure)
     return FuncAnimation(
         figure, film.show, frames=film.times, interval=interval, cache_frame_data=False
     )
 
 
-class _Film:
+class Film:
     """A figure, and what each picture of a run shows on it."""
 
     def __init__(self, run: TracedRun, proof: ProofDisplay | None, figure: Figure) -> None:
@@ -94,7 +95,8 @@ class _Film:
                 f"A film needs two features, not {rule.X.shape[1]}: fit to two columns of X."
             )
         self.rule, self.delta = rule, run.delta
-        self.points = rule.X if isinstance(rule.X, np.ndarray) else rule.X.toarray()
+        dense = rule.X if isinstance(rule.X, np.ndarray) else rule.X.toarray()
+        self.points = dense.astype(np.float64)
         self.W = rule.flip * self.trace.weights()
         last = len(self.trace)
         self.times = np.unique(np.linspace(0, last, min(last, _MAX_FRAMES) + 1).round().astype(int))
@@ -147,13 +149,13 @@ class _Film:
             start = f"w = {_vector(self.W[0])}" if self.W[0].any() else "w = 0: all are mistakes"
             return f"Start: {start}"
         trace, number = self.trace, style.format_number
-        m, tau = number(float(trace.margin[t - 1])), float(trace.tau[t - 1])
+        i, m, tau = trace.index[t - 1], number(trace.margin[t - 1]), float(trace.tau[t - 1])
         step = "a" if tau == 1.0 else f"{number(tau)}·a"
         limit = "0" if self.delta == 0.0 else f"δ = {number(self.delta)}"
         end = " Every row is right." if clean else ""
         return (
-            f"Update {t:,} of {len(trace):,}: row {trace.index[t - 1]} has ⟨a, w⟩ = {m} ≤ {limit}, "
-            f"so w ← w + {step} = {_vector(self.W[t])}.{end}"
+            f"Update {t:,} of {len(trace):,}: row {i} has ⟨a, w⟩ = {m} ≤ {limit}.\n"
+            f"So w ← w + {step} = {_vector(self.W[t])}.{end}"
         )
 
     def _show_proof(self, proof: ProofDisplay, t: int) -> None:

@@ -42,9 +42,9 @@ class BoundaryDisplay(style.Display):
 
     Two features are the two axes. One feature is an axis, and the rows are spread at random
     beside it. More features are seen in the plane of w and the widest spread of the rows
-    orthogonal to it: there the boundary is a vertical line, and every row has its true
-    distance from it. Where one unit is as long on both axes, an arrow shows the direction of w,
-    at a right angle to the boundary. A ``plane`` of two features, by name or number, shows the section of the
+    orthogonal to it: there the boundary is a vertical line, and every row has its true distance
+    from it. Where one unit is as long on both axes, an arrow shows the direction of w, at a right
+    angle to the boundary. A ``plane`` of two features, by name or number, shows the section of the
     hyperplane where all other features are at their means.
 
     ``rows`` are the numbers of the rows in the data, ``signs`` the sides ±1 on which they should
@@ -107,7 +107,7 @@ class BoundaryDisplay(style.Display):
 
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes
-        nearest = ("nearest rows", self.support)
+        nearest = (f"nearest rows ({len(self.support):,})", self.support)
         draw_rows(ax, self.view, self.signs, self.sides, self.mistakes, self.drawn, nearest)
         box = frame(ax, self.view, self.drawn)
         note = draw_sides(ax, self.view, box, self.margin)
@@ -153,7 +153,7 @@ def draw_rows(
     marks(wrong, label, alpha=1.0 - 0.5 * crowd, color=style.INK, zorder=4, **cross)
     ring = {"marker": "o", "ms": size + 6, "mew": 1.1, "mfc": "none", "mec": style.INK}
     name, rows = ringed
-    marks(np.intersect1d(rows, drawn), f"{name} ({len(rows):,})", zorder=4, **ring)
+    marks(np.intersect1d(rows, drawn), name, zorder=4, **ring)
 
 
 def draw_sides(ax: Axes, view: View, box: Box, margin: float | None) -> str:
@@ -180,7 +180,7 @@ def draw_sides(ax: Axes, view: View, box: Box, margin: float | None) -> str:
             ax.contour(x, y, f, [level / reach], zorder=2.5, **look)
             ax.plot([], [], color=color, lw=width, ls=dashes, label=label)
     if not f.min() < 0.0 < f.max():
-        return "The boundary is far outside of this picture."
+        return "The boundary is outside of this picture."
     if ax.get_aspect() == 1.0:  # else the right angle between w and the boundary would not be one
         _draw_arrow(ax, view, box)
     return ""
@@ -194,10 +194,10 @@ def _draw_arrow(ax: Axes, view: View, box: Box) -> None:
     foot = centre - f * unit
     tip = foot + 0.16 * float((high - low).min()) * unit
     look: Any = {"arrowstyle": "-|>", "color": style.INK, "lw": 1.6, "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", tip, foot, arrowprops=look, zorder=5)
+    ax.annotate("", (tip[0], tip[1]), (foot[0], foot[1]), arrowprops=look, zorder=5)
     halo: Any = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.7}
-    beside = tip + 0.05 * float((high - low).min()) * unit
-    ax.text(*beside, "w", ha="center", va="center", bbox=halo, zorder=5, clip_on=True)
+    x, y = tip + 0.05 * float((high - low).min()) * unit
+    ax.text(x, y, "w", ha="center", va="center", bbox=halo, zorder=5, clip_on=True)
 
 
 def frame(ax: Axes, view: View, drawn: Indices) -> Box:

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -320,23 +320,24 @@ class PocketDisplay(style.Display):
         bounds = estimator.errors_lower_bound_
         other = "the rest" if negative is None else style.clean_name(negative)
         title = f"{style.clean_name(positive)} against {other}"
-        return cls(*np.array(history).T, bounds[at] if several else bounds, title).plot(ax)
+        updates, mistakes = np.array(history).T
+        return cls(updates, mistakes, bounds[at] if several else bounds, title).plot(ax)
 
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes
         last = style.format_number(float(self.mistakes[-1]))
-        look = {"drawstyle": "steps-post", "color": style.POSITIVE, "lw": 1.8}
-        marker = {"marker": "o" if len(self.updates) <= 60 else "", "ms": 3.0}
+        look: Any = {"drawstyle": "steps-post", "color": style.POSITIVE, "lw": 1.8, "ms": 3.0}
+        look["marker"] = "o" if len(self.updates) <= 60 else ""
         name = f"mistakes of the best rule so far ({last} at the end)"
-        ax.plot(self.updates, self.mistakes, label=name, **look, **marker)
+        ax.plot(self.updates, self.mistakes, label=name, **look)
         if self.lower_bound > 0:
-            name = f"every rule makes at least {style.format_number(self.lower_bound)}: proved"
+            name = f"proved: every rule makes {style.format_number(self.lower_bound)} at least"
             ax.axhline(self.lower_bound, color=style.INK, lw=1.4, ls=style.DASHES, label=name)
         ax.set_ylim(0.0, 1.05 * max(float(self.mistakes.max()), 1.0))
         ax.set_xlim(left=0.0)
         style.label_axes(ax, x="updates", y="mistakes", title=self.title)
         style.format_counts(ax, "x", "y")
-        style.legend_below(ax)
+        style.legend_below(ax, columns=1)
 
 
 def draw_panel(

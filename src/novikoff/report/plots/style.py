@@ -120,7 +120,8 @@ def as_plain_text(*texts: Text) -> None:
 
 def label_axes(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
     """Name the axes and the picture in plain text; draw no frame above and to the right."""
-    heading = ax.set_title(fill(title, 78), loc="left", fontsize=10.5)
+    lines = "\n".join(fill(line, 78) for line in title.splitlines())
+    heading = ax.set_title(lines, loc="left", fontsize=10.5)
     as_plain_text(ax.set_xlabel(x), ax.set_ylabel(y), heading)
     ax.spines[["top", "right"]].set_visible(False)
 
