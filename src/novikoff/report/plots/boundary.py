@@ -161,6 +161,9 @@ def draw_sides(ax: Axes, view: View, box: Box, margin: float | None) -> str:
     low, high = box
     normal, offset = view.normal, view.offset
     if not normal.any():
+        if offset != 0.0:
+            one = style.POSITIVE_SIDE if offset > 0.0 else style.NEGATIVE_SIDE
+            ax.axhspan(low[1], high[1], color=one, lw=0, zorder=0)
         return "The boundary does not cross this plane: neither feature has a weight."
     x, y = np.array([low, high]).T
     f = normal[0] * x + normal[1] * y[:, None] + offset
