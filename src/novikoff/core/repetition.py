@@ -35,7 +35,8 @@ class Repetition:
 
     def __init__(self, W: Vector) -> None:
         self.periods: list[int | None] = [None] * W.shape[1]
-        self._start, self._saved, self._since, self._power = W.copy(), W.copy(), 0, 1
+        self._start = self._saved = W.copy()
+        self._since, self._power = 0, 1
 
     def look(self, W: Vector, active: npt.NDArray[np.bool_]) -> None:
         """Compare the weights at the end of an epoch with those kept, of rules that go on."""

@@ -130,7 +130,8 @@ class Run:
         """
         limits, updates, most = plan.limits, self.counts.totals[1], plan.limits.most_updates()
         epochs = deal(plan.order, problem, weights, np.random.default_rng(plan.seed))
-        repetition, repeated = Repetition(self.W), weights is None and type(plan.order) in REPEATED
+        repeated = weights is None and type(plan.order) in REPEATED
+        repetition = Repetition(self.W) if repeated else None
         self._end(self.active, Stop.UPDATES if most <= 0 else limits.reached())
         try:
             while self.active.any():
@@ -156,7 +157,7 @@ class Run:
                         m = products(own, self.W[:, rule])[own.taking_part(weights)]
                         quiet[rule] = (m > plan.update.threshold).all()
                     self._end(quiet, Stop.CLEAN)
-                    if repeated:
+                    if repetition is not None:
                         repetition.look(self.W, self.active)
                     if plan.after_epoch is not None and plan.after_epoch(self):
                         self._end(self.active, Stop.CALLBACK)
@@ -165,7 +166,9 @@ class Run:
             limits.interrupted = True
             self._end(self.active, Stop.INTERRUPTED)
         self.traces = [] if recorder is None else [recorder.trace()]
-        self.periods = repetition.proved(problem, plan.update, int(updates.max()))
+        self.periods = [None] * len(self.stops)
+        if repetition is not None:
+            self.periods = repetition.proved(problem, plan.update, int(updates.max()))
         self.update_counts = sp.csr_array(self.counts.per_row.T)
         self.counts = self.counts._replace(per_row=self.counts.per_row[:0])
         return self
