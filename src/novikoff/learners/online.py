@@ -389,24 +389,28 @@ class OnlineLearner(LinearLearner):
         return False
 
     def _warn(self, run: Run) -> None:
-        reasons = sorted({str(stop) for stop in run.stops if stop is not Stop.CLEAN})
-        advice = (
-            "the data may not be linearly separable, or need more epochs (max_epochs). "
-            "novikoff.separate tells which, with proof. Scaling the features to unit variance "
-            "often helps; if no rule is perfect,"
-        )
-        periods = sorted({period for period in run.periods if period is not None})
+        periods = [period for period in run.periods if period is not None]
         if periods:
-            every = " or ".join("epoch" if each == 1 else f"{each:,} epochs" for each in periods)
-            advice = (
-                f"its weights repeat every {every}, exactly, and more epochs would change nothing. "
-                "The rows of one period add up to zero, so that no rule separates the data: "
-                "proved. Here"
+            lengths = ("epoch" if each == 1 else f"{each:,} epochs" for each in sorted({*periods}))
+            which, n = "its weights", len(run.periods)
+            if n > 1:
+                which = f"the weights of {len(periods)} of {n} rules"
+            warnings.warn(
+                f"The {type(self).__name__} cycles: {which} repeat every {' or '.join(lengths)}, "
+                "exactly, and more epochs would not change that. The rows of one period add up to "
+                "zero, so that no rule separates the classes: proved. novikoff.Pocket finds a rule "
+                "with few mistakes.",
+                ConvergenceWarning,
+                stacklevel=3,
             )
+            return
+        reasons = sorted({str(stop) for stop in run.stops if stop is not Stop.CLEAN})
         warnings.warn(
             f"The {type(self).__name__} ended by {' and '.join(reasons)}, without a clean cycle: "
-            f"{advice} novikoff.Pocket or average='averaged' give a better rule than the last "
-            "weights.",
+            "the data may not be linearly separable, or need more epochs (max_epochs). "
+            "novikoff.separate tells which, with proof. Scaling the features to unit variance "
+            "often helps; if no rule is perfect, novikoff.Pocket or average='averaged' give a "
+            "better one than the last weights.",
             ConvergenceWarning,
             stacklevel=3,
         )

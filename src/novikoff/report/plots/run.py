@@ -61,7 +61,10 @@ def traced_run(
         seen, at = trace.problem, np.searchsorted(rule.rows, acted)
         same = seen.X.shape[1] == rule.X.shape[1] and bool(np.isin(acted, rule.rows).all())
         if not (same and (seen.signs == signs[at]).all() and abs(rule.X[at] - seen.X).max() == 0):
-            raise ValueError("The run saw other rows than these: give the X and y of its fit.")
+            raise ValueError(
+                "The run saw other rows than these: give the X and y of its fit, and scale them "
+                "before the fit if they are to be scaled."
+            )
     return TracedRun(trace, delta, rule, problem)
 
 
