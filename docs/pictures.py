@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
 
@@ -18,9 +17,7 @@ def proof() -> Figure:
     iris = load_iris()
     chosen = iris.target < 2
     X, y = iris.data[chosen][:, [0, 2]], iris.target_names[iris.target[chosen]]
-    verdict = nv.separate(X, y)
-    w_star = np.append(verdict.coef, verdict.intercept)
-    run = nv.Perceptron(order="cyclic", trace=w_star).fit(X, y)
+    run = nv.Perceptron(order="cyclic").fit(X, y)
     run.feature_names_in_ = ["sepal length (cm)", "petal length (cm)"]
     figure = Figure(figsize=(11.0, 5.4), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=[1.15, 1.0])

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from novikoff import data
+    from novikoff import data, plots, theory
     from novikoff.core import orders
     from novikoff.core.hyperplane import Hyperplane
     from novikoff.geometry.certificate import Certificate, verify
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from novikoff.learners.perceptron import Perceptron
     from novikoff.learners.pocket import Pocket
     from novikoff.learners.regret import regret
-    from novikoff.report import plots
     from novikoff.report.estimators import load, save, stream
     from novikoff.report.onnx import export_onnx
     from novikoff.theory import bounds
@@ -52,6 +51,7 @@ __all__ = [
     "separate",
     "separate_classes",
     "stream",
+    "theory",
     "verify",
 ]
 
@@ -71,12 +71,13 @@ _HOMES = {
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),
     "load": ("novikoff.report.estimators", "load"),
     "orders": ("novikoff.core.orders", None),
-    "plots": ("novikoff.report.plots", None),
+    "plots": ("novikoff.plots", None),
     "save": ("novikoff.report.estimators", "save"),
     "regret": ("novikoff.learners.regret", "regret"),
     "separate": ("novikoff.geometry.separability", "separate"),
     "separate_classes": ("novikoff.geometry.separability", "separate_classes"),
     "stream": ("novikoff.report.estimators", "stream"),
+    "theory": ("novikoff.theory", None),
     "Verdict": ("novikoff.geometry.separability", "Verdict"),
     "verify": ("novikoff.geometry.certificate", "verify"),
 }

@@ -290,6 +290,14 @@ def test_without_a_verdict_there_is_no_certificate(files: Files, tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["line.novikoff"]
 
 
+def test_a_run_that_cycles_says_so(files: Files, tmp_path: Path) -> None:
+    words = (files.xor, "--no-verdict", "--order", "cyclic", "--scale", "none", "--epochs", "9")
+    assert report(*words, "--out", tmp_path)["perceptron"]["period"] == 1
+    text = inside("fit", *words, "--out", tmp_path, "--force").out
+    assert "its weights repeat every epoch: no rule has every row right, proved" in text
+    assert "repeat" not in inside("fit", *words[:2], "--out", tmp_path, "--force").out
+
+
 def test_the_average_of_all_weights(files: Files, tmp_path: Path) -> None:
     words = ("--no-verdict", "--average", "--order", "cyclic", "--epochs", "3", "--scale", "none")
     body = report(files.cancer, *words, "--out", tmp_path)

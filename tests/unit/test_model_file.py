@@ -66,7 +66,7 @@ def same(a: object, b: object) -> bool:
 
 
 # Attributes that speak of single rows of the fit.
-UNSAVED = {"update_counts_", "trace_"}
+UNSAVED = {"update_counts_", "trace_", "period_", "random_state_"}
 
 
 def shown(model: Model) -> dict[str, object]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import cast
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+import novikoff as nv
 from novikoff.core import orders
+from novikoff.core.counts import Trace
 from novikoff.core.orders import Blocks, Chaotic, Cyclic, Deck, Fixed, Permuted, Random
 from novikoff.core.rows import Indices
 from tests.cases import SEQUENCES
@@ -144,7 +148,7 @@ def test_rules_by_name() -> None:
 @pytest.mark.parametrize("thing", [3, None, Permuted, orders.MaxDistance], ids=str)
 def test_what_is_no_rule_is_refused(thing: object) -> None:
     """A class is not a rule either: its instances are."""
-    with pytest.raises(ValueError, match="name or an object"):
+    with pytest.raises(ValueError, match="name, a list of row numbers or an object"):
         orders.named(cast(orders.Order, thing))
 
 
@@ -177,3 +181,44 @@ def test_chaotic_keeps_the_caller_to_his_promise(
 def test_probabilities_are_checked(p: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         deal(Random(p), deck_of(range(3)), 1)
+
+
+def test_a_list_of_row_numbers_is_a_cycle() -> None:
+    X, y, cycle = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 0, 0, 1]), [3, 1, 0, 2]
+    own = nv.Perceptron(order="cyclic", trace=True).fit(X[cycle], y[cycle])
+    assert isinstance(own.trace_, Trace)
+    for order in (cycle, tuple(cycle), np.array(cycle)):
+        clf = nv.Perceptron(order=order, trace=True).fit(X, y)
+        assert isinstance(clf.trace_, Trace)
+        assert clf.trace_.index.tolist() == np.array(cycle)[own.trace_.index].tolist()
+        assert clf.coef_.tolist() == own.coef_.tolist()
+    assert clone(nv.Perceptron(order=[1, 0])).order == [1, 0]
+    twice = nv.Perceptron(order=[0, 3, 1, 3, 2], max_epochs=None).fit(X, y)
+    assert twice.converged_
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ([0, 1, 2], "leaves out row 3 of 4 rows"),
+        ([], "leaves out row 0"),
+        ([0, 1, 2, 3, 4], "names row 4 of 4 rows"),
+        ([0, 1, 2, -1], "names row -1 of 4 rows"),
+        ([0, 1, 2, 1.5], "whole numbers"),
+        (["a"], "whole numbers"),
+        ([[0, 1], [2, 3]], "whole numbers"),
+        ([True, False], "whole numbers"),
+    ],
+)
+def test_a_list_that_is_no_cycle_is_refused(order: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        nv.Perceptron(order=order).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+
+
+def test_a_cycle_for_pairs_of_classes_and_in_a_file(tmp_path: Path) -> None:
+    X, y = [[0.0, 1.0], [5.0, 0.0], [-5.0, -4.0]], ["a", "b", "c"]
+    clf = nv.Perceptron(order=[2, 0, 1], multi_class="ovo", trace=True).fit(X, y)
+    assert isinstance(clf.trace_, list)
+    assert [trace.index[0] for trace in clf.trace_] == [0, 2, 2]
+    nv.save(clf, tmp_path / "model.safetensors")
+    assert nv.load(tmp_path / "model.safetensors").order == [2, 0, 1]

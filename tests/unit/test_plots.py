@@ -9,12 +9,13 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from novikoff.core.counts import Trace
@@ -24,26 +25,30 @@ from novikoff.report.plots import (
     BoundaryDisplay,
     MarginsDisplay,
     MistakesDisplay,
+    PocketDisplay,
     ProofDisplay,
+    animate,
     blank_axes,
     figure_of,
     figure_to_svg,
     render_figure,
     save_figure,
 )
+from novikoff.report.plots.animation import Film
 from novikoff.report.plots.boundary import principal_direction
-from novikoff.report.plots.style import clean_name, format_number
+from novikoff.report.plots.run import traced_run
+from novikoff.report.plots.style import Display, clean_name, format_number
 from tests.cases import planted
 
 pytest.importorskip("matplotlib")
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
+from PIL import Image, ImageSequence
 
 SVG = "{http://www.w3.org/2000/svg}"
 AND_X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 AND_Y = np.array([0, 0, 0, 1])
-Display: TypeAlias = BoundaryDisplay | MarginsDisplay | MistakesDisplay | ProofDisplay
 
 
 @dataclass
@@ -205,7 +210,7 @@ def test_a_boundary_nearby_is_brought_into_the_picture_and_a_far_one_is_not() ->
     near = BoundaryDisplay.from_estimator(line([1.0, 1.0], -3.0), AND_X, AND_Y, ax=ax())
     assert "boundary f(x) = 0" in texts_of(near.figure_)
     far = BoundaryDisplay.from_estimator(line([1.0, 1.0], -90.0), AND_X, AND_Y, ax=ax())
-    assert "The boundary is far outside of this picture." in texts_of(far.figure_)
+    assert "The boundary is outside of this picture." in texts_of(far.figure_)
     clf, X, y = noisy(d=4)
     clf.coef_[0, :2] = 0.0
     beside = BoundaryDisplay.from_estimator(clf, X, y, plane=(0, 1), ax=ax())
@@ -347,16 +352,153 @@ def test_traces_that_prove_nothing_are_refused() -> None:
         (clf, {"margin": -1.0}, "positive margin and radius"),
         (clf, {"ax": blank_axes()}, "needs three axes, not 1"),
         (run(trace=-w_star).fit(X, y), {}, r"does not separate the rows: .* in row \d+"),
-        (run(trace=True).fit(X, y), {}, "fit with trace="),
         (moved, {}, "did not start from zero"),
+        (run(trace=True).fit(2 * X, y), {}, "saw other rows than these"),
     ):
         with pytest.raises(ValueError, match=message):
             ProofDisplay.from_estimator(found, X, y, **({"ax": blank_axes(3)} | options))
-    with pytest.raises(ValueError, match="trace=True"):
+    with pytest.raises(ValueError, match="trace=True, or give X and y"):
         MistakesDisplay.from_estimator(run().fit(X, y), ax=ax())
+    with pytest.raises(ValueError, match="that separates the rows: give X and y"):
+        ProofDisplay.from_estimator(run(trace=True).fit(X, y), margin=0.1, radius=9.0)
     weighted, *_ = traced(class_weight={-1: 0.5, 1: 3.0})
     with pytest.raises(ValueError, match="steps of this run differ"):
         MistakesDisplay.from_estimator(weighted, margin=0.1, radius=9.0, ax=ax())
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("order", ["permuted", "cyclic", "max_distance"])
+def test_a_run_without_a_trace_is_repeated_and_w_star_is_found(storage: Any, order: str) -> None:
+    case = planted(3, 50, 3)
+    X, y = storage(case.X), case.signs
+    clf = nv.Perceptron(order=order).fit(X, y)  # of any seed
+    proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
+    assert proof_holds(proof)
+    assert len(proof.inner) == clf.n_updates_
+    assert np.sqrt(proof.squared_norm[-1]) == pytest.approx(
+        np.hypot.reduce([*clf.coef_[0], clf.intercept_[0]])
+    )
+    verdict = nv.separate(X, y)
+    assert proof.margin == pytest.approx(verdict.margin.lo)
+    run = MistakesDisplay.from_estimator(clf, X, y, ax=ax())
+    assert run.mistakes[-1] == clf.n_mistakes_
+    assert run.bound == pytest.approx(verdict.mistake_bound, abs=1.0)
+    assert not hasattr(clf, "trace_")  # nothing about the classifier has changed
+
+
+def test_runs_that_cannot_be_repeated_are_refused() -> None:
+    X, y = AND_X, AND_Y
+    started = nv.Perceptron(random_state=0).fit(X, y, coef_init=[1.0, 9.0])
+    with pytest.raises(ValueError, match=r"cannot be repeated .* fit with trace=True"):
+        ProofDisplay.from_estimator(started, X, y, ax=blank_axes(3))
+    with pytest.raises(ValueError, match=r"A MaxMargin makes no updates .* novikoff\.Perceptron"):
+        ProofDisplay.from_estimator(nv.MaxMargin().fit(X, y), X, y, ax=blank_axes(3))
+    with pytest.raises(ValueError, match=r"A Perceptron has no history_ .* novikoff\.Pocket"):
+        PocketDisplay.from_estimator(started, ax=ax())
+
+
+def cycling() -> nv.Perceptron:
+    with pytest.warns(ConvergenceWarning):
+        return nv.Perceptron(order="cyclic", max_epochs=3).fit(AND_X, [0, 1, 1, 0])
+
+
+def test_where_no_rule_separates_there_are_mistakes_and_no_proof() -> None:
+    clf, y = cycling(), [0, 1, 1, 0]
+    assert MistakesDisplay.from_estimator(clf, AND_X, y, ax=ax()).bound is None
+    with pytest.raises(ValueError, match="No rule separates these rows"):
+        ProofDisplay.from_estimator(clf, AND_X, y, ax=blank_axes(3))
+
+
+def test_each_of_several_rules_and_either_side_of_two() -> None:
+    X, y = three_classes()
+    rule: Any
+    for scheme, rule in (("ovr", "c"), ("ovo", ("a", "c")), ("ovo", ("c", "a"))):
+        clf = nv.Perceptron().set_params(multi_class=scheme).fit(X, y)
+        assert proof_holds(ProofDisplay.from_estimator(clf, X, y, rule=rule, ax=blank_axes(3)))
+    clf = nv.Perceptron(trace=[2, 2, -3]).fit(AND_X, AND_Y)
+    for rule in (0, 1):
+        assert proof_holds(
+            ProofDisplay.from_estimator(clf, AND_X, AND_Y, rule=rule, ax=blank_axes(3))
+        )
+
+
+def test_the_history_of_the_pocket() -> None:
+    X, y = three_classes()
+    X = X / 20.0 + np.random.default_rng(0).normal(size=X.shape)
+    clf = nv.Pocket(random_state=0, max_updates=300).fit(X, y)
+    assert isinstance(clf.n_errors_, list)
+    assert isinstance(clf.errors_lower_bound_, list)
+    second = PocketDisplay.from_estimator(clf, rule="b", ax=ax())
+    assert second.mistakes[-1] == clf.n_errors_[1]
+    assert second.lower_bound == clf.errors_lower_bound_[1]
+    assert "b against the rest" in texts_of(second.figure_)
+    assert (np.diff(second.mistakes) <= 0).all()
+
+
+# The film
+
+
+def shown(figure: Figure, label: str) -> Vector:
+    """The points of that label in the legend."""
+    for found in figure.axes[0].get_lines():
+        if found.get_label() == label:
+            return np.column_stack(found.get_data())
+    return np.empty((0, 2))
+
+
+@pytest.mark.parametrize("rule", [0, 1])
+def test_a_film_shows_each_update(rule: int, tmp_path: Path) -> None:
+    clf = nv.Perceptron(order="cyclic", trace=True).fit(AND_X, AND_Y)
+    assert isinstance(clf.trace_, Trace)
+    figure = Figure()
+    film = animate(clf, AND_X, AND_Y, rule=rule, figure=figure)
+    A = np.column_stack([AND_X, np.ones(4)]) * np.where(AND_Y == 1, 1, -1)[:, None]
+    film.save(tmp_path / "run.gif", writer="pillow", dpi=40)
+    with Image.open(tmp_path / "run.gif") as image:
+        assert len(list(ImageSequence.Iterator(image))) == clf.n_updates_ + 1
+    proof = ProofDisplay.from_estimator(clf, AND_X, AND_Y, rule=rule, ax=blank_axes(3))
+    pictures = Film(traced_run(clf, AND_X, AND_Y, rule), proof, figure)
+    for t in range(clf.n_updates_ + 1):
+        pictures.show(t)
+        wrong = np.flatnonzero(A @ clf.trace_.weights(t) <= 0)
+        assert len(shown(figure, f"mistakes ({len(wrong)})")) == len(wrong)
+        ringed = shown(figure, "row of this update")
+        assert ringed.tolist() == AND_X[clf.trace_.index[max(0, t - 1) : t]].tolist()
+        curves = [panel.get_lines()[0] for panel in figure.axes[1:]]
+        assert [np.size(curve.get_ydata()) for curve in curves] == [t] * 3
+    assert "Every row is right." in figure.axes[0].get_title(loc="left")
+
+
+def test_a_film_without_a_proof_and_what_cannot_be_one(tmp_path: Path) -> None:
+    figure = Figure()
+    film = animate(cycling(), AND_X, [0, 1, 1, 0], figure=figure)
+    film.save(tmp_path / "run.gif", writer="pillow", dpi=40)
+    assert len(figure.axes) == 1
+    case = planted(0, 30, 3)
+    clf = nv.Perceptron().fit(case.X, case.signs)
+    with pytest.raises(ValueError, match="needs two features, not 3"):
+        animate(clf, case.X, case.signs, figure=Figure())
+
+
+def test_the_arrow_is_at_a_right_angle_to_the_boundary() -> None:
+    found = BoundaryDisplay.from_estimator(line([1.0, 2.0], -1.5), AND_X, AND_Y, ax=ax())
+    (arrow,) = [text for text in found.ax_.texts if isinstance(text, Annotation)]
+    dx, dy = np.subtract(arrow.xy, arrow.xyann)
+    assert (dy / dx, found.ax_.get_aspect()) == (pytest.approx(2.0), 1.0)
+    assert np.dot(arrow.xyann, [1.0, 2.0]) == pytest.approx(1.5)  # it begins on the boundary
+    stretched = BoundaryDisplay.from_estimator(
+        line([1.0, 2.0], -150.0), AND_X * [100, 1], AND_Y, ax=ax()
+    )
+    assert not stretched.ax_.texts  # the angle would not be right
+
+
+def test_the_short_name() -> None:
+    from novikoff import plots
+    from novikoff.plots import ProofDisplay as Short
+
+    assert Short is ProofDisplay
+    assert nv.plots is plots
+    assert set(plots.__all__) <= set(vars(plots))
 
 
 # Conventions
@@ -369,13 +511,19 @@ def display(name: str, where: Axes | None) -> Display:
         return BoundaryDisplay.from_estimator(clf, X, y, ax=where)
     if name == "margins":
         return MarginsDisplay.from_estimator(clf, X, y, ax=where)
+    if name == "pocket":
+        pocket = nv.Pocket(random_state=0).fit(AND_X, [0, 1, 1, 0])
+        return PocketDisplay.from_estimator(pocket, ax=where)
+    if name == "plane":
+        return BoundaryDisplay.from_estimator(run, AND_X, AND_Y, ax=where)
     if name == "mistakes":
         return MistakesDisplay.from_estimator(run, margin=0.1, radius=1.8, ax=where)
     three = None if where is None else blank_axes(3)
     return ProofDisplay.from_estimator(run, AND_X, AND_Y, ax=three)
 
 
-DISPLAYS = pytest.mark.parametrize("name", ["boundary", "margins", "mistakes", "proof"])
+NAMED = ("boundary", "plane", "margins", "mistakes", "pocket", "proof")
+DISPLAYS = pytest.mark.parametrize("name", NAMED)
 
 
 @DISPLAYS
@@ -448,7 +596,7 @@ def test_without_axes_a_figure_of_pyplot() -> None:
     import matplotlib.pyplot as plt
 
     mpl.use("Agg")
-    for name in ("boundary", "margins", "mistakes", "proof"):
+    for name in NAMED:
         made = display(name, None)
         assert made.figure_ is plt.gcf()
         plt.close(made.figure_)

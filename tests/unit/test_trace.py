@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
 
-from novikoff.core.counts import Recorder, record
+import novikoff as nv
+from novikoff.core.counts import Recorder, Trace, record
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
 from novikoff.core.runs import Plan
@@ -64,3 +70,51 @@ def test_the_angle_to_a_zero_vector_is_no_division_by_zero() -> None:
     trace = recorder.trace()
     assert trace.cosine is not None
     assert trace.cosine.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("storage", [np.asarray, np.float32, sp.csr_array])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_weights_and_their_average_after_each_update(storage: Any, fit_intercept: bool) -> None:
+    case = planted(2, 40, 3, fit_intercept=fit_intercept)
+    X = storage(case.X)
+    clf = nv.Perceptron(trace=True, random_state=1, fit_intercept=fit_intercept)
+    trace = clf.fit(X, case.signs).trace_
+    assert isinstance(trace, Trace)
+    assert trace.weights(0).tolist() == trace.average(0).tolist() == [0.0] * 4
+    assert trace.weights(len(trace)).tolist() == [*clf.coef_[0], *clf.intercept_]
+    assert (trace.weights(-1) == trace.weights(len(trace))).all()
+    for t in (1, 2, len(trace) - 1):
+        part = nv.Perceptron(random_state=1, fit_intercept=fit_intercept, max_updates=t)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            part.fit(X, case.signs)
+            mean = clone(part).set_params(average="averaged").fit(X, case.signs)
+        assert trace.weights(t).tolist() == [*part.coef_[0], *part.intercept_]
+        assert np.allclose(trace.average(t), [*mean.coef_[0], *mean.intercept_])
+    assert (trace.weights()[[0, 2]] == [trace.weights(0), trace.weights(2)]).all()
+    assert (trace.average()[[0, 2]] == [trace.average(0), trace.average(2)]).all()
+    with pytest.raises(IndexError, match=f"made {len(trace)} updates"):
+        trace.weights(len(trace) + 1)
+
+
+def test_the_weights_of_a_trace_do_not_change_with_the_data() -> None:
+    X, y = np.array([[1.0, 2.0], [-1.0, 1.0], [0.0, -3.0]]), [1, 0, 0]
+    trace = nv.Perceptron(trace=True, order="cyclic").fit(X, y).trace_
+    assert isinstance(trace, Trace)
+    before = trace.weights()
+    X *= 7.0
+    assert (trace.weights() == before).all()
+    started = nv.Perceptron(trace=True, order="cyclic").fit(X, y, coef_init=[5.0, 6.0]).trace_
+    assert isinstance(started, Trace)
+    assert started.weights(0).tolist() == [5.0, 6.0, 0.0]
+    with pytest.raises(ValueError, match="rows"):
+        Recorder().trace().weights(0)
+
+
+def test_each_rule_of_several_has_its_own_trace() -> None:
+    X, y = np.array([[0.0, 1.0], [5.0, 0.0], [-5.0, -4.0]]), ["a", "b", "c"]
+    for scheme in ("ovr", "ovo"):
+        clf = nv.Perceptron(trace=True, multi_class=scheme, random_state=0).fit(X, y)
+        assert isinstance(clf.trace_, list)
+        for trace, w, b in zip(clf.trace_, clf.coef_, clf.intercept_, strict=True):
+            assert trace.weights(-1).tolist() == [*w, b]

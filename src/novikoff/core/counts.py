@@ -9,14 +9,17 @@ and hence cos∠(w*, w_t) ≥ √t·γ/R; as a cosine is at most 1, t ≤ R²/γ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from novikoff.core.rows import Indices, Vector
+
+if TYPE_CHECKING:
+    from novikoff.core.problem import Problem
 
 TAPE_LENGTH = 1 << 12  # updates
 
@@ -71,6 +74,17 @@ class Trace:
         ⟨w*, w⟩ after the update, given a reference w*.
     cosine : array of float or None
         The cosine of the angle between w* and w after the update, given w*.
+    problem : Problem or None
+        The rows of the run; those alone that were acted on, once `detached`.
+    start : array of float or None
+        w_0, if it is not zero.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> clf = nv.Perceptron(order="cyclic", trace=True).fit([[2], [3]], ["yes", "no"])
+    >>> clf.trace_.weights(2).tolist(), clf.trace_.average(2).tolist()  # the bias last
+    ([-1.0, 0.0], [0.5, 0.5])
     """
 
     step: Indices
@@ -80,9 +94,53 @@ class Trace:
     squared_norm: Vector
     inner: Vector | None = None
     cosine: Vector | None = None
+    problem: Problem | None = field(default=None, repr=False)
+    start: Vector | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.index)
+
+    def weights(self, t: int | None = None) -> Vector:
+        """w_t, the bias last, after t updates: bit for bit that of the run (B3).
+
+        Without t, all of w_0, w_1, … as the rows of a matrix; a negative t counts from the end.
+        """
+        if self.problem is None:
+            raise ValueError("This trace has no rows to compute weights from: see Trace.problem.")
+        last = len(self) if t is None else self._place(t)
+        acted, places = np.unique(self.index, return_inverse=True)
+        at = (places if len(acted) == self.problem.n else self.index)[:last]
+        rows = self.problem.X[at]
+        path = np.zeros((last + 1, self.problem.p))
+        path[1:, :-1] = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        path[1:, -1] = self.problem.rows.bias
+        path[1:] *= (self.tau[:last] * self.problem.signs[at])[:, None]
+        if self.start is not None:
+            path[0] = self.start
+        np.cumsum(path, axis=0, out=path)  # one after the other, as the loop adds them
+        return path if t is None else path[last]
+
+    def average(self, t: int | None = None) -> Vector:
+        """The mean of w over all rows looked at until update t, its own included (A9).
+
+        Without t, all of them as the rows of a matrix; the first, before any update, is w_0.
+        """
+        path = self.weights()
+        stood = np.diff(self.step, prepend=0)[:, None]  # the rows that each w but the last saw
+        means = np.cumsum(stood * path[:-1], axis=0) + path[1:]
+        means = np.vstack([path[:1], means / (self.step + 1)[:, None]])
+        return means if t is None else means[self._place(t)]
+
+    def detached(self) -> Trace:
+        """The same with a copy of the rows acted on, whatever becomes of the data."""
+        if self.problem is None:
+            return self
+        return replace(self, problem=self.problem.part(np.unique(self.index)))
+
+    def _place(self, t: int) -> int:
+        if not -len(self) - 1 <= t <= len(self):
+            raise IndexError(f"The run made {len(self)} updates: there is no w after {t}.")
+        return t % (len(self) + 1)
 
 
 class Tape(NamedTuple):

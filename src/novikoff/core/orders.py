@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Protocol, runtime_checkable
@@ -178,6 +178,34 @@ class Chaotic:
 
 
 @dataclass(frozen=True)
+class Cycle:
+    """The caller's own cycle of row numbers, again and again: every row once at least.
+
+    Examples
+    --------
+    >>> next(Cycle([3, 1, 0, 2]).epochs(Deck(np.arange(4)), np.random.default_rng())).tolist()
+    [3, 1, 0, 2]
+    """
+
+    rows: Sequence[int] | Indices
+    covers = True
+
+    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        """Deal the cycle, without the rows that take no part."""
+        n, cycle = len(deck.rows) if deck.n_all is None else deck.n_all, np.array(self.rows)
+        if len(cycle) > 0 and (cycle.ndim != 1 or cycle.dtype.kind not in "iu"):
+            raise ValueError("The order must name rows by whole numbers.")
+        for i in cycle[(cycle < 0) | (cycle >= n)]:
+            raise ValueError(f"The order names row {i} of {n} rows: they are 0 to {n - 1}.")
+        for i in np.setdiff1d(np.arange(n), cycle):
+            raise ValueError(
+                f"The order leaves out row {i} of {n} rows: it must name every row, from 0 on."
+            )
+        cycle = cycle.astype(np.int64)
+        return itertools.repeat(cycle[np.isin(cycle, deck.rows)])
+
+
+@dataclass(frozen=True)
 class Greedy(Cyclic):
     """A rule that takes the worst of all rows, at every step; an epoch is n steps."""
 
@@ -203,14 +231,23 @@ BY_NAME: dict[str, Callable[[], Order]] = {
 }
 
 
-def named(order: str | Order) -> Order:
-    """The rule of that name; a rule is returned as it is."""
+# The orders in which the weights at the end of an epoch decide all that follows.
+REPEATED = (Cyclic, Fixed, Cycle, MaxDistance, MaxResidual)
+
+
+def named(order: str | Sequence[int] | Indices | Order) -> Order:
+    """The rule of that name, or the cycle of these rows; a rule is returned as it is."""
     if isinstance(order, str):
         if order not in BY_NAME:
             raise ValueError(f"Unknown order {order!r}; there are {', '.join(BY_NAME)}.")
         return BY_NAME[order]()
+    if isinstance(order, list | tuple | np.ndarray):
+        return Cycle(order)
     if isinstance(order, type) or not isinstance(order, Order):
-        raise ValueError(f"An order is a name or an object of novikoff.orders, not {order!r}.")
+        raise ValueError(
+            "An order is a name, a list of row numbers or an object of novikoff.orders, not "
+            f"{order!r}."
+        )
     return order
 
 
@@ -220,7 +257,7 @@ def deal(
     """Epoch after epoch, without the rows whose sign or weight is 0."""
     rows = problem.taking_part()
     deck = Deck(rows, lambda: np.square(norms(problem)[rows]), problem.n)
-    ours = type(order) in (Chaotic, *BY_NAME.values())  # no heir of theirs
+    ours = type(order) in (Chaotic, Cycle, *BY_NAME.values())  # no heir of theirs
     for epoch in order.epochs(deck, rng):
         if not ours:  # row numbers of a foreign order are not trusted
             epoch = np.ascontiguousarray(epoch, dtype=np.int64)

@@ -15,8 +15,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from novikoff.core.counts import Counts, Recorder, Trace, check_range
-from novikoff.core.orders import Order, deal
+from novikoff.core.orders import REPEATED, Order, deal
 from novikoff.core.problem import Problem, products
+from novikoff.core.repetition import Repetition
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.updates import Update
@@ -57,6 +58,8 @@ class Run:
     active: Flags  # (K,): the rules that have not ended
     stops: list[Stop | None]
     traces: list[Trace] = field(default_factory=list)  # one for each rule, if asked for
+    # (K): the epochs after which the weights repeat for ever, where that is proved (B8).
+    periods: list[int | None] = field(default_factory=list)
     # (K, n): the updates on each row, once the run has ended.
     update_counts: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)))
 
@@ -80,6 +83,7 @@ class Run:
             active=np.hstack([part.active for part in parts]),
             stops=[stop for part in parts for stop in part.stops],
             traces=[trace for part in parts for trace in part.traces],
+            periods=[period for part in parts for period in part.periods],
             update_counts=sp.csr_array(sp.vstack([part.update_counts for part in parts])),
         )
 
@@ -126,6 +130,8 @@ class Run:
         """
         limits, updates, most = plan.limits, self.counts.totals[1], plan.limits.most_updates()
         epochs = deal(plan.order, problem, weights, np.random.default_rng(plan.seed))
+        repeated = weights is None and type(plan.order) in REPEATED
+        repetition = Repetition(self.W) if repeated else None
         self._end(self.active, Stop.UPDATES if most <= 0 else limits.reached())
         try:
             while self.active.any():
@@ -151,6 +157,8 @@ class Run:
                         m = products(own, self.W[:, rule])[own.taking_part(weights)]
                         quiet[rule] = (m > plan.update.threshold).all()
                     self._end(quiet, Stop.CLEAN)
+                    if repetition is not None:
+                        repetition.look(self.W, self.active)
                     if plan.after_epoch is not None and plan.after_epoch(self):
                         self._end(self.active, Stop.CALLBACK)
                 self._end(self.active, limits.reached(self.epochs))
@@ -158,6 +166,9 @@ class Run:
             limits.interrupted = True
             self._end(self.active, Stop.INTERRUPTED)
         self.traces = [] if recorder is None else [recorder.trace()]
+        self.periods = [None] * len(self.stops)
+        if repetition is not None:
+            self.periods = repetition.proved(problem, plan.update, int(updates.max()))
         self.update_counts = sp.csr_array(self.counts.per_row.T)
         self.counts = self.counts._replace(per_row=self.counts.per_row[:0])
         return self

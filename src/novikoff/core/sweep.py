@@ -12,6 +12,8 @@ are at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numba import njit
 
@@ -128,8 +130,10 @@ def run(
     if greedy:
         lengths = norms(problem) if isinstance(plan.order, MaxDistance) else np.ones(problem.n)
         stride = max(1, stride // max(1, problem.n))  # each step looks at all rows
-    return state.repeat(
+    state.repeat(
         plan, problem, weights, climb_some if greedy else visit,
         min(stride, len(tape.entries)) if plan.trace else stride,
         signed=lambda rule: problem, recorder=recorder if plan.trace else None,
     )  # fmt: skip
+    state.traces = [replace(trace, problem=problem, start=start) for trace in state.traces]
+    return state

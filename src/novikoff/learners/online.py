@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
+from numbers import Integral
 from operator import attrgetter
 from typing import ClassVar, Literal, Self
 
@@ -81,7 +82,7 @@ class OnlineLearner(LinearLearner):
     In a stream ``fit_intercept``, ``average`` and ``multi_class`` are those of its first call.
     """
 
-    order: str | Order
+    order: str | Sequence[int] | Indices | Order
     average: Literal[False, "averaged", "voted"]
     scale: Literal["standard"] | None
     max_epochs: int | None
@@ -98,6 +99,8 @@ class OnlineLearner(LinearLearner):
     converged_: bool
     update_counts_: npt.NDArray[np.int32] | sp.csr_array
     trace_: Trace | list[Trace]
+    period_: int | list[int | None] | None
+    random_state_: int
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "fit_intercept": BOOLEAN,
@@ -105,9 +108,10 @@ class OnlineLearner(LinearLearner):
             lambda order: (
                 order in BY_NAME
                 if isinstance(order, str)
-                else hasattr(order, "epochs") and not isinstance(order, type)
+                else isinstance(order, list | tuple | np.ndarray)
+                or (hasattr(order, "epochs") and not isinstance(order, type))
             ),
-            f"one of {', '.join(BY_NAME)}, or an object of novikoff.orders",
+            f"one of {', '.join(BY_NAME)}, a list of row numbers, or an object of novikoff.orders",
         ),
         "average": Rule(
             lambda average: average is False or average in ("averaged", "voted"),
@@ -204,11 +208,13 @@ class OnlineLearner(LinearLearner):
                 start = None if start is None else scaling.forth(start)
             load_kernels(problem, blank.scheme, order)
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
+            known = self.random_state
+            random_state = int(known) if isinstance(known, Integral) else seed_of(known)
             plan = Plan(
                 update=self._update(),
                 order=order,
                 limits=limits,
-                seed=seed_of(self.random_state),
+                seed=seed_of(random_state),
                 average=self.average == "averaged",
                 trace=wants_trace or self.average == "voted",
                 reference=reference,
@@ -237,9 +243,10 @@ class OnlineLearner(LinearLearner):
             self.converged_ = run.converged and returned
             counts = run.update_counts
             self.update_counts_ = counts.toarray()[0] if model.n_rules == 1 else counts
+            self.period_, self.random_state_ = one_or_each(run.periods), random_state
             self.__dict__.pop("trace_", None)
             if wants_trace:
-                self.trace_ = one_or_each(run.traces)
+                self.trace_ = one_or_each([trace.detached() for trace in run.traces])
         if limits.interrupted:
             raise KeyboardInterrupt
         if not returned:
@@ -407,7 +414,7 @@ class OnlineLearner(LinearLearner):
     def _streamed(self) -> None:
         """What was said of a fit is no longer true."""
         self.converged_, self._held.votes = False, []
-        for name in ("update_counts_", "trace_"):
+        for name in ("update_counts_", "trace_", "period_", "random_state_"):
             self.__dict__.pop(name, None)
 
     def _print_epoch(self, run: Run) -> bool:
@@ -416,6 +423,21 @@ class OnlineLearner(LinearLearner):
         return False
 
     def _warn(self, run: Run, given: Problem) -> None:
+        periods = [period for period in run.periods if period is not None]
+        if periods:
+            lengths = ("epoch" if each == 1 else f"{each:,} epochs" for each in sorted({*periods}))
+            which, n = "its weights", len(run.periods)
+            if n > 1:
+                which = f"the weights of {len(periods)} of {n} rules"
+            warnings.warn(
+                f"The {type(self).__name__} cycles: {which} repeat every {' or '.join(lengths)}, "
+                "exactly, and more epochs would not change that. The rows of one period add up to "
+                "zero, so that no rule separates the classes: proved. novikoff.Pocket finds a rule "
+                "with few mistakes.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+            return
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
         limits = {
             Stop.EPOCHS: "max_epochs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from operator import attrgetter
 from typing import ClassVar, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.orders import Order
+from novikoff.core.rows import Indices
 from novikoff.core.updates import Update, perceptron
 from novikoff.learners.inputs import MARGIN, STEP, Rule
 from novikoff.learners.online import OnlineLearner
@@ -30,11 +31,12 @@ class Perceptron(OnlineLearner):
         The threshold δ ≥ 0 of a mistake.
     step : float, default=1.0
         The step μ > 0. From zero weights with ``margin=0`` it changes no prediction (B6).
-    order : str or object of `novikoff.orders`, default="permuted"
+    order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
         Which row comes next (A4): "cyclic", "fixed" (one random cycle), "permuted" (a fresh
         one each epoch), "blocks" (blocks of neighbouring rows; the same for large data,
         several times faster), "random" (independent draws), "max_distance",
-        "max_residual" (the worst row).
+        "max_residual" (the worst row). A list such as [3, 1, 0, 2] is one cycle, repeated;
+        every row must be in it.
     average : {False, "averaged", "voted"}, default=False
         Predict with the last weights, their average over all steps, or the vote of all
         (A9; Freund and Schapire 1999). The last weights end best on separable data, the
@@ -90,7 +92,14 @@ class Perceptron(OnlineLearner):
         Updates on each row: the dual variables k_i of w = w₀ + μ·Σ k_i·a_i (A8). Gone
         once more has been learned from a stream.
     trace_ : Trace, or list of Trace for more than two classes
-        With ``trace``: one entry per update.
+        With ``trace``: one entry per update; ``trace_.weights(t)`` is w_t, the bias last, and
+        ``trace_.average(t)`` the running average.
+    period_ : int or None, or list of them for more than two classes
+        The epochs after which the weights repeat for ever, found where it is exact (B8): rows and
+        weights are integers and each epoch is the same cycle, or takes the worst row. It proves
+        that no rule separates the data.
+    random_state_ : int
+        The random_state that repeats this fit.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -123,7 +132,7 @@ class Perceptron(OnlineLearner):
         fit_intercept: bool = True,
         margin: float = 0.0,
         step: float = 1.0,
-        order: str | Order = "permuted",
+        order: str | Sequence[int] | Indices | Order = "permuted",
         average: Literal[False, "averaged", "voted"] = False,
         scale: Literal["standard"] | None = None,
         max_epochs: int | None = 1000,

@@ -80,9 +80,10 @@ def save(
 
     The file is written whole or not at all. It holds everything that the estimator needs to
     predict and to go on learning, and its proofs. It does not hold what is said of single rows
-    of the fit (``update_counts_``, ``trace_``), a ``random_state`` that is a RandomState (it
-    becomes None), nor requests for metadata; vectors among the parameters come back as float64
-    arrays, classes that are strings as wide as the longest.
+    of the fit or of its run (``update_counts_``, ``trace_``, ``period_``, ``random_state_``), a
+    ``random_state`` that is a RandomState (it becomes None), nor requests for metadata; vectors
+    among the parameters come back as float64 arrays, classes that are strings as wide as the
+    longest.
 
     Parameters
     ----------
@@ -192,7 +193,9 @@ def _write_parameter(name: str, value: Any) -> object:
     what = f"its parameter {name!r}"
     if isinstance(value, np.random.RandomState):
         return None
-    if name == "order" and not isinstance(value, str):
+    if name == "order" and isinstance(value, list | tuple | np.ndarray):
+        value = np.array(value).tolist()
+    elif name == "order" and not isinstance(value, str):
         kind = type(value).__name__
         if _ORDERS.get(kind) is not type(value):
             raise InvalidJsonError(

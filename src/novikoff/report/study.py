@@ -122,6 +122,7 @@ class Run:
     seconds: float
     scale: str
     returned: bool = True
+    period: int | None = None  # epochs after which the weights of a rule repeat for ever: proved
 
 
 def study(
@@ -386,8 +387,9 @@ class Study:
         clean = bool(trained.converged)
         returned = not self.cases or not clean or self._separates(model.W)
         self.run = Run(
-            clean, model.n_mistakes, int(trained.epochs), seconds, options.scale, returned
-        )
+            clean, model.n_mistakes, int(trained.epochs), seconds, options.scale, returned,
+            next(filter(None, trained.periods), None),
+        )  # fmt: skip
         if scaling is not None and options.proofs:
             self.cases = [self._with_scaled(case) for case in self.cases]
         return model, self.run

@@ -103,6 +103,9 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
         counts += "; --epochs lets it go on"
     yet = "" if run.clean else "not yet " if rule == "largest margin" else "not "
     yield "perceptron", f"{yet}clean after {counts}"
+    if run.period is not None:
+        every = "epoch" if run.period == 1 else f"{run.period:,} epochs"
+        yield "", f"its weights repeat every {every}: no rule has every row right, proved"
     if not run.returned:
         yield "", "in floats its rule, mapped back, does not separate the rows as given"
     elif standard and run.clean and cases:

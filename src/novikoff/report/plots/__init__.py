@@ -16,20 +16,26 @@ rule
 ax
     The axes to draw on; by default those of a new figure of pyplot.
 
+A perceptron that was not traced is run once more, exactly, where its updates are to be drawn; w*
+is found where it is not given. `animate` makes a film of them.
+
 After ``plot``, a display has its axes in ``ax_`` and their figure in ``figure_``.
 """
 
+from novikoff.report.plots.animation import animate
 from novikoff.report.plots.boundary import BoundaryDisplay
 from novikoff.report.plots.export import figure_to_svg, render_figure, save_figure
 from novikoff.report.plots.margins import MarginsDisplay
-from novikoff.report.plots.run import MistakesDisplay, ProofDisplay
+from novikoff.report.plots.run import MistakesDisplay, PocketDisplay, ProofDisplay
 from novikoff.report.plots.style import blank_axes, figure_of
 
 __all__ = [
     "BoundaryDisplay",
     "MarginsDisplay",
     "MistakesDisplay",
+    "PocketDisplay",
     "ProofDisplay",
+    "animate",
     "blank_axes",
     "figure_of",
     "figure_to_svg",

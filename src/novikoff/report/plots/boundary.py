@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,14 @@ from novikoff.report.plots.margins import LinearClassifier, Rule, Side, rule_of
 if TYPE_CHECKING:
     import scipy.sparse as sp
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 
 _POWER_ITERATIONS = 100
 _EQUALLY_NEAR = 1.0 + 1e-6  # a ratio of distances
+_SHAPES = 1.4, 1.9  # width by height, where one unit is as long on both axes
+
+Box: TypeAlias = "tuple[Vector, Vector]"  # the lower left corner and the upper right
 
 
 class View(NamedTuple):
@@ -35,13 +37,14 @@ class View(NamedTuple):
 
 
 @dataclass(eq=False)
-class BoundaryDisplay:
-    """The boundary f(x) = 0, the rows of both classes, the nearest rows and the mistakes.
+class BoundaryDisplay(style.Display):
+    """The boundary f(x) = 0 between its half-planes, the rows, the nearest and the mistakes (E2).
 
     Two features are the two axes. One feature is an axis, and the rows are spread at random
     beside it. More features are seen in the plane of w and the widest spread of the rows
-    orthogonal to it: there the boundary is a vertical line, and every row has its true
-    distance from it. A ``plane`` of two features, by name or number, shows the section of the
+    orthogonal to it: there the boundary is a vertical line, and every row has its true distance
+    from it. Where one unit is as long on both axes, an arrow shows the direction of w, at a right
+    angle to the boundary. A ``plane`` of two features, by name or number, shows the section of the
     hyperplane where all other features are at their means.
 
     ``rows`` are the numbers of the rows in the data, ``signs`` the sides ±1 on which they should
@@ -69,8 +72,6 @@ class BoundaryDisplay:
     support: Indices
     drawn: Indices
     sides: tuple[str, str]
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -104,73 +105,116 @@ class BoundaryDisplay:
             sides=(found.positive, found.negative),
         ).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw, on these axes or on a new figure of pyplot."""
-        ax = style.blank_axes(pyplot=True)[0] if ax is None else ax
-        self._plot_points(ax)
-        low, high = _box(self.view, self.drawn)
-        note = self._plot_sides(ax, low, high)
+    def _draw(self, axes: list[Axes]) -> None:
+        (ax,) = axes
+        nearest = (f"nearest rows ({len(self.support):,})", self.support)
+        draw_rows(ax, self.view, self.signs, self.sides, self.mistakes, self.drawn, nearest)
+        box = frame(ax, self.view, self.drawn)
+        note = draw_sides(ax, self.view, box, self.margin)
         if len(self.drawn) < len(self.rows):
             some, all_ = int(self.mistakes[self.drawn].sum()), int(self.mistakes.sum())
             note += f" Drawn: {len(self.drawn):,} of {len(self.rows):,} rows, at random"
             note += f", with {some:,} of {all_:,} mistakes." if all_ else "."
-        ax.set_xlim(low[0], high[0])
-        ax.set_ylim(low[1], high[1])
         if self.view.labels[1].startswith("jitter"):
             ax.set_yticks([])
         x, y = self.view.labels
         style.label_axes(ax, x=x, y=y, title=" against ".join(self.sides) + self.view.held)
         style.legend_below(ax, note.strip())
-        self.ax_, self.figure_ = ax, style.figure_of(ax)
-        return self
 
-    def _plot_points(self, ax: Axes) -> None:
-        def marks(rows: Indices, label: str, **look: Any) -> None:
-            if len(rows) > 0:
-                ax.plot(*self.view.points[rows].T, ls="none", label=label, **look)
 
-        size = float(np.interp(len(self.drawn), [100, 3000], [6.0, 3.2]))
-        faint = float(np.interp(len(self.drawn), [300, 3000], [1.0, 0.6]))
-        looks = (
-            (1, {"marker": "o", "mfc": style.POSITIVE, "mec": "white", "mew": 0.1 * size - 0.2}),
-            (-1, {"marker": "^", "mfc": "none", "mec": style.NEGATIVE, "mew": 0.1 * size + 0.4}),
-        )
-        for (sign, look), name in zip(looks, self.sides, strict=True):
-            label = f"{name} ({int((self.signs == sign).sum()):,})"
-            marks(self.drawn[self.signs[self.drawn] == sign], label, ms=size, alpha=faint, **look)
-        wrong = self.drawn[self.mistakes[self.drawn]]
-        crowd = float(np.interp(len(wrong), [10, 400], [0.0, 1.0]))
-        cross = {"marker": "x", "ms": size + 4.0 - 3.0 * crowd, "mew": 1.2 - 0.6 * crowd}
-        label = f"mistakes ({int(self.mistakes.sum()):,})"
-        marks(wrong, label, alpha=1.0 - 0.5 * crowd, color=style.INK, zorder=4, **cross)
-        ring = {"marker": "o", "ms": size + 6, "mew": 1.1, "mfc": "none", "mec": style.INK}
-        near = np.intersect1d(self.support, self.drawn)
-        marks(near, f"nearest rows ({len(self.support):,})", zorder=4, **ring)
+def draw_rows(
+    ax: Axes,
+    view: View,
+    signs: npt.NDArray[np.int8],
+    sides: tuple[str, str],
+    mistakes: npt.NDArray[np.bool_],
+    drawn: Indices,
+    ringed: tuple[str, Indices],
+) -> None:
+    """The rows of both sides, a cross on each mistake, and rings, with their name, around some."""
 
-    def _plot_sides(self, ax: Axes, low: Vector, high: Vector) -> str:
-        """Both half-planes, the line between them and those at ± margin; if none, why."""
-        normal, offset = self.view.normal, self.view.offset
-        if not normal.any():
-            return "The boundary does not cross this plane: neither feature has a weight."
-        x, y = np.array([low, high]).T
-        f = normal[0] * x + normal[1] * y[:, None] + offset
-        f, reach = f / np.abs(f).max(), float(np.abs(f).max())
-        colors = [style.NEGATIVE_SIDE, style.POSITIVE_SIDE]
-        ax.contourf(x, y, f, [-2.0, 0.0, 2.0], colors=colors, zorder=0)
-        lines: list[tuple[float, str, float, Any, str]] = [
-            (0.0, style.INK, 1.4, "-", "boundary f(x) = 0")
-        ]
-        if self.margin is not None:
-            name = f"margin ± {style.format_number(self.margin)}"
-            lines.append((self.margin, style.GREY, 1.1, style.DASHES, name))
-            lines.append((-self.margin, style.GREY, 1.1, style.DASHES, "_"))
-        for level, color, width, dashes, label in lines:
-            if f.min() < level / reach < f.max():
-                look: Any = {"colors": color, "linewidths": width, "linestyles": [dashes]}
-                ax.contour(x, y, f, [level / reach], zorder=2.5, **look)
-                ax.plot([], [], color=color, lw=width, ls=dashes, label=label)
-        inside = f.min() < 0.0 < f.max()
-        return "" if inside else "The boundary is far outside of this picture."
+    def marks(rows: Indices, label: str, **look: Any) -> None:
+        if len(rows) > 0:
+            ax.plot(*view.points[rows].T, ls="none", label=label, **look)
+
+    size = float(np.interp(len(drawn), [100, 3000], [6.0, 3.2]))
+    faint = float(np.interp(len(drawn), [300, 3000], [1.0, 0.6]))
+    looks = (
+        (1, {"marker": "o", "mfc": style.POSITIVE, "mec": "white", "mew": 0.1 * size - 0.2}),
+        (-1, {"marker": "^", "mfc": "none", "mec": style.NEGATIVE, "mew": 0.1 * size + 0.4}),
+    )
+    for (sign, look), name in zip(looks, sides, strict=True):
+        label = f"{name} ({int((signs == sign).sum()):,})"
+        marks(drawn[signs[drawn] == sign], label, ms=size, alpha=faint, **look)
+    wrong = drawn[mistakes[drawn]]
+    crowd = float(np.interp(len(wrong), [10, 400], [0.0, 1.0]))
+    cross = {"marker": "x", "ms": size + 4.0 - 3.0 * crowd, "mew": 1.2 - 0.6 * crowd}
+    label = f"mistakes ({int(mistakes.sum()):,})"
+    marks(wrong, label, alpha=1.0 - 0.5 * crowd, color=style.INK, zorder=4, **cross)
+    ring = {"marker": "o", "ms": size + 6, "mew": 1.1, "mfc": "none", "mec": style.INK}
+    name, rows = ringed
+    marks(np.intersect1d(rows, drawn), name, zorder=4, **ring)
+
+
+def draw_sides(ax: Axes, view: View, box: Box, margin: float | None) -> str:
+    """Both half-planes, the line between them with w, those at ± margin; if none, why."""
+    low, high = box
+    normal, offset = view.normal, view.offset
+    if not normal.any():
+        if offset != 0.0:
+            one = style.POSITIVE_SIDE if offset > 0.0 else style.NEGATIVE_SIDE
+            ax.axhspan(low[1], high[1], color=one, lw=0, zorder=0)
+        return "The boundary does not cross this plane: neither feature has a weight."
+    x, y = np.array([low, high]).T
+    f = normal[0] * x + normal[1] * y[:, None] + offset
+    f, reach = f / np.abs(f).max(), float(np.abs(f).max())
+    colors = [style.NEGATIVE_SIDE, style.POSITIVE_SIDE]
+    ax.contourf(x, y, f, [-2.0, 0.0, 2.0], colors=colors, zorder=0)
+    lines: list[tuple[float, str, float, Any, str]] = [
+        (0.0, style.INK, 1.4, "-", "boundary f(x) = 0")
+    ]
+    if margin is not None:
+        name = f"margin ± {style.format_number(margin)}"
+        lines.append((margin, style.GREY, 1.1, style.DASHES, name))
+        lines.append((-margin, style.GREY, 1.1, style.DASHES, "_"))
+    for level, color, width, dashes, label in lines:
+        if f.min() < level / reach < f.max():
+            look: Any = {"colors": color, "linewidths": width, "linestyles": [dashes]}
+            ax.contour(x, y, f, [level / reach], zorder=2.5, **look)
+            ax.plot([], [], color=color, lw=width, ls=dashes, label=label)
+    if not f.min() < 0.0 < f.max():
+        return "The boundary is outside of this picture."
+    if ax.get_aspect() == 1.0:  # else the right angle between w and the boundary would not be one
+        _draw_arrow(ax, view, box)
+    return ""
+
+
+def _draw_arrow(ax: Axes, view: View, box: Box) -> None:
+    """The direction of w, from the point of the boundary that is nearest to the centre."""
+    low, high = box
+    unit, centre = view.normal / math.hypot(*view.normal), (low + high) / 2
+    f = (view.normal @ centre + view.offset) / math.hypot(*view.normal)
+    foot = centre - f * unit
+    tip = foot + 0.16 * float((high - low).min()) * unit
+    look: Any = {"arrowstyle": "-|>", "color": style.INK, "lw": 1.6, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", (tip[0], tip[1]), (foot[0], foot[1]), arrowprops=look, zorder=5)
+    halo: Any = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.7}
+    x, y = tip + 0.05 * float((high - low).min()) * unit
+    ax.text(x, y, "w", ha="center", va="center", bbox=halo, zorder=5, clip_on=True)
+
+
+def frame(ax: Axes, view: View, drawn: Indices) -> Box:
+    """Set the limits; one unit is as long on both axes if the rows allow it. The corners."""
+    low, high = _box(view, drawn)
+    size = high - low
+    if not view.labels[1].startswith("jitter") and 0.25 <= size[0] / size[1] <= 5.0:
+        ratio = float(np.clip(size[0] / size[1], *_SHAPES))
+        wanted = np.maximum(size, size[::-1] * [ratio, 1.0 / ratio])
+        low, high = low - (wanted - size) / 2, high + (wanted - size) / 2
+        ax.set_aspect("equal")
+    ax.set_xlim(low[0], high[0])
+    ax.set_ylim(low[1], high[1])
+    return low, high
 
 
 def _sample(
@@ -266,7 +310,7 @@ def principal_direction(X: Floats | sp.csr_array, beside: Vector) -> Vector:
     return np.asarray(v * np.sign(v[np.argmax(np.abs(v))]))
 
 
-def _box(view: View, drawn: Indices) -> tuple[Vector, Vector]:
+def _box(view: View, drawn: Indices) -> Box:
     """The corners of the picture: the rows drawn, and the boundary, if it is not too far."""
     points = view.points[drawn]
     low, high = _padded(points.min(axis=0), points.max(axis=0))
@@ -281,7 +325,7 @@ def _box(view: View, drawn: Indices) -> tuple[Vector, Vector]:
     return low, high
 
 
-def _padded(low: Vector, high: Vector) -> tuple[Vector, Vector]:
+def _padded(low: Vector, high: Vector) -> Box:
     size, largest = high - low, np.maximum(np.abs(low), np.abs(high))
     size = np.where(size <= 1e-9 * largest, np.maximum(largest, 1.0), size)
     return low - 0.07 * size, high + 0.07 * size

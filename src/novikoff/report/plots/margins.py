@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -16,7 +16,6 @@ from novikoff.report.plots import style
 if TYPE_CHECKING:
     import scipy.sparse as sp
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 
@@ -27,7 +26,10 @@ _MIN_BINS, _MAX_BINS = 8, 60
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """One hyperplane, w ≠ 0, and the rows of its two sides, ``rows`` by number in the data."""
+    """One hyperplane, and the rows of its two sides, ``rows`` by number in the data.
+
+    ``flip`` is −1 where the positive side is not that of the classifier's own weights.
+    """
 
     X: Floats | sp.csr_array
     rows: Indices
@@ -37,10 +39,13 @@ class Rule:
     positive: str
     negative: str
     names: list[Hashable] | None
+    flip: int
 
     @property
     def norm(self) -> float:
-        """‖w‖, whatever its size."""
+        """‖w‖, whatever its size; ValueError if it is 0."""
+        if not self.w.any():
+            raise ValueError("All weights are zero: there is no hyperplane to draw.")
         return math.hypot(*self.w.tolist())
 
     @property
@@ -71,8 +76,6 @@ def rule_of(
     b = flip * float(np.ravel(np.asarray(classifier.intercept_, dtype=np.float64))[index])
     if matrix.shape[1] != len(w):
         raise ValueError(f"X has {matrix.shape[1]} columns, but the rule has {len(w)} weights.")
-    if not w.any():
-        raise ValueError("All weights are zero: there is no hyperplane to draw.")
     unknown = ~np.isin(labels, classifier.classes_)
     if unknown.any():
         row = int(np.argmax(unknown))
@@ -89,7 +92,7 @@ def rule_of(
     names = getattr(classifier, "feature_names_in_", getattr(X, "columns", None))
     other = "the rest" if negative is None else style.clean_name(negative)
     listed = None if names is None else list(names)
-    return Rule(matrix, rows, signs, w, b, style.clean_name(positive), other, listed)
+    return Rule(matrix, rows, signs, w, b, style.clean_name(positive), other, listed, flip)
 
 
 def find_rule(
@@ -120,7 +123,7 @@ def find_rule(
 
 
 @dataclass(eq=False)
-class MarginsDisplay:
+class MarginsDisplay(style.Display):
     """A histogram of the signed margins y·f(x)/‖w‖; those of mistakes are not positive.
 
     Zero is an edge of the bins, and a bin holds its upper edge, so that each bin is all
@@ -142,8 +145,6 @@ class MarginsDisplay:
     counts: Indices
     margin: float | None
     title: str
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -161,9 +162,8 @@ class MarginsDisplay:
         title = f"{found.positive} against {found.negative}"
         return cls(found.margins, *_histogram(found.margins), margin, title).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw, on these axes or on a new figure of pyplot."""
-        ax = style.blank_axes(pyplot=True)[0] if ax is None else ax
+    def _draw(self, axes: list[Axes]) -> None:
+        (ax,) = axes
         wrong = self.edges[1:] <= 0.0
         n_wrong = int((self.margins <= 0.0).sum())
         n_right = len(self.margins) - n_wrong
@@ -182,8 +182,6 @@ class MarginsDisplay:
         style.label_axes(ax, x="signed margin y·f(x)/‖w‖", y="rows", title=self.title)
         style.format_counts(ax, "y")
         style.legend_below(ax, columns=4)
-        self.ax_, self.figure_ = ax, style.figure_of(ax)
-        return self
 
 
 def _histogram(margins: Vector) -> tuple[Vector, Indices]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from textwrap import fill
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -27,6 +28,28 @@ DASHES: Final = (0, (5, 3))
 WIDTH_INCHES: Final = 6.4
 MAX_VERTICES: Final = 2000  # a line of more points looks the same with fewer
 _SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(eq=False)
+class Display:
+    """Numbers that were computed once, and how they are drawn."""
+
+    ax_: Any = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+    _panels: ClassVar[int] = 1
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on these axes or on a new figure of pyplot."""
+        axes = blank_axes(self._panels, pyplot=True) if ax is None else [*np.ravel(ax)]
+        if len(axes) != self._panels:
+            wanted = "one pair of axes" if self._panels == 1 else "three axes"
+            raise ValueError(f"{type(self).__name__} needs {wanted}, not {len(axes)}.")
+        self._draw(axes)
+        self.ax_, self.figure_ = axes[0] if self._panels == 1 else axes, figure_of(axes[0])
+        return self
+
+    def _draw(self, axes: list[Axes]) -> None:
+        raise NotImplementedError
 
 
 def blank_axes(panels: int = 1, *, pyplot: bool = False) -> list[Axes]:
@@ -97,7 +120,8 @@ def as_plain_text(*texts: Text) -> None:
 
 def label_axes(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
     """Name the axes and the picture in plain text; draw no frame above and to the right."""
-    heading = ax.set_title(fill(title, 78), loc="left", fontsize=10.5)
+    lines = "\n".join(fill(line, 78) for line in title.splitlines())
+    heading = ax.set_title(lines, loc="left", fontsize=10.5)
     as_plain_text(ax.set_xlabel(x), ax.set_ylabel(y), heading)
     ax.spines[["top", "right"]].set_visible(False)
 

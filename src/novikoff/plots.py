@@ -1,0 +1,7 @@
+"""Pictures of a rule and of the perceptron's proof: `novikoff.report.plots` by its short name.
+
+>>> from novikoff.plots import ProofDisplay
+"""
+
+from novikoff.report.plots import *  # noqa: F403 — the names of its __all__
+from novikoff.report.plots import __all__ as __all__

@@ -1,0 +1,178 @@
+"""The perceptron's run as a film: one picture for each update (B3, E2)."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.report.plots import style
+from novikoff.report.plots.boundary import View, draw_rows, draw_sides, frame
+from novikoff.report.plots.margins import LinearClassifier, Side
+from novikoff.report.plots.run import ProofDisplay, TracedRun, draw_panel, traced_run
+
+if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.figure import Figure
+
+    from novikoff.core.rows import SparseMatrix, Vector
+
+_MAX_FRAMES = 200
+
+
+def animate(
+    estimator: LinearClassifier,
+    X: npt.ArrayLike | SparseMatrix,
+    y: npt.ArrayLike,
+    *,
+    rule: Side | None = None,
+    interval: int = 700,
+    figure: Figure | None = None,
+) -> FuncAnimation:
+    """Show the run of a `novikoff.Perceptron` on two features, update by update (B3, E2).
+
+    A picture shows the row of the update in a ring, the boundary before it (dotted) and after it
+    with its half-planes and w, and a cross on each row that is a mistake now. If the rows are
+    separable, the three inequalities of the proof grow below. Of a run with more than 200 updates
+    200 are shown, spread evenly.
+
+    Parameters
+    ----------
+    estimator : Perceptron
+        Fitted to X and y; the run is repeated if it was not traced.
+    X, y : array of shape (n, 2), array of shape (n,)
+        The rows and labels of the fit.
+    rule : label, or pair of labels
+        The class on the positive side, as for the displays.
+    interval : int
+        Milliseconds for each picture.
+    figure : matplotlib Figure, optional
+        Where to draw; by default a new figure of pyplot.
+
+    Returns
+    -------
+    FuncAnimation
+        ``.save("run.gif", writer="pillow")`` writes a file, ``.to_jshtml()`` a player for a page
+        or notebook.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> from matplotlib.figure import Figure
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    >>> clf = nv.Perceptron(order="cyclic").fit(X, y)
+    >>> film = nv.plots.animate(clf, X, y, figure=Figure())
+    >>> film.to_jshtml().count("image/png")  # the start, and 18 updates
+    19
+    """
+    panels = style.blank_axes(3)  # to compute the proof on; says so if there is no matplotlib
+    from matplotlib.animation import FuncAnimation
+
+    run = traced_run(estimator, X, y, rule)
+    proof: ProofDisplay | None = None
+    with suppress(ValueError):  # not separable, or not from zero
+        proof = ProofDisplay.from_estimator(estimator, X, y, rule=rule, ax=panels)
+    if figure is None:
+        figure = style.figure_of(style.blank_axes(pyplot=True)[0])
+    film = Film(run, proof, figure)
+    return FuncAnimation(
+        figure, film.show, frames=film.times, interval=interval, cache_frame_data=False
+    )
+
+
+class Film:
+    """A figure, and what each picture of a run shows on it."""
+
+    def __init__(self, run: TracedRun, proof: ProofDisplay | None, figure: Figure) -> None:
+        assert run.rule is not None  # noqa: S101 — X and y were given
+        assert run.problem is not None  # noqa: S101
+        rule, self.trace, self.proof, self.problem = run.rule, run.trace, proof, run.problem
+        if rule.X.shape[1] != 2:
+            raise ValueError(
+                f"A film needs two features, not {rule.X.shape[1]}: fit to two columns of X."
+            )
+        self.rule, self.delta = rule, run.delta
+        dense = rule.X if isinstance(rule.X, np.ndarray) else rule.X.toarray()
+        self.points = dense.astype(np.float64)
+        self.W = rule.flip * self.trace.weights()
+        last = len(self.trace)
+        self.times = np.unique(np.linspace(0, last, min(last, _MAX_FRAMES) + 1).round().astype(int))
+        self.acted = np.searchsorted(rule.rows, self.trace.index)
+        shown = self.acted[self.times[1:] - 1]
+        self.drawn = np.union1d(style.thinned(len(rule.signs)), shown)
+        figure.clear()
+        figure.set_layout_engine("none")
+        figure.set_size_inches(style.WIDTH_INCHES, 5.4 if proof is None else 7.2)
+        bottom, height = (0.25, 0.62) if proof is None else (0.43, 0.48)
+        self.ax = figure.add_axes((0.1, bottom, 0.87, height))
+        places = [(0.1 + 0.31 * k, 0.075, 0.235, 0.12) for k in range(0 if proof is None else 3)]
+        self.panels = [figure.add_axes(place) for place in places]
+
+    def show(self, t: int) -> None:
+        """Draw the picture after update t."""
+        from novikoff.core.problem import products
+
+        ax, rule = self.ax, self.rule
+        ax.clear()
+        view = self._view(self.W[t])
+        mistakes = ~(products(self.problem, rule.flip * self.W[t]) > 0.0)
+        ringed = ("row of this update", self.acted[t - 1 : t] if t > 0 else self.acted[:0])
+        sides = (rule.positive, rule.negative)
+        draw_rows(ax, view, rule.signs, sides, mistakes, self.drawn, ringed)
+        box = frame(ax, self._view(self.W[-1]), self.drawn)
+        note = draw_sides(ax, view, box, None)
+        before = self._view(self.W[max(0, t - 1)])
+        if t > 0 and before.normal.any():
+            foot = -before.offset * before.normal
+            across = np.array([-before.normal[1], before.normal[0]])
+            look: Any = {"color": style.GREY, "lw": 1.2, "ls": ":", "label": "boundary before"}
+            ax.axline(tuple(foot), tuple(foot + across), **look)
+        title = self._title(t, not mistakes.any())
+        style.label_axes(ax, x=rule.feature(0), y=rule.feature(1), title=title)
+        style.legend_below(ax, note if self.W[t].any() else "", columns=3)
+        for panel in self.panels:
+            panel.clear()
+        if self.proof is not None:
+            self._show_proof(self.proof, t)
+
+    def _view(self, w: Vector) -> View:
+        norm = math.hypot(w[0], w[1]) or 1.0
+        labels = (self.rule.feature(0), self.rule.feature(1))
+        return View(self.points, w[:2] / norm, float(w[2]) / norm, labels)
+
+    def _title(self, t: int, clean: bool) -> str:
+        """What happened, in the theorem's letters."""
+        if t == 0:
+            start = f"w = {_vector(self.W[0])}" if self.W[0].any() else "w = 0: all are mistakes"
+            return f"Start: {start}"
+        trace, number = self.trace, style.format_number
+        i, m, tau = trace.index[t - 1], number(trace.margin[t - 1]), float(trace.tau[t - 1])
+        step = "a" if tau == 1.0 else f"{number(tau)}·a"
+        limit = "0" if self.delta == 0.0 else f"δ = {number(self.delta)}"
+        end = " Every row is right." if clean else ""
+        return (
+            f"Update {t:,} of {len(trace):,}: row {i} has ⟨a, w⟩ = {m} ≤ {limit}.\n"
+            f"So w ← w + {step} = {_vector(self.W[t])}.{end}"
+        )
+
+    def _show_proof(self, proof: ProofDisplay, t: int) -> None:
+        below, above = ("t·γ", "t·R²") if proof.plain else ("γ·Στ", "R²·Στ² + 2δ·Στ")
+        slope = "√t·γ/R" if proof.plain else "the quotient"
+        curves = (
+            (proof.inner, proof.inner_bound, np.inf, f"⟨w*, w⟩ ≥ {below}"),
+            (proof.squared_norm, proof.squared_norm_bound, 0.0, f"‖w‖² ≤ {above}"),
+            (proof.cosine, proof.cosine_bound, 1.0, f"cos∠(w*, w) ≥ {slope}"),
+        )
+        for panel, (values, bound, until, name) in zip(self.panels, curves, strict=True):
+            draw_panel(panel, values, bound, until, shown=t)
+            style.label_axes(panel, x="updates t", title=name)
+            panel.tick_params(labelsize=7.5)
+
+
+def _vector(w: Vector) -> str:
+    """Weights and bias, for a title."""
+    *weights, bias = (style.format_number(float(value)) for value in w)
+    return f"({', '.join(weights)}; b = {bias})"

@@ -1,0 +1,104 @@
+"""B8: on integer data that no rule separates, a run in a repeated order comes back to its weights.
+
+‖w_t‖ stays bounded, so integer weights take finitely many values; with the place in the order they
+decide all that follows. The rows of one period add up to zero, which contradicts any rule.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+import novikoff as nv
+from novikoff.core.counts import Trace
+
+XOR_X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+XOR_Y = np.array([0, 1, 1, 0])
+
+
+def fitted(X: Any, y: Any, **options: Any) -> nv.Perceptron:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return nv.Perceptron(order="cyclic", random_state=0).set_params(**options).fit(X, y)
+
+
+def period_by_dictionary(A: np.ndarray, cycle: list[int], epochs: int) -> int | None:
+    """Epochs between two equal weights at ends of epochs: the oracle, in Python's own integers."""
+    w, seen = [0] * A.shape[1], dict[tuple[int, ...], int]()
+    for epoch in range(epochs):
+        for i in cycle:
+            a = A[i].tolist()
+            if sum(x * v for x, v in zip(a, w, strict=True)) <= 0:
+                w = [v + x for x, v in zip(a, w, strict=True)]
+        if tuple(w) in seen:
+            return epoch - seen[tuple(w)]
+        seen[tuple(w)] = epoch
+    return None
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10**6), n=st.integers(3, 9), d=st.integers(1, 3))
+def test_the_period_is_that_of_a_dictionary_of_all_weights(seed: int, n: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-3, 4, size=(n, d)), np.append([0, 1], rng.integers(0, 2, size=n - 2))
+    cycle = rng.permutation(n).tolist()
+    A = np.column_stack([X, np.ones(n, dtype=int)]) * np.where(y == 1, 1, -1)[:, None]
+    clf = fitted(X, y, order=cycle, max_epochs=2000)
+    expected = None if clf.converged_ else period_by_dictionary(A, cycle, 400)
+    assert clf.period_ == expected
+    assert (nv.separate(X, y).kind == "separable") == (expected is None)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, np.float32, sp.csr_array])
+@pytest.mark.parametrize("order", ["cyclic", "fixed", [3, 1, 0, 2], "max_distance", "max_residual"])
+def test_one_period_of_rows_adds_up_to_zero(storage: Any, order: Any) -> None:
+    clf = fitted(storage(XOR_X.astype(float)), XOR_Y, order=order, trace=True)
+    period, trace = clf.period_, clf.trace_
+    assert isinstance(period, int)
+    assert isinstance(trace, Trace)
+    epochs = trace.step // 4
+    last = (epochs >= 500) & (epochs < 500 + period)
+    A = np.column_stack([XOR_X, np.ones(4)]) * np.where(XOR_Y == 1, 1, -1)[:, None]
+    assert not A[trace.index[last]].sum(axis=0).any()
+    for shorter in range(1, period):
+        part = (epochs >= 500) & (epochs < 500 + shorter)
+        assert A[trace.index[part]].sum(axis=0).any()
+
+
+def test_the_warning_says_so_and_that_nothing_will_help() -> None:
+    with pytest.warns(ConvergenceWarning, match="repeat every epoch, exactly.*no rule separates"):
+        nv.Perceptron(order="cyclic").fit(XOR_X, XOR_Y)
+    X = [[0, 3], [-2, 2], [1, -3], [-1, 3], [0, -3], [2, 2]]
+    with pytest.warns(ConvergenceWarning, match="repeat every 5 epochs, exactly"):
+        nv.Perceptron(order="cyclic").fit(X, [0, 1, 0, 1, 0, 1])
+
+
+def test_nothing_is_claimed_where_it_is_not_exact() -> None:
+    """Random orders, fractions, weights, other steps, sums beyond 2⁵³, runs that end clean."""
+    assert fitted(XOR_X, XOR_Y, order="permuted").period_ is None
+    assert fitted(XOR_X + 0.1, XOR_Y).period_ is None
+    assert fitted(XOR_X, XOR_Y, step=0.1).period_ is None
+    assert fitted(XOR_X, XOR_Y, class_weight={0: 0.3, 1: 1.0}).period_ is None
+    assert fitted(XOR_X * 2.0**30, XOR_Y).period_ is None
+    assert fitted(XOR_X, [0, 0, 0, 1]).period_ is None
+    assert fitted(XOR_X, XOR_Y, max_updates=3).period_ is None
+    assert fitted(XOR_X, XOR_Y, step=3.0).period_ == fitted(XOR_X, XOR_Y).period_
+
+
+def test_each_class_has_its_own_and_a_stream_has_none() -> None:
+    X = np.array([[0], [1], [2], [3]])
+    with pytest.warns(ConvergenceWarning, match="1 of 3 rules repeat every epoch"):
+        clf = nv.Perceptron(order="cyclic").fit(X, ["a", "b", "b", "c"])
+    assert isinstance(clf.period_, list)
+    assert [period is None for period in clf.period_] == [True, False, True]
+    alone = fitted(X, [0, 1, 1, 0])
+    assert clf.period_[1] == alone.period_
+    clf.partial_fit(X, ["a", "b", "b", "c"])
+    assert not hasattr(clf, "period_")

@@ -1,0 +1,65 @@
+"""The table for the board: R, γ, R²/γ², and the mistakes of each order."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import novikoff as nv
+from tests.cases import planted
+
+X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+
+
+def test_the_numbers_are_those_of_the_library() -> None:
+    case = planted(0, 60, 3)
+    board, verdict = nv.theory.report(case.X, case.signs), nv.separate(case.X, case.signs)
+    assert (board.radius, board.margin, board.bound) == (
+        verdict.radius,
+        verdict.margin.lo,
+        verdict.mistake_bound,
+    )
+    assert [run.order for run in board.runs] == list(nv.orders.BY_NAME)
+    for run in board.runs:
+        ran = nv.Perceptron(order=run.order, random_state=0).fit(case.X, case.signs)
+        assert run.clean
+        assert 0 < run.mistakes <= (board.bound or 0)
+        if run.order in ("cyclic", "max_distance", "max_residual"):
+            assert (run.mistakes, run.epochs) == (ran.n_mistakes_, ran.n_iter_)
+
+
+def test_and_on_the_board() -> None:
+    text = str(nv.theory.report(X, [0, 0, 0, 1]))
+    assert re.search(r"^R +1\.73205,", text, re.MULTILINE)
+    assert re.search(r"^γ +0\.242536,", text, re.MULTILINE)
+    assert re.search(r"^R²/γ² +51: at most 51 mistakes", text, re.MULTILINE)
+    assert re.search(r"^cyclic +18 +9 +all rows right$", text, re.MULTILINE)
+    page = nv.theory.report(X, [0, 0, 0, 1])._repr_html_()
+    assert "<td>18</td>" in page
+    assert "R²/γ²" in page
+
+
+def test_xor_has_no_bound_and_cycles() -> None:
+    board = nv.theory.report(
+        X, ["no", "yes", "yes", "no"], orders=["cyclic", "permuted", [3, 1, 0, 2]]
+    )
+    assert board.bound is None
+    assert board.margin == 0.0
+    assert [run.clean for run in board.runs] == [False] * 3
+    assert [run.period is None for run in board.runs] == [False, True, False]
+    text = str(board)
+    assert "none: no rule has every row right" in text
+    assert "R²/γ²" not in text
+    assert re.search(r"^cyclic +4,000 +1,000 +repeats every epoch$", text, re.MULTILINE)
+    assert re.search(r"^permuted .* stopped$", text, re.MULTILINE)
+
+
+def test_what_is_wrong_is_said() -> None:
+    with pytest.raises(ValueError, match="y has 3 classes"):
+        nv.theory.report(X, [0, 1, 2, 0])
+    with pytest.raises(ValueError, match="Unknown order 'sorted'"):
+        nv.theory.report(X, [0, 0, 0, 1], orders=["sorted"])
+    through = str(nv.theory.report(X[1:], [0, 0, 1], fit_intercept=False))
+    assert "the longest row x" in through
