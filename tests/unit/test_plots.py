@@ -232,7 +232,7 @@ def test_constant_rows(d: int, value: float) -> None:
         (line([1.0, 1.0], 0.0), AND_X, [0, 0, 1], "X has 4 rows, but y has 3 labels"),
         (line([1.0, 1.0], 0.0), AND_X, [0, 0, 1, 7], "The label 7 in row 3 is not one of the"),
         (line([1.0, 1.0], 0.0), AND_X[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
-        (line([1.0, 1.0], 0.0), AND_X[:0], AND_Y[:0], "no rows to draw"),
+        (line([1.0, 1.0], 0.0), AND_X[:0], AND_Y[:0], "no rows"),
         (line([0.0, 0.0], 1.0), AND_X, AND_Y, "All weights are zero"),
         (Line(np.ones((2, 2)), np.zeros(2), np.arange(3)), AND_X, AND_Y, "2 rules for 3 classes"),
     ],
