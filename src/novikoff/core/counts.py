@@ -10,13 +10,16 @@ and hence cos∠(w*, w_t) ≥ √t·γ/R; as a cosine is at most 1, t ≤ R²/γ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from novikoff.core.rows import Indices, Vector
+
+if TYPE_CHECKING:
+    from novikoff.core.problem import Problem
 
 TAPE_LENGTH = 1 << 12  # updates
 
@@ -97,6 +100,44 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.index)
+
+    def weights(self, problem: Problem, start: Vector | None = None) -> Vector:
+        """w_0, w_1, … of the run over these rows, of shape (updates + 1, p), bit for bit.
+
+        Examples
+        --------
+        >>> from novikoff.core.problem import pose
+        >>> problem = pose(np.array([[2.0], [3.0]]), np.array([1, -1], dtype=np.int8), True)
+        >>> one, two = np.array([0, 1]), np.array([1.0, 1.0])
+        >>> Trace(one, one, two, two, two).weights(problem).tolist()
+        [[0.0, 0.0], [2.0, 1.0], [-1.0, 0.0]]
+        """
+        rows = problem.X[self.index]
+        padded = np.zeros((len(self) + 1, problem.p))
+        padded[1:, :-1] = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        padded[1:, -1] = problem.rows.bias
+        padded[1:] *= (self.tau * problem.signs[self.index])[:, None]
+        if start is not None:
+            padded[0] = start
+        return np.cumsum(padded, axis=0)  # one after the other, as the loop adds them
+
+    def averages(self, weights: Vector) -> Vector:
+        """The mean of w over all rows looked at until each update, its own included (A9).
+
+        ``weights`` are those of `weights`; the first mean, before any update, is w_0.
+        """
+        if len(self) == 0:
+            return weights.copy()
+        stood = np.diff(self.step, prepend=0)  # how many rows each w was shown, but the last
+        before = np.cumsum(stood[:, None] * weights[:-1], axis=0)
+        return np.vstack([weights[:1], (before + weights[1:]) / (self.step + 1)[:, None]])
+
+    def margin_ceilings(self) -> Vector:
+        """‖w_t‖/Σ τ after each update: γ is at most that, if the run began at w₀ = 0 (B3, C3).
+
+        Then w_t = Σ λ_i a_i with λ_i ≥ 0, and ⟨w_t, w*⟩ ≥ Σ λ_i·γ for every unit vector w*.
+        """
+        return np.asarray(np.sqrt(self.squared_norm) / np.cumsum(self.tau))
 
 
 class Tape(NamedTuple):

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from novikoff.core.problem import Problem, products
 from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Numbers
 from novikoff.geometry.passes import Passes
@@ -95,3 +97,20 @@ def square_of_sum(passes: Passes, rows: Indices, weights: Numbers, columns: int 
         total += block.spread(whole) * int(smaller / unit)
     used = total[:columns] if columns else total
     return exact.sum_of_squares(used, unit)
+
+
+def margin_of(problem: Problem, w: Vector) -> float:
+    """min_i ⟨a_i, w⟩/‖w‖ of one rule: rounded down and proved where it is positive.
+
+    Examples
+    --------
+    >>> from novikoff.core.problem import pose
+    >>> problem = pose(np.array([[3.0], [-1.0]]), np.array([1, -1], dtype=np.int8), False)
+    >>> margin_of(problem, np.array([2.0, 0.0])), margin_of(problem, np.array([-2.0, 0.0]))
+    (1.0, -3.0)
+    """
+    least = Passes(problem).least(exact.floats(w), Limits()).least.values()
+    lowest = min((value for value in least if value is not None), default=Fraction(0))
+    if lowest > 0:
+        return lower_bound(lowest, exact.floats(w))
+    return float(products(problem, w).min(initial=0.0)) / math.hypot(*w.tolist())

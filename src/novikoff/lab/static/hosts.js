@@ -1,0 +1,85 @@
+/** Where answers come from, and the rule that the latest wins. */
+
+/** @typedef {import("./types").Host} Host */
+/** @typedef {import("./types").Recorded} Recorded */
+
+/** An answer that is a sentence about a bad question. */
+export class Refusal extends Error {}
+
+/** The server of `novikoff lab`. @returns {Host} */
+export function servedHost() {
+  /** @param {string} address @param {RequestInit} [options] */
+  const load = async (address, options) => {
+    const reply = await fetch(address, options);
+    const body = await reply.json().catch(() => ({}));
+    if (!reply.ok) throw new Refusal(body.error ?? `The server refused: ${reply.status}.`);
+    return body;
+  };
+  return {
+    live: true,
+    ask: (what, body) => load(`/api/${what}`, {
+      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body),
+    }),
+    ready: () => load("/api/ready"),
+    record: (name) => load(`/static/presets/${name}.json`),
+  };
+}
+
+/** One recorded run, without a library behind it. @param {Recorded} record @returns {Host} */
+export function recordedHost({ answer, pocket }) {
+  const nobody = () => Promise.reject(new Refusal("This page is a recording; novikoff lab answers."));
+  return { live: false, ask: nobody, ready: nobody, record: () => Promise.resolve({ answer, pocket }) };
+}
+
+/**
+ * Sends one question at a time; while it is under way only the newest of the others is kept, and
+ * an answer to a question older than what is shown is dropped.
+ */
+export class Latest {
+  /**
+   * @param {(body: any) => Promise<any>} send
+   * @param {(answer: any) => void} show
+   * @param {(error: unknown) => void} fail
+   */
+  constructor(send, show, fail) {
+    this.send = send;
+    this.show = show;
+    this.fail = fail;
+    this.asked = 0;
+    this.shown = 0;
+    this.busy = false;
+    /** @type {{body: any, number: number} | null} */
+    this.waiting = null;
+  }
+
+  /** Whatever is under way is older than what is shown now. */
+  forget() {
+    this.waiting = null;
+    this.shown = ++this.asked;
+  }
+
+  /** @param {any} body */
+  ask(body) {
+    this.waiting = { body, number: ++this.asked };
+    if (!this.busy) this.next();
+  }
+
+  async next() {
+    if (!this.waiting) return;
+    const { body, number } = this.waiting;
+    this.waiting = null;
+    this.busy = true;
+    try {
+      const answer = await this.send(body);
+      if (number > this.shown) {
+        this.shown = number;
+        this.show(answer);
+      }
+    } catch (error) {
+      if (number > this.shown) this.fail(error);
+    } finally {
+      this.busy = false;
+      this.next();
+    }
+  }
+}
