@@ -77,7 +77,7 @@ def presets() -> dict[str, dict[str, Any]]:
             far,
         ),
         "max_distance": _preset(
-            "Cyclic against max_distance",
+            "Cyclic or max distance",
             "Always the row farthest on the wrong side: often fewer mistakes. Switch the order.",
             _clouds(9, 18, 0.35),
             order="max_distance",

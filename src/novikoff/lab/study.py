@@ -313,8 +313,7 @@ def _contradiction(problem: Problem, verdict: Verdict) -> Json:
 def _headline(question: Question, problem: Problem, verdict: Verdict, ran: Run) -> str:
     """The verdict in a sentence."""
     line = "line" if question.bias else "line through the origin"
-    made = f"It made {ran.updates}" if question.rule == "perceptron" else f"{ran.updates} updates"
-    made += "." if ran.converged else f", and was stopped at {ran.stop}."
+    made = f"It made {ran.updates}." if ran.converged else f"Stopped after {ran.updates} updates."
     if len(set(problem.signs.tolist())) == 1 and question.bias:
         return (
             "All points are of one class, so there is nothing to separate. "
@@ -324,15 +323,15 @@ def _headline(question: Question, problem: Problem, verdict: Verdict, ran: Run) 
         head = f"Separable, proved: γ = {verdict.margin.lo:.4g}, R = {problem.radius:.4g}"
         if verdict.mistake_bound is None:
             return f"{head}. {made}"
-        return f"{head}, so at most R²/γ² = {verdict.mistake_bound:,} mistakes. {made}"
+        return f"{head}: at most R²/γ² = {verdict.mistake_bound:,} mistakes. {made}"
     if verdict.kind == "inseparable":
         rows = ", ".join(str(row + 1) for row in verdict.support.tolist())
         return f"No {line} separates them, proved: rows {rows} contradict every {line}."
     if verdict.kind == "quasi-separable":
         apart = len(verdict.separated_rows)
         return (
-            f"No {line} separates them strictly, proved, but one does weakly: "
-            f"{_rows(apart)} apart, {_rows(problem.n - apart)} on the line."
+            f"No {line} separates them strictly, proved; one does weakly: "
+            f"{_rows(apart)} apart, {problem.n - apart} on it."
         )
     lo, hi = verdict.margin
     return f"Undecided so far: γ is between {lo:.3g} and {hi:.3g}."

@@ -49,10 +49,10 @@ export class LabPage {
     this.space = new Space(this);
     this.proof = new Proof(this);
     this.step = new Step(this);
-    this.frame = new Frame(this, root);
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
     this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); }, () => {});
     this.votes = new Latest((body) => host.ask("voted", body), (found) => { this.voted = found; this.draw(); }, () => {});
+    this.frame = new Frame(this, root);
   }
 
   get full() {

@@ -108,9 +108,13 @@ export function say(value, digits = 4) {
   const size = Math.abs(value);
   const text = size >= 10 ** digits ? Math.round(size).toLocaleString("en") :
     size !== 0 && size < 1e-4 ? size.toExponential(1) :
-    String(Number(size.toPrecision(digits)));
-  return (value < 0 && Number(text) !== 0 ? "−" : "") + text;
+    Number(size.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 12 });
+  return (value < 0 && !/^0$/.test(text) ? "−" : "") + text;
 }
+
+/** A number in little room: 2.9M. @param {number} value */
+export const brieflySay = (value) =>
+  (Math.abs(value) < 1e4 ? say(value, 3) : new Intl.NumberFormat("en", { notation: "compact" }).format(value));
 
 /** @param {number[]} vector @param {number} digits */
 export const sayVector = (vector, digits = 3) =>

@@ -34,7 +34,8 @@ export class Frame {
     this.lesson = h("p", { class: "lesson" });
     this.now = h("p", { class: "now-sentence", "aria-live": "polite", id: "sentence" });
     this.trouble = h("p", { class: "trouble", role: "alert", hidden: true });
-    this.status = h("p", { class: "status", hidden: true });
+    this.status = h("span", { class: "status" });
+    this.says = h("span");
     this.slider = h("input", { type: "range", min: 0, value: 0, "aria-label": "The moment of the run",
       oninput: () => lab.goTo(Number(this.slider.value)) });
     this.where = h("output", { class: "where" });
@@ -69,7 +70,7 @@ export class Frame {
     const tools = h("div", { class: "tools" },
       h("label", { class: "field" }, "Data ", this.data), button("paste", "Paste a table", () => this.askTable(), { id: "paste" }),
       h("label", { class: "field" }, "Order ", this.order), h("label", { class: "field seed" }, "seed ", this.seed),
-      button("dice", "Another seed", () => lab.change((q) => { q.seed += 1; })),
+      button("dice", "Another seed", () => lab.change((q) => { q.seed += 1; }), { class: "seed" }),
       h("label", { class: "field check" }, this.bias, " bias"),
       h("fieldset", { class: "field" }, h("legend", {}, "w*"), this.best.node, this.mine.node),
       h("fieldset", { class: "field" }, h("legend", {}, "New point"), this.plus.node, this.minus.node),
@@ -78,12 +79,13 @@ export class Frame {
       button("present", "Present", () => this.present(), { shown: true, id: "present" }), button("help", "Help", () => this.help(), { id: "help" }));
     refill(this.root,
       h("header", { class: "top" }, h("h1", {}, "novikoff lab"), h("div", { class: "says" }, this.verdict, this.lesson), links),
-      lab.live && tools, this.trouble, this.status,
+      lab.live && tools, this.trouble,
       h("div", { class: "panels" },
-        h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, lab.plane.node, lab.plane.note, legend()),
+        h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, h("div", { class: "drawing" }, lab.plane.node), lab.plane.note, legend()),
         h("div", { class: "middle" }, lab.space.node, lab.step.node), lab.proof.node),
       h("footer", { class: "timeline" }, h("div", { class: "controls" }, ...this.buttons.values(), this.slider, this.where, this.predicting), this.prompt, this.now),
       this.dialog);
+    this.lesson.append(this.says, this.status);
     this.data.append(h("option", { value: "" }, "your own"));
   }
 
@@ -96,6 +98,7 @@ export class Frame {
   /** @param {string} name */
   chosen(name) {
     this.data.value = name;
+    this.draw();
   }
 
   moreMenu() {
@@ -136,7 +139,10 @@ export class Frame {
     const veiled = lab.predict !== null;
     this.verdict.textContent = veiled ? "Predict: what will the perceptron do?" : answer ? answer.sentence : "…";
     this.verdict.className = `verdict ${KINDS[answer?.kind ?? ""] ?? ""}`;
-    this.lesson.textContent = lab.lesson || (lab.pocket ? lab.pocket.sentence : "");
+    this.root.dataset.kind = answer?.kind ?? "";
+    this.root.dataset.name = this.data.value;
+    this.root.dataset.settled = String(!lab.runs.busy && !lab.runs.waiting);
+    this.says.textContent = lab.lesson || (lab.pocket ? lab.pocket.sentence : "");
     this.now.textContent = lab.predict?.asked === "count" ? "" : lab.sentence();
     this.trouble.hidden = !lab.trouble;
     this.trouble.textContent = lab.trouble;
@@ -157,7 +163,7 @@ export class Frame {
     if (lab.lesson === "" && this.data.value) this.data.value = "";
     this.order.value = question.order;
     this.seed.value = String(question.seed);
-    this.seed.disabled = ["cyclic", "max_distance", "max_residual"].includes(question.order);
+    toggle(this.root, "seedless", ["cyclic", "max_distance", "max_residual"].includes(question.order));
     this.bias.checked = question.bias;
     this.best.input.checked = question.mine === null;
     this.mine.input.checked = question.mine !== null;
@@ -182,9 +188,8 @@ export class Frame {
 
   /** @param {{name: string, done: boolean}[]} stages @param {boolean} open */
   compiling(stages, open) {
-    this.status.hidden = !open;
     const parts = stages.map(({ name, done }) => `${name}${done ? " ready" : " …"}`);
-    this.status.textContent = `Compiling, once after the installation: ${parts.join(" · ")}. What you see is recorded; changes are answered when it is done.`;
+    this.status.textContent = open ? `Loading ${parts.join(", ")}: until then this is a recording` : "";
   }
 
   /** @param {string} form */

@@ -69,17 +69,13 @@ export class Latest {
     const { body, number } = this.waiting;
     this.waiting = null;
     this.busy = true;
-    try {
-      const answer = await this.send(body);
-      if (number > this.shown) {
-        this.shown = number;
-        this.show(answer);
-      }
-    } catch (error) {
-      if (number > this.shown) this.fail(error);
-    } finally {
-      this.busy = false;
-      this.next();
+    const [answer, error] = await this.send(body).then((good) => [good, null], (bad) => [null, bad]);
+    this.busy = false;
+    if (number > this.shown) {
+      this.shown = number;
+      if (error) this.fail(error);
+      else this.show(answer);
     }
+    this.next();
   }
 }

@@ -88,8 +88,7 @@ export function tell(full, question, moment) {
   const angle = run.cosine && t > 1 ?
     ` Angle to w*: ${degrees(run.cosine[t - 1])} → ${degrees(run.cosine[t])}.` : "";
   if (question.rule === "aggressive") {
-    return `Update ${t}: ${name} had ${had}${margin > 0 ? ", right already" : ""}; the aggressive ` +
-      `rule moves all the same: ${move}.${angle}${end}`;
+    return `Update ${t}: ${name} had ${had}${margin > 0 ? ", right already, and moves w all the same" : ""}: ${move}.${end}`;
   }
   return `t = ${t}: ${name} had ${had}${limit}, so ${move}.${angle}${end}`;
 }

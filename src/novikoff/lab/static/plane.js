@@ -25,8 +25,9 @@ export class Plane {
     this.back = s("g");
     this.front = s("g");
     this.dots = s("g");
+    this.names = s("g");
     this.handles = s("g");
-    node.append(this.back, this.front, this.dots, this.handles);
+    node.append(this.back, this.front, this.dots, this.names, this.handles);
     this.note = h("p", { class: "plane-note" });
     this.listen();
   }
@@ -89,27 +90,28 @@ export class Plane {
   draw() {
     const { lab } = this;
     const full = lab.full;
-    refill(this.back, ...this.grid(), ...(full ? this.sides(full) : []));
+    refill(this.back, ...(full ? this.sides(full) : []), ...this.grid());
     refill(this.front, ...(full ? this.findings(full) : []));
     this.drawDots(full);
+    refill(this.names, ...(full ? this.weightNames(full) : []));
     this.drawHandles();
     this.note.textContent = this.view.true ? "" : "x₁ and x₂ are drawn in different units.";
   }
 
   grid() {
     const [left, bottom, right, top] = this.box();
-    const parts = [];
-    for (const value of ticks(left, right)) {
+    const { width, height } = this.size;
+    const upright = ticks(left, right).map((value) => {
       const [x] = this.place(value, 0);
-      parts.push(s("line", { class: value === 0 ? "axis" : "grid", x1: x, x2: x, y1: 0, y2: this.size.height }),
-        s("text", { class: "tick", x: x + 4, y: this.size.height - 6 }, say(value)));
-    }
-    for (const value of ticks(bottom, top)) {
+      return s("g", {}, s("line", { class: value ? "grid" : "axis", x1: x, x2: x, y1: 0, y2: height }),
+        x > 40 ? s("text", { class: "tick", x: x + 4, y: height - 6 }, say(value)) : null);
+    });
+    const level = ticks(bottom, top).map((value) => {
       const [, y] = this.place(0, value);
-      parts.push(s("line", { class: value === 0 ? "axis" : "grid", y1: y, y2: y, x1: 0, x2: this.size.width }),
-        s("text", { class: "tick", x: 6, y: y - 4 }, say(value)));
-    }
-    return parts;
+      return s("g", {}, s("line", { class: value ? "grid" : "axis", y1: y, y2: y, x1: 0, x2: width }),
+        y < height - 24 ? s("text", { class: "tick", x: 6, y: y - 4 }, say(value)) : null);
+    });
+    return [...upright, ...level];
   }
 
   /** The sides of the current line, or the vote. @param {Full} full */
@@ -257,19 +259,22 @@ export class Plane {
     for (const [row, weight] of full.weights) {
       const [x, y] = this.place(...this.spot(row));
       parts.push(s("circle", { class: "weight", cx: x, cy: y, r: 11 + 22 * Math.sqrt(weight) }));
-      if (full.weights.length <= MAX_LABELLED) {
-        const side = x > this.size.width - 90 ? -1 : 1;
-        parts.push(s("text", {
-          class: "weight-name", x: x + side * (14 + 22 * Math.sqrt(weight)), y: y - 14,
-          "text-anchor": side > 0 ? "start" : "end",
-        }, `λ = ${say(weight, 3)}`));
-      }
     }
     if (full.meeting) {
       const [x, y] = this.place(...full.meeting);
       parts.push(s("circle", { class: "meeting", cx: x, cy: y, r: 7 }));
     }
     return parts;
+  }
+
+  /** λ beside its row, above the points. @param {Full} full */
+  weightNames({ weights }) {
+    return weights.slice(0, weights.length > MAX_LABELLED ? 0 : undefined).map(([row, weight]) => {
+      const [x, y] = this.place(...this.spot(row));
+      const side = x > this.size.width - 90 ? -1 : 1;
+      const place = { x: x + side * (14 + 22 * Math.sqrt(weight)), y: y - 14, "text-anchor": side > 0 ? "start" : "end" };
+      return s("text", { class: "weight-name", ...place }, `λ = ${say(weight, 3)}`);
+    });
   }
 
   /** @param {number} row @returns {Spot} */

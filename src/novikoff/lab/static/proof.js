@@ -1,6 +1,6 @@
 /** The proof, live: three inequalities as charts, and what is left of them where no line exists. */
 
-import { canvas, h, refill, s, say } from "./dom.js";
+import { brieflySay, canvas, h, refill, s, say } from "./dom.js";
 import { afterUpdate, momentOf } from "./moments.js";
 import { path, ticks } from "./plane.js";
 
@@ -45,7 +45,7 @@ function cardsFor(lab, full) {
     const useless = reference.margin <= 0;
     const caption = useless ?
       `Your w* has γ = ${say(reference.margin)} ≤ 0: it errs on ${reference.wrong.length}, so it proves nothing.` :
-      `Every mistake brings w forward along ${whose} by γ = ${say(reference.margin)} at least.`;
+      `Every mistake brings w forward along ${whose}, by γ or more.`;
     return [
       {
         formula: plain ? "⟨w*, wₜ⟩ ≥ t·γ" : "⟨w*, wₜ⟩ ≥ ⟨w*, w₀⟩ + t·μγ", caption,
@@ -54,10 +54,10 @@ function cardsFor(lab, full) {
       },
       norm,
       {
-        formula: plain ? "cos ∠(w*, wₜ) ≥ √t·γ/R" : "cos ∠(w*, wₜ) ≥ first bound / √second",
+        formula: plain ? "cos ≥ √t·γ/R" : "cos ≥ first bound / √second",
         caption: useless ? "A rule with γ ≤ 0 says nothing about the angle." :
-          reference.bound === null ? "The first divided by the root of the second." :
-          `A cosine is at most 1, so t ≤ ${plain ? "R²/γ² = " : ""}${say(reference.bound)}.`,
+          "The cosine of the angle between w* and wₜ. It is at most 1" +
+          (reference.bound === null ? "." : `, so t ≤ ${plain ? "R²/γ² = " : ""}${say(reference.bound)}.`),
         values: cosine, bound: bounds.cosine, forbidden: "below",
         more: [{ name: "one", points: [[0, 1], [cosine.length - 1, 1]], label: "1" }],
         read: (t) => [t === 0 && !cosine[0] ? "w = 0 has no direction" : `${say(cosine[t])} ≥ ${say(bounds.cosine[t])}`,
@@ -88,10 +88,10 @@ function cardsFor(lab, full) {
       { name: "least", points: [[0, pocket.bound], [last, pocket.bound]], label: "" });
   }
   cards.push({
-    formula: "rows that wₜ gets wrong",
+    formula: "rows wrong",
     caption: pocket ? pocket.sentence : "The pocket, the best rule of a run at random, is being computed …",
     values: errors, bound: errors.map(() => pocket?.bound ?? 0), forbidden: "below", more: stairs,
-    read: (t) => [`${errors[t]} now${pocket ? `, pocket ${pocket.errors}, proved minimum ${pocket.bound}` : ""}`, null],
+    read: (t) => [`${errors[t]} by wₜ${pocket ? ` · ${pocket.errors} by the pocket · minimum ${pocket.bound}` : ""}`, null],
   });
   return cards;
 }
@@ -132,7 +132,7 @@ export class Proof {
     if (!full) {
       const texts = [["⟨w*, wₜ⟩ ≥ t·γ", "Every mistake brings w forward …"],
         ["‖wₜ‖² ≤ t·R²", "… but makes it only so much longer …"],
-        ["cos ∠(w*, wₜ) ≥ √t·γ/R", "… so the angle closes, and mistakes end."]];
+        ["cos ≥ √t·γ/R", "… so the angle closes, and mistakes end."]];
       this.cards.forEach((card, k) => {
         [card.title.textContent, card.caption.textContent] = texts[k];
         card.readout.textContent = "";
@@ -170,14 +170,14 @@ export class Proof {
     const value = data.values[t];
     const grid = [0, high].map((level) => s("g", {},
       s("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(level), y2: y(level) }),
-      s("text", { class: "tick", x: LEFT - 5, y: y(level) + 4, "text-anchor": "end" }, say(level, 3))));
+      s("text", { class: "tick", x: LEFT - 5, y: y(level) + 4, "text-anchor": "end" }, brieflySay(level))));
     const times = ticks(0, last).filter((at) => Number.isInteger(at)).map((at) =>
       s("text", { class: "tick", x: x(at), y: height - 4, "text-anchor": "middle" }, at === 0 ? "t = 0" : say(at)));
     refill(card.svg, ...grid, ...times,
       s("path", { class: "forbidden", d: path(forbidden, true) }),
       s("path", { class: "bound", d: path(bound, false) }),
       ...data.more.map(({ name, points }) => s("path", { class: `more ${name}`, d: path(points.map(([at, level]) => [x(at), y(level)]), false) })),
-      s("path", { class: "values", d: path(curve(data.values), false) }),
+      s("path", { class: data.values.length > 120 ? "values thin" : "values", d: path(curve(data.values), false) }),
       s("line", { class: "cursor", x1: x(t), x2: x(t), y1: ABOVE, y2: height - BELOW }),
       value !== null && s("circle", { class: "now", cx: x(t), cy: y(value), r: 5.5 }));
     card.svg.setAttribute("aria-label", `${data.formula}: after ${t} updates ${text}${holds === null ? "" : holds ? ", it holds" : ", it fails"}`);

@@ -57,7 +57,7 @@ export class Space {
       "This rule is not bound by the ring: it moves without a mistake." :
       full.reference && full.reference.margin <= 0 ?
       "Your own rule errs, so it proves nothing: there is no ring." :
-      `The third inequality is the violet ${this.lab.question.bias ? "ring: w_t cannot leave it. It" : "wedge: w_t cannot leave it. It"} shrinks with every mistake${closes}.`;
+      `The third inequality is the violet ${this.lab.question.bias ? "ring: wₜ cannot leave it. It" : "wedge: wₜ cannot leave it. It"} shrinks with every mistake${closes}.`;
     refill(this.text, h("p", {}, first), h("p", {}, second));
     this.svg.setAttribute("aria-label", `${first} ${second}`);
   }
@@ -187,7 +187,7 @@ export class Space {
       refill(this.text, h("p", {}, `γ is between ${say(full.margin[0])} and ${full.margin[1] === null ? "∞" : say(full.margin[1])}.`));
       return;
     }
-    this.title.textContent = "Why no line exists: these rows add up to 0";
+    this.title.textContent = `Why no line ${full.kind === "quasi-separable" ? "is strict" : "exists"}: Σ λ·a = 0`;
     /** @type {Spot[]} */
     const walk = [[0, 0]];
     for (const [row, weight] of known) {
@@ -207,18 +207,18 @@ export class Space {
       const [mx, my] = [(x1 + x2) / 2 + 16 * (y2 - y1) / length, (y1 + y2) / 2 - 16 * (x2 - x1) / length];
       const plus = question.points[row][2] > 0;
       return s("g", { class: plus ? "link-plus" : "link-minus" }, arrowPath(x1, y1, x2, y2, "link"),
-        s("text", { x: mx, y: my + 5, "text-anchor": "middle" }, `λ·a of row ${row + 1}`));
+        length > 8 && s("text", { x: mx, y: my + 5, "text-anchor": "middle" }, `row ${row + 1}`));
     });
     const [x0, y0] = place(walk[0]);
     refill(this.svg, ...parts, s("circle", { class: "meeting", cx: x0, cy: y0, r: 6 }));
     const table = h("table", {}, h("thead", {}, h("tr", {},
       ...["row", "λ", "a = y·(x₁, x₂, 1)"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, ...known.slice(0, 6).map(([row, weight]) => h("tr", { "data-row": row },
+    h("tbody", {}, ...known.slice(0, 6).map(([row, weight]) => h("tr", { "data-row": row, "data-weight": weight },
       h("td", {}, sayRow(question, row).slice(4)), h("td", {}, say(weight, 3)),
       h("td", {}, sayVector(signedRow(question, row)))))));
     const quasi = full.kind === "quasi-separable";
     refill(this.text, table,
-      h("p", {}, "If a line had all rows right, every ⟨a, w⟩ would be positive, and so would Σ λ⟨a, w⟩ = ⟨Σ λa, w⟩. But Σ λa = 0, so it is 0."),
+      h("p", {}, "A line with all rows right has every ⟨a, w⟩ > 0, so Σ λ⟨a, w⟩ > 0. But that is ⟨Σ λ·a, w⟩ = 0: the arrows λ·a come back to where they began."),
       quasi && h("p", { class: "apart" }, `Apart: rows ${list(full.separated)}. On the line: rows ${list(others(full, question.points.length))}.`));
     this.svg.setAttribute("aria-label", `The vectors λ·a of rows ${list(known.map(([row]) => row))} form a closed loop: their sum is zero.`);
   }

@@ -30,7 +30,7 @@ export class Step {
       return;
     }
     const { run } = full;
-    const { t, row, acted } = momentOf(run, this.lab.moment);
+    const { t, row, acted, margin } = momentOf(run, this.lab.moment);
     this.drawBudget(t);
     const after = run.weights[t];
     const before = acted ? run.weights[t - 1] : after;
@@ -43,9 +43,9 @@ export class Step {
       h("table", {},
         h("thead", {}, h("tr", {}, h("td", {}), ...["w₁", "w₂", "bias"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...lines.map(([name, vector]) => h("tr", {}, h("th", { scope: "row" }, String(name)),
-          .../** @type {number[]} */ (vector).map((value) => h("td", {}, say(value, 3))))))),
+          .../** @type {number[]} */ (vector).map((value) => h("td", { "data-value": value }, say(value, 3))))))),
       h("p", {}, row === null ? "Nothing has been looked at yet." :
-        acted ? `${capital(sayRow(question, row))} was a mistake: it is added.${this.angle(t)}` :
+        acted ? `${capital(sayRow(question, row))} ${margin > 0 ? "is added all the same" : "was a mistake: it is added"}.${this.angle(t)}` :
         `${capital(sayRow(question, row))} is right: w stays.`));
     this.title.textContent = acted ? `Update ${t} in numbers` : "This step in numbers";
     this.drawSum(before, acted ? a.map((value) => tau * value) : [0, 0, 0], after, acted);
@@ -81,14 +81,23 @@ export class Step {
     const [mx, my] = [(Math.max(...xs) + Math.min(...xs)) / 2, (Math.max(...ys) + Math.min(...ys)) / 2];
     const place = (/** @type {number[]} */ [x, y]) => /** @type {Spot} */ ([width / 2 + unit * (x - mx), height / 2 - unit * (y - my)]);
     const [o, b, c] = [place([0, 0]), place(before), place(after)];
+    const middle = /** @type {Spot} */ ([(o[0] + b[0] + c[0]) / 3, (o[1] + b[1] + c[1]) / 3]);
     const long = (/** @type {Spot} */ p, /** @type {Spot} */ q) => Math.hypot(p[0] - q[0], p[1] - q[1]) > 3;
     const named = (/** @type {Spot} */ p, /** @type {Spot} */ q, /** @type {string} */ name, /** @type {string} */ kind) =>
-      long(p, q) ? [arrowPath(...p, ...q, kind), s("text", { class: "arrow-name", x: (p[0] + q[0]) / 2 + 6, y: (p[1] + q[1]) / 2 - 6 }, name)] : [];
+      long(p, q) ? [arrowPath(...p, ...q, kind), s("text", { class: "arrow-name", "text-anchor": "middle", ...beside(p, q, middle) }, name)] : [];
     refill(this.svg,
       ...(acted ? [...named(o, b, "w", "arrow faint"), ...named(b, c, "a", "arrow added")] : []),
       ...named(o, c, acted ? "w + a" : "w", "arrow"),
       s("circle", { class: "origin", cx: o[0], cy: o[1], r: 3 }));
   }
+}
+
+/** Beside the middle of an arrow, on the side away from a spot. @param {Spot} p @param {Spot} q @param {Spot} from */
+function beside(p, q, from) {
+  const away = (q[0] - p[0]) * (from[1] - p[1]) - (q[1] - p[1]) * (from[0] - p[0]);
+  const gap = away >= 0 ? 20 : -20;
+  const length = Math.hypot(q[0] - p[0], q[1] - p[1]);
+  return { x: (p[0] + q[0]) / 2 + gap * (q[1] - p[1]) / length, y: (p[1] + q[1]) / 2 - gap * (q[0] - p[0]) / length + 5 };
 }
 
 /** @param {string} text */
