@@ -113,16 +113,10 @@ class Visit:
         return str(self.page.inner_text("#sentence"))
 
     def points(self) -> list[tuple[float, float, int]]:
-        """The points as the page says them to a screen reader."""
-        found = []
-        for label in self.page.eval_on_selector_all(
-            ".dot", "nodes => nodes.map((node) => node.getAttribute('aria-label'))"
-        ):
-            parts = re.match(r"Row \d+, (plus|minus), at (\S+), ([^,]+)", label.replace("−", "-"))
-            assert parts, label
-            sign = 1 if parts[1] == "plus" else -1
-            found.append((float(parts[2]), float(parts[3]), sign))
-        return found
+        """The points as they are drawn."""
+        texts = self.page.eval_on_selector_all(".dot", "nodes => nodes.map((n) => n.dataset.point)")
+        numbers = [list(map(float, text.split(","))) for text in texts]
+        return [(x1, x2, int(label)) for x1, x2, label in numbers]
 
     def press(self, *keys: str) -> None:
         for key in keys:

@@ -141,7 +141,7 @@ export class Frame {
     this.verdict.className = `verdict ${KINDS[answer?.kind ?? ""] ?? ""}`;
     this.root.dataset.kind = answer?.kind ?? "";
     this.root.dataset.name = this.data.value;
-    this.root.dataset.settled = String(!lab.runs.busy && !lab.runs.waiting);
+    this.root.dataset.settled = String(lab.runs.shown === lab.runs.asked);
     this.says.textContent = lab.lesson || (lab.pocket ? lab.pocket.sentence : "");
     this.now.textContent = lab.predict?.asked === "count" ? "" : lab.sentence();
     this.trouble.hidden = !lab.trouble;

@@ -298,6 +298,7 @@ export class Plane {
         carrying.has(row) ? "support" : "", wrong.has(row) ? "wrong" : "",
         row === this.lab.selected ? "selected" : ""].join(" "));
       node.setAttribute("data-row", String(row));
+      node.setAttribute("data-point", `${x},${y},${label}`);
       node.setAttribute("tabindex", row === Math.max(0, this.lab.selected) ? "0" : "-1");
       node.setAttribute("aria-label",
         `Row ${row + 1}, ${label > 0 ? "plus" : "minus"}, at ${say(x)}, ${say(y)}` +
