@@ -25,13 +25,17 @@ types: $(VENV)/installed-dev
 size: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.size
 
-# The tests open the report's page in Chromium; where it cannot be installed, they skip that.
+# The tests open pages in Chromium and check the types of the lab's modules; where what they need
+# cannot be installed, they skip that and say so.
 $(VENV)/browser: | $(VENV)/installed-dev
 	@command -v chromium chromium-browser google-chrome >/dev/null \
 	|| { echo "installing chromium for the tests of the page"; \
 	     { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
 	     >/dev/null 2>&1; } \
 	|| echo "chromium cannot be installed here: the tests that open the page will be skipped"
+	@command -v tsc >/dev/null || [ -x $(VENV)/node/node_modules/.bin/tsc ] \
+	|| npm install --silent --no-audit --no-fund --prefix $(VENV)/node typescript >/dev/null 2>&1 \
+	|| echo "typescript cannot be installed here: the lab's types will not be checked"
 	@touch $@
 
 # All rows, or some: make bench CASES="dense verdicts"

@@ -1,6 +1,6 @@
 /** The frame around the panels: verdict, tools, timeline, menus, keys. */
 
-import { button, h, icon, refill, say, toggle } from "./dom.js";
+import { button, h, icon, refill, toggle } from "./dom.js";
 import { ORDERS, brief } from "./link.js";
 import { lastMoment, momentOf } from "./moments.js";
 import { savePicture, saveText } from "./save.js";
@@ -188,8 +188,8 @@ export class Frame {
 
   /** @param {{name: string, done: boolean}[]} stages @param {boolean} open */
   compiling(stages, open) {
-    const parts = stages.map(({ name, done }) => `${name}${done ? " ready" : " …"}`);
-    this.status.textContent = open ? `Loading ${parts.join(", ")}: until then this is a recording` : "";
+    const next = stages.find(({ done }) => !done)?.name;
+    this.status.textContent = open ? `Compiling the ${next} …, until then answers are recorded` : "";
   }
 
   /** @param {string} form */
@@ -286,6 +286,3 @@ function legend() {
   return h("ul", { class: "legend" }, ...[["line-now", "w now"], ["line-star", "w* and its margin"], ["line-before", "w before"], ["line-pocket", "fewest mistakes"]]
     .map(([name, text]) => h("li", { class: `key-${name}` }, h("i", {}), text)));
 }
-
-/** @param {number} value */
-export const sayCount = (value) => say(value);

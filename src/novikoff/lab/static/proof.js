@@ -45,7 +45,7 @@ function cardsFor(lab, full) {
     const useless = reference.margin <= 0;
     const caption = useless ?
       `Your w* has γ = ${say(reference.margin)} ≤ 0: it errs on ${reference.wrong.length}, so it proves nothing.` :
-      `Every mistake brings w forward along ${whose}, by γ or more.`;
+      `Every mistake brings w forward along ${whose}, by ${reference.mine ? `its γ = ${say(reference.margin)}` : "γ"} or more.`;
     return [
       {
         formula: plain ? "⟨w*, wₜ⟩ ≥ t·γ" : "⟨w*, wₜ⟩ ≥ ⟨w*, w₀⟩ + t·μγ", caption,
@@ -142,6 +142,7 @@ export class Proof {
     }
     const { t } = momentOf(full.run, this.lab.moment);
     const cards = cardsFor(this.lab, full);
+    if (this.lab.predict) cards.forEach((card) => upTo(card, t));
     this.cards.forEach((card, k) => {
       card.node.hidden = k >= cards.length;
       if (k < cards.length) this.drawCard(card, cards[k], t);
@@ -182,6 +183,13 @@ export class Proof {
       value !== null && s("circle", { class: "now", cx: x(t), cy: y(value), r: 5.5 }));
     card.svg.setAttribute("aria-label", `${data.formula}: after ${t} updates ${text}${holds === null ? "" : holds ? ", it holds" : ", it fails"}`);
   }
+}
+
+/** Leave out what comes after t: it is to be predicted. @param {Card} card @param {number} t */
+function upTo(card, t) {
+  card.values = card.values.slice(0, t + 1);
+  card.bound = card.bound.slice(0, t + 1);
+  card.more = [];
 }
 
 const [LEFT, RIGHT, ABOVE, BELOW] = [44, 12, 8, 20];

@@ -95,7 +95,7 @@ export class Step {
 /** Beside the middle of an arrow, on the side away from a spot. @param {Spot} p @param {Spot} q @param {Spot} from */
 function beside(p, q, from) {
   const away = (q[0] - p[0]) * (from[1] - p[1]) - (q[1] - p[1]) * (from[0] - p[0]);
-  const gap = away >= 0 ? 20 : -20;
+  const gap = away > -1 ? 20 : -20;
   const length = Math.hypot(q[0] - p[0], q[1] - p[1]);
   return { x: (p[0] + q[0]) / 2 + gap * (q[1] - p[1]) / length, y: (p[1] + q[1]) / 2 - gap * (q[0] - p[0]) / length + 5 };
 }
