@@ -166,7 +166,7 @@ export class LabPage {
   /** @param {number} row */
   select(row) {
     this.selected = row;
-    this.plane.drawDots(this.full);
+    this.plane.drawDots();
     this.frame.draw();
   }
 

@@ -3,51 +3,37 @@
 /** @typedef {Record<string, unknown>} Attributes */
 /** @typedef {(Node | string | null | false | undefined)} Child */
 
-const SVG = "http://www.w3.org/2000/svg";
-
-/**
- * @template {Element} E
- * @param {E} node
- * @param {Attributes} attributes
- * @param {Child[]} children
- * @returns {E}
- */
+/** Functions become listeners: `onclick`. @template {Element} E @param {E} node
+ * @param {Attributes} attributes @param {Child[]} children @returns {E} */
 function dress(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") {
-      node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-    } else if (value !== false && value !== null && value !== undefined) {
-      node.setAttribute(name, value === true ? "" : String(value));
-    }
+    if (typeof value === "function") node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value === true ? "" : String(value));
   }
-  for (const child of children) if (child) node.append(child);
+  refill(node, ...children);
   return node;
 }
 
-/**
- * An HTML element.
- * @template {keyof HTMLElementTagNameMap} K
- * @param {K} tag
- * @param {Attributes} attributes
- * @param {Child[]} children
- */
-export const h = (tag, attributes = {}, ...children) =>
-  dress(document.createElement(tag), attributes, children);
+/** An HTML element. @template {keyof HTMLElementTagNameMap} K @param {K} tag
+ * @param {Attributes} attributes @param {Child[]} children */
+export const h = (tag, attributes = {}, ...children) => dress(document.createElement(tag), attributes, children);
 
-/**
- * An SVG element.
- * @template {keyof SVGElementTagNameMap} K
- * @param {K} tag
- * @param {Attributes} attributes
- * @param {Child[]} children
- */
+/** An SVG element. @template {keyof SVGElementTagNameMap} K @param {K} tag
+ * @param {Attributes} attributes @param {Child[]} children */
 export const s = (tag, attributes = {}, ...children) =>
-  dress(document.createElementNS(SVG, tag), attributes, children);
+  dress(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
 /** @param {Element} node @param {Child[]} children */
 export function refill(node, ...children) {
-  node.replaceChildren(...children.filter((child) => child || child === "").map((child) =>
-    /** @type {Node | string} */ (child)));
+  node.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
+}
+
+/** As many elements as wanted; those that are there stay.
+ * @param {SVGGElement} group @param {number} count @param {(k: number) => Element} make */
+export function keep(group, count, make) {
+  while (group.children.length > count) group.lastElementChild?.remove();
+  while (group.children.length < count) group.append(make(group.children.length));
+  return [...group.children];
 }
 
 /** @param {Element} node @param {string} name @param {boolean} on */
@@ -81,63 +67,42 @@ const ICONS = {
 
 /** @param {string} name */
 export const icon = (name) =>
-  s("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" },
-    s("path", { d: ICONS[name] ?? "" }));
+  s("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, s("path", { d: ICONS[name] ?? "" }));
 
-/**
- * @param {string} name an icon, or "" for none
- * @param {string} text the accessible name, shown beside the icon if `shown`
- * @param {(event: Event) => void} onclick
- * @param {{shown?: boolean, class?: string, id?: string}} options
- */
-export function button(name, text, onclick, options = {}) {
-  const label = options.shown ? text : null;
-  return h("button",
-    { type: "button", class: options.class, id: options.id, onclick, title: text,
-      "aria-label": options.shown ? null : text },
-    name ? icon(name) : null, label);
-}
+/** A button with an icon, or "" for none; its text is shown, or said. @param {string} name @param {string} text
+ * @param {(event: Event) => void} onclick @param {{shown?: boolean, class?: string, id?: string}} options */
+export const button = (name, text, onclick, { shown, ...more } = {}) =>
+  h("button", { type: "button", onclick, title: text, "aria-label": shown ? null : text, ...more },
+    name ? icon(name) : null, shown ? text : null);
 
-/**
- * A number for people: a true minus sign, four significant digits, no −0.
- * @param {number} value
- * @param {number} digits
- */
+/** A number for people: a true minus sign, four significant digits, no −0. @param {number} value */
 export function say(value, digits = 4) {
-  if (!Number.isFinite(value)) return "∞";
   const size = Math.abs(value);
-  const text = size >= 10 ** digits ? Math.round(size).toLocaleString("en") :
+  const text = !Number.isFinite(value) ? "∞" :
+    size >= 10 ** digits ? Math.round(size).toLocaleString("en") :
     size !== 0 && size < 1e-4 ? size.toExponential(1) :
     Number(size.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 12 });
-  return (value < 0 && !/^0$/.test(text) ? "−" : "") + text;
+  return (value < 0 && text !== "0" ? "−" : "") + text;
 }
 
 /** A number in little room: 2.9M. @param {number} value */
 export const brieflySay = (value) =>
   (Math.abs(value) < 1e4 ? say(value, 3) : new Intl.NumberFormat("en", { notation: "compact" }).format(value));
 
-/** @param {number[]} vector @param {number} digits */
-export const sayVector = (vector, digits = 3) =>
-  `(${vector.map((value) => say(value, digits)).join(", ")})`;
+/** @param {number[]} vector */
+export const sayVector = (vector) => `(${vector.map((value) => say(value, 3)).join(", ")})`;
 
 /** @param {number} cosine */
-export const degrees = (cosine) =>
-  `${say(Math.acos(Math.min(1, Math.max(-1, cosine))) * 180 / Math.PI, 3)}°`;
+export const degrees = (cosine) => `${say(Math.acos(Math.min(1, Math.max(-1, cosine))) * 180 / Math.PI, 3)}°`;
 
-/**
- * An SVG that is drawn anew whenever its size changes; its units are pixels.
- * @param {Attributes} attributes
- * @param {() => void} draw
- */
+/** An SVG that is drawn anew whenever its size changes; its units are pixels.
+ * @param {Attributes} attributes @param {() => void} draw */
 export function canvas(attributes, draw) {
   const node = s("svg", { ...attributes, width: "100%", height: "100%" });
   const size = { width: 320, height: 200 };
-  new ResizeObserver(([entry]) => {
-    if (!entry || entry.contentRect.width < 1) return;
-    const { width, height } = entry.contentRect;
-    if (width === size.width && height === size.height) return;
-    size.width = width;
-    size.height = height;
+  new ResizeObserver(([{ contentRect: { width, height } }]) => {
+    if (width < 1 || (width === size.width && height === size.height)) return;
+    Object.assign(size, { width, height });
     node.setAttribute("viewBox", `0 0 ${width} ${height}`);
     draw();
   }).observe(node);

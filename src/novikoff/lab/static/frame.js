@@ -49,7 +49,7 @@ export class Frame {
     this.plus = choice("label", "plus", () => { lab.newLabel = 1; });
     this.minus = choice("label", "minus", () => { lab.newLabel = -1; });
     this.plus.input.checked = true;
-    this.edit = [button("flip", "Flip the label", () => lab.plane.flip(lab.selected)), button("remove", "Delete the point", () => lab.plane.remove(lab.selected))];
+    this.edit = [button("flip", "Flip the label", () => lab.plane.hands.flip(lab.selected)), button("remove", "Delete the point", () => lab.plane.hands.remove(lab.selected))];
     this.undo = button("undo", "Undo", () => lab.undo(), { id: "undo" });
     this.buttons = new Map(TIMELINE.map(([name, text]) => [name, button(name, text, () => lab.go(name), { id: `go-${name}` })]));
     this.predicting = button("eye", "Predict", () => lab.startPredicting(), { shown: true, id: "predict" });
@@ -258,8 +258,8 @@ export class Frame {
       } else if (event.key === "Escape" && this.root.classList.contains("presenting")) {
         this.present();
       } else if (/^[aA]$/.test(event.key) && lab.live) {
-        lab.plane.add(lab.plane.view.x, lab.plane.view.y);
-        lab.plane.focus(lab.question.points.length - 1);
+        lab.plane.hands.add(lab.plane.view.x, lab.plane.view.y);
+        lab.plane.hands.focus(lab.question.points.length - 1);
       } else if (KEYS.has(event.key)) {
         lab.go(KEYS.get(event.key) ?? "");
       } else {

@@ -2,21 +2,11 @@
 
 import { brieflySay, canvas, h, refill, s, say } from "./dom.js";
 import { afterUpdate, momentOf } from "./moments.js";
-import { path, ticks } from "./plane.js";
+import { path, ticks } from "./shapes.js";
 
 /** @typedef {import("./types").Lab} Lab */
 /** @typedef {import("./types").Full} Full */
-/**
- * One card: a formula, a sentence, curves over t and a readout.
- * @typedef {object} Card
- * @property {string} formula
- * @property {string} caption
- * @property {(number | null)[]} values
- * @property {(number | null)[]} bound
- * @property {"above" | "below"} forbidden the side of the bound on which no value may be
- * @property {{name: string, points: [number, number][], label: string}[]} more
- * @property {(t: number) => [string, boolean | null]} read
- */
+/** @typedef {import("./types").Card} Card */
 
 const SLACK = 1e-9;
 
@@ -59,7 +49,7 @@ function cardsFor(lab, full) {
           "The cosine of the angle between w* and wₜ. It is at most 1" +
           (reference.bound === null ? "." : `, so t ≤ ${plain ? "R²/γ² = " : ""}${say(reference.bound)}.`),
         values: cosine, bound: bounds.cosine, forbidden: "below",
-        more: [{ name: "one", points: [[0, 1], [cosine.length - 1, 1]], label: "1" }],
+        more: [{ name: "one", points: [[0, 1], [cosine.length - 1, 1]] }],
         read: (t) => [t === 0 && !cosine[0] ? "w = 0 has no direction" : `${say(cosine[t])} ≥ ${say(bounds.cosine[t])}`,
           t === 0 && !cosine[0] ? null : atLeast(cosine[t], bounds.cosine[t])],
       },
@@ -84,8 +74,8 @@ function cardsFor(lab, full) {
       const before = k ? pocket.history[k - 1][1] : cost;
       return /** @type {[number, number][]} */ ([[Math.min(t, last), before], [Math.min(t, last), cost]]);
     });
-    stairs.push({ name: "pocket", points: steps, label: `pocket ${pocket.errors}` },
-      { name: "least", points: [[0, pocket.bound], [last, pocket.bound]], label: "" });
+    stairs.push({ name: "pocket", points: steps },
+      { name: "least", points: [[0, pocket.bound], [last, pocket.bound]] });
   }
   cards.push({
     formula: "rows wrong",

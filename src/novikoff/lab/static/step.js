@@ -2,7 +2,7 @@
 
 import { canvas, degrees, h, refill, s, say } from "./dom.js";
 import { momentOf, sayRow, signedRow } from "./moments.js";
-import { arrowPath } from "./plane.js";
+import { arrow, fitting } from "./shapes.js";
 
 /** @typedef {import("./types").Lab} Lab */
 /** @typedef {[number, number]} Spot */
@@ -48,7 +48,7 @@ export class Step {
         acted ? `${capital(sayRow(question, row))} ${margin > 0 ? "is added all the same" : "was a mistake: it is added"}.${this.angle(t)}` :
         `${capital(sayRow(question, row))} is right: w stays.`));
     this.title.textContent = acted ? `Update ${t} in numbers` : "This step in numbers";
-    this.drawSum(before, acted ? a.map((value) => tau * value) : [0, 0, 0], after, acted);
+    this.drawSum(before, after, acted);
   }
 
   /** @param {number} t */
@@ -65,39 +65,26 @@ export class Step {
     if (!full || question.rule === "aggressive") return refill(this.bar, h("p", {}, `${t} updates; no bound holds for this rule.`));
     if (bound === null) return refill(this.bar, h("p", {}, `${t} mistakes so far; without a margin there is no bound.`));
     const share = Math.min(1, bound ? t / bound : 1);
-    const { node } = { node: s("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
-      s("rect", { class: "allowed", width: 100, height: 6 }), s("rect", { class: "made", width: Math.max(share * 100, t ? 0.8 : 0), height: 6 })) };
-    refill(this.bar, h("p", {}, "mistakes ", h("b", {}, say(t)), ` of at most ${say(bound)}`), node);
+    const bar = s("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
+      s("rect", { class: "allowed", width: 100, height: 6 }), s("rect", { class: "made", width: Math.max(share * 100, t ? 0.8 : 0), height: 6 }));
+    refill(this.bar, h("p", {}, "mistakes ", h("b", {}, say(t)), ` of at most ${say(bound)}`), bar);
   }
 
-  /** @param {number[]} before @param {number[]} a @param {number[]} after @param {boolean} acted */
-  drawSum(before, a, after, acted) {
-    const { width, height } = this.size;
-    /** @type {Spot[]} */
-    const corners = [[0, 0], [before[0], before[1]], [after[0], after[1]]];
-    const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)];
-    const span = Math.max(Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys), 1e-9);
-    const unit = (Math.min(width, height) - 44) / span;
-    const [mx, my] = [(Math.max(...xs) + Math.min(...xs)) / 2, (Math.max(...ys) + Math.min(...ys)) / 2];
-    const place = (/** @type {number[]} */ [x, y]) => /** @type {Spot} */ ([width / 2 + unit * (x - mx), height / 2 - unit * (y - my)]);
-    const [o, b, c] = [place([0, 0]), place(before), place(after)];
-    const middle = /** @type {Spot} */ ([(o[0] + b[0] + c[0]) / 3, (o[1] + b[1] + c[1]) / 3]);
-    const long = (/** @type {Spot} */ p, /** @type {Spot} */ q) => Math.hypot(p[0] - q[0], p[1] - q[1]) > 3;
-    const named = (/** @type {Spot} */ p, /** @type {Spot} */ q, /** @type {string} */ name, /** @type {string} */ kind) =>
-      long(p, q) ? [arrowPath(...p, ...q, kind), s("text", { class: "arrow-name", "text-anchor": "middle", ...beside(p, q, middle) }, name)] : [];
-    refill(this.svg,
-      ...(acted ? [...named(o, b, "w", "arrow faint"), ...named(b, c, "a", "arrow added")] : []),
-      ...named(o, c, acted ? "w + a" : "w", "arrow"),
-      s("circle", { class: "origin", cx: o[0], cy: o[1], r: 3 }));
+  /** @param {number[]} before @param {number[]} after @param {boolean} acted */
+  drawSum(before, after, acted) {
+    const corners = [[0, 0], before, after].map(([x, y]) => /** @type {Spot} */ ([x, y]));
+    const [o, b, c] = corners.map(fitting(corners, this.size, 44));
+    const middle = [(o[0] + b[0] + c[0]) / 3, (o[1] + b[1] + c[1]) / 3];
+    /** An arrow and its name, on the side away from the middle. @param {Spot} p @param {Spot} q @param {string} name @param {string} kind */
+    const named = (p, q, name, kind) => {
+      const [dx, dy] = [q[0] - p[0], q[1] - p[1]];
+      const gap = (dx * (middle[1] - p[1]) - dy * (middle[0] - p[0]) > -1 ? 20 : -20) / Math.hypot(dx, dy);
+      const place = { x: (p[0] + q[0]) / 2 + gap * dy, y: (p[1] + q[1]) / 2 - gap * dx + 5, "text-anchor": "middle" };
+      return Math.hypot(dx, dy) < 3 ? null : s("g", {}, arrow(p, q, kind), s("text", { class: "arrow-name", ...place }, name));
+    };
+    refill(this.svg, acted && named(o, b, "w", "arrow faint"), acted && named(b, c, "a", "arrow added"),
+      named(o, c, acted ? "w + a" : "w", "arrow"), s("circle", { class: "origin", cx: o[0], cy: o[1], r: 3 }));
   }
-}
-
-/** Beside the middle of an arrow, on the side away from a spot. @param {Spot} p @param {Spot} q @param {Spot} from */
-function beside(p, q, from) {
-  const away = (q[0] - p[0]) * (from[1] - p[1]) - (q[1] - p[1]) * (from[0] - p[0]);
-  const gap = away > -1 ? 20 : -20;
-  const length = Math.hypot(q[0] - p[0], q[1] - p[1]);
-  return { x: (p[0] + q[0]) / 2 + gap * (q[1] - p[1]) / length, y: (p[1] + q[1]) / 2 - gap * (q[0] - p[0]) / length + 5 };
 }
 
 /** @param {string} text */

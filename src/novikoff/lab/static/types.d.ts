@@ -130,3 +130,15 @@ export interface Lab {
   guessRow(row: number): boolean;
   box(): [number, number, number, number];
 }
+
+/** A chart of the proof: a formula, a sentence, curves over t and a readout. */
+export interface Card {
+  formula: string;
+  caption: string;
+  values: (number | null)[];
+  bound: (number | null)[];
+  /** The side of the bound on which no value may be. */
+  forbidden: "above" | "below";
+  more: { name: string; points: [number, number][] }[];
+  read(t: number): [string, boolean | null];
+}
