@@ -391,7 +391,7 @@ def test_more_shows_the_average_the_vote_and_other_runs(visit: Visit) -> None:
         page.click("text=the vote of all w")
     page.wait_for_selector("rect.side-plus")
     before = visit.verdict
-    page.fill("[data-key=step]", "0.5")
+    page.fill("#step", "0.5")
     page.keyboard.press("Tab")
     visit.settle()
     assert visit.verdict == before  # B6: a step changes nothing from zero

@@ -1,18 +1,19 @@
-/** The page: state, undo, what is asked of the library and when; the rest is drawn by panels. */
+/** The page: its state, what is asked of the library and when. Panels draw it. */
 
 import { refill, toggle } from "./dom.js";
+import { Frame } from "./frame.js";
 import { Latest, Refusal, recordedHost, servedHost } from "./hosts.js";
 import { brief, fromLink, fromTable, toLink, whole } from "./link.js";
-import { lastMoment, momentOf, nextMistake, previousMistake, tell } from "./moments.js";
+import { lastMoment, momentOf, nextMistake, previousMistake } from "./moments.js";
 import { Plane } from "./plane.js";
 import { Proof } from "./proof.js";
 import { Space } from "./space.js";
 import { Step } from "./step.js";
-import { Frame } from "./frame.js";
 
 /** @typedef {import("./types").Host} Host */
 /** @typedef {import("./types").Question} Question */
 /** @typedef {import("./types").Answer} Answer */
+/** @typedef {import("./types").Pocket} Pocket */
 /** @typedef {import("./types").Preset} Preset */
 /** @typedef {import("./types").Recorded} Recorded */
 
@@ -29,70 +30,52 @@ export class LabPage {
     this.question = whole({ points: [] });
     /** @type {Answer | null} */
     this.answer = null;
-    /** @type {import("./types").Pocket | null} */
+    /** @type {Pocket | null} */
     this.pocket = null;
     /** @type {import("./types").Voted | null} */
     this.voted = null;
+    /** @type {import("./types").PredictState} */
+    this.predict = null;
     this.moment = 0;
     this.selected = -1;
     this.newLabel = 1;
     this.show = { average: false, voted: false };
-    /** @type {import("./types").PredictState} */
-    this.predict = null;
     this.lesson = "";
     this.trouble = "";
     /** @type {string[]} */
     this.past = [];
-    /** @type {number | undefined} */
-    this.player = undefined;
-    this.plane = new Plane(this);
-    this.space = new Space(this);
-    this.proof = new Proof(this);
-    this.step = new Step(this);
+    this.player = 0;
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
-    this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); }, () => {});
-    this.votes = new Latest((body) => host.ask("voted", body), (found) => { this.voted = found; this.draw(); }, () => {});
-    this.frame = new Frame(this, root);
+    this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
+    this.votes = new Latest((body) => host.ask("voted", body), (found) => { this.voted = found; this.draw(); });
+    this.plane = new Plane(this);
+    this.frame = new Frame(this, root, new Space(this), new Proof(this), new Step(this));
   }
 
   get full() {
     return this.answer && this.answer.kind !== "empty" ? this.answer : null;
   }
 
-  box() {
-    return this.plane.box();
-  }
-
-  /** Begin anew with a question; `record` has its answer, if that is known. @param {Question} question
-   * @param {{answer: Answer, pocket: import("./types").Pocket | null}} [record] @param {number} [moment] */
-  begin(question, record, moment) {
+  /** Begin anew with a question; `record` has its answer, if that is known.
+   * @param {Question} question @param {{answer: Answer, pocket: Pocket | null}} [record] */
+  begin(question, record, moment = Infinity) {
     this.stop();
-    this.question = structuredClone(question);
-    this.selected = -1;
-    this.predict = null;
-    this.trouble = "";
-    this.moment = moment ?? Infinity;
+    Object.assign(this, { question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, voted: null });
     this.plane.fit();
-    this.pocket = null;
-    this.voted = null;
-    if (record) {
-      this.runs.forget();
-      this.pockets.forget();
-      this.receive(record.answer);
-      this.pocket = record.pocket;
-      this.draw();
-      this.rest();
-    } else {
-      this.ask();
-    }
+    if (!record) return this.ask();
+    this.runs.forget();
+    this.pockets.forget();
+    this.receive(record.answer);
+    this.pocket = record.pocket;
+    this.draw();
   }
 
   /** Change the question. @param {(question: Question) => void} edit @param {{remember?: boolean, rest?: boolean}} how */
-  change(edit, how = {}) {
-    if (how.remember !== false) this.remember();
+  change(edit, { remember = true, rest = true } = {}) {
+    if (remember) this.remember();
     edit(this.question);
     this.lesson = "";
-    this.ask(how.rest !== false);
+    this.ask(rest);
   }
 
   remember() {
@@ -105,6 +88,7 @@ export class LabPage {
     if (!before) return;
     this.question = JSON.parse(before);
     this.selected = Math.min(this.selected, this.question.points.length - 1);
+    this.lesson = "";
     this.ask();
   }
 
@@ -128,39 +112,25 @@ export class LabPage {
   askMore() {
     if (!this.live || !this.full) return;
     if (this.full.kind !== "separable" && !this.pocket && !this.runs.busy) this.pockets.ask(brief(this.question));
-    if (this.show.voted) this.votes.ask({ question: brief(this.question), box: this.box() });
+    if (this.show.voted) this.votes.ask({ question: brief(this.question), box: this.plane.box() });
   }
 
-  /** @param {Answer} answer */
+  /** A run that was seen at its end is seen at its end again. @param {Answer} answer */
   receive(answer) {
-    const before = this.full;
-    const ended = !before || this.moment >= lastMoment(before.run);
-    this.answer = answer;
-    this.trouble = "";
+    const ended = this.full !== null && this.moment >= lastMoment(this.full.run);
+    Object.assign(this, { answer, trouble: "", pocket: null });
     const last = this.full ? lastMoment(this.full.run) : 0;
-    this.moment = this.moment === Infinity || (before && ended) ? last : Math.min(this.moment, last);
-    this.pocket = null;
+    this.moment = ended ? last : Math.min(this.moment, last);
     this.draw();
     this.rest();
   }
 
   /** @param {unknown} error */
   fail(error) {
-    if (error instanceof Refusal) {
-      this.trouble = error.message;
-      this.draw();
-      return;
-    }
-    this.trouble = "The server does not answer. Start novikoff lab again; this page goes on by itself.";
+    const gone = !(error instanceof Refusal);
+    this.trouble = gone ? "The server does not answer. Start novikoff lab again; this page goes on by itself." : error.message;
     this.draw();
-    window.setTimeout(async () => {
-      try {
-        await this.host.ready();
-        this.ask();
-      } catch (again) {
-        this.fail(again);
-      }
-    }, RETRY);
+    if (gone) window.setTimeout(() => this.host.ready().then(() => this.ask(), (again) => this.fail(again)), RETRY);
   }
 
   /** @param {number} row */
@@ -178,22 +148,20 @@ export class LabPage {
     this.rest();
   }
 
-  /** Step, back, next mistake and so on. @param {string} way */
+  /** @param {string} way a name of the timeline's buttons */
   go(way) {
     const run = this.full?.run;
     if (!run) return;
-    if (way !== "play") this.stop();
-    const forward = way === "step" || way === "next";
-    if (this.predict && forward && this.predict.asked === "row") return this.reveal("");
     if (way === "play") return this.play();
-    this.goTo({
-      first: 0, previous: previousMistake(run, this.moment), back: this.moment - 1,
-      step: this.moment + 1, next: nextMistake(run, this.moment), last: lastMoment(run),
-    }[way] ?? this.moment);
+    this.stop();
+    if (this.predict?.asked === "row" && (way === "step" || way === "next")) return this.reveal("");
+    const { moment } = this;
+    const moments = { first: 0, back: moment - 1, step: moment + 1, last: lastMoment(run), previous: previousMistake(run, moment), next: nextMistake(run, moment) };
+    this.goTo(moments[/** @type {keyof typeof moments} */ (way)]);
   }
 
   play() {
-    if (this.player !== undefined || !this.full) return this.stop();
+    if (this.player || !this.full) return this.stop();
     if (this.moment >= lastMoment(this.full.run)) this.goTo(0);
     this.player = window.setInterval(() => {
       if (!this.full || this.moment >= lastMoment(this.full.run)) return this.stop();
@@ -204,82 +172,72 @@ export class LabPage {
 
   stop() {
     window.clearInterval(this.player);
-    this.player = undefined;
-    this.frame?.draw();
+    this.player = 0;
+    this.frame.draw();
   }
 
-  /** Veil what comes, and ask for it. */
-  startPredicting() {
+  /** Hide what comes, and ask for it; or stop asking. */
+  togglePredict() {
     this.stop();
-    this.predict = this.predict ? null : { asked: "count", guess: "" };
-    if (this.predict) this.goTo(0);
-    this.draw();
+    this.predict = this.predict ? null : { asked: "count", said: "" };
+    this.goTo(this.predict ? 0 : this.moment);
   }
 
   /** A click on a point answers “which row errs next?”. @param {number} row */
   guessRow(row) {
-    if (!this.predict) return false;
-    if (this.predict.asked === "row") this.reveal(String(row + 1));
-    return true;
+    if (this.predict?.asked === "row") this.reveal(String(row + 1));
+    return this.predict !== null;
   }
 
   /** Show what was predicted, and ask for the next. @param {string} guess */
   reveal(guess) {
     const { full, predict } = this;
     if (!full || !predict) return;
-    const total = full.run.index.length;
+    const { index } = full.run;
     if (predict.asked === "count") {
-      const verdict = guess ? `You say ${guess}. We shall see: which row errs first?` : "Which row errs first?";
-      this.predict = { asked: "row", guess: verdict };
-    } else {
-      const { t } = momentOf(full.run, this.moment);
-      const row = full.run.index[t];
-      this.goTo(nextMistake(full.run, this.moment));
-      const heard = row === undefined || !guess ? "" : Number(guess) === row + 1 ? "Yes! " : `Not row ${guess}: `;
-      const told = row === undefined ? `No more: ${total} mistakes in all.` : `it was row ${row + 1}.`;
-      const more = t + 1 < total ? " Which row errs next?" : " Is there another? Press next.";
-      this.predict = row === undefined ? null : { asked: "row", guess: heard + told + more };
-      if (row === undefined) this.trouble = "";
+      this.predict = { asked: "row", said: `${guess ? `You say ${guess}. We shall see: ` : ""}Which row errs first?` };
+      return this.draw();
     }
-    this.draw();
+    const { t } = momentOf(full.run, this.moment);
+    const row = index[t] + 1;
+    const heard = !guess ? "It" : Number(guess) === row ? "Yes! It" : `Not row ${guess}: it`;
+    const more = t + 1 < index.length ? "Which row errs next?" : "Does another err? Press next.";
+    this.predict = t < index.length ? { asked: "row", said: `${heard} was row ${row}. ${more}` } : null;
+    this.goTo(nextMistake(full.run, this.moment));
   }
 
   draw() {
-    for (const panel of [this.plane, this.space, this.proof, this.step, this.frame]) panel.draw();
-  }
-
-  /** What happens now, in a sentence. */
-  sentence() {
-    return this.full ? tell(this.full, this.question, this.moment) : "";
+    this.plane.draw();
+    this.frame.draw();
+    for (const panel of this.frame.panels) panel.draw();
   }
 
   writeLink() {
-    if (!this.live || this.host.ready === undefined || !location.protocol.startsWith("http")) return;
-    history.replaceState(null, "", `${location.pathname}${location.search}#${toLink(this.question, this.moment)}`);
+    if (this.live && location.protocol.startsWith("http")) history.replaceState(null, "", `${location.pathname}${location.search}#${toLink(this.question, this.moment)}`);
   }
 
   /** @param {string} text */
   paste(text) {
     const points = fromTable(text);
     this.remember();
+    this.lesson = "";
     this.begin({ ...this.question, points, mine: null });
   }
 }
 
 /** The page of `novikoff lab`. */
 export async function startServed() {
-  const root = /** @type {HTMLElement} */ (document.getElementById("lab"));
   const host = servedHost();
-  const page = new LabPage(root, host);
+  const page = new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), host);
   /** @type {Record<string, Preset>} */
   const menu = await (await fetch("/static/presets/menu.json")).json();
   const token = new URLSearchParams(location.search).get("token");
   /** @param {string} name */
   const choose = async (name) => {
-    const preset = menu[name];
-    page.lesson = preset.lesson;
-    page.begin(whole(preset.question), await host.record(name));
-    page.frame.chosen(name);
+    const record = await host.record(name);
+    page.lesson = menu[name].lesson;
+    page.frame.data.value = name;
+    page.begin(whole(menu[name].question), record);
   };
   page.frame.menu(menu, (name) => { page.remember(); choose(name); });
   try {
@@ -301,36 +259,26 @@ export async function startServed() {
     page.draw();
   }
   watchReady(page);
-  return page;
 }
 
 /** Say what is being compiled, until all is ready. @param {LabPage} page */
 async function watchReady(page) {
-  try {
-    const { stages } = await page.host.ready();
-    const open = stages.filter(({ done }) => !done);
-    page.frame.compiling(stages, open.length > 0);
-    if (open.length > 0) window.setTimeout(() => watchReady(page), RETRY);
-  } catch {
-    window.setTimeout(() => watchReady(page), RETRY);
-  }
+  const { stages } = await page.host.ready().catch(() => ({ stages: [{ name: "library", done: false }] }));
+  page.frame.compiling(stages.find(({ done }) => !done)?.name);
+  if (!stages.every(({ done }) => done)) window.setTimeout(() => watchReady(page), RETRY);
 }
 
 /** One offline file with a recorded run. @param {Recorded} record */
 export function startRecorded(record) {
   const root = /** @type {HTMLElement} */ (document.getElementById("lab"));
-  const page = new LabPage(root, recordedHost(record));
-  page.begin(whole(record.question), record, record.view.moment);
   toggle(root, "recorded", true);
-  return page;
+  new LabPage(root, recordedHost()).begin(whole(record.question), record, record.view.moment);
 }
 
-/** In a notebook. @param {HTMLElement} root @param {Host} host @param {Partial<Question> & {points: import("./types").Point[]}} question */
+/** In a notebook. @param {HTMLElement} root @param {Host} host @param {Preset["question"]} question */
 export function startWidget(root, host, question) {
   const node = document.createElement("div");
   node.className = "lab embedded";
   refill(root, node);
-  const page = new LabPage(node, host);
-  page.begin(whole(question));
-  return page;
+  new LabPage(node, host).begin(whole(question));
 }

@@ -1,12 +1,13 @@
-/** The frame around the panels: verdict, tools, timeline, menus, keys. */
+/** The frame around the panels: verdict, tools, timeline, dialogs, keys. */
 
 import { button, h, icon, refill, toggle } from "./dom.js";
 import { ORDERS, brief } from "./link.js";
-import { lastMoment, momentOf } from "./moments.js";
+import { lastMoment, momentOf, tell } from "./moments.js";
 import { savePicture, saveText } from "./save.js";
 
 /** @typedef {import("./app.js").LabPage} LabPage */
 /** @typedef {import("./types").Preset} Preset */
+/** @typedef {{node: HTMLElement, draw(): void}} Panel */
 
 const HELP = [
   ["Click, or A", "adds a point of the chosen label"],
@@ -14,182 +15,181 @@ const HELP = [
   ["Double-click, or F", "flips its label"],
   ["Delete", "removes it; Ctrl-Z brings it back"],
   ["N and P", "go from point to point"],
-  ["→ ← , Page keys", "next and previous mistake"],
+  ["→ ←, Page keys", "next and previous mistake"],
   ["K and J", "one look forward, one back"],
   ["Home, End, Space", "start, end, play"],
 ];
-const KEYS = new Map(Object.entries({
-  ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", PageUp: "previous", k: "step", j: "back", Home: "first", End: "last", " ": "play",
-}));
+/** @type {Record<string, string>} */
+const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", PageUp: "previous", k: "step", j: "back", Home: "first", End: "last", " ": "play" };
 const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], ["back", "One look back"], ["play", "Play"],
   ["step", "One look forward"], ["next", "Next mistake"], ["last", "To the end"]];
-const KINDS = /** @type {Record<string, string>} */ ({ separable: "good", "quasi-separable": "middling", inseparable: "bad" });
+const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
+const FILES = [["html", "One offline page (HTML)"], ["csv", "Points (CSV)"], ["python", "Python script"], ["certificate", "Certificate"]];
+const LINES = [["line-now", "w now"], ["line-star", "w* and its margin"], ["line-before", "w before"], ["line-pocket", "fewest mistakes"]];
+const UNSEEDED = ["cyclic", "max_distance", "max_residual"];
 
 export class Frame {
-  /** @param {LabPage} lab @param {HTMLElement} root */
-  constructor(lab, root) {
+  /** @param {LabPage} lab @param {HTMLElement} root @param {[Panel, Panel, Panel]} panels weight space, proof, step */
+  constructor(lab, root, ...panels) {
     this.lab = lab;
     this.root = root;
-    this.verdict = h("p", { class: "verdict", "aria-live": "polite", id: "verdict" });
-    this.lesson = h("p", { class: "lesson" });
-    this.now = h("p", { class: "now-sentence", "aria-live": "polite", id: "sentence" });
-    this.trouble = h("p", { class: "trouble", role: "alert", hidden: true });
+    this.panels = panels;
+    this.verdict = h("p", { "aria-live": "polite", id: "verdict" });
+    this.lesson = h("span");
     this.status = h("span", { class: "status" });
-    this.says = h("span");
-    this.slider = h("input", { type: "range", min: 0, value: 0, "aria-label": "The moment of the run",
-      oninput: () => lab.goTo(Number(this.slider.value)) });
+    this.trouble = h("p", { class: "trouble", role: "alert", hidden: true });
+    this.now = h("p", { class: "now-sentence", "aria-live": "polite", id: "sentence" });
+    this.slider = h("input", { type: "range", min: 0, value: 0, "aria-label": "The moment of the run", oninput: () => lab.goTo(Number(this.slider.value)) });
     this.where = h("output", { class: "where" });
-    this.data = h("select", { id: "data" });
-    this.order = h("select", { id: "order", onchange: () => lab.change((q) => { q.order = this.order.value; }) },
-      ...ORDERS.map((name) => h("option", { value: name }, name.replace("_", " "))));
-    this.seed = h("input", { id: "seed", type: "number", min: 0, max: 999999, onchange: () => lab.change((q) => { q.seed = Math.max(0, Math.round(Number(this.seed.value) || 0)); }) });
-    this.bias = h("input", { id: "bias", type: "checkbox", onchange: () => lab.change((q) => { q.bias = this.bias.checked; }) });
-    this.best = choice("reference", "best", () => lab.change((q) => { q.mine = null; }));
+    this.play = h("span");
+    this.predict = button("eye", "Predict", () => lab.togglePredict(), { shown: true, id: "predict" });
+    this.guess = h("input", { type: "number", min: 0, "aria-label": "Your guess", class: "guess" });
+    this.prompt = h("form", { class: "prompt", hidden: true, onsubmit: (/** @type {Event} */ event) => this.answer(event) });
+    this.dialog = h("dialog", { "aria-label": "Dialog" });
+    this.data = h("select", { id: "data" }, h("option", { value: "" }, "your own"));
+    this.order = select("order", ORDERS, (value) => lab.change((question) => { question.order = value; }));
+    this.rule = select("rule", ["perceptron", "aggressive"], (value) => lab.change((question) => { question.rule = value; }));
+    this.seed = number("seed", (value) => lab.change((question) => { question.seed = Math.max(0, Math.round(value)); }));
+    this.mu = number("step", (value) => lab.change((question) => { question.step = value; }));
+    this.delta = number("threshold", (value) => lab.change((question) => { question.threshold = value; }));
+    this.bias = h("input", { id: "bias", type: "checkbox", onchange: () => lab.change((question) => { question.bias = this.bias.checked; }) });
+    this.best = choice("reference", "best", () => lab.change((question) => { question.mine = null; }));
     this.mine = choice("reference", "mine", () => this.takeMine());
     this.plus = choice("label", "plus", () => { lab.newLabel = 1; });
     this.minus = choice("label", "minus", () => { lab.newLabel = -1; });
     this.plus.input.checked = true;
-    this.edit = [button("flip", "Flip the label", () => lab.plane.hands.flip(lab.selected)), button("remove", "Delete the point", () => lab.plane.hands.remove(lab.selected))];
+    const { hands } = lab.plane;
+    this.edit = [button("flip", "Flip the label", () => hands.flip(lab.selected)), button("remove", "Delete the point", () => hands.remove(lab.selected))];
     this.undo = button("undo", "Undo", () => lab.undo(), { id: "undo" });
-    this.buttons = new Map(TIMELINE.map(([name, text]) => [name, button(name, text, () => lab.go(name), { id: `go-${name}` })]));
-    this.predicting = button("eye", "Predict", () => lab.startPredicting(), { shown: true, id: "predict" });
-    this.guess = h("input", { type: "number", min: 0, "aria-label": "Your guess", class: "guess" });
-    this.prompt = h("form", { class: "prompt", hidden: true, onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); lab.reveal(this.guess.value); this.guess.value = ""; } });
-    this.dialog = h("dialog", { "aria-label": "Help" });
-    this.more = this.moreMenu();
     this.build();
     this.listen();
   }
 
   build() {
     const { lab } = this;
-    const save = h("details", { class: "menu", id: "save" }, h("summary", {}, icon("save"), "Export"), h("div", { class: "items" },
-      ...[["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]].map(([form, text]) => button("", text, () => savePicture(lab.plane.node, form), { shown: true })),
-      ...(lab.live ? [["html", "One offline page (HTML)"], ["csv", "Points (CSV)"], ["python", "Python script"], ["certificate", "Certificate"]] : [])
-        .map(([form, text]) => button("", text, () => this.save(form), { shown: true, id: `save-${form}` }))));
+    const [space, proof, step] = this.panels;
+    const files = menu("save", [icon("save"), "Export"],
+      ...PICTURES.map(([form, text]) => button("", text, () => savePicture(lab.plane.node, form), { shown: true })),
+      ...(lab.live ? FILES : []).map(([form, text]) => button("", text, () => this.save(form), { shown: true, id: `save-${form}` })));
     const tools = h("div", { class: "tools" },
       h("label", { class: "field" }, "Data ", this.data), button("paste", "Paste a table", () => this.askTable(), { id: "paste" }),
       h("label", { class: "field" }, "Order ", this.order), h("label", { class: "field seed" }, "seed ", this.seed),
-      button("dice", "Another seed", () => lab.change((q) => { q.seed += 1; }), { class: "seed" }),
+      button("dice", "Another seed", () => lab.change((question) => { question.seed += 1; }), { class: "seed" }),
       h("label", { class: "field check" }, this.bias, " bias"),
       h("fieldset", { class: "field" }, h("legend", {}, "w*"), this.best.node, this.mine.node),
-      h("fieldset", { class: "field" }, h("legend", {}, "New point"), this.plus.node, this.minus.node),
-      ...this.edit, this.undo, this.more);
-    const links = h("div", { class: "links" }, lab.live && button("link", "Link", () => this.copyLink(), { shown: true, id: "link" }), save,
-      button("present", "Present", () => this.present(), { shown: true, id: "present" }), button("help", "Help", () => this.help(), { id: "help" }));
+      h("fieldset", { class: "field" }, h("legend", {}, "New point"), this.plus.node, this.minus.node), ...this.edit, this.undo, this.more());
+    const controls = TIMELINE.map(([name, text]) => button(name, text, () => lab.go(name), { id: `go-${name}` }));
+    refill(controls[3], this.play);
     refill(this.root,
-      h("header", { class: "top" }, h("h1", {}, "novikoff lab"), h("div", { class: "says" }, this.verdict, this.lesson), links),
+      h("header", { class: "top" }, h("h1", {}, "novikoff lab"), h("div", { class: "says" }, this.verdict, h("p", { class: "lesson" }, this.lesson, this.status)),
+        h("div", { class: "links" }, lab.live && button("link", "Link", () => this.copyLink(), { shown: true, id: "link" }), files,
+          button("present", "Present", () => this.present(), { shown: true, id: "present" }), button("help", "Help", () => this.help(), { id: "help" }))),
       lab.live && tools, this.trouble,
       h("div", { class: "panels" },
-        h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, h("div", { class: "drawing" }, lab.plane.node), lab.plane.note, legend()),
-        h("div", { class: "middle" }, lab.space.node, lab.step.node), lab.proof.node),
-      h("footer", { class: "timeline" }, h("div", { class: "controls" }, ...this.buttons.values(), this.slider, this.where, this.predicting), this.prompt, this.now),
-      this.dialog);
-    this.lesson.append(this.says, this.status);
-    this.data.append(h("option", { value: "" }, "your own"));
+        h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, h("div", { class: "drawing" }, lab.plane.node), lab.plane.note,
+          h("ul", { class: "legend" }, ...LINES.map(([name, text]) => h("li", { class: `key-${name}` }, h("i"), text)))),
+        h("div", { class: "middle" }, space.node, step.node), proof.node),
+      h("footer", { class: "timeline" }, h("div", { class: "controls" }, ...controls, this.slider, this.where, this.predict), this.prompt, this.now), this.dialog);
   }
 
-  /** @param {Record<string, Preset>} menu @param {(name: string) => void} choose */
-  menu(menu, choose) {
-    for (const [name, { title }] of Object.entries(menu)) this.data.append(h("option", { value: name }, title));
+  /** @param {Record<string, Preset>} presets @param {(name: string) => void} choose */
+  menu(presets, choose) {
+    this.data.append(...Object.entries(presets).map(([name, { title }]) => h("option", { value: name }, title)));
     this.data.addEventListener("change", () => { if (this.data.value) choose(this.data.value); });
   }
 
-  /** @param {string} name */
-  chosen(name) {
-    this.data.value = name;
-    this.draw();
-  }
-
-  moreMenu() {
+  more() {
     const { lab } = this;
-    /** @param {string} name @param {"step" | "threshold"} key @param {string} note */
-    const number = (name, key, note) => h("label", {}, name, h("input", { type: "number", step: "any", value: lab.question[key], "data-key": key,
-      onchange: (/** @type {Event} */ event) => { const value = Number(/** @type {HTMLInputElement} */ (event.target).value); lab.change((q) => { q[key] = value; }); } }), h("small", {}, note));
     const start = h("input", { type: "text", size: 12, placeholder: "0, 0, 0", onchange: () => {
-      const given = start.value.split(",").map(Number);
-      lab.change((q) => { q.start = given.length === 3 && given.every(Number.isFinite) ? /** @type {[number, number, number]} */ (given) : null; });
+      const [a, b, c, ...rest] = start.value.split(",").map(Number);
+      lab.change((question) => { question.start = rest.length === 0 && Number.isFinite(a + b + c) ? [a, b, c] : null; });
     } });
-    /** @param {(point: number[]) => [number, number]} map */
-    const move = (map) => () => { lab.change((q) => { q.points.forEach((point) => point.splice(0, 2, ...map(point).map((v) => Number(v.toPrecision(9))))); q.mine = null; }); lab.plane.fit(); lab.draw(); };
-    const shown = (/** @type {"average" | "voted"} */ key, /** @type {string} */ text) => h("label", {}, h("input", { type: "checkbox",
-      onchange: (/** @type {Event} */ event) => { lab.show[key] = /** @type {HTMLInputElement} */ (event.target).checked; lab.draw(); lab.askMore(); } }), text);
-    this.rule = h("select", { onchange: () => lab.change((q) => { q.rule = this.rule?.value ?? "perceptron"; }) }, ...["perceptron", "aggressive"].map((name) => h("option", { value: name }, name)));
-    return h("details", { class: "menu", id: "more" }, h("summary", {}, "More"), h("div", { class: "items" },
-      shown("average", " the averaged line (teal)"), shown("voted", " the vote of all w (shading)"),
-      number("step μ ", "step", "changes nothing from w₀ = 0 (B6)"), number("threshold δ ", "threshold", "acts when ⟨a, w⟩ ≤ δ"),
+    const shown = (/** @type {"average" | "voted"} */ key, /** @type {string} */ text) => {
+      const input = h("input", { type: "checkbox", onchange: () => { lab.show[key] = input.checked; lab.draw(); lab.askMore(); } });
+      return h("label", {}, input, text);
+    };
+    const moves = /** @type {[string, string, number, number, number][]} */ ([["", "× 2", 2, 0, 0], ["", "÷ 2", 0.5, 0, 0],
+      ["left", "Move all left by 1", 1, -1, 0], ["right", "Move all right by 1", 1, 1, 0], ["up", "Move all up by 1", 1, 0, 1], ["down", "Move all down by 1", 1, 0, -1]]);
+    const move = (/** @type {number} */ factor, /** @type {number} */ dx, /** @type {number} */ dy) => {
+      const near = (/** @type {number} */ value) => Number(value.toPrecision(9));
+      lab.change(({ points }) => points.forEach((point) => point.splice(0, 2, near(factor * point[0] + dx), near(factor * point[1] + dy))));
+      lab.plane.fit();
+      lab.draw();
+    };
+    return menu("more", ["More"], shown("average", " the averaged line (teal)"), shown("voted", " the vote of all w (shading)"),
+      h("label", {}, "step μ ", this.mu, h("small", {}, "changes nothing from w₀ = 0 (B6)")),
+      h("label", {}, "threshold δ ", this.delta, h("small", {}, "acts when ⟨a, w⟩ ≤ δ")),
       h("label", {}, "start w₀ ", start, h("small", {}, "w₁, w₂, bias")), h("label", {}, "rule ", this.rule),
-      h("div", { class: "moves" }, "data ", button("", "× 2", move(([x, y]) => [2 * x, 2 * y]), { shown: true }), button("", "÷ 2", move(([x, y]) => [x / 2, y / 2]), { shown: true }),
-        button("left", "Move all left by 1", move(([x, y]) => [x - 1, y])), button("right", "Move all right by 1", move(([x, y]) => [x + 1, y])),
-        button("up", "Move all up by 1", move(([x, y]) => [x, y + 1])), button("down", "Move all down by 1", move(([x, y]) => [x, y - 1])),
-        h("small", {}, "scale and translation change R and γ: watch the bound"))));
+      h("div", { class: "moves" }, "data ", ...moves.map(([name, text, ...how]) => button(name, text, () => move(...how), { shown: !name })),
+        h("small", {}, "scale and translation change R and γ: watch the bound")));
   }
 
+  /** Begin the learner's own line where the best is, or the last w. */
   takeMine() {
-    const { full, question } = this.lab;
-    const w = full?.reference?.w ?? full?.weak ?? (full ? full.run.weights[full.run.weights.length - 1] : null);
-    const usable = w && (w[0] !== 0 || w[1] !== 0);
-    this.lab.change((q) => { q.mine = usable ? /** @type {[number, number, number]} */ (w.map((v) => Number(v.toPrecision(6)))) : [1, 1, 0]; });
-    if (!question.bias) this.lab.draw();
+    const { full } = this.lab;
+    const w = full?.reference?.w ?? full?.weak ?? full?.run.weights.at(-1) ?? [0, 0, 0];
+    const [a, b, c] = w.map((value) => Number(value.toPrecision(6)));
+    this.lab.change((question) => { question.mine = a || b ? [a, b, c] : [1, 1, 0]; });
   }
 
   draw() {
-    const { lab } = this;
-    const { answer, full, question } = lab;
-    const veiled = lab.predict !== null;
-    this.verdict.textContent = veiled ? "Predict: what will the perceptron do?" : answer ? answer.sentence : "…";
-    this.verdict.className = `verdict ${KINDS[answer?.kind ?? ""] ?? ""}`;
-    this.root.dataset.kind = answer?.kind ?? "";
-    this.root.dataset.name = this.data.value;
-    this.root.dataset.settled = String(lab.runs.shown === lab.runs.asked);
-    this.says.textContent = lab.lesson || (lab.pocket ? lab.pocket.sentence : "");
-    this.now.textContent = lab.predict?.asked === "count" ? "" : lab.sentence();
+    const { lab, root } = this;
+    const { answer, full, predict, question } = lab;
+    const last = full ? lastMoment(full.run) : 0;
+    const moment = Math.min(last, lab.moment);
+    if (!lab.lesson) this.data.value = "";
+    Object.assign(root.dataset, { kind: answer?.kind ?? "", name: this.data.value, settled: lab.runs.shown === lab.runs.asked });
+    toggle(root, "veiled", predict !== null);
+    toggle(root, "seedless", UNSEEDED.includes(question.order));
+    this.verdict.textContent = predict ? "Predict: what will the perceptron do?" : answer?.sentence ?? "…";
+    this.verdict.className = `verdict ${answer?.kind ?? ""}`;
+    this.lesson.textContent = lab.lesson || lab.pocket?.sentence || "";
+    this.now.textContent = full && predict?.asked !== "count" ? tell(full, question, moment) : "";
     this.trouble.hidden = !lab.trouble;
     this.trouble.textContent = lab.trouble;
-    const last = full ? lastMoment(full.run) : 0;
     this.slider.max = String(last);
-    this.slider.value = String(Math.min(last, lab.moment));
-    const t = full ? momentOf(full.run, Math.min(last, lab.moment)).t : 0;
-    this.where.textContent = full ? `t = ${t}${veiled ? "" : ` of ${full.run.index.length}`}` : "";
+    this.slider.value = String(moment);
+    this.slider.disabled = predict !== null;
+    this.where.textContent = full ? `t = ${momentOf(full.run, moment).t}${predict ? "" : ` of ${full.run.index.length}`}` : "";
     this.slider.setAttribute("aria-valuetext", this.where.textContent);
-    this.slider.disabled = veiled;
-    toggle(this.root, "veiled", veiled);
-    const playing = lab.player !== undefined;
-    const play = this.buttons.get("play");
-    if (play) refill(play, icon(playing ? "pause" : "play"));
-    play?.setAttribute("aria-label", playing ? "Pause" : "Play");
-    this.predicting.setAttribute("aria-pressed", String(veiled));
-    this.drawPrompt();
-    if (lab.lesson === "" && this.data.value) this.data.value = "";
+    if (this.play.dataset.shown !== String(lab.player > 0)) {
+      this.play.dataset.shown = String(lab.player > 0);
+      refill(this.play, icon(lab.player ? "pause" : "play"));
+      this.play.parentElement?.setAttribute("aria-label", lab.player ? "Pause" : "Play");
+    }
+    this.predict.setAttribute("aria-pressed", String(predict !== null));
+    this.drawPrompt(predict);
     this.order.value = question.order;
-    this.seed.value = String(question.seed);
-    toggle(this.root, "seedless", ["cyclic", "max_distance", "max_residual"].includes(question.order));
+    this.rule.value = question.rule;
+    for (const [input, value] of /** @type {const} */ ([[this.seed, question.seed], [this.mu, question.step], [this.delta, question.threshold]])) {
+      if (document.activeElement !== input) input.value = String(value);
+    }
     this.bias.checked = question.bias;
     this.best.input.checked = question.mine === null;
     this.mine.input.checked = question.mine !== null;
-    if (this.rule) this.rule.value = question.rule;
-    for (const input of this.more.querySelectorAll("[data-key]")) {
-      const key = /** @type {"step" | "threshold"} */ (input.getAttribute("data-key"));
-      if (document.activeElement !== input) /** @type {HTMLInputElement} */ (input).value = String(question[key]);
-    }
     for (const node of this.edit) node.disabled = lab.selected < 0;
     this.undo.disabled = lab.past.length === 0;
   }
 
-  drawPrompt() {
-    const { predict } = this.lab;
-    const asked = predict?.asked ?? "";
+  /** @param {import("./types").PredictState} predict */
+  drawPrompt(predict) {
     this.prompt.hidden = !predict;
-    if (this.prompt.dataset.asked === asked + (predict?.guess ?? "")) return;
-    this.prompt.dataset.asked = asked + (predict?.guess ?? "");
-    const text = asked === "count" ? "How many mistakes will it make until it is done?" : `${predict?.guess} Click a point, or reveal it.`;
-    refill(this.prompt, h("b", {}, text), asked === "count" && this.guess, h("button", { type: "submit" }, asked === "count" ? "That is my guess" : "Reveal"));
+    const counting = predict?.asked === "count";
+    const text = counting ? "How many mistakes will it make until it is done?" : `${predict?.said} Click a point, or reveal it.`;
+    if (this.prompt.firstChild?.textContent === text) return;
+    refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : "Reveal"));
   }
 
-  /** @param {{name: string, done: boolean}[]} stages @param {boolean} open */
-  compiling(stages, open) {
-    const next = stages.find(({ done }) => !done)?.name;
-    this.status.textContent = open ? `Compiling the ${next} …, until then answers are recorded` : "";
+  /** @param {Event} event */
+  answer(event) {
+    event.preventDefault();
+    this.lab.reveal(this.guess.value);
+    this.guess.value = "";
+  }
+
+  /** @param {string | undefined} what */
+  compiling(what) {
+    this.status.textContent = what ? `Compiling the ${what} …, until then answers are recorded` : "";
   }
 
   /** @param {string} form */
@@ -204,14 +204,11 @@ export class Frame {
     }
   }
 
-  async copyLink() {
+  copyLink() {
     this.lab.writeLink();
-    try {
-      await navigator.clipboard.writeText(location.href);
-      this.now.textContent = "The link is copied: it restores these points, this order and this moment.";
-    } catch {
-      this.now.textContent = "The address of this page restores everything: copy it from the address bar.";
-    }
+    navigator.clipboard.writeText(location.href).then(
+      () => { this.now.textContent = "The link is copied: it restores these points, this order and this moment."; },
+      () => { this.now.textContent = "The address of this page restores everything: copy it from the address bar."; });
   }
 
   present() {
@@ -230,59 +227,63 @@ export class Frame {
   askTable() {
     const text = h("textarea", { rows: 10, "aria-label": "A table: x₁, x₂, label", placeholder: "x1,x2,label\n0.5,1.2,+1\n-1,0.3,-1" });
     const wrong = h("p", { class: "trouble", role: "alert", hidden: true });
+    const use = () => {
+      try {
+        this.lab.paste(text.value);
+        this.dialog.close();
+      } catch (error) {
+        wrong.hidden = false;
+        wrong.textContent = /** @type {Error} */ (error).message;
+      }
+    };
     refill(this.dialog, h("h2", {}, "Paste a table"), h("p", {}, "Two numbers and one of two labels in each line."), text, wrong,
-      button("", "Use it", () => {
-        try {
-          this.lab.paste(text.value);
-          this.dialog.close();
-        } catch (error) {
-          wrong.hidden = false;
-          wrong.textContent = /** @type {Error} */ (error).message;
-        }
-      }, { shown: true, id: "use-table" }), button("", "Cancel", () => this.dialog.close(), { shown: true }));
+      button("", "Use it", use, { shown: true, id: "use-table" }), button("", "Cancel", () => this.dialog.close(), { shown: true }));
     this.dialog.showModal();
   }
 
   listen() {
-    this.root.addEventListener("keydown", (event) => {
-      const { lab } = this;
-      const target = /** @type {HTMLElement} */ (event.target);
-      if (this.dialog.open) return;
-      if ((event.ctrlKey || event.metaKey) && event.key === "z" && lab.live) {
-        if (target.matches("input[type=text], input[type=number], textarea")) return;
-        lab.undo();
-      } else if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select, textarea, summary")) {
-        return;
-      } else if (event.key === " " && target.matches("button")) {
-        return;
-      } else if (event.key === "Escape" && this.root.classList.contains("presenting")) {
-        this.present();
-      } else if (/^[aA]$/.test(event.key) && lab.live) {
-        lab.plane.hands.add(lab.plane.view.x, lab.plane.view.y);
-        lab.plane.hands.focus(lab.question.points.length - 1);
-      } else if (KEYS.has(event.key)) {
-        lab.go(KEYS.get(event.key) ?? "");
-      } else {
-        return;
-      }
-      event.preventDefault();
-    });
-    this.root.tabIndex = -1;
-    document.addEventListener("keydown", (event) => { if (event.target === document.body) this.root.dispatchEvent(new KeyboardEvent("keydown", event)); });
+    this.root.addEventListener("keydown", (event) => { if (this.key(event)) event.preventDefault(); });
+    document.addEventListener("keydown", (event) => { if (event.target === document.body && this.key(event)) event.preventDefault(); });
     document.addEventListener("click", (event) => {
-      for (const menu of this.root.querySelectorAll("details[open]")) if (!menu.contains(/** @type {Node} */ (event.target))) menu.removeAttribute("open");
+      for (const open of this.root.querySelectorAll("details[open]")) if (!open.contains(/** @type {Node} */ (event.target))) open.removeAttribute("open");
     });
   }
+
+  /** Whether the key meant something. @param {KeyboardEvent} event */
+  key(event) {
+    const { lab } = this;
+    const target = /** @type {HTMLElement} */ (event.target);
+    const control = event.ctrlKey || event.metaKey;
+    if (this.dialog.open || event.altKey || target.matches("input:not([type=range], [type=checkbox], [type=radio]), textarea")) return false;
+    if (control && event.key === "z" && lab.live) lab.undo();
+    else if (control || target.matches("input, select, summary") || (event.key === " " && target.matches("button"))) return false;
+    else if (event.key === "Escape" && this.root.classList.contains("presenting")) this.present();
+    else if (event.key.toLowerCase() === "a" && lab.live) {
+      lab.plane.hands.add(lab.plane.view.x, lab.plane.view.y);
+      lab.plane.hands.focus(lab.selected);
+    } else if (KEYS[event.key]) lab.go(KEYS[event.key]);
+    else return false;
+    return true;
+  }
+}
+
+/** @param {string} id @param {string[]} names @param {(value: string) => void} change */
+function select(id, names, change) {
+  const node = h("select", { id, onchange: () => change(node.value) }, ...names.map((name) => h("option", { value: name }, name.replace("_", " "))));
+  return node;
+}
+
+/** @param {string} id @param {(value: number) => void} change */
+function number(id, change) {
+  const node = h("input", { id, type: "number", step: "any", min: 0, onchange: () => change(Number(node.value)) });
+  return node;
 }
 
 /** @param {string} group @param {string} text @param {() => void} onchange */
 function choice(group, text, onchange) {
   const input = h("input", { type: "radio", name: group, id: `${group}-${text}`, onchange });
-  const mark = group === "label" ? h("i", { class: `mark mark-${text}` }) : null;
-  return { input, node: h("label", { class: "choice" }, input, mark, h("span", {}, text)) };
+  return { input, node: h("label", { class: "choice" }, input, group === "label" && h("i", { class: `mark mark-${text}` }), h("span", {}, text)) };
 }
 
-function legend() {
-  return h("ul", { class: "legend" }, ...[["line-now", "w now"], ["line-star", "w* and its margin"], ["line-before", "w before"], ["line-pocket", "fewest mistakes"]]
-    .map(([name, text]) => h("li", { class: `key-${name}` }, h("i", {}), text)));
-}
+/** @param {string} id @param {import("./dom.js").Child[]} title @param {Node[]} items */
+const menu = (id, title, ...items) => h("details", { class: "menu", id }, h("summary", {}, ...title), h("div", { class: "items" }, ...items));

@@ -1,47 +1,37 @@
 /** Where answers come from, and the rule that the latest wins. */
 
 /** @typedef {import("./types").Host} Host */
-/** @typedef {import("./types").Recorded} Recorded */
 
 /** An answer that is a sentence about a bad question. */
 export class Refusal extends Error {}
 
+/** @param {string} address @param {RequestInit} [options] */
+async function load(address, options) {
+  const reply = await fetch(address, options);
+  const body = await reply.json().catch(() => ({}));
+  if (!reply.ok) throw new Refusal(body.error ?? `The server refused: ${reply.status}.`);
+  return body;
+}
+
 /** The server of `novikoff lab`. @returns {Host} */
-export function servedHost() {
-  /** @param {string} address @param {RequestInit} [options] */
-  const load = async (address, options) => {
-    const reply = await fetch(address, options);
-    const body = await reply.json().catch(() => ({}));
-    if (!reply.ok) throw new Refusal(body.error ?? `The server refused: ${reply.status}.`);
-    return body;
-  };
-  return {
-    live: true,
-    ask: (what, body) => load(`/api/${what}`, {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body),
-    }),
-    ready: () => load("/api/ready"),
-    record: (name) => load(`/static/presets/${name}.json`),
-  };
-}
+export const servedHost = () => ({
+  live: true,
+  ask: (what, body) => load(`/api/${what}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+  ready: () => load("/api/ready"),
+  record: (name) => load(`/static/presets/${name}.json`),
+});
 
-/** One recorded run, without a library behind it. @param {Recorded} record @returns {Host} */
-export function recordedHost({ answer, pocket }) {
+/** Nobody: all that is shown was recorded. @returns {Host} */
+export function recordedHost() {
   const nobody = () => Promise.reject(new Refusal("This page is a recording; novikoff lab answers."));
-  return { live: false, ask: nobody, ready: nobody, record: () => Promise.resolve({ answer, pocket }) };
+  return { live: false, ask: nobody, ready: nobody, record: nobody };
 }
 
-/**
- * Sends one question at a time; while it is under way only the newest of the others is kept, and
- * an answer to a question older than what is shown is dropped.
- */
+/** Sends one question at a time. While it is under way only the newest of the others is kept, and
+ * an answer to a question older than what is shown is dropped. */
 export class Latest {
-  /**
-   * @param {(body: any) => Promise<any>} send
-   * @param {(answer: any) => void} show
-   * @param {(error: unknown) => void} fail
-   */
-  constructor(send, show, fail) {
+  /** @param {(body: any) => Promise<any>} send @param {(answer: any) => void} show @param {(error: unknown) => void} fail */
+  constructor(send, show, fail = () => {}) {
     this.send = send;
     this.show = show;
     this.fail = fail;

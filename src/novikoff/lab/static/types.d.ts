@@ -108,7 +108,7 @@ export interface Show {
   voted: boolean;
 }
 
-export type PredictState = null | { asked: "count" | "row"; guess: string };
+export type PredictState = null | { asked: "count" | "row"; said: string };
 
 /** What the panels may read and ask of the page. */
 export interface Lab {
@@ -128,7 +128,6 @@ export interface Lab {
   select(row: number): void;
   goTo(moment: number): void;
   guessRow(row: number): boolean;
-  box(): [number, number, number, number];
 }
 
 /** A chart of the proof: a formula, a sentence, curves over t and a readout. */
