@@ -23,7 +23,7 @@ QUESTION = presets.presets()["and"]["question"]
 def test_types() -> None:
     assert TSC is not None
     config = Path(__file__).parent / "tsconfig.json"
-    done = subprocess.run([TSC, "-p", config], capture_output=True, text=True)
+    done = subprocess.run([TSC, "-p", config], capture_output=True, text=True)  # noqa: S603
     assert done.stdout == ""
     assert done.returncode == 0
 
@@ -54,7 +54,9 @@ def test_the_page_is_light(static: Path) -> None:
 def test_a_recording_cannot_end_its_script() -> None:
     page = export.page(QUESTION, {"moment": 1, "</script>": "<script>alert(1)</script>"})
     assert page.count("</script>") == 1
-    assert "import " not in page.split("<script")[1].split("startRecorded(")[0].replace("import(", "")
+    assert "import " not in page.split("<script")[1].split("startRecorded(")[0].replace(
+        "import(", ""
+    )
 
 
 def test_the_notebook_s_page(browser: Any) -> None:
@@ -62,12 +64,12 @@ def test_the_notebook_s_page(browser: Any) -> None:
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     page = context.new_page()
     page.expose_function("kernel", widget.reply)
-    script = export.joined("app.js") + widget._SCRIPT.replace("export default { render };", "")
+    script = export.joined("app.js") + widget.SCRIPT
     start = """
         const heard = [];
         const model = {
           on: (_, callback) => heard.push(callback), get: () => (QUESTION),
-          send: async (message) => { const told = await kernel(message); heard.forEach((f) => f(told)); },
+          send: (message) => kernel(message).then((told) => heard.forEach((f) => f(told))),
         };
         render({ model, el: document.getElementById("cell") });
     """.replace("QUESTION", json.dumps(QUESTION))

@@ -37,7 +37,7 @@ def check_run(visit: Visit, question: dict[str, Any]) -> None:
     acts, path = ten_lines(A, 0.0, study.MAX_UPDATES)
     verdict = nv.separate(*split(question))
     assert verdict.coef is not None
-    u = np.append(verdict.coef, verdict.intercept)
+    u = np.append(verdict.coef, verdict.intercept or 0.0)
     u /= np.linalg.norm(u)
     gamma, R = (A @ u).min(), np.linalg.norm(A, axis=1).max()
     page.click("#go-first")
@@ -98,7 +98,8 @@ def contradiction(visit: Visit) -> float:
     """‖Σ λ·a‖ of the table on the page."""
     points, total = visit.points(), np.zeros(3)
     weights = visit.page.eval_on_selector_all(
-        ".explain tbody tr", "rows => rows.map((r) => [r.dataset.row, r.dataset.weight].map(Number))"
+        ".explain tbody tr",
+        "rows => rows.map((r) => [r.dataset.row, r.dataset.weight].map(Number))",
     )
     assert weights
     for row, weight in weights:
@@ -455,11 +456,15 @@ def test_what_is_exported(visit: Visit, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Any, server: Server, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
     here = Visit(browser, server, color_scheme=scheme, bypass_csp=True).open()
     for name in ("two_clouds", "xor", "through_origin"):
         here.choose(name)
-        here.page.evaluate("document.querySelectorAll('details').forEach((n) => { n.open = true; })")
+        here.page.evaluate(
+            "document.querySelectorAll('details').forEach((n) => { n.open = true; })"
+        )
         assert axe.Axe().run(here.page).response["violations"] == []
     here.close()
 

@@ -19,7 +19,10 @@ def ask(
 ) -> tuple[int, Any, dict[str, str]]:
     line = http.client.HTTPConnection("127.0.0.1", server.port)
     text = body if isinstance(body, str) else json.dumps(body)
-    given = {"content-type": "application/json", **{k.replace("_", "-"): v for k, v in headers.items()}}
+    given = {
+        "content-type": "application/json",
+        **{k.replace("_", "-"): v for k, v in headers.items()},
+    }
     line.request(method, path, None if body is None else text.encode(), given)
     reply = line.getresponse()
     content = reply.read()

@@ -12,7 +12,7 @@ from novikoff.cli.options import check
 
 @click.command("lab")
 @click.argument("data", type=click.Path(), required=False)
-@click.option("--x", "across", metavar="NAME", help="The column of DATA to draw from left to right. "
+@click.option("--x", "across", metavar="NAME", help="The column of DATA to draw across. "
               "Default: the first feature.")  # fmt: skip
 @click.option("--y", "up", metavar="NAME", help="The column to draw upwards. Default: the second.")
 @click.option("--label", metavar="NAME", help="The column of the two labels. Default: as in fit.")

@@ -10,10 +10,11 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
-from novikoff.lab.study import Question, QuestionError, answer, certificate, pocket
+from novikoff.lab.study import Question, QuestionError, answer, certificate, pocket, voted
 
 STATIC = resources.files("novikoff.lab") / "static"
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
@@ -122,3 +123,12 @@ def _inside_script(value: object) -> str:
     """JSON that cannot end the script it stands in."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+# What the page may ask for, by name.
+JOBS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "run": lambda body: answer(Question.from_json(body)),
+    "pocket": lambda body: pocket(Question.from_json(body)),
+    "voted": lambda body: voted(Question.from_json(body.get("question")), body.get("box")),
+    "export": export,
+}

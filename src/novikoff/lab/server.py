@@ -38,43 +38,32 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
 }
-# What has to be loaded or compiled before the first answer, as the page names it.
-STAGES = ("library", "verdict and run", "pocket")
+QUESTIONS = ("run", "pocket", "voted", "export")
+# What has to be loaded or compiled at first, as the page names it, and a question that needs it.
+STAGES = {"verdict and the run": "run", "pocket": "pocket"}
 
 
-class Readiness:
-    """How far the library is; compiled in a thread of its own."""
+def _answer(what: str, body: Any) -> object:
+    from novikoff.lab.export import JOBS  # here: the page need not wait for the library
 
-    def __init__(self) -> None:
-        self.done: list[str] = []
-        self.failed: str | None = None
+    return JOBS[what](body)
 
-    def start(self) -> None:
-        """Begin to compile."""
-        threading.Thread(target=self._warm_up, daemon=True).start()
 
-    def _warm_up(self) -> None:
-        try:
-            from novikoff.lab import study
-
-            self.done.append(STAGES[0])
-            question = study.Question(((0.0, 0.0, -1), (0.0, 1.0, 1), (1.0, 1.0, -1)))
-            study.answer(question)
-            self.done.append(STAGES[1])
-            study.pocket(question)
-            self.done.append(STAGES[2])
-        except Exception as error:
-            self.failed = f"{type(error).__name__}: {error}"
-            raise
+def _warm_up(done: list[str]) -> None:
+    """Load and compile what answers need, and tell how far it is."""
+    question = {"points": [[0, 0, -1], [0, 1, 1], [1, 1, -1]]}
+    for stage, what in STAGES.items():
+        _answer(what, question)
+        done.append(stage)
 
 
 def build(port: int, data: dict[str, Any] | None = None, token: str | None = None) -> ASGIApp:
     """The application for a server on this port; ``data`` is shown to whoever has the token."""
-    readiness = Readiness()
+    done: list[str] = []
 
     async def ready(request: Request) -> Response:
-        stages = [{"name": name, "done": name in readiness.done} for name in STAGES]
-        return JSONResponse({"version": __version__, "stages": stages, "failed": readiness.failed})
+        stages = [{"name": name, "done": name in done} for name in STAGES]
+        return JSONResponse({"version": __version__, "stages": stages})
 
     async def page(request: Request) -> Response:
         return Response((STATIC / "index.html").read_bytes(), media_type="text/html")
@@ -85,50 +74,33 @@ def build(port: int, data: dict[str, Any] | None = None, token: str | None = Non
             raise HTTPException(403, "This needs the address that novikoff lab printed.")
         return JSONResponse(data)
 
-    def answering(job: Callable[[Any], object]) -> Callable[[Request], Any]:
-        async def endpoint(request: Request) -> Response:
-            body = await _json(request)
-            try:
-                return JSONResponse(await run_in_threadpool(job, body))
-            except ValueError as error:  # a sentence for the user
-                raise HTTPException(422, str(error)) from None
-
-        return endpoint
-
-    def posted(path: str, job: Callable[[Any], object]) -> Route:
-        return Route(f"/api/{path}", answering(job), methods=["POST"])
+    async def answer(request: Request) -> Response:
+        body, what = await _json(request), request.url.path.removeprefix("/api/")
+        try:
+            return JSONResponse(await run_in_threadpool(_answer, what, body))
+        except ValueError as error:  # a sentence for the user
+            raise HTTPException(422, str(error)) from None
 
     app = Starlette(
         routes=[
             Route("/", page),
             Route("/api/ready", ready),
             Route("/api/data", own_data),
-            posted("run", _run),
-            posted("pocket", _pocket),
-            posted("voted", _voted),
-            posted("export", _export),
+            *(Route(f"/api/{name}", answer, methods=["POST"]) for name in QUESTIONS),
             Mount("/static", StaticFiles(directory=str(STATIC))),
         ],
         exception_handlers={HTTPException: _sentence},
     )
-    readiness.start()
-    return Guard(app, port)
+    threading.Thread(target=_warm_up, args=(done,), daemon=True).start()
+    return guarded(app, port)
 
 
-class Guard:
-    """Lets in requests of this machine's own page, of a sensible size."""
+def guarded(app: ASGIApp, port: int) -> ASGIApp:
+    """Let in requests of this machine's own page, of a sensible size; refuse others."""
+    hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
 
-    def __init__(self, app: ASGIApp, port: int) -> None:
-        self.app = app
-        self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse with a sentence."""
-        if scope["type"] != "http":  # the server's own start and end
-            await self.app(scope, receive, send)
-            return
-
-        async def with_headers(message: Message) -> None:
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
                 message["headers"] = [*message.get("headers", []), *more]
@@ -137,29 +109,27 @@ class Guard:
         given = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
-        refused = self._refusal(scope["method"], given)
-        if refused is not None:
-            code, sentence = refused
-            response = PlainTextResponse(sentence, code)
-            await response(scope, receive, with_headers)
-            return
-        await self.app(scope, receive, with_headers)
+        refused = _refusal(hosts, scope["method"], given)
+        answering = app if refused is None else PlainTextResponse(refused[1], refused[0])
+        await answering(scope, receive, send_with_headers)
 
-    def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
-        if headers.get("host") not in self.hosts:
-            return 400, "This server answers to 127.0.0.1 and localhost only."
-        origin = headers.get("origin")
-        if origin is not None and origin.removeprefix("http://") not in self.hosts:
-            return 403, "Another page may not use this server."
-        if method == "POST":
-            if headers.get("content-type", "").split(";")[0].strip() != "application/json":
-                return 415, "Questions are JSON."
-            length = headers.get("content-length", "")
-            if not length.isdecimal():
-                return 411, "A question says how long it is."
-            if int(length) > MAX_BODY:
-                return 413, f"A question has at most {MAX_BODY} bytes."
-        return None
+    return guard
+
+
+def _refusal(hosts: set[str], method: str, given: dict[str, str]) -> tuple[int, str] | None:
+    """The code and the sentence for a request that is not let in."""
+    length = given.get("content-length", "")
+    if given.get("host") not in hosts:
+        return 400, "This server answers to 127.0.0.1 and localhost only."
+    if given.get("origin", f"http://{given['host']}").removeprefix("http://") not in hosts:
+        return 403, "Another page may not use this server."
+    if method == "POST" and given.get("content-type", "").split(";")[0] != "application/json":
+        return 415, "Questions are JSON."
+    if method == "POST" and not length.isdecimal():
+        return 411, "A question says how long it is."
+    if length.isdecimal() and int(length) > MAX_BODY:
+        return 413, f"A question has at most {MAX_BODY} bytes."
+    return None
 
 
 def serve(
@@ -181,30 +151,6 @@ def serve(
     if opened is not None:
         opened(address)  # connections wait in the listener's queue
     uvicorn.Server(config).run(sockets=[listener])
-
-
-def _run(body: Any) -> object:
-    from novikoff.lab.study import Question, answer
-
-    return answer(Question.from_json(body))
-
-
-def _pocket(body: Any) -> object:
-    from novikoff.lab.study import Question, pocket
-
-    return pocket(Question.from_json(body))
-
-
-def _voted(body: Any) -> object:
-    from novikoff.lab.study import Question, voted
-
-    return voted(Question.from_json(body.get("question")), body.get("box"))
-
-
-def _export(body: Any) -> object:
-    from novikoff.lab.export import export
-
-    return export(body)
 
 
 async def _json(request: Request) -> Any:

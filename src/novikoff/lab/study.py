@@ -69,34 +69,31 @@ class Question:
         novikoff.lab.study.QuestionError: The order is one of cyclic, fixed, permuted, blocks, \
 random, max_distance, max_residual, not 'sorted'.
         """
-        if not isinstance(asked, Mapping):
-            raise QuestionError("A question is a JSON object.")
-        unknown = set(map(str, asked)) - set(cls.__dataclass_fields__)
-        _require(not unknown, f"A question has no field {', '.join(sorted(unknown))[:80]!r}.")
-        points = _list(asked.get("points"), "The points are a list.")
-        _require(
-            len(points) <= MAX_POINTS,
-            f"There are {len(points)} points; the lab takes at most {MAX_POINTS}. "
-            "novikoff fit takes files of any size.",
-        )
-        order, rule = asked.get("order", "cyclic"), asked.get("rule", "perceptron")
-        seed, bias = asked.get("seed", 0), asked.get("bias", True)
-        step = _number("The step μ", asked.get("step", 1.0))
-        threshold = _number("The threshold δ", asked.get("threshold", 0.0))
-        known = ", ".join(BY_NAME)
-        _require(
-            isinstance(order, str) and order in BY_NAME,
-            f"The order is one of {known}, not {_short(order)}.",
-        )
-        _require(rule in RULES, f"The rule is one of {', '.join(RULES)}, not {_short(rule)}.")
-        _require(type(seed) is int and 0 <= seed < 2**31, "The seed is a whole number, 0 or more.")
-        _require(isinstance(bias, bool), "The bias is true or false.")
-        _require(step > 0.0, "The step μ is positive.")
-        _require(threshold >= 0.0, "The threshold δ is not negative.")
+        given = asked if isinstance(asked, Mapping) else {}
+        points = _list(given.get("points"), "The points are a list.")
+        order, rule = given.get("order", "cyclic"), given.get("rule", "perceptron")
+        seed, bias = given.get("seed", 0), given.get("bias", True)
+        step = _number("The step μ", given.get("step", 1.0))
+        threshold = _number("The threshold δ", given.get("threshold", 0.0))
+        unknown = sorted(set(map(str, given)) - set(cls.__dataclass_fields__))
+        for good, sentence in (
+            (not unknown, f"A question has no field {', '.join(unknown)[:80]!r}."),
+            (len(points) <= MAX_POINTS, f"There are {len(points)} points; the lab takes at most "
+             f"{MAX_POINTS}. novikoff fit takes files of any size."),
+            (isinstance(order, str) and order in BY_NAME,
+             f"The order is one of {', '.join(BY_NAME)}, not {str(order)[:40]!r}."),
+            (rule in RULES, f"The rule is one of {', '.join(RULES)}, not {str(rule)[:40]!r}."),
+            (type(seed) is int and 0 <= seed < 2**31, "The seed is a whole number, 0 or more."),
+            (isinstance(bias, bool), "The bias is true or false."),
+            (step > 0.0, "The step μ is positive."),
+            (threshold >= 0.0, "The threshold δ is not negative."),
+        ):  # fmt: skip
+            if not good:
+                raise QuestionError(sentence)
         return cls(
             points=tuple(_point(row, point) for row, point in enumerate(points, 1)),
             order=str(order), seed=seed, bias=bias, rule=str(rule), step=step, threshold=threshold,
-            start=_weights("w₀", asked.get("start")), mine=_weights("Your w*", asked.get("mine")),
+            start=_weights("w₀", given.get("start")), mine=_weights("Your w*", given.get("mine")),
         )  # fmt: skip
 
     def problem(self) -> Problem:
@@ -130,10 +127,11 @@ def answer(question: Question) -> Json:
     verdict, _ = decide(problem, SIDES, limits=Limits(seconds=SECONDS))
     reference = _reference(question, problem, verdict)
     ran, _, story = _run(question, problem, reference)
+    lo, hi = verdict.margin
     return {
         "kind": verdict.kind,
         "sentence": _headline(question, problem, verdict, ran),
-        "margin": [verdict.margin.lo, _finite(verdict.margin.hi)],
+        "margin": [lo, hi if math.isfinite(hi) else None],
         "radius": problem.radius,
         "w_star": _unit(verdict),
         "bound": verdict.mistake_bound,
@@ -157,11 +155,8 @@ def pocket(question: Question) -> Json:
     )  # fmt: skip
     wrong = np.flatnonzero(~(products(problem, found.w) > 0.0))
     errors, bound = int(found.errors), math.ceil(found.bound)
-    atmost = f"a line that errs on {errors} was found (dashed violet)"
-    if found.optimal:
-        sentence = f"Every line errs on at least {_rows(bound)}, proved, and {atmost}."
-    else:
-        sentence = f"Every line errs on at least {_rows(bound)}, proved; {atmost}."
+    so = "and one that errs on" if found.optimal else "while the best found errs on"
+    sentence = f"Every line errs on at least {_rows(bound)}, proved, {so} {errors} (dashed violet)."
     return {
         "w": found.w.tolist(),
         "errors": errors,
@@ -291,9 +286,9 @@ def _contradiction(problem: Problem, verdict: Verdict) -> Json:
     if proof is None or verdict.kind == "separable":
         return {"weights": []}
     weights = proof.weights
-    if not weights and verdict.kind == "quasi-separable":  # λ = 1 on all rows that w leaves at 0
-        apart = set(verdict.separated_rows.tolist())
-        weights = {row: Fraction(1) for row in range(problem.n) if row not in apart}
+    if verdict.kind == "quasi-separable" and proof.contradiction is None:
+        apart = set(verdict.separated_rows.tolist())  # λ = 1 + μ on all rows that w leaves at 0
+        weights = {row: Fraction(1) for row in range(problem.n) if row not in apart} | weights
     total = sum(weights.values(), Fraction(0))
     if total == 0:
         return {"weights": []}
@@ -355,19 +350,6 @@ def _rounded(values: Vector) -> Any:
     return np.reshape(flat, np.shape(values)).tolist()
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _require(good: bool, sentence: str) -> None:
-    if not good:
-        raise QuestionError(sentence)
-
-
-def _short(value: object) -> str:
-    return repr(value)[:40]
-
-
 def _list(value: object, sentence: str, length: int | None = None) -> list[Any]:
     if not isinstance(value, list) or length not in (None, len(value)):
         raise QuestionError(sentence)
@@ -377,14 +359,15 @@ def _list(value: object, sentence: str, length: int | None = None) -> list[Any]:
 def _number(name: str, value: object) -> float:
     good = isinstance(value, int | float) and not isinstance(value, bool)
     if not good or not abs(value) <= MAX_NUMBER:  # type: ignore[arg-type]  # NaN is not
-        raise QuestionError(f"{name} is a number between −10⁶ and 10⁶, not {_short(value)}.")
+        raise QuestionError(f"{name} is a number between −10⁶ and 10⁶, not {str(value)[:40]}.")
     return float(value)  # type: ignore[arg-type]
 
 
 def _point(row: int, point: object) -> tuple[float, float, int]:
     sentence = f"Point {row} is not x₁, x₂ and a label +1 or −1."
     *x, label = _list(point, sentence, 3)
-    _require(type(label) is int and label in (1, -1), sentence)
+    if type(label) is not int or label not in (1, -1):
+        raise QuestionError(sentence)
     x1, x2 = (_number(f"Point {row}: a coordinate", value) for value in x)
     return x1, x2, label
 

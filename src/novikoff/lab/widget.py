@@ -9,19 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.validation import check_labels, check_matrix, distinct_labels
-from novikoff.lab.export import STATIC, export, joined
-from novikoff.lab.study import Question, QuestionError, answer, pocket, voted
+from novikoff.lab.export import JOBS, STATIC, joined
+from novikoff.lab.presets import presets
+from novikoff.lab.study import Question
 
-_SCRIPT = """
+SCRIPT = """
 function render({ model, el }) {
   const open = new Map();
-  let asked = 0;
   model.on("msg:custom", ({ number, good, sentence }) => {
     const [resolve, reject] = open.get(number) ?? [];
     open.delete(number);
     if (sentence) reject?.(new Refusal(sentence));
     else resolve?.(good);
   });
+  let asked = 0;
   const ask = (what, body) => new Promise((resolve, reject) => {
     open.set(++asked, [resolve, reject]);
     model.send({ number: asked, what, body });
@@ -29,7 +30,6 @@ function render({ model, el }) {
   const ready = () => Promise.resolve({ version: "", stages: [] });
   startWidget(el, { live: true, ask, ready, record: ready }, model.get("question"));
 }
-export default { render };
 """
 
 
@@ -50,23 +50,18 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
     anywidget.AnyWidget
         The page; it needs ``pip install 'novikoff[widget]'``.
     """
-    try:
-        anywidget, traitlets = import_module("anywidget"), import_module("traitlets")
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            f"nv.lab needs {missing.name}: pip install 'novikoff[widget]'."
-        ) from None
-    question = {"points": _points(X, y), **options}
-    Question.from_json(question)
+    anywidget, traitlets = import_module("anywidget"), import_module("traitlets")
+    points = presets()["two_clouds"]["question"]["points"] if X is None else _points(X, y)
+    Question.from_json({"points": points, **options})
 
-    class LabWidget(anywidget.AnyWidget):  # type: ignore[name-defined,misc]
-        """One page; its questions come as messages and are answered as messages."""
+    class LabWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
+        """Questions come as messages and are answered as messages."""
 
-        _esm = joined("app.js") + _SCRIPT
+        _esm = joined("app.js") + SCRIPT + "export default { render };\n"
         _css = (STATIC / "lab.css").read_text(encoding="utf-8")
         question = traitlets.Dict().tag(sync=True)
 
-    widget = LabWidget(question=question)
+    widget = LabWidget(question={"points": points, **options})
     widget.on_msg(lambda _, message, buffers: widget.send(reply(message)))
     return widget
 
@@ -76,35 +71,21 @@ def reply(message: dict[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> reply({"number": 1, "what": "dance", "body": {}})
-    {'number': 1, 'sentence': "The lab cannot 'dance'."}
+    >>> reply({"number": 1, "what": "run", "body": {"points": 7}})
+    {'number': 1, 'sentence': 'The points are a list.'}
     """
-    number, what, body = message.get("number"), message.get("what"), message.get("body", {})
     try:
-        if what == "run":
-            return {"number": number, "good": answer(Question.from_json(body))}
-        if what == "pocket":
-            return {"number": number, "good": pocket(Question.from_json(body))}
-        if what == "voted":
-            question = Question.from_json(body.get("question"))
-            return {"number": number, "good": voted(question, body.get("box"))}
-        if what == "export":
-            return {"number": number, "good": export(body)}
-        raise QuestionError(f"The lab cannot {what!r}.")
+        return {"number": message["number"], "good": JOBS[message["what"]](message["body"])}
     except ValueError as error:
-        return {"number": number, "sentence": str(error)}
+        return {"number": message["number"], "sentence": str(error)}
 
 
-def _points(X: object, y: npt.ArrayLike | None) -> list[Any]:
-    if X is None or y is None:
-        from novikoff.lab.presets import presets
-
-        return list(presets()["two_clouds"]["question"]["points"])
+def _points(X: object, y: npt.ArrayLike | None) -> list[list[float]]:
     matrix, labels = np.asarray(check_matrix(X), dtype=np.float64), check_labels(y)
     kinds = distinct_labels(labels)
-    if matrix.ndim != 2 or matrix.shape[1] != 2 or len(kinds) > 2 or len(labels) != len(matrix):
+    if matrix.shape != (len(labels), 2) or len(kinds) > 2:
         raise ValueError(
             f"The lab draws two features and two classes, not {matrix.shape[1]} and {len(kinds)}."
         )
-    signs = [1 if label == kinds[-1] else -1 for label in labels.tolist()]
-    return [[x1, x2, sign] for (x1, x2), sign in zip(matrix.tolist(), signs, strict=True)]
+    signs = np.where(labels == kinds[-1], 1.0, -1.0)
+    return [[x1, x2, int(sign)] for x1, x2, sign in np.column_stack([matrix, signs]).tolist()]
