@@ -6,7 +6,7 @@ PYTHON ?= python3
 OLDEST_PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP := pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types size bench first-touch test-oldest pictures fuzz clean
+.PHONY: demo test lint types size bench bench-lab first-touch test-oldest pictures fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
@@ -45,6 +45,10 @@ bench: $(VENV)/installed-bench
 # The first fit with empty kernel caches, in units of `import numba`.
 first-touch: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.first_touch
+
+# The lab: an answer, a drag, the first picture.
+bench-lab: $(VENV)/installed-bench $(VENV)/browser
+	$(BIN)/python -m benchmarks.lab
 
 # The suite with the oldest versions of all dependencies, in an environment of its own.
 test-oldest: $(VENV)-oldest/installed

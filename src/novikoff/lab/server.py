@@ -61,7 +61,11 @@ def build(port: int, data: dict[str, Any] | None = None, token: str | None = Non
     """The application for a server on this port; ``data`` is shown to whoever has the token."""
     done: list[str] = []
 
+    warming = threading.Thread(target=_warm_up, args=(done,), daemon=True)
+
     async def ready(request: Request) -> Response:
+        if warming.ident is None:  # asked when the first picture is drawn
+            warming.start()
         stages = [{"name": name, "done": name in done} for name in STAGES]
         return JSONResponse({"version": __version__, "stages": stages})
 
@@ -91,7 +95,6 @@ def build(port: int, data: dict[str, Any] | None = None, token: str | None = Non
         ],
         exception_handlers={HTTPException: _sentence},
     )
-    threading.Thread(target=_warm_up, args=(done,), daemon=True).start()
     return guarded(app, port)
 
 
@@ -138,7 +141,8 @@ def serve(
     opened: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until Ctrl-C; ``opened`` is called with the address when the page can be loaded."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # Of a socket that names its protocol, asyncio sends small packets at once: 40 ms less.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     listener.listen()

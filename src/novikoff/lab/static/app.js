@@ -62,7 +62,11 @@ export class LabPage {
     this.stop();
     Object.assign(this, { question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, voted: null });
     this.plane.fit();
-    if (!record) return this.ask();
+    if (!record) {
+      this.answer = null; // it is about other points
+      this.draw();
+      return this.ask();
+    }
     this.runs.forget();
     this.pockets.forget();
     this.receive(record.answer);
@@ -96,7 +100,8 @@ export class LabPage {
     this.predict = null;
     this.runs.ask(brief(this.question));
     this.pockets.forget();
-    this.draw();
+    this.plane.drawPoints(); // they follow the pointer at once, the rest follows the answer
+    this.frame.draw();
     if (rest) this.rest();
   }
 
@@ -136,7 +141,7 @@ export class LabPage {
   /** @param {number} row */
   select(row) {
     this.selected = row;
-    this.plane.drawDots();
+    this.plane.drawPoints();
     this.frame.draw();
   }
 

@@ -77,8 +77,7 @@ export class Plane {
     refill(this.layers.back, ...(full ? this.sides(full) : []), ...this.grid());
     refill(this.layers.front, ...(full ? this.findings(full) : []));
     refill(this.layers.names, ...(full ? this.weightNames(full) : []));
-    this.drawDots();
-    this.hands.drawHandles();
+    this.drawPoints();
     this.note.textContent = this.even ? "" : "x₁ and x₂ are drawn in different units.";
   }
 
@@ -226,7 +225,8 @@ export class Plane {
   }
 
   /** Points are kept and moved, so that the focus stays. */
-  drawDots() {
+  drawPoints() {
+    this.hands.drawHandles();
     const { full, question, selected } = this.lab;
     const carrying = new Set(full?.kind === "separable" ? full.support : []);
     const wrong = new Set(full?.reference?.mine ? full.reference.wrong : []);
