@@ -118,7 +118,7 @@ class Run:
 def study(
     X: object,
     y: object,
-    options: Options = Options(),  # noqa: B008 — frozen
+    options: Options = Options(),
     progress: Progress | None = None,
     *,
     names: Sequence[str] | None = None,

@@ -189,7 +189,7 @@ export class Frame {
 
   /** @param {string | undefined} what */
   compiling(what) {
-    this.status.textContent = what ? `Compiling the ${what} …, until then answers are recorded` : "";
+    this.status.textContent = what ? `Compiling the ${what} …` : "";
   }
 
   /** @param {string} form */

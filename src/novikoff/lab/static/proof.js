@@ -81,7 +81,7 @@ function cardsFor(lab, full) {
     formula: "rows wrong",
     caption: pocket ? pocket.sentence : "The pocket, the best rule of a run at random, is being computed …",
     values: errors, bound: errors.map(() => pocket?.bound ?? 0), forbidden: "below", more: stairs,
-    read: (t) => [`${errors[t]} by wₜ${pocket ? ` · ${pocket.errors} by the pocket · minimum ${pocket.bound}` : ""}`, null],
+    read: (t) => [`${errors[t]} now${pocket ? ` · pocket ${pocket.errors} · minimum ${pocket.bound}` : ""}`, null],
   });
   return cards;
 }
