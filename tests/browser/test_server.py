@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.browser.conftest import Server
+from tests.cli.conftest import inside
 
 XOR = {"points": [[0, 0, -1], [0, 1, 1], [1, 0, 1], [1, 1, -1]]}
 
@@ -95,6 +97,19 @@ def test_no_file_without_a_file(server: Server) -> None:
     assert told["error"].endswith(".")
     assert ask(server, "GET", "/static/../study.py")[0] == 404
     assert ask(server, "GET", "/api/run")[0] == 405
+
+
+def test_a_port_that_is_taken_is_a_sentence(server: Server) -> None:
+    done = inside("lab", "--no-open", "--port", str(server.port))
+    assert done.code == 2
+    assert done.err.startswith(f"novikoff: Port {server.port} cannot be used")
+
+
+def test_ctrl_c_ends_it() -> None:
+    running = Server()
+    running.process.send_signal(signal.SIGINT)
+    assert running.process.wait() == 0
+    running.stop()
 
 
 def test_a_file_only_with_the_token(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import novikoff as nv
+from novikoff.core.counts import Trace
 from novikoff.lab import presets, study
+from novikoff.lab.export import script
 from novikoff.lab.study import Question, QuestionError
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -253,6 +255,21 @@ def test_the_vote_is_the_estimator_s() -> None:
     grid = np.linspace(-1, 2, 7)
     at = np.array([[x, y] for y in grid for x in grid])
     np.testing.assert_allclose(told["shares"], voter.decision_function(at), atol=1e-3)
+
+
+@pytest.mark.parametrize("order", ["permuted", "random", "max_residual"])
+def test_the_estimator_repeats_the_run(order: str) -> None:
+    """So does the exported script."""
+    question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
+    told = study.answer(Question.from_json(question))
+    table = np.array(question["points"])
+    clf = nv.Perceptron(order=order, random_state=3, trace=True)
+    clf.fit(table[:, :2], table[:, 2])
+    assert isinstance(clf.trace_, Trace)
+    assert clf.trace_.index.tolist() == told["run"]["index"]
+    text = script(Question.from_json(question))
+    assert f"order={order!r}" in text
+    assert "random_state=3" in text
 
 
 def test_the_certificate_proves_the_verdict() -> None:

@@ -7,6 +7,7 @@ that the first page need not wait for them.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 import socket
@@ -144,7 +145,11 @@ def serve(
     # Of a socket that names its protocol, asyncio sends small packets at once: 40 ms less.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        raise ValueError(f"Port {port} cannot be used: {(error.strerror or '').lower()}.") from None
     listener.listen()
     chosen = listener.getsockname()[1]
     token = None if data is None else secrets.token_urlsafe(18)
@@ -154,7 +159,8 @@ def serve(
     )
     if opened is not None:
         opened(address)  # connections wait in the listener's queue
-    uvicorn.Server(config).run(sockets=[listener])
+    with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 async def _json(request: Request) -> Any:

@@ -107,6 +107,11 @@ random, max_distance, max_residual, not 'sorted'.
             return aggressive(self.step)
         return perceptron(self.threshold, self.step)
 
+    def rng(self) -> np.random.Generator:
+        """The generator that an estimator with ``random_state=seed`` draws its order from."""
+        first = np.random.RandomState(self.seed)  # as scikit-learn begins
+        return np.random.default_rng(int(first.randint(np.iinfo(np.int32).max)))
+
     def vector(self, name: str) -> Vector | None:
         """w₀ or the learner's w*, without a bias where there is none."""
         given = getattr(self, name)
@@ -151,7 +156,7 @@ def pocket(question: Question) -> Json:
     load_kernel(problem)
     found = fewest_mistakes(
         problem, limits=Limits(updates=1000, seconds=SECONDS),
-        rng=np.random.default_rng(question.seed), sides=SIDES,
+        rng=question.rng(), sides=SIDES,
     )  # fmt: skip
     wrong = np.flatnonzero(~(products(problem, found.w) > 0.0))
     errors, bound = int(found.errors), math.ceil(found.bound)
@@ -202,7 +207,7 @@ def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[
     recorder = Recorder(w_star)
     ran = run(
         problem, update, order, Limits(MAX_EPOCHS, MAX_UPDATES),
-        np.random.default_rng(question.seed), start=start, recorder=recorder,
+        question.rng(), start=start, recorder=recorder,
     )  # fmt: skip
     trace = recorder.trace()
     W = trace.weights(problem, start)
@@ -245,7 +250,7 @@ def _visits(question: Question, problem: Problem, ran: Run, trace: Trace, margin
     if ran.visited > MAX_VISITS:
         return {"visits": None}
     order = named(question.order)
-    rows = first_visits(order, problem, np.random.default_rng(question.seed), ran.visited)
+    rows = first_visits(order, problem, question.rng(), ran.visited)
     if rows is None or len(rows) != ran.visited:
         return {"visits": None}
     t = np.searchsorted(trace.step, np.arange(ran.visited), side="left")

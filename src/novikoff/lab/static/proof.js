@@ -62,7 +62,7 @@ function cardsFor(lab, full) {
   if (ceiling) {
     cards.push({
       formula: "γ ≤ ‖wₜ‖ / t",
-      caption: "Every run bounds the margin from above. Here it sinks to 0: there is no margin.",
+      caption: `Every run bounds the margin from above.${full.kind === "undecided" ? "" : " Here it sinks to 0: there is no margin."}`,
       values: ceiling, bound: ceiling.map(() => 0), forbidden: "below", more: [],
       read: (t) => [t === 0 ? "no mistake yet" : `γ ≤ ${say(ceiling[t] ?? 0)}`, null],
     });
