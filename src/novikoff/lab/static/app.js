@@ -1,6 +1,6 @@
 /** The page: its state, what is asked of the library and when. Panels draw it. */
 
-import { refill, toggle } from "./dom.js";
+import { h, refill } from "./dom.js";
 import { Frame } from "./frame.js";
 import { Latest, Refusal, recordedHost, servedHost } from "./hosts.js";
 import { brief, fromLink, fromTable, toLink, whole } from "./link.js";
@@ -9,13 +9,6 @@ import { Plane } from "./plane.js";
 import { Proof } from "./proof.js";
 import { Space } from "./space.js";
 import { Step } from "./step.js";
-
-/** @typedef {import("./types").Host} Host */
-/** @typedef {import("./types").Question} Question */
-/** @typedef {import("./types").Answer} Answer */
-/** @typedef {import("./types").Pocket} Pocket */
-/** @typedef {import("./types").Preset} Preset */
-/** @typedef {import("./types").Recorded} Recorded */
 
 const REST = 150; // milliseconds without a change, before the pocket is asked and the link written
 const BEAT = 700; // between two steps of the player
@@ -28,13 +21,10 @@ export class LabPage {
     this.host = host;
     this.live = host.live;
     this.question = whole({ points: [] });
-    /** @type {Answer | null} */
-    this.answer = null;
-    /** @type {Pocket | null} */
-    this.pocket = null;
-    /** @type {import("./types").Voted | null} */
-    this.voted = null;
-    /** @type {import("./types").PredictState} */
+    this.answer = /** @type {Answer | null} */ (null);
+    this.pocket = /** @type {Pocket | null} */ (null);
+    this.voted = /** @type {Voted | null} */ (null);
+    /** @type {PredictState} */
     this.predict = null;
     this.moment = 0;
     this.selected = -1;
@@ -42,8 +32,7 @@ export class LabPage {
     this.show = { average: false, voted: false };
     this.lesson = "";
     this.trouble = "";
-    /** @type {string[]} */
-    this.past = [];
+    this.past = /** @type {string[]} */ ([]);
     this.player = 0;
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
     this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
@@ -62,16 +51,14 @@ export class LabPage {
     this.stop();
     Object.assign(this, { question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, voted: null });
     this.plane.fit();
+    this.answer = null; // what was told is about other points
     if (!record) {
-      this.answer = null; // it is about other points
       this.draw();
       return this.ask();
     }
     this.runs.forget();
     this.pockets.forget();
-    this.receive(record.answer);
-    this.pocket = record.pocket;
-    this.draw();
+    this.receive(record.answer, record.pocket);
   }
 
   /** Change the question. @param {(question: Question) => void} edit @param {{remember?: boolean, rest?: boolean}} how */
@@ -108,10 +95,7 @@ export class LabPage {
   /** What is done when nothing has changed for a while. */
   rest() {
     window.clearTimeout(this.resting);
-    this.resting = window.setTimeout(() => {
-      this.writeLink();
-      this.askMore();
-    }, REST);
+    this.resting = window.setTimeout(() => { this.writeLink(); this.askMore(); }, REST);
   }
 
   askMore() {
@@ -120,10 +104,10 @@ export class LabPage {
     if (this.show.voted) this.votes.ask({ question: brief(this.question), box: this.plane.box() });
   }
 
-  /** A run that was seen at its end is seen at its end again. @param {Answer} answer */
-  receive(answer) {
+  /** A run that was seen at its end is seen at its end again. @param {Answer} answer @param {Pocket | null} pocket */
+  receive(answer, pocket = null) {
     const ended = this.full !== null && this.moment >= lastMoment(this.full.run);
-    Object.assign(this, { answer, trouble: "", pocket: null });
+    Object.assign(this, { answer, trouble: "", pocket });
     const last = this.full ? lastMoment(this.full.run) : 0;
     this.moment = ended ? last : Math.min(this.moment, last);
     this.draw();
@@ -275,15 +259,12 @@ async function watchReady(page) {
 
 /** One offline file with a recorded run. @param {Recorded} record */
 export function startRecorded(record) {
-  const root = /** @type {HTMLElement} */ (document.getElementById("lab"));
-  toggle(root, "recorded", true);
-  new LabPage(root, recordedHost()).begin(whole(record.question), record, record.view.moment);
+  new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), recordedHost()).begin(whole(record.question), record, record.view.moment);
 }
 
 /** In a notebook. @param {HTMLElement} root @param {Host} host @param {Preset["question"]} question */
 export function startWidget(root, host, question) {
-  const node = document.createElement("div");
-  node.className = "lab embedded";
+  const node = h("div", { class: "lab embedded" });
   refill(root, node);
   new LabPage(node, host).begin(whole(question));
 }

@@ -36,9 +36,6 @@ export function keep(group, count, make) {
   return [...group.children];
 }
 
-/** @param {Element} node @param {string} name @param {boolean} on */
-export const toggle = (node, name, on) => node.classList.toggle(name, on);
-
 /** Drawn in a box of 24. @type {Record<string, string>} */
 const ICONS = {
   first: "M6 5v14M19 5l-9 7 9 7z",

@@ -1,12 +1,11 @@
 /** The frame around the panels: verdict, tools, timeline, dialogs, keys. */
 
-import { button, h, icon, refill, toggle } from "./dom.js";
+import { button, h, icon, refill } from "./dom.js";
 import { ORDERS, brief } from "./link.js";
 import { lastMoment, momentOf, tell } from "./moments.js";
-import { savePicture, saveText } from "./save.js";
+import { save, savePicture } from "./save.js";
 
 /** @typedef {import("./app.js").LabPage} LabPage */
-/** @typedef {import("./types").Preset} Preset */
 /** @typedef {{node: HTMLElement, draw(): void}} Panel */
 
 const HELP = [
@@ -139,8 +138,8 @@ export class Frame {
     const moment = Math.min(last, lab.moment);
     if (!lab.lesson) this.data.value = "";
     Object.assign(root.dataset, { kind: answer?.kind ?? "", name: this.data.value, settled: lab.runs.shown === lab.runs.asked });
-    toggle(root, "veiled", predict !== null);
-    toggle(root, "seedless", UNSEEDED.includes(question.order));
+    root.classList.toggle("veiled", predict !== null);
+    root.classList.toggle("seedless", UNSEEDED.includes(question.order));
     this.verdict.textContent = predict ? "Predict: what will the perceptron do?" : answer?.sentence ?? "…";
     this.verdict.className = `verdict ${answer?.kind ?? ""}`;
     this.lesson.textContent = lab.lesson || lab.pocket?.sentence || "";
@@ -171,7 +170,7 @@ export class Frame {
     this.undo.disabled = lab.past.length === 0;
   }
 
-  /** @param {import("./types").PredictState} predict */
+  /** @param {PredictState} predict */
   drawPrompt(predict) {
     this.prompt.hidden = !predict;
     const counting = predict?.asked === "count";
@@ -197,7 +196,7 @@ export class Frame {
     const { lab } = this;
     try {
       const { name, text } = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment } });
-      saveText(name, text);
+      save(name, new Blob([text], { type: "text/plain" }));
     } catch (error) {
       lab.trouble = /** @type {Error} */ (error).message;
       lab.draw();
@@ -212,7 +211,7 @@ export class Frame {
   }
 
   present() {
-    toggle(this.root, "presenting", !this.root.classList.contains("presenting"));
+    this.root.classList.toggle("presenting");
   }
 
   help() {

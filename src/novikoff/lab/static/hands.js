@@ -2,10 +2,7 @@
 
 import { keep, s } from "./dom.js";
 
-/** @typedef {import("./types").Lab} Lab */
-/** @typedef {import("./types").Vec3} Vec3 */
 /** @typedef {import("./plane.js").Plane} Plane */
-/** @typedef {[number, number]} Spot */
 
 const NUDGE = 0.05;
 const SLIP = 4; // pixels that a click may move

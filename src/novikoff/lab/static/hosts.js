@@ -1,7 +1,5 @@
 /** Where answers come from, and the rule that the latest wins. */
 
-/** @typedef {import("./types").Host} Host */
-
 /** An answer that is a sentence about a bad question. */
 export class Refusal extends Error {}
 
@@ -38,8 +36,7 @@ export class Latest {
     this.asked = 0;
     this.shown = 0;
     this.busy = false;
-    /** @type {{body: any, number: number} | null} */
-    this.waiting = null;
+    this.waiting = /** @type {{body: any, number: number} | null} */ (null);
   }
 
   /** Whatever is under way is older than what is shown now. */

@@ -1,10 +1,6 @@
 /** Questions as text: the link that restores everything, and tables that are pasted. All of it is
  * checked, for links come from strangers. */
 
-/** @typedef {import("./types").Question} Question */
-/** @typedef {import("./types").Point} Point */
-/** @typedef {import("./types").Vec3} Vec3 */
-
 const MAX_POINTS = 300;
 const MAX_NUMBER = 1e6;
 export const ORDERS = ["cyclic", "fixed", "permuted", "blocks", "random", "max_distance", "max_residual"];

@@ -2,44 +2,20 @@
 
 import { degrees, say, sayVector } from "./dom.js";
 
-/** @typedef {import("./types").Run} Run */
-/** @typedef {import("./types").Full} Full */
-/** @typedef {import("./types").Question} Question */
-/** @typedef {import("./types").Moment} Moment */
-
 /** @param {Run} run */
 export const lastMoment = (run) => (run.visits ? run.visited : run.index.length);
 
 /** @param {Run} run @param {number} moment @returns {Moment} */
 export function momentOf(run, moment) {
-  if (!run.visits || !run.visit_margin) {
-    const t = Math.min(moment, run.index.length);
-    return { t, row: t ? run.index[t - 1] : null, acted: t > 0, margin: t ? run.margin[t - 1] : 0 };
-  }
-  if (moment === 0) return { t: 0, row: null, acted: false, margin: 0 };
-  const t = updatesBefore(run, moment);
-  return {
-    t,
-    row: run.visits[moment - 1],
-    acted: t > 0 && run.step[t - 1] === moment - 1,
-    margin: run.visit_margin[moment - 1],
-  };
+  const { index, margin, step, visits, visit_margin: margins } = run;
+  const t = visits ? step.filter((before) => before < moment).length : Math.min(moment, index.length);
+  if (moment === 0) return { t, row: null, acted: false, margin: 0 };
+  if (!visits || !margins) return { t, row: index[t - 1], acted: true, margin: margin[t - 1] };
+  return { t, row: visits[moment - 1], acted: step[t - 1] === moment - 1, margin: margins[moment - 1] };
 }
 
 /** The moment just after update t. @param {Run} run @param {number} t */
 export const afterUpdate = (run, t) => (run.visits ? (t ? run.step[t - 1] + 1 : 0) : t);
-
-/** @param {Run} run @param {number} moment */
-function updatesBefore(run, moment) {
-  let low = 0;
-  let high = run.step.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (run.step[middle] < moment) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 /** @param {Run} run @param {number} moment */
 export function nextMistake(run, moment) {
@@ -64,37 +40,21 @@ export function signedRow(question, row) {
 export const sayRow = (question, row) =>
   `row ${row + 1} (${(question.points[row]?.[2] ?? 1) > 0 ? "+" : "−"})`;
 
-/**
- * What happens at a moment, in a sentence with its numbers.
- * @param {Full} full
- * @param {Question} question
- * @param {number} moment
- */
-export function tell(full, question, moment) {
-  const { run } = full;
+/** What happens at a moment, with its numbers. @param {Full} full @param {Question} question @param {number} moment */
+export function tell({ run }, question, moment) {
   const { t, row, acted, margin } = momentOf(run, moment);
-  const end = moment === lastMoment(run) ? ` ${ending(full)}` : "";
+  const end = moment < lastMoment(run) ? "" :
+    run.converged ? " Since then a full cycle without a mistake: done." : ` Stopped here, by ${run.stop}; the run would go on.`;
   if (row === null) {
-    const w = sayVector(run.weights[0]);
-    return `Start: w = ${w}. Rows are looked at in ${question.order.replace("_", " ")} order; ` +
+    return `Start: w = ${sayVector(run.weights[0])}. Rows are looked at in ${question.order.replace("_", " ")} order; ` +
       `a row with ⟨a, w⟩ ≤ ${say(question.threshold)} is a mistake.${end}`;
   }
-  const name = sayRow(question, row);
-  const had = `⟨a, w⟩ = ${say(margin, 3)}`;
-  if (!acted) return `Look ${moment}: ${name} has ${had} > 0, so it is right and w stays.${end}`;
-  const tau = run.tau[t - 1];
-  const move = `w ← w + ${tau === 1 ? "" : `${say(tau)}·`}a = ${sayVector(run.weights[t])}`;
-  const limit = question.threshold ? ` ≤ δ = ${say(question.threshold)}` : " ≤ 0";
-  const angle = run.cosine && t > 1 ?
-    ` Angle to w*: ${degrees(run.cosine[t - 1])} → ${degrees(run.cosine[t])}.` : "";
-  if (question.rule === "aggressive") {
-    return `Update ${t}: ${name} had ${had}${margin > 0 ? ", right already, and moves w all the same" : ""}: ${move}.${end}`;
-  }
-  return `t = ${t}: ${name} had ${had}${limit}, so ${move}.${angle}${end}`;
-}
-
-/** @param {Full} full */
-function ending({ run }) {
-  if (run.converged) return "Since then a full cycle without a mistake: done.";
-  return `Stopped here, by ${run.stop}; the run would go on.`;
+  const had = `${sayRow(question, row)} had ⟨a, w⟩ = ${say(margin, 3)}`;
+  if (!acted) return `Look ${moment}: ${had} > ${say(question.threshold)}, so it is right and w stays.${end}`;
+  const factor = run.tau[t - 1] === 1 ? "" : `${say(run.tau[t - 1])}·`;
+  const move = `w ← w + ${factor}a = ${sayVector(run.weights[t])}.`;
+  if (question.rule === "aggressive") return `Update ${t}: ${had}${margin > 0 ? ", right already, and moves w all the same" : ""}: ${move}${end}`;
+  const limit = question.threshold ? `δ = ${say(question.threshold)}` : "0";
+  const angle = run.cosine && t > 1 ? ` Angle to w*: ${degrees(run.cosine[t - 1])} → ${degrees(run.cosine[t])}.` : "";
+  return `t = ${t}: ${had} ≤ ${limit}, so ${move}${angle}${end}`;
 }

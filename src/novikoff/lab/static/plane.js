@@ -5,11 +5,6 @@ import { Hands } from "./hands.js";
 import { momentOf } from "./moments.js";
 import { arrow, hull, path, ticks } from "./shapes.js";
 
-/** @typedef {import("./types").Lab} Lab */
-/** @typedef {import("./types").Full} Full */
-/** @typedef {import("./types").Vec3} Vec3 */
-/** @typedef {[number, number]} Spot */
-
 const MAX_LABELLED = 6;
 const MAX_STRETCH = 8; // beyond it the two features are drawn in units of their own
 
@@ -108,7 +103,7 @@ export class Plane {
       s("path", { class: "side-minus", d: path(this.cut(other).inside, true) })];
   }
 
-  /** Stretches of equal vote, row by row. @param {import("./types").Voted} voted */
+  /** Stretches of equal vote, row by row. @param {Voted} voted */
   voteRects({ size, shares }) {
     const parts = [];
     const [width, height] = [this.size.width / (size - 1), this.size.height / (size - 1)];

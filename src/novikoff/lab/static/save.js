@@ -1,15 +1,12 @@
 /** Files for the learner: text that the library wrote, and pictures of the plane. */
 
+import { h } from "./dom.js";
+
 const SCALE = 2; // pixels of a PNG for one on the page
 
-/** @param {string} name @param {string} text */
-export const saveText = (name, text) => saveBlob(name, new Blob([text], { type: "text/plain" }));
-
 /** @param {string} name @param {Blob} blob */
-function saveBlob(name, blob) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
+export function save(name, blob) {
+  const link = h("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
@@ -37,16 +34,15 @@ function standalone(svg) {
 export async function savePicture(svg, form) {
   const { text, width, height } = standalone(svg);
   const blob = new Blob([text], { type: "image/svg+xml" });
-  if (form === "svg") return saveBlob("novikoff-lab.svg", blob);
+  if (form === "svg") return save("novikoff-lab.svg", blob);
   const image = new Image();
   image.src = URL.createObjectURL(blob);
   await image.decode();
-  const board = document.createElement("canvas");
-  [board.width, board.height] = [width * SCALE, height * SCALE];
+  const board = h("canvas", { width: width * SCALE, height: height * SCALE });
   const pen = board.getContext("2d");
   if (!pen) return;
   pen.fillStyle = getComputedStyle(svg).getPropertyValue("background-color") || "white";
   pen.fillRect(0, 0, board.width, board.height);
   pen.drawImage(image, 0, 0, board.width, board.height);
-  board.toBlob((png) => { if (png) saveBlob("novikoff-lab.png", png); });
+  board.toBlob((png) => { if (png) save("novikoff-lab.png", png); });
 }

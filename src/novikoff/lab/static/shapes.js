@@ -2,8 +2,6 @@
 
 import { s } from "./dom.js";
 
-/** @typedef {[number, number]} Spot */
-
 /** @param {Spot[]} spots @param {boolean} closed */
 export const path = (spots, closed) =>
   spots.length === 0 ? "" :
@@ -35,8 +33,7 @@ export function fitting(spots, { width, height }, room) {
 export function hull(spots) {
   const sorted = [...spots].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const chain = (/** @type {Spot[]} */ way) => {
-    /** @type {Spot[]} */
-    const kept = [];
+    const kept = /** @type {Spot[]} */ ([]);
     for (const spot of way) {
       while (kept.length > 1) {
         const [[ax, ay], [bx, by]] = kept.slice(-2);

@@ -5,11 +5,6 @@ import { canvas, h, refill, s, say, sayVector } from "./dom.js";
 import { momentOf, sayRow, signedRow } from "./moments.js";
 import { arrow, fitting, path } from "./shapes.js";
 
-/** @typedef {import("./types").Lab} Lab */
-/** @typedef {import("./types").Full} Full */
-/** @typedef {import("./types").Vec3} Vec3 */
-/** @typedef {[number, number]} Spot */
-
 const RIM = Math.PI / 2;
 const MAX_ARCS = 80;
 const MAX_LISTED = 12;

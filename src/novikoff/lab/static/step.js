@@ -4,9 +4,6 @@ import { canvas, degrees, h, refill, s, say } from "./dom.js";
 import { momentOf, sayRow, signedRow } from "./moments.js";
 import { arrow, fitting } from "./shapes.js";
 
-/** @typedef {import("./types").Lab} Lab */
-/** @typedef {[number, number]} Spot */
-
 export class Step {
   /** @param {Lab} lab */
   constructor(lab) {

@@ -1,8 +1,10 @@
-/** The JSON of lab.schema.json, as the page sees it. */
-export type Vec3 = [number, number, number];
-export type Point = [number, number, number];
+/** The JSON of lab.schema.json as the page sees it, and what panels share; known to every module. */
+type Vec3 = [number, number, number];
+type Point = [number, number, number];
+/** Two coordinates, of the data or in pixels. */
+type Spot = [number, number];
 
-export interface Question {
+interface Question {
   points: Point[];
   order: string;
   seed: number;
@@ -14,7 +16,7 @@ export interface Question {
   mine: Vec3 | null;
 }
 
-export interface Run {
+interface Run {
   index: number[];
   step: number[];
   margin: number[];
@@ -34,7 +36,7 @@ export interface Run {
   stop: string;
 }
 
-export interface Reference {
+interface Reference {
   w: Vec3;
   margin: number;
   bound: number | null;
@@ -42,7 +44,7 @@ export interface Reference {
   wrong: number[];
 }
 
-export interface Full {
+interface Full {
   kind: "separable" | "quasi-separable" | "inseparable" | "undecided";
   sentence: string;
   margin: [number, number | null];
@@ -58,9 +60,9 @@ export interface Full {
   run: Run;
 }
 
-export type Answer = Full | { kind: "empty"; sentence: string };
+type Answer = Full | { kind: "empty"; sentence: string };
 
-export interface Pocket {
+interface Pocket {
   w: Vec3;
   errors: number;
   bound: number;
@@ -70,18 +72,18 @@ export interface Pocket {
   sentence: string;
 }
 
-export interface Voted {
+interface Voted {
   size: number;
   shares: number[];
 }
 
-export interface Preset {
+interface Preset {
   title: string;
   lesson: string;
   question: Partial<Question> & { points: Point[] };
 }
 
-export interface Recorded {
+interface Recorded {
   question: Question;
   answer: Answer;
   pocket: Pocket | null;
@@ -89,29 +91,29 @@ export interface Recorded {
 }
 
 /** Where answers come from: the server, a kernel behind a notebook, or a record. */
-export interface Host {
+interface Host {
   ask(what: "run" | "pocket" | "voted" | "export", body: object): Promise<any>;
   ready(): Promise<{ version: string; stages: { name: string; done: boolean }[] }>;
   record(name: string): Promise<{ answer: Answer; pocket: Pocket | null }>;
   live: boolean;
 }
 
-export interface Moment {
+interface Moment {
   t: number;
   row: number | null;
   acted: boolean;
   margin: number;
 }
 
-export interface Show {
+interface Show {
   average: boolean;
   voted: boolean;
 }
 
-export type PredictState = null | { asked: "count" | "row"; said: string };
+type PredictState = null | { asked: "count" | "row"; said: string };
 
 /** What the panels may read and ask of the page. */
-export interface Lab {
+interface Lab {
   question: Question;
   answer: Answer | null;
   full: Full | null;
@@ -131,13 +133,13 @@ export interface Lab {
 }
 
 /** A chart of the proof: a formula, a sentence, curves over t and a readout. */
-export interface Card {
+interface Card {
   formula: string;
   caption: string;
   values: (number | null)[];
   bound: (number | null)[];
   /** The side of the bound on which no value may be. */
   forbidden: "above" | "below";
-  more: { name: string; points: [number, number][] }[];
+  more?: Record<string, Spot[]>;
   read(t: number): [string, boolean | null];
 }
