@@ -108,8 +108,9 @@ def test_a_port_that_is_taken_is_a_sentence(server: Server) -> None:
 def test_ctrl_c_ends_it() -> None:
     running = Server()
     running.process.send_signal(signal.SIGINT)
-    assert running.process.wait() == 0
+    code = running.process.wait()
     running.stop()
+    assert code == 0
 
 
 def test_a_file_only_with_the_token(tmp_path: Path) -> None:

@@ -157,9 +157,9 @@ def serve(
     config = uvicorn.Config(
         build(chosen, data, token), log_level="warning", access_log=False, lifespan="off", ws="none"
     )
-    if opened is not None:
-        opened(address)  # connections wait in the listener's queue
     with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+        if opened is not None:
+            opened(address)  # connections wait in the listener's queue
         uvicorn.Server(config).run(sockets=[listener])
 
 

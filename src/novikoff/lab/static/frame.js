@@ -94,7 +94,10 @@ export class Frame {
   /** @param {Record<string, Preset>} presets @param {(name: string) => void} choose */
   menu(presets, choose) {
     this.data.append(...Object.entries(presets).map(([name, { title }]) => h("option", { value: name }, title)));
-    this.data.addEventListener("change", () => { if (this.data.value) choose(this.data.value); });
+    this.data.addEventListener("change", () => {
+      this.root.dataset.settled = "false";
+      if (this.data.value) choose(this.data.value);
+    });
   }
 
   more() {
