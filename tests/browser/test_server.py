@@ -128,3 +128,35 @@ def test_a_file_only_with_the_token(tmp_path: Path) -> None:
         assert ask(server, "GET", "/api/data?token=")[0] == 403
     finally:
         server.stop()
+
+
+def test_an_offline_page_from_the_command_line(tmp_path: Path) -> None:
+    data, page = tmp_path / "two.csv", tmp_path / "page.html"
+    data.write_text("a,b,kind\n0,5,no\n1,6,yes\n2,7,yes\n")
+    done = inside("lab", str(data), "--export", str(page))
+    assert (done.code, done.err) == (0, "")
+    assert "startRecorded" in page.read_text(encoding="utf-8")
+    assert "already exists" in inside("lab", "--export", str(page)).err
+    assert inside("lab", "--export", str(page), "--force").code == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "complaint"),
+    [
+        ("a,b,k\n0,1,x\n1,2,y\n2,3,z\n", [], "3 classes"),
+        ("a,k\n0,x\n1,y\n", [], "one feature"),
+        ("a,b,k\n" + "0,1,x\n1,2,y\n" * 151, [], "302 rows"),
+        ("a,b,k\n0,1,x\n1,2,y\n", ["--x", "a"], "give both"),
+        ("a,b,k\n0,1,x\n1,2,y\n", ["--x", "a", "--y", "nope"], "nope"),
+        ("a,b,k\n0,1,x\n1,1e9,y\n", [], "10⁶"),
+    ],
+)
+def test_a_file_that_cannot_be_drawn(
+    tmp_path: Path, rows: str, words: list[str], complaint: str
+) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text(rows)
+    done = inside("lab", str(data), "--export", str(tmp_path / "page.html"), *words)
+    assert done.code == 2
+    assert complaint in done.err
+    assert not (tmp_path / "page.html").exists()

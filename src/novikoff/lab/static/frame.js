@@ -244,8 +244,11 @@ export class Frame {
   }
 
   listen() {
-    this.root.addEventListener("keydown", (event) => { if (this.key(event)) event.preventDefault(); });
-    document.addEventListener("keydown", (event) => { if (event.target === document.body && this.key(event)) event.preventDefault(); });
+    const embedded = this.root.classList.contains("embedded"); // then other keys are the notebook's
+    (embedded ? this.root : document).addEventListener("keydown", (event) => {
+      if (this.key(/** @type {KeyboardEvent} */ (event))) event.preventDefault();
+      if (embedded) event.stopPropagation();
+    });
     document.addEventListener("click", (event) => {
       for (const open of this.root.querySelectorAll("details[open]")) if (!open.contains(/** @type {Node} */ (event.target))) open.removeAttribute("open");
     });
