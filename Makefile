@@ -6,7 +6,7 @@ PYTHON ?= python3
 OLDEST_PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP := pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types size bench first-touch test-oldest pictures fuzz clean
+.PHONY: demo test lint types size bench bench-lab first-touch test-oldest pictures fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
@@ -25,13 +25,17 @@ types: $(VENV)/installed-dev
 size: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.size
 
-# The tests open the report's page in Chromium; where it cannot be installed, they skip that.
+# The tests open pages in Chromium and check the types of the lab's modules; where what they need
+# cannot be installed, they skip that and say so.
 $(VENV)/browser: | $(VENV)/installed-dev
 	@command -v chromium chromium-browser google-chrome >/dev/null \
 	|| { echo "installing chromium for the tests of the page"; \
 	     { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
 	     >/dev/null 2>&1; } \
 	|| echo "chromium cannot be installed here: the tests that open the page will be skipped"
+	@command -v tsc >/dev/null || [ -x $(VENV)/node/node_modules/.bin/tsc ] \
+	|| npm install --silent --no-audit --no-fund --prefix $(VENV)/node typescript >/dev/null 2>&1 \
+	|| echo "typescript cannot be installed here: the lab's types will not be checked"
 	@touch $@
 
 # All rows, or some: make bench CASES="dense verdicts"
@@ -41,6 +45,10 @@ bench: $(VENV)/installed-bench
 # The first fit with empty kernel caches, in units of `import numba`.
 first-touch: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.first_touch
+
+# The lab: an answer, a drag, the first picture.
+bench-lab: $(VENV)/installed-bench $(VENV)/browser
+	$(BIN)/python -m benchmarks.lab
 
 # The suite with the oldest versions of all dependencies, in an environment of its own.
 test-oldest: $(VENV)-oldest/installed

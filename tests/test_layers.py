@@ -37,6 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"core", "geometry", "systems", "learners", "theory", "data"},
     **{shell: _BELOW_REPORT | {"report"} for shell in _SHELLS},
 }
+ALLOWED["cli"] |= {"lab"}  # the command that opens the page
 
 
 def imports(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:

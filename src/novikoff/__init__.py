@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict, separate, separate_classes
+    from novikoff.lab.widget import lab
     from novikoff.learners.max_margin import MaxMargin, NotSeparableError
     from novikoff.learners.perceptron import Perceptron
     from novikoff.learners.pocket import Pocket
@@ -43,6 +44,7 @@ __all__ = [
     "bounds",
     "data",
     "export_onnx",
+    "lab",
     "load",
     "orders",
     "plots",
@@ -69,6 +71,7 @@ _HOMES = {
     "bounds": ("novikoff.theory.bounds", None),
     "data": ("novikoff.data", None),
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),
+    "lab": ("novikoff.lab.widget", "lab"),
     "load": ("novikoff.report.estimators", "load"),
     "orders": ("novikoff.core.orders", None),
     "plots": ("novikoff.plots", None),

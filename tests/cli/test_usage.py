@@ -16,7 +16,7 @@ from tests.cli.conftest import COMPILING, Files, inside, on_terminal, script
 def test_help_and_version() -> None:
     done = inside("--help")
     assert (done.code, done.err) == (0, "")
-    for command in ("fit", "predict", "verify", "info", "stream"):
+    for command in ("fit", "predict", "verify", "info", "stream", "lab"):
         assert re.search(rf"^  {command}  +[A-Z]", done.out, re.MULTILINE)
         full = inside(command, "--help")
         assert full.out.startswith(f"Usage: novikoff {command}")
@@ -54,6 +54,8 @@ def test_help_and_version() -> None:
         (["predict", "x.novikoff"], "Missing argument 'DATA'"),
         (["verify", "x.json"], "Missing argument 'DATA'"),
         (["info", "x", "y"], "unexpected extra argument"),
+        (["lab", "--x", "a", "--y", "b"], "need DATA"),
+        (["lab", "--port", "70000"], "--port"),
     ],
 )
 def test_wrong_usage(words: list[str], complaint: str) -> None:

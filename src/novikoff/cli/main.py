@@ -31,6 +31,7 @@ _COMMANDS = {
     "verify": "Check a certificate against data, without the solver.",
     "info": "Say what a model is, and show its weights.",
     "stream": "Learn from a stream, one row at a time: predict, then learn.",
+    "lab": "Watch the convergence proof happen, on a page of your own points.",
 }
 
 

@@ -142,6 +142,13 @@ class Trace:
             raise IndexError(f"The run made {len(self)} updates: there is no w after {t}.")
         return t % (len(self) + 1)
 
+    def margin_ceilings(self) -> Vector:
+        """‖w_t‖/Σ τ after each update: γ is at most that, if the run began at w₀ = 0 (B3, C3).
+
+        Then w_t = Σ λ_i a_i with λ_i ≥ 0, and ⟨w_t, w*⟩ ≥ Σ λ_i·γ for every unit vector w*.
+        """
+        return np.asarray(np.sqrt(self.squared_norm) / np.cumsum(self.tau))
+
 
 class Tape(NamedTuple):
     """The stretch of trace that a kernel can write before `Recorder` takes it over."""

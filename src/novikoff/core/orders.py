@@ -267,3 +267,27 @@ def deal(
                     f"An epoch must be a vector of row numbers from 0 to {problem.n - 1}."
                 )
         yield epoch if weights is None else epoch[weights[epoch] > 0.0]
+
+
+def first_visits(
+    order: Order, problem: Problem, rng: np.random.Generator, count: int
+) -> Indices | None:
+    """The first ``count`` rows that a run in this order looks at; None if w decides them.
+
+    ``rng`` is to be in the state in which the run found it.
+
+    Examples
+    --------
+    >>> from novikoff.core.problem import pose
+    >>> problem = pose(np.zeros((3, 1)), np.array([1, -1, 1], dtype=np.int8), True)
+    >>> first_visits(Cyclic(), problem, np.random.default_rng(0), 5).tolist()
+    [0, 1, 2, 0, 1]
+    """
+    if isinstance(order, Greedy):
+        return None
+    visits = np.empty(0, dtype=np.int64)
+    for epoch in deal(order, problem, None, rng):
+        if len(visits) >= count or len(epoch) == 0:
+            break
+        visits = np.append(visits, epoch)
+    return visits[:count]

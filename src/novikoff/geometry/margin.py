@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from novikoff.core.problem import Problem, products
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
@@ -147,3 +148,20 @@ def _half_gap(least: Least) -> float:
     whole = sum(value for value in least.least.values() if value is not None)
     half = Fraction(whole) / 2 * (1 - Fraction(1, 1 << 34))  # the checker may see less
     return lower_bound(half, least.w.at(np.arange(len(least.w.near) - 1)))
+
+
+def margin_of(problem: Problem, w: Vector) -> float:
+    """min_i ⟨a_i, w⟩/‖w‖ of one rule: rounded down and proved where it is positive.
+
+    Examples
+    --------
+    >>> from novikoff.core.problem import pose
+    >>> problem = pose(np.array([[3.0], [-1.0]]), np.array([1, -1], dtype=np.int8), False)
+    >>> [round(margin_of(problem, np.array([w, 0.0])), 9) for w in (2.0, -2.0)]
+    [1.0, -3.0]
+    """
+    least = Passes(problem).least(exact.floats(w), Limits()).least.values()
+    lowest = min((value for value in least if value is not None), default=Fraction(0))
+    if lowest > 0:
+        return lower_bound(lowest, exact.floats(w))
+    return float(products(problem, w).min(initial=0.0)) / math.hypot(*w.tolist())

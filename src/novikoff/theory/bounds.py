@@ -8,6 +8,7 @@ any R that is not too small and any γ that is not too large, so round R up and 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -150,6 +151,56 @@ def general_bound(
         return math.inf
     # (1.4) divided through by ‖w*‖², term by term, so that no square overflows on the way.
     return _squared_ratio(radius, gamma) + 2.0 * (delta / gamma) / gamma + 2.0 * start / gamma
+
+
+class ProofBounds(NamedTuple):
+    """What the proof says of w_t, for every t: arrays."""
+
+    inner: npt.NDArray[np.float64]  # ⟨w*, w_t⟩ is at least this
+    squared_norm: npt.NDArray[np.float64]  # ‖w_t‖² is at most this
+    cosine: npt.NDArray[np.float64]  # and so the cosine of their angle at least this
+
+
+def proof_bounds(
+    t: npt.ArrayLike,
+    radius: float,
+    margin: float,
+    *,
+    step: float = 1.0,
+    delta: float = 0.0,
+    inner: float = 0.0,
+    norm: float = 0.0,
+) -> ProofBounds:
+    """The three inequalities of the proof after t updates (B3, B2).
+
+        ⟨w*, w_t⟩ ≥ ⟨w*, w₀⟩ + tμγ        ‖w_t‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)
+
+    for a unit vector w* with ⟨a_i, w*⟩ ≥ γ; the third is their quotient, or −1 while the first
+    bound is negative. From w₀ = 0 with μ = 1 and δ = 0 they are tγ, tR² and √t·γ/R.
+
+    Parameters
+    ----------
+    t : array-like of int
+        Numbers of updates.
+    radius, margin : float
+        R, or more; γ, or less.
+    step, delta : float
+        μ and δ.
+    inner, norm : float
+        ⟨w*, w₀⟩ and ‖w₀‖.
+
+    Examples
+    --------
+    >>> bounds = proof_bounds([1, 4], radius=2.0, margin=0.5)
+    >>> [part.tolist() for part in bounds]
+    [[0.5, 2.0], [4.0, 16.0], [0.25, 0.5]]
+    """
+    count = np.asarray(t, dtype=np.float64)
+    below = inner + count * step * margin
+    above = norm**2 + count * (step**2 * radius**2 + 2.0 * step * delta)
+    root = np.sqrt(above)
+    cosine = np.divide(below, root, out=np.zeros_like(below), where=root > 0.0)
+    return ProofBounds(below, above, np.where(below < 0.0, -1.0, cosine))
 
 
 def translated_bound(

@@ -1,0 +1,143 @@
+"""The lab: the price of an answer, of a drag, and of the first picture; ``make bench-lab``.
+
+Answers are counted in milliseconds of CPU in this process, a drag in milliseconds in Chromium
+beyond the server's own, the first picture in times of ``import numba`` in the same turn.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.measure import Row, render, timed
+from novikoff.lab import export, study
+from novikoff.lab.presets import RECORDS, presets
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FRAME = 1000.0 / 60.0
+TURNS = 20
+
+
+def question(n: int) -> dict[str, Any]:
+    """Two classes of n points in all, with a gap between them."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 2))
+    y = np.where(X @ [0.6, 0.8] > 0.0, 1, -1)
+    X += 0.15 * y[:, None] + 0.3
+    return {"points": [[*x, int(sign)] for x, sign in zip(X.round(3).tolist(), y, strict=True)]}
+
+
+def answers() -> list[Row]:
+    """Milliseconds of CPU for one answer."""
+    rows = []
+    for n, aim in ((50, 10.0), (200, 20.0)):
+        asked = study.Question.from_json(question(n))
+        study.answer(asked)
+        spent = []
+        for _ in range(TURNS):
+            start = time.process_time()
+            study.answer(asked)
+            spent.append(1000.0 * (time.process_time() - start))
+        rows.append(Row(f"one answer, {n} points, ms of CPU", "", spent, aim))
+    return rows
+
+
+def weights() -> list[Row]:
+    """Kilobytes of the page as it is first loaded, and of an exported one of 200 updates."""
+    static = RECORDS.parent
+    files = [*static.glob("*.js"), static / "lab.css", static / "index.html"]
+    files += [RECORDS / "menu.json", RECORDS / "two_clouds.json"]
+    loaded = sum(file.stat().st_size for file in files) / 1000.0
+    longest = max(len(export.page(preset["question"])) for preset in presets().values()) / 1000.0
+    return [
+        Row("page, kB", "", [loaded], 120.0),
+        Row("largest export of a preset (300 updates), kB", "", [longest], 250.0),
+    ]
+
+
+def started(cache: str) -> tuple[subprocess.Popen[str], str]:
+    """A server with its own kernel cache, and its address."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "novikoff", "lab", "--no-open"],
+        stdout=subprocess.PIPE, text=True, env={**os.environ, "NUMBA_CACHE_DIR": cache},
+    )  # fmt: skip
+    line = "" if server.stdout is None else server.stdout.readline()
+    return server, line.split()[2]
+
+
+def first_picture(browser: Any) -> Row:
+    """From the command to the first drawn points, with empty caches."""
+    ratios = []
+    for _ in range(3):
+        unit, _ = timed(partial(peers.python, "-c", "import numba"))
+        with tempfile.TemporaryDirectory() as cache:
+            page, start = browser.new_page(), time.perf_counter()
+            server, address = started(cache)
+            page.goto(address)
+            page.wait_for_selector("#lab[data-kind=separable] .dot")
+            ratios.append((time.perf_counter() - start) / unit)
+            page.close()
+            server.terminate()
+            server.wait()
+    return Row(
+        "`novikoff lab` to the first picture, empty caches, in `import numba`", "", ratios, 3.0
+    )
+
+
+def drag(browser: Any) -> Row:
+    """Milliseconds from a question to its drawn answer, less the server's, while dragging."""
+    with tempfile.TemporaryDirectory() as cache:
+        server, address = started(os.environ.get("NUMBA_CACHE_DIR", cache))
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        points = ";".join(",".join(map(str, point)) for point in question(50)["points"])
+        page.goto(f"{address}#p={points}")
+        page.wait_for_selector("#lab[data-kind=separable][data-settled=true] .dot", timeout=200_000)
+        box = page.locator(".dot").first.bounding_box()
+        page.evaluate("performance.clearResourceTimings()")
+        page.mouse.move(box["x"] + 18, box["y"] + 18)
+        page.mouse.down()
+        for k in range(60):
+            page.mouse.move(box["x"] + 18 + k / 4, box["y"] + 18 - k / 4)
+        page.mouse.up()
+        page.wait_for_selector("#lab[data-settled=true]")
+        trips = page.evaluate(
+            "performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/api/run'))"
+            ".map((e) => e.duration)"
+        )
+        server.terminate()
+        server.wait()
+    library = answers()[0].median
+    beyond = [trip - library for trip in trips]
+    note = f"{len(trips)} answers to 60 moves, round trip {np.median(trips):.1f} ms"
+    return Row(
+        "drag one of 50 points: round trip beyond the library, ms", "", beyond, 2 * FRAME, note=note
+    )
+
+
+def main() -> int:
+    """Print the table; 1 if an aim is missed."""
+    rows = [*answers(), *weights()]
+    if CHROMIUM is None:
+        print("chromium is not installed: the first picture and the drag are not measured")
+    else:
+        from playwright.sync_api import sync_playwright
+
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            rows += [first_picture(browser), drag(browser)]
+            browser.close()
+    print(render(rows))
+    return 0 if all(row.reached for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

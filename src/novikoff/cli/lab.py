@@ -1,0 +1,98 @@
+"""``novikoff lab``: the convergence proof as a page, with the library behind every drag."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from novikoff.cli.options import check
+
+
+@click.command("lab")
+@click.argument("data", type=click.Path(), required=False)
+@click.option("--x", "across", metavar="NAME", help="The column of DATA to draw across. "
+              "Default: the first feature.")  # fmt: skip
+@click.option("--y", "up", metavar="NAME", help="The column to draw upwards. Default: the second.")
+@click.option("--label", metavar="NAME", help="The column of the two labels. Default: as in fit.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N",
+              help="The port to serve on. Default: a free one.")  # fmt: skip
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.option("--export", "target", type=click.Path(dir_okay=False), metavar="FILE.html",
+              help="Write one offline page with the recorded run, and serve nothing.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace FILE.html if it is there.")
+def command(
+    data: str | None,
+    across: str | None,
+    up: str | None,
+    label: str | None,
+    port: int,
+    no_open: bool,
+    target: str | None,
+    force: bool,
+) -> None:
+    """Open a page on which the perceptron runs, and its proof with it.
+
+    Points can be added, dragged, flipped and deleted; every change is answered by the library.
+    With DATA, two of its columns and at most 300 of its rows are shown. Ctrl-C ends it.
+    """
+    check((data is None and bool(across or up or label), "--x, --y and --label need DATA."))
+    own = None if data is None else _points(data, across, up, label)
+    if target is not None:
+        _write(target, own, force)
+        return
+    try:
+        from novikoff.lab.server import serve
+    except ModuleNotFoundError as missing:
+        raise click.UsageError(
+            f"The lab needs {missing.name}: pip install 'novikoff[lab]'."
+        ) from None
+
+    def opened(address: str) -> None:
+        click.echo(f"novikoff lab: {address}  (Ctrl-C ends it)")
+        if not no_open:
+            click.launch(address)
+
+    serve(port, own, opened)
+
+
+def _write(target: str, own: dict[str, Any] | None, force: bool) -> None:
+    from novikoff.lab.export import page
+    from novikoff.lab.presets import presets
+    from novikoff.report.files import write_file
+
+    question = presets()["two_clouds"]["question"] if own is None else own["question"]
+    write_file(target, page(question).encode("utf-8"), force=force)
+    click.echo(f"{target}: one page, for any browser, offline")
+
+
+def _points(data: str, across: str | None, up: str | None, label: str | None) -> dict[str, Any]:
+    """Two columns of a file as a question of the page."""
+    from novikoff.data import ReadOptions, read
+    from novikoff.lab.study import MAX_POINTS, Question
+
+    features = tuple(name for name in (across, up) if name is not None)
+    check((len(features) == 1, "--x and --y: give both, or neither."))
+    found = read(data, ReadOptions(label=label, features=features))
+    check((len(found.names) < 2, f"{data} has one feature; the page draws two."))
+    names = features or tuple(found.names[:2])
+    columns = [list(found.names).index(name) for name in names]
+    classes = sorted(set(found.labels.tolist()), key=str)
+    check(
+        (len(classes) != 2, f"{data} has {len(classes)} classes; the page takes two."),
+        (
+            found.n_rows > MAX_POINTS,
+            f"{data} has {found.n_rows} rows; the page takes at most {MAX_POINTS}.",
+        ),
+    )
+    X = found.X[:, columns]
+    rows = X.tolist() if hasattr(X, "tolist") else X.toarray().tolist()
+    positive = classes[1]
+    points = [
+        [x1, x2, 1 if value == positive else -1]
+        for (x1, x2), value in zip(rows, found.labels.tolist(), strict=True)
+    ]
+    title = f"{Path(data).name}: {names[0]} and {names[1]}; + is {positive}"
+    Question.from_json({"points": points})
+    return {"title": title, "question": {"points": points}}

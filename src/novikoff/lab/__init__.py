@@ -1,0 +1,1 @@
+"""The lab: the convergence proof in your hands, as a page (E1, B3)."""

@@ -1,0 +1,134 @@
+"""What the page can be taken home as: one offline file, a script, a table, a certificate.
+
+The page is plain ES modules with unique names at their top level; joined in the order in which
+they import each other they are one script. So there is no bundler, and nothing built that could
+drift from its source.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from importlib import resources
+from typing import Any
+
+from novikoff.lab.study import Question, QuestionError, answer, certificate, pocket, voted
+
+STATIC = resources.files("novikoff.lab") / "static"
+_IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob: data:"
+)
+
+
+def export(body: dict[str, Any]) -> dict[str, str]:
+    """One of the files that the page offers: its name and text."""
+    question, form = Question.from_json(body.get("question")), body.get("form")
+    if form == "html":
+        return {"name": "novikoff-lab.html", "text": page(body["question"], body.get("view"))}
+    if form == "python":
+        return {"name": "novikoff_lab.py", "text": script(question)}
+    if form == "csv":
+        return {"name": "novikoff-lab.csv", "text": table(question)}
+    if form == "certificate":
+        return {"name": "novikoff-lab.cert.json", "text": certificate(question)}
+    raise QuestionError("A form is html, python, csv or certificate.")
+
+
+def page(asked: dict[str, Any], view: object = None) -> str:
+    """One HTML file with the recorded run: it scrubs offline, without the library."""
+    question = Question.from_json(asked)
+    told = answer(question)
+    hopeless = told["kind"] not in ("separable", "empty")
+    record = {
+        "question": asked,
+        "answer": told,
+        "pocket": pocket(question) if hopeless else None,
+        "view": view if isinstance(view, dict) else {},
+    }
+    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    style = (STATIC / "lab.css").read_text(encoding="utf-8")
+    start = f"{joined('app.js')}\nstartRecorded({_inside_script(record)});\n"
+    head = f'<meta http-equiv="Content-Security-Policy" content="{html.escape(_POLICY)}">\n'
+    text = text.replace("<head>\n", f"<head>\n{head}")
+    text = text.replace(
+        '<link rel="stylesheet" href="/static/lab.css">', f"<style>\n{style}</style>"
+    )
+    return text.replace(
+        '<script type="module" src="/static/main.js"></script>',
+        f'<script type="module">\n{start}</script>',
+    )
+
+
+def joined(name: str) -> str:
+    """A module and all that it imports as one script, each before those that import it."""
+    order: list[str] = []
+
+    def visit(module: str) -> str:
+        text = (STATIC / module).read_text(encoding="utf-8")
+        for imported in _IMPORT.findall(text):
+            if imported not in order:
+                visit(imported)
+        if module not in order:
+            order.append(module)
+        return text
+
+    visit(name)
+    texts = [_IMPORT.sub("", (STATIC / module).read_text(encoding="utf-8")) for module in order]
+    return re.sub(r"^export ", "", "\n".join(texts), flags=re.MULTILINE)
+
+
+def script(question: Question) -> str:
+    """A Python script that repeats the study with the library."""
+    rows = "".join(f"    ({x1!r}, {x2!r}, {label:+d}),\n" for x1, x2, label in question.points)
+    options = f"order={question.order!r}, fit_intercept={question.bias}, step={question.step!r}"
+    if question.threshold:
+        options += f", margin={question.threshold!r}"
+    start = ""
+    if question.start is not None:
+        w1, w2, b = question.start
+        start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]"
+    return f'''"""What the lab showed, by the library."""
+
+import numpy as np
+import novikoff as nv
+
+data = np.array([
+{rows}])
+X, y = data[:, :2], data[:, 2].astype(int)
+
+verdict = nv.separate(X, y, fit_intercept={question.bias})
+print(verdict)
+nv.verify(verdict.certificate, X, y)
+
+clf = nv.Perceptron({options}, random_state={question.seed}, max_updates=300, trace=True)
+clf.fit(X, y{start})
+print(clf.n_updates_, "updates; a clean cycle:", clf.converged_)
+print("rows, from 0:", clf.trace_.index.tolist())
+if verdict.kind != "separable":
+    best = nv.Pocket(fit_intercept={question.bias}, random_state={question.seed}).fit(X, y)
+    print(best.n_errors_, "mistakes; no line makes fewer than", best.errors_lower_bound_)
+'''
+
+
+def table(question: Question) -> str:
+    """The points as CSV, for ``novikoff fit``."""
+    lines = [f"{x1!r},{x2!r},{label}" for x1, x2, label in question.points]
+    return "\n".join(["x1,x2,label", *lines]) + "\n"
+
+
+def _inside_script(value: object) -> str:
+    """JSON that cannot end the script it stands in."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+# What the page may ask for, by name.
+JOBS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "run": lambda body: answer(Question.from_json(body)),
+    "pocket": lambda body: pocket(Question.from_json(body)),
+    "voted": lambda body: voted(Question.from_json(body.get("question")), body.get("box")),
+    "export": export,
+}

@@ -1,0 +1,37 @@
+"""Data for a lesson each, with recorded answers, so that the page is alive while kernels compile.
+
+``static/presets/menu.json`` has titles, lessons and questions. ``python -m novikoff.lab.presets``
+records the library's answers beside it; a test compares them with the library.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+RECORDS = Path(str(resources.files("novikoff.lab"))) / "static" / "presets"
+
+
+def presets() -> dict[str, Any]:
+    """Name → title, lesson and question, in the order of the menu."""
+    found: dict[str, Any] = json.loads((RECORDS / "menu.json").read_text(encoding="utf-8"))
+    return found
+
+
+def record() -> None:
+    """Write the answers of the library to all presets, one file each."""
+    from novikoff.lab.study import Question, answer, pocket
+
+    for name, preset in presets().items():
+        question = Question.from_json(preset["question"])
+        told = answer(question)
+        hopeless = told["kind"] != "separable"
+        body = {"answer": told, "pocket": pocket(question) if hopeless else None}
+        text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        (RECORDS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    record()

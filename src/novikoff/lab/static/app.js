@@ -1,0 +1,270 @@
+/** The page: its state, what is asked of the library and when. Panels draw it. */
+
+import { h, refill } from "./dom.js";
+import { Frame } from "./frame.js";
+import { Latest, Refusal, recordedHost, servedHost } from "./hosts.js";
+import { brief, fromLink, fromTable, toLink, whole } from "./link.js";
+import { lastMoment, momentOf, nextMistake, previousMistake } from "./moments.js";
+import { Plane } from "./plane.js";
+import { Proof } from "./proof.js";
+import { Space } from "./space.js";
+import { Step } from "./step.js";
+
+const REST = 150; // milliseconds without a change, before the pocket is asked and the link written
+const BEAT = 700; // between two steps of the player
+const RETRY = 1000;
+const MAX_UNDO = 200;
+
+export class LabPage {
+  /** @param {HTMLElement} root @param {Host} host */
+  constructor(root, host) {
+    this.host = host;
+    this.live = host.live;
+    this.question = whole({ points: [] });
+    this.answer = /** @type {Answer | null} */ (null);
+    this.pocket = /** @type {Pocket | null} */ (null);
+    this.voted = /** @type {Voted | null} */ (null);
+    /** @type {PredictState} */
+    this.predict = null;
+    this.moment = 0;
+    this.selected = -1;
+    this.newLabel = 1;
+    this.show = { average: false, voted: false };
+    this.lesson = "";
+    this.trouble = "";
+    this.past = /** @type {string[]} */ ([]);
+    this.player = 0;
+    this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
+    this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
+    this.votes = new Latest((body) => host.ask("voted", body), (found) => { this.voted = found; this.draw(); });
+    this.plane = new Plane(this);
+    this.frame = new Frame(this, root, new Space(this), new Proof(this), new Step(this));
+  }
+
+  get full() {
+    return this.answer && this.answer.kind !== "empty" ? this.answer : null;
+  }
+
+  /** Begin anew with a question; `record` has its answer, if that is known.
+   * @param {Question} question @param {{answer: Answer, pocket: Pocket | null}} [record] */
+  begin(question, record, moment = Infinity) {
+    this.stop();
+    Object.assign(this, { question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, voted: null });
+    this.plane.fit();
+    this.answer = null; // what was told is about other points
+    if (!record) {
+      this.draw();
+      return this.ask();
+    }
+    this.runs.forget();
+    this.pockets.forget();
+    this.receive(record.answer, record.pocket);
+  }
+
+  /** Change the question. @param {(question: Question) => void} edit @param {{remember?: boolean, rest?: boolean}} how */
+  change(edit, { remember = true, rest = true } = {}) {
+    if (remember) this.remember();
+    edit(this.question);
+    this.lesson = "";
+    this.ask(rest);
+  }
+
+  remember() {
+    this.past.push(JSON.stringify(this.question));
+    if (this.past.length > MAX_UNDO) this.past.shift();
+  }
+
+  undo() {
+    const before = this.past.pop();
+    if (!before) return;
+    this.question = JSON.parse(before);
+    this.selected = Math.min(this.selected, this.question.points.length - 1);
+    this.lesson = "";
+    this.ask();
+  }
+
+  ask(rest = true) {
+    this.predict = null;
+    this.runs.ask(brief(this.question));
+    this.pockets.forget();
+    this.plane.drawPoints(); // they follow the pointer at once, the rest follows the answer
+    this.frame.draw();
+    if (rest) this.rest();
+  }
+
+  /** What is done when nothing has changed for a while. */
+  rest() {
+    window.clearTimeout(this.resting);
+    this.resting = window.setTimeout(() => { this.writeLink(); this.askMore(); }, REST);
+  }
+
+  askMore() {
+    if (!this.live || !this.full) return;
+    if (this.full.kind !== "separable" && !this.pocket && !this.runs.busy) this.pockets.ask(brief(this.question));
+    if (this.show.voted) this.votes.ask({ question: brief(this.question), box: this.plane.box() });
+  }
+
+  /** A run that was seen at its end is seen at its end again. @param {Answer} answer @param {Pocket | null} pocket */
+  receive(answer, pocket = null) {
+    const ended = this.full !== null && this.moment >= lastMoment(this.full.run);
+    Object.assign(this, { answer, trouble: "", pocket });
+    const last = this.full ? lastMoment(this.full.run) : 0;
+    this.moment = ended ? last : Math.min(this.moment, last);
+    this.draw();
+    this.rest();
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    const gone = !(error instanceof Refusal);
+    this.trouble = gone ? "The server does not answer. Start novikoff lab again; this page goes on by itself." : error.message;
+    this.draw();
+    if (gone) window.setTimeout(() => this.host.ready().then(() => this.ask(), (again) => this.fail(again)), RETRY);
+  }
+
+  /** @param {number} row */
+  select(row) {
+    this.selected = row;
+    this.plane.drawPoints();
+    this.frame.draw();
+  }
+
+  /** @param {number} moment */
+  goTo(moment) {
+    if (!this.full) return;
+    this.moment = Math.min(lastMoment(this.full.run), Math.max(0, moment));
+    this.draw();
+    this.rest();
+  }
+
+  /** @param {string} way a name of the timeline's buttons */
+  go(way) {
+    const run = this.full?.run;
+    if (!run) return;
+    if (way === "play") return this.play();
+    this.stop();
+    if (this.predict?.asked === "row" && (way === "step" || way === "next")) return this.reveal("");
+    const { moment } = this;
+    const moments = { first: 0, back: moment - 1, step: moment + 1, last: lastMoment(run), previous: previousMistake(run, moment), next: nextMistake(run, moment) };
+    this.goTo(moments[/** @type {keyof typeof moments} */ (way)]);
+  }
+
+  play() {
+    if (this.player || !this.full) return this.stop();
+    if (this.moment >= lastMoment(this.full.run)) this.goTo(0);
+    this.player = window.setInterval(() => {
+      if (!this.full || this.moment >= lastMoment(this.full.run)) return this.stop();
+      this.goTo(nextMistake(this.full.run, this.moment));
+    }, BEAT);
+    this.draw();
+  }
+
+  stop() {
+    window.clearInterval(this.player);
+    this.player = 0;
+    this.frame.draw();
+  }
+
+  /** Hide what comes, and ask for it; or stop asking. */
+  togglePredict() {
+    this.stop();
+    this.predict = this.predict ? null : { asked: "count", said: "" };
+    this.goTo(this.predict ? 0 : this.moment);
+  }
+
+  /** A click on a point answers “which row errs next?”. @param {number} row */
+  guessRow(row) {
+    if (this.predict?.asked === "row") this.reveal(String(row + 1));
+    return this.predict !== null;
+  }
+
+  /** Show what was predicted, and ask for the next. @param {string} guess */
+  reveal(guess) {
+    const { full, predict } = this;
+    if (!full || !predict) return;
+    const { index } = full.run;
+    if (predict.asked === "count") {
+      this.predict = { asked: "row", said: `${guess ? `You say ${guess}. We shall see: ` : ""}Which row errs first?` };
+      return this.draw();
+    }
+    const { t } = momentOf(full.run, this.moment);
+    const row = index[t] + 1;
+    const heard = !guess ? "It" : Number(guess) === row ? "Yes! It" : `Not row ${guess}: it`;
+    const more = t + 1 < index.length ? "Which row errs next?" : "Does another err? Press next.";
+    this.predict = t < index.length ? { asked: "row", said: `${heard} was row ${row}. ${more}` } : null;
+    this.goTo(nextMistake(full.run, this.moment));
+  }
+
+  draw() {
+    this.plane.draw();
+    this.frame.draw();
+    for (const panel of this.frame.panels) panel.draw();
+  }
+
+  writeLink() {
+    if (this.live && location.protocol.startsWith("http")) history.replaceState(null, "", `${location.pathname}${location.search}#${toLink(this.question, this.moment)}`);
+  }
+
+  /** @param {string} text */
+  paste(text) {
+    const points = fromTable(text);
+    this.remember();
+    this.lesson = "";
+    this.begin({ ...this.question, points, mine: null });
+  }
+}
+
+/** The page of `novikoff lab`. */
+export async function startServed() {
+  const host = servedHost();
+  const page = new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), host);
+  /** @type {Record<string, Preset>} */
+  const menu = await (await fetch("/static/presets/menu.json")).json();
+  const token = new URLSearchParams(location.search).get("token");
+  /** @param {string} name */
+  const choose = async (name) => {
+    const record = await host.record(name);
+    page.lesson = menu[name].lesson;
+    page.frame.data.value = name;
+    page.begin(whole(menu[name].question), record);
+  };
+  page.frame.menu(menu, (name) => { page.remember(); choose(name); });
+  try {
+    if (location.hash.length > 1) {
+      const { question, moment } = fromLink(location.hash.slice(1));
+      page.begin(question, undefined, moment);
+    } else if (token) {
+      const reply = await fetch(`/api/data?token=${encodeURIComponent(token)}`);
+      const own = await reply.json();
+      if (!reply.ok) throw new Error(own.error);
+      page.lesson = own.title;
+      page.begin(whole(own.question));
+    } else {
+      await choose("two_clouds");
+    }
+  } catch (error) {
+    await choose("two_clouds");
+    page.trouble = `The link could not be read: ${/** @type {Error} */ (error).message}.`;
+    page.draw();
+  }
+  watchReady(page);
+}
+
+/** Say what is being compiled, until all is ready. @param {LabPage} page */
+async function watchReady(page) {
+  const { stages } = await page.host.ready().catch(() => ({ stages: [{ name: "library", done: false }] }));
+  page.frame.compiling(stages.find(({ done }) => !done)?.name);
+  if (!stages.every(({ done }) => done)) window.setTimeout(() => watchReady(page), RETRY);
+}
+
+/** One offline file with a recorded run. @param {Recorded} record */
+export function startRecorded(record) {
+  new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), recordedHost()).begin(whole(record.question), record, record.view.moment);
+}
+
+/** In a notebook. @param {HTMLElement} root @param {Host} host @param {Preset["question"]} question */
+export function startWidget(root, host, question) {
+  const node = h("div", { class: "lab embedded" });
+  refill(root, node);
+  new LabPage(node, host).begin(whole(question));
+}

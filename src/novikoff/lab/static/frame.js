@@ -1,0 +1,294 @@
+/** The frame around the panels: verdict, tools, timeline, dialogs, keys. */
+
+import { button, h, icon, refill } from "./dom.js";
+import { ORDERS, brief } from "./link.js";
+import { lastMoment, momentOf, tell } from "./moments.js";
+import { save, savePicture } from "./save.js";
+
+/** @typedef {import("./app.js").LabPage} LabPage */
+/** @typedef {{node: HTMLElement, draw(): void}} Panel */
+
+const HELP = [
+  ["Click, or A", "adds a point of the chosen label"],
+  ["Drag, or arrow keys", "moves the selected point (with Shift ten times as far)"],
+  ["Double-click, or F", "flips its label"],
+  ["Delete", "removes it; Ctrl-Z brings it back"],
+  ["N and P", "go from point to point"],
+  ["→ ←, Page keys", "next and previous mistake"],
+  ["K and J", "one look forward, one back"],
+  ["Home, End, Space", "start, end, play"],
+];
+/** @type {Record<string, string>} */
+const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", PageUp: "previous", k: "step", j: "back", Home: "first", End: "last", " ": "play" };
+const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], ["back", "One look back"], ["play", "Play"],
+  ["step", "One look forward"], ["next", "Next mistake"], ["last", "To the end"]];
+const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
+const FILES = [["html", "One offline page (HTML)"], ["csv", "Points (CSV)"], ["python", "Python script"], ["certificate", "Certificate"]];
+const LINES = [["line-now", "w now"], ["line-star", "w* and its margin"], ["line-before", "w before"], ["line-pocket", "fewest mistakes"]];
+const UNSEEDED = ["cyclic", "max_distance", "max_residual"];
+
+export class Frame {
+  /** @param {LabPage} lab @param {HTMLElement} root @param {[Panel, Panel, Panel]} panels weight space, proof, step */
+  constructor(lab, root, ...panels) {
+    this.lab = lab;
+    this.root = root;
+    this.panels = panels;
+    this.verdict = h("p", { "aria-live": "polite", id: "verdict" });
+    this.lesson = h("span");
+    this.status = h("span", { class: "status" });
+    this.trouble = h("p", { class: "trouble", role: "alert", hidden: true });
+    this.now = h("p", { class: "now-sentence", "aria-live": "polite", id: "sentence" });
+    this.slider = h("input", { type: "range", min: 0, value: 0, "aria-label": "The moment of the run", oninput: () => lab.goTo(Number(this.slider.value)) });
+    this.where = h("output", { class: "where" });
+    this.play = h("span");
+    this.predict = button("eye", "Predict", () => lab.togglePredict(), { shown: true, id: "predict" });
+    this.guess = h("input", { type: "number", min: 0, "aria-label": "Your guess", class: "guess" });
+    this.prompt = h("form", { class: "prompt", hidden: true, onsubmit: (/** @type {Event} */ event) => this.answer(event) });
+    this.dialog = h("dialog", { "aria-label": "Dialog" });
+    this.data = h("select", { id: "data" }, h("option", { value: "" }, "your own"));
+    this.order = select("order", ORDERS, (value) => lab.change((question) => { question.order = value; }));
+    this.rule = select("rule", ["perceptron", "aggressive"], (value) => lab.change((question) => { question.rule = value; }));
+    this.seed = number("seed", (value) => lab.change((question) => { question.seed = Math.max(0, Math.round(value)); }));
+    this.mu = number("step", (value) => lab.change((question) => { question.step = value; }));
+    this.delta = number("threshold", (value) => lab.change((question) => { question.threshold = value; }));
+    this.bias = h("input", { id: "bias", type: "checkbox", onchange: () => lab.change((question) => { question.bias = this.bias.checked; }) });
+    this.best = choice("reference", "best", () => lab.change((question) => { question.mine = null; }));
+    this.mine = choice("reference", "mine", () => this.takeMine());
+    this.plus = choice("label", "plus", () => { lab.newLabel = 1; });
+    this.minus = choice("label", "minus", () => { lab.newLabel = -1; });
+    this.plus.input.checked = true;
+    const { hands } = lab.plane;
+    this.edit = [button("flip", "Flip the label", () => hands.flip(lab.selected)), button("remove", "Delete the point", () => hands.remove(lab.selected))];
+    this.undo = button("undo", "Undo", () => lab.undo(), { id: "undo" });
+    this.build();
+    this.listen();
+  }
+
+  build() {
+    const { lab } = this;
+    const [space, proof, step] = this.panels;
+    const files = menu("save", [icon("save"), "Export"],
+      ...PICTURES.map(([form, text]) => button("", text, () => savePicture(lab.plane.node, form), { shown: true })),
+      ...(lab.live ? FILES : []).map(([form, text]) => button("", text, () => this.save(form), { shown: true, id: `save-${form}` })));
+    const tools = h("div", { class: "tools" },
+      h("label", { class: "field" }, "Data ", this.data), button("paste", "Paste a table", () => this.askTable(), { id: "paste" }),
+      h("label", { class: "field" }, "Order ", this.order), h("label", { class: "field seed" }, "seed ", this.seed),
+      button("dice", "Another seed", () => lab.change((question) => { question.seed += 1; }), { class: "seed" }),
+      h("label", { class: "field check" }, this.bias, " bias"),
+      h("fieldset", { class: "field" }, h("legend", {}, "w*"), this.best.node, this.mine.node),
+      h("fieldset", { class: "field" }, h("legend", {}, "New point"), this.plus.node, this.minus.node), ...this.edit, this.undo, this.more());
+    const controls = TIMELINE.map(([name, text]) => button(name, text, () => lab.go(name), { id: `go-${name}` }));
+    refill(controls[3], this.play);
+    refill(this.root,
+      h("header", { class: "top" }, h("h1", {}, "novikoff lab"), h("div", { class: "says" }, this.verdict, h("p", { class: "lesson" }, this.lesson, this.status)),
+        h("div", { class: "links" }, lab.live && button("link", "Link", () => this.copyLink(), { shown: true, id: "link" }), files,
+          button("present", "Present", () => this.present(), { shown: true, id: "present" }), button("help", "Help", () => this.help(), { id: "help" }))),
+      lab.live && tools, this.trouble,
+      h("div", { class: "panels" },
+        h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, h("div", { class: "drawing" }, lab.plane.node), lab.plane.note,
+          h("ul", { class: "legend" }, ...LINES.map(([name, text]) => h("li", { class: `key-${name}` }, h("i"), text)))),
+        h("div", { class: "middle" }, space.node, step.node), proof.node),
+      h("footer", { class: "timeline" }, h("div", { class: "controls" }, ...controls, this.slider, this.where, this.predict), this.prompt, this.now), this.dialog);
+  }
+
+  /** @param {Record<string, Preset>} presets @param {(name: string) => void} choose */
+  menu(presets, choose) {
+    this.data.append(...Object.entries(presets).map(([name, { title }]) => h("option", { value: name }, title)));
+    this.data.addEventListener("change", () => {
+      this.root.dataset.settled = "false";
+      if (this.data.value) choose(this.data.value);
+    });
+  }
+
+  more() {
+    const { lab } = this;
+    const start = h("input", { type: "text", size: 12, placeholder: "0, 0, 0", onchange: () => {
+      const [a, b, c, ...rest] = start.value.split(",").map(Number);
+      lab.change((question) => { question.start = rest.length === 0 && Number.isFinite(a + b + c) ? [a, b, c] : null; });
+    } });
+    const shown = (/** @type {"average" | "voted"} */ key, /** @type {string} */ text) => {
+      const input = h("input", { type: "checkbox", onchange: () => { lab.show[key] = input.checked; lab.draw(); lab.askMore(); } });
+      return h("label", {}, input, text);
+    };
+    const moves = /** @type {[string, string, number, number, number][]} */ ([["", "× 2", 2, 0, 0], ["", "÷ 2", 0.5, 0, 0],
+      ["left", "Move all left by 1", 1, -1, 0], ["right", "Move all right by 1", 1, 1, 0], ["up", "Move all up by 1", 1, 0, 1], ["down", "Move all down by 1", 1, 0, -1]]);
+    const move = (/** @type {number} */ factor, /** @type {number} */ dx, /** @type {number} */ dy) => {
+      const near = (/** @type {number} */ value) => Number(value.toPrecision(9));
+      lab.change(({ points }) => points.forEach((point) => point.splice(0, 2, near(factor * point[0] + dx), near(factor * point[1] + dy))));
+      lab.plane.fit();
+      lab.draw();
+    };
+    return menu("more", ["More"], shown("average", " the averaged line (teal)"), shown("voted", " the vote of all w (shading)"),
+      h("label", {}, "step μ ", this.mu, h("small", {}, "changes nothing from w₀ = 0 (B6)")),
+      h("label", {}, "threshold δ ", this.delta, h("small", {}, "acts when ⟨a, w⟩ ≤ δ")),
+      h("label", {}, "start w₀ ", start, h("small", {}, "w₁, w₂, bias")), h("label", {}, "rule ", this.rule),
+      h("div", { class: "moves" }, "data ", ...moves.map(([name, text, ...how]) => button(name, text, () => move(...how), { shown: !name })),
+        h("small", {}, "scale and translation change R and γ: watch the bound")));
+  }
+
+  /** Begin the learner's own line where the best is, or the last w. */
+  takeMine() {
+    const { full } = this.lab;
+    const w = full?.reference?.w ?? full?.weak ?? full?.run.weights.at(-1) ?? [0, 0, 0];
+    const [a, b, c] = w.map((value) => Number(value.toPrecision(6)));
+    this.lab.change((question) => { question.mine = a || b ? [a, b, c] : [1, 1, 0]; });
+  }
+
+  draw() {
+    const { lab, root } = this;
+    const { answer, full, predict, question } = lab;
+    const last = full ? lastMoment(full.run) : 0;
+    const moment = Math.min(last, lab.moment);
+    if (!lab.lesson) this.data.value = "";
+    Object.assign(root.dataset, { kind: answer?.kind ?? "", name: this.data.value, settled: lab.runs.shown === lab.runs.asked });
+    root.classList.toggle("veiled", predict !== null);
+    root.classList.toggle("seedless", UNSEEDED.includes(question.order));
+    this.verdict.textContent = predict ? "Predict: what will the perceptron do?" : answer?.sentence ?? "…";
+    this.verdict.className = `verdict ${answer?.kind ?? ""}`;
+    this.lesson.textContent = lab.lesson || lab.pocket?.sentence || "";
+    this.now.textContent = full && predict?.asked !== "count" ? tell(full, question, moment) : "";
+    this.trouble.hidden = !lab.trouble;
+    this.trouble.textContent = lab.trouble;
+    this.slider.max = String(last);
+    this.slider.value = String(moment);
+    this.slider.disabled = predict !== null;
+    this.where.textContent = full ? `t = ${momentOf(full.run, moment).t}${predict ? "" : ` of ${full.run.index.length}`}` : "";
+    this.slider.setAttribute("aria-valuetext", this.where.textContent);
+    if (this.play.dataset.shown !== String(lab.player > 0)) {
+      this.play.dataset.shown = String(lab.player > 0);
+      refill(this.play, icon(lab.player ? "pause" : "play"));
+      this.play.parentElement?.setAttribute("aria-label", lab.player ? "Pause" : "Play");
+    }
+    this.predict.setAttribute("aria-pressed", String(predict !== null));
+    this.drawPrompt(predict);
+    this.order.value = question.order;
+    this.rule.value = question.rule;
+    for (const [input, value] of /** @type {const} */ ([[this.seed, question.seed], [this.mu, question.step], [this.delta, question.threshold]])) {
+      if (document.activeElement !== input) input.value = String(value);
+    }
+    this.bias.checked = question.bias;
+    this.best.input.checked = question.mine === null;
+    this.mine.input.checked = question.mine !== null;
+    for (const node of this.edit) node.disabled = lab.selected < 0;
+    this.undo.disabled = lab.past.length === 0;
+  }
+
+  /** @param {PredictState} predict */
+  drawPrompt(predict) {
+    this.prompt.hidden = !predict;
+    const counting = predict?.asked === "count";
+    const text = counting ? "How many mistakes will it make until it is done?" : `${predict?.said} Click a point, or reveal it.`;
+    if (this.prompt.firstChild?.textContent === text) return;
+    refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : "Reveal"));
+  }
+
+  /** @param {Event} event */
+  answer(event) {
+    event.preventDefault();
+    this.lab.reveal(this.guess.value);
+    this.guess.value = "";
+  }
+
+  /** @param {string | undefined} what */
+  compiling(what) {
+    this.status.textContent = what ? `Compiling the ${what} …` : "";
+  }
+
+  /** @param {string} form */
+  async save(form) {
+    const { lab } = this;
+    try {
+      const { name, text } = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment } });
+      save(name, new Blob([text], { type: "text/plain" }));
+    } catch (error) {
+      lab.trouble = /** @type {Error} */ (error).message;
+      lab.draw();
+    }
+  }
+
+  copyLink() {
+    this.lab.writeLink();
+    navigator.clipboard.writeText(location.href).then(
+      () => { this.now.textContent = "The link is copied: it restores these points, this order and this moment."; },
+      () => { this.now.textContent = "The address of this page restores everything: copy it from the address bar."; });
+  }
+
+  present() {
+    this.root.classList.toggle("presenting");
+  }
+
+  help() {
+    refill(this.dialog, h("h2", {}, "How to use it"),
+      h("p", {}, "A row a is a point with its label: a = y·(x₁, x₂, 1). Rows are counted from 1. The perceptron looks at rows in turn; where ⟨a, w⟩ ≤ 0 it errs, and adds a to w."),
+      h("dl", {}, ...HELP.flatMap(([keys, text]) => [h("dt", {}, keys), h("dd", {}, text)])),
+      h("p", {}, "Verdict, γ, R, the bound and λ are proved by the library; Export, Certificate is the proof, and novikoff verify checks it against the points."),
+      button("", "Close", () => this.dialog.close(), { shown: true }));
+    this.dialog.showModal();
+  }
+
+  askTable() {
+    const text = h("textarea", { rows: 10, "aria-label": "A table: x₁, x₂, label", placeholder: "x1,x2,label\n0.5,1.2,+1\n-1,0.3,-1" });
+    const wrong = h("p", { class: "trouble", role: "alert", hidden: true });
+    const use = () => {
+      try {
+        this.lab.paste(text.value);
+        this.dialog.close();
+      } catch (error) {
+        wrong.hidden = false;
+        wrong.textContent = /** @type {Error} */ (error).message;
+      }
+    };
+    refill(this.dialog, h("h2", {}, "Paste a table"), h("p", {}, "Two numbers and one of two labels in each line."), text, wrong,
+      button("", "Use it", use, { shown: true, id: "use-table" }), button("", "Cancel", () => this.dialog.close(), { shown: true }));
+    this.dialog.showModal();
+  }
+
+  listen() {
+    const embedded = this.root.classList.contains("embedded"); // then other keys are the notebook's
+    (embedded ? this.root : document).addEventListener("keydown", (event) => {
+      if (this.key(/** @type {KeyboardEvent} */ (event))) event.preventDefault();
+      if (embedded) event.stopPropagation();
+    });
+    document.addEventListener("click", (event) => {
+      for (const open of this.root.querySelectorAll("details[open]")) if (!open.contains(/** @type {Node} */ (event.target))) open.removeAttribute("open");
+    });
+  }
+
+  /** Whether the key meant something. @param {KeyboardEvent} event */
+  key(event) {
+    const { lab } = this;
+    const target = /** @type {HTMLElement} */ (event.target);
+    const control = event.ctrlKey || event.metaKey;
+    if (this.dialog.open || event.altKey || target.matches("input:not([type=range], [type=checkbox], [type=radio]), textarea")) return false;
+    if (control && event.key === "z" && lab.live) lab.undo();
+    else if (control || target.matches("input, select, summary") || (event.key === " " && target.matches("button"))) return false;
+    else if (event.key === "Escape" && this.root.classList.contains("presenting")) this.present();
+    else if (event.key.toLowerCase() === "a" && lab.live) {
+      lab.plane.hands.add(lab.plane.view.x, lab.plane.view.y);
+      lab.plane.hands.focus(lab.selected);
+    } else if (KEYS[event.key]) lab.go(KEYS[event.key]);
+    else return false;
+    return true;
+  }
+}
+
+/** @param {string} id @param {string[]} names @param {(value: string) => void} change */
+function select(id, names, change) {
+  const node = h("select", { id, onchange: () => change(node.value) }, ...names.map((name) => h("option", { value: name }, name.replace("_", " "))));
+  return node;
+}
+
+/** @param {string} id @param {(value: number) => void} change */
+function number(id, change) {
+  const node = h("input", { id, type: "number", step: "any", min: 0, onchange: () => change(Number(node.value)) });
+  return node;
+}
+
+/** @param {string} group @param {string} text @param {() => void} onchange */
+function choice(group, text, onchange) {
+  const input = h("input", { type: "radio", name: group, id: `${group}-${text}`, onchange });
+  return { input, node: h("label", { class: "choice" }, input, group === "label" && h("i", { class: `mark mark-${text}` }), h("span", {}, text)) };
+}
+
+/** @param {string} id @param {import("./dom.js").Child[]} title @param {Node[]} items */
+const menu = (id, title, ...items) => h("details", { class: "menu", id }, h("summary", {}, ...title), h("div", { class: "items" }, ...items));

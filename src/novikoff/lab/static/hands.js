@@ -1,0 +1,171 @@
+/** Hands on the plane: points and the learner's own line, by mouse, touch and keyboard. */
+
+import { keep, s } from "./dom.js";
+
+/** @typedef {import("./plane.js").Plane} Plane */
+
+const NUDGE = 0.05;
+const SLIP = 4; // pixels that a click may move
+/** @type {Record<string, Spot>} */
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+export class Hands {
+  /** @param {Lab} lab @param {Plane} plane */
+  constructor(lab, plane) {
+    this.lab = lab;
+    this.plane = plane;
+    /** What is held: a point, a handle, or neither, where a click adds a point.
+     * @type {{row: number, handle: number, x: number, y: number, moved: boolean, spots: Spot[]} | null} */
+    this.grip = null;
+    const { node } = plane;
+    node.addEventListener("pointerdown", (event) => this.down(event));
+    node.addEventListener("pointermove", (event) => this.move(event));
+    node.addEventListener("pointerup", (event) => this.up(event));
+    node.addEventListener("pointercancel", () => { this.grip = null; });
+    node.addEventListener("dblclick", (event) => { if (lab.live && touched(event).row >= 0) this.flip(touched(event).row); });
+    node.addEventListener("keydown", (event) => { if (this.key(event)) { event.preventDefault(); event.stopPropagation(); } });
+    node.addEventListener("focusin", (event) => {
+      const { row } = touched(event);
+      if (row >= 0 && row !== lab.selected) lab.select(row);
+    });
+  }
+
+  /** The spot of the data under a pointer, rounded to about a pixel, not outside the view.
+   * @param {PointerEvent} event @returns {Spot} */
+  under(event) {
+    const { node, scale, box } = { node: this.plane.node, scale: this.plane.scale, box: this.plane.box() };
+    const frame = node.getBoundingClientRect();
+    const shares = [(event.clientX - frame.left) / frame.width, (frame.bottom - event.clientY) / frame.height];
+    const [x, y] = shares.map((share, k) => {
+      const value = box[k] + Math.min(0.985, Math.max(0.015, share)) * (box[k + 2] - box[k]);
+      return Number(value.toFixed(Math.max(0, Math.ceil(Math.log10(scale[k])))));
+    });
+    return [x, y];
+  }
+
+  /** @param {PointerEvent} event */
+  down(event) {
+    const { lab } = this;
+    const { row, handle } = touched(event);
+    if (event.button !== 0 || (row >= 0 && lab.guessRow(row)) || !lab.live) return;
+    const spots = lab.question.mine ? this.handleSpots(lab.question.mine) : [];
+    this.grip = { row, handle, x: event.clientX, y: event.clientY, moved: false, spots };
+    if (row >= 0) lab.select(row);
+    this.plane.node.setPointerCapture(event.pointerId);
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const { grip, lab } = this;
+    if (!grip || (!grip.moved && Math.hypot(event.clientX - grip.x, event.clientY - grip.y) < SLIP)) return;
+    if (!grip.moved && (grip.row >= 0 || grip.handle >= 0)) lab.remember();
+    grip.moved = true;
+    const spot = this.under(event);
+    if (grip.row >= 0) lab.change((question) => { question.points[grip.row].splice(0, 2, ...spot); }, { remember: false, rest: false });
+    else if (grip.handle >= 0) this.hold(grip.spots.map((old, k) => (k === grip.handle ? spot : old)));
+  }
+
+  /** @param {PointerEvent} event */
+  up(event) {
+    const { grip, lab } = this;
+    this.grip = null;
+    if (!grip) return;
+    if (grip.row < 0 && grip.handle < 0 && !grip.moved) this.add(...this.under(event));
+    else if (grip.moved && grip.row >= 0) lab.change(() => {}, { remember: false });
+    if (grip.row >= 0) this.focus(grip.row);
+  }
+
+  /** Whether the key meant something. @param {KeyboardEvent} event */
+  key(event) {
+    const { lab, plane } = this;
+    const { row, handle } = touched(event);
+    if (event.ctrlKey || event.metaKey || event.altKey || (row < 0 && handle < 0)) return false;
+    const count = lab.question.points.length;
+    const letter = event.key.toLowerCase();
+    const [dx, dy] = ARROWS[event.key] ?? [0, 0];
+    const size = (event.shiftKey ? 10 : 1) * NUDGE;
+    const [across, up] = plane.even ? [size, size] : [size * plane.view.halfX / 2.5, size * plane.view.halfY / 2.5];
+    if (row >= 0 && letter === "n") this.focus((row + 1) % count);
+    else if (row >= 0 && letter === "p") this.focus((row + count - 1) % count);
+    else if (row >= 0 && letter === "enter") lab.guessRow(row);
+    else if (!lab.live) return false;
+    else if (row >= 0 && letter === "f") this.flip(row);
+    else if (row >= 0 && (letter === "delete" || letter === "backspace")) this.remove(row);
+    else if (row >= 0 && (dx || dy)) {
+      lab.change(({ points }) => {
+        const [x, y] = points[row];
+        points[row].splice(0, 2, Number((x + dx * across).toPrecision(9)), Number((y + dy * up).toPrecision(9)));
+      });
+    } else if (lab.question.mine && (dx || dy)) {
+      const spots = this.handleSpots(lab.question.mine);
+      this.hold(spots.map(([x, y], k) => (k === handle ? [x + dx * across, y + dy * up] : [x, y])));
+    } else return false;
+    return true;
+  }
+
+  /** @param {number} row */
+  focus(row) {
+    this.lab.select(row);
+    /** @type {SVGElement | undefined} */ (this.plane.layers.dots.children[row])?.focus();
+  }
+
+  /** @param {number} x @param {number} y */
+  add(x, y) {
+    this.lab.change(({ points }) => { points.push([x, y, this.lab.newLabel]); });
+    this.lab.select(this.lab.question.points.length - 1);
+  }
+
+  /** @param {number} row */
+  flip(row) {
+    this.lab.change(({ points }) => { if (points[row]) points[row][2] *= -1; });
+  }
+
+  /** @param {number} row */
+  remove(row) {
+    this.lab.change(({ points }) => { points.splice(row, 1); });
+    this.focus(Math.min(row, this.lab.question.points.length - 1));
+  }
+
+  /** Where the learner's line is held: two spots on it, or one if it passes the origin.
+   * @param {Vec3} mine @returns {Spot[]} */
+  handleSpots([a, b, c]) {
+    const { view } = this.plane;
+    const [, bottom, , top] = this.plane.box();
+    const length = Math.hypot(a, b) || 1;
+    const [dx, dy] = [-b / length * (top - bottom) * 0.3, a / length * (top - bottom) * 0.3];
+    if (!this.lab.question.bias) return [[dx, dy]];
+    const off = (a * view.x + b * view.y + c) / length ** 2;
+    const [x, y] = [view.x - off * a, view.y - off * b];
+    return [[x - dx, y - dy], [x + dx, y + dy]];
+  }
+
+  /** Take the line through the handles as the learner's w*. @param {Spot[]} spots */
+  hold(spots) {
+    const [[x1, y1], [x2, y2]] = spots.length > 1 ? spots : [[0, 0], spots[0]];
+    const [a, b, length] = [y2 - y1, x1 - x2, Math.hypot(y2 - y1, x1 - x2)];
+    if (length === 0) return;
+    const mine = [a, b, spots.length > 1 ? -(a * x1 + b * y1) : 0].map((value) => Number((value / length).toPrecision(6)));
+    this.lab.change((question) => { question.mine = /** @type {Vec3} */ (mine); }, { remember: false });
+  }
+
+  drawHandles() {
+    const { mine } = this.lab.question;
+    const spots = mine && this.lab.live ? this.handleSpots(mine) : [];
+    keep(this.plane.layers.handles, spots.length, handle).forEach((node, k) => {
+      node.setAttribute("transform", `translate(${this.plane.place(spots[k]).join(" ")})`);
+    });
+  }
+}
+
+/** The row and the handle that an event is about, −1 for none. @param {Event} event */
+function touched(event) {
+  const target = /** @type {Element} */ (event.target);
+  const number = (/** @type {string} */ name) => Number(target.closest(`[${name}]`)?.getAttribute(name) ?? -1);
+  return { row: number("data-row"), handle: number("data-handle") };
+}
+
+/** @param {number} k */
+const handle = (k) =>
+  s("g", { class: "handle", role: "button", tabindex: 0, "data-handle": k,
+    "aria-label": `Handle ${k + 1} of your own line: drag it, or use the arrow keys` },
+  s("circle", { class: "hit", r: 18 }), s("circle", { class: "grip", r: 9 }));

@@ -1,0 +1,68 @@
+/** Where answers come from, and the rule that the latest wins. */
+
+/** An answer that is a sentence about a bad question. */
+export class Refusal extends Error {}
+
+/** @param {string} address @param {RequestInit} [options] */
+async function load(address, options) {
+  const reply = await fetch(address, options);
+  const body = await reply.json().catch(() => ({}));
+  if (!reply.ok) throw new Refusal(body.error ?? `The server refused: ${reply.status}.`);
+  return body;
+}
+
+/** The server of `novikoff lab`. @returns {Host} */
+export const servedHost = () => ({
+  live: true,
+  ask: (what, body) => load(`/api/${what}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+  ready: () => load("/api/ready"),
+  record: (name) => load(`/static/presets/${name}.json`),
+});
+
+/** Nobody: all that is shown was recorded. @returns {Host} */
+export function recordedHost() {
+  const nobody = () => Promise.reject(new Refusal("This page is a recording; novikoff lab answers."));
+  return { live: false, ask: nobody, ready: nobody, record: nobody };
+}
+
+/** Sends one question at a time. While it is under way only the newest of the others is kept, and
+ * an answer to a question older than what is shown is dropped. */
+export class Latest {
+  /** @param {(body: any) => Promise<any>} send @param {(answer: any) => void} show @param {(error: unknown) => void} fail */
+  constructor(send, show, fail = () => {}) {
+    this.send = send;
+    this.show = show;
+    this.fail = fail;
+    this.asked = 0;
+    this.shown = 0;
+    this.busy = false;
+    this.waiting = /** @type {{body: any, number: number} | null} */ (null);
+  }
+
+  /** Whatever is under way is older than what is shown now. */
+  forget() {
+    this.waiting = null;
+    this.shown = ++this.asked;
+  }
+
+  /** @param {any} body */
+  ask(body) {
+    this.waiting = { body, number: ++this.asked };
+    if (!this.busy) this.next();
+  }
+
+  async next() {
+    if (!this.waiting) return;
+    const { body, number } = this.waiting;
+    this.waiting = null;
+    this.busy = true;
+    const [answer, error] = await this.send(body).then((good) => [good, null], (bad) => [null, bad]);
+    this.busy = false;
+    if (number > this.shown) {
+      this.shown = number;
+      if (error) this.fail(error);
+      else this.show(answer);
+    }
+    this.next();
+  }
+}

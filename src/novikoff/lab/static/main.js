@@ -1,0 +1,3 @@
+import { startServed } from "./app.js";
+
+startServed();

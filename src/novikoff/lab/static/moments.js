@@ -1,0 +1,60 @@
+/** The moments of a run: every look at a row, or every update where the looks are too many. */
+
+import { degrees, say, sayVector } from "./dom.js";
+
+/** @param {Run} run */
+export const lastMoment = (run) => (run.visits ? run.visited : run.index.length);
+
+/** @param {Run} run @param {number} moment @returns {Moment} */
+export function momentOf(run, moment) {
+  const { index, margin, step, visits, visit_margin: margins } = run;
+  const t = visits ? step.filter((before) => before < moment).length : Math.min(moment, index.length);
+  if (moment === 0) return { t, row: null, acted: false, margin: 0 };
+  if (!visits || !margins) return { t, row: index[t - 1], acted: true, margin: margin[t - 1] };
+  return { t, row: visits[moment - 1], acted: step[t - 1] === moment - 1, margin: margins[moment - 1] };
+}
+
+/** The moment just after update t. @param {Run} run @param {number} t */
+export const afterUpdate = (run, t) => (run.visits ? (t ? run.step[t - 1] + 1 : 0) : t);
+
+/** @param {Run} run @param {number} moment */
+export function nextMistake(run, moment) {
+  const { t } = momentOf(run, moment);
+  return t < run.index.length ? afterUpdate(run, t + 1) : lastMoment(run);
+}
+
+/** @param {Run} run @param {number} moment */
+export function previousMistake(run, moment) {
+  const { t } = momentOf(run, moment);
+  const here = afterUpdate(run, t);
+  return here < moment ? here : afterUpdate(run, Math.max(0, t - 1));
+}
+
+/** y·(x₁, x₂, 1). @param {Question} question @param {number} row */
+export function signedRow(question, row) {
+  const [x1, x2, label] = question.points[row] ?? [0, 0, 1];
+  return [label * x1, label * x2, question.bias ? label : 0];
+}
+
+/** @param {Question} question @param {number} row */
+export const sayRow = (question, row) =>
+  `row ${row + 1} (${(question.points[row]?.[2] ?? 1) > 0 ? "+" : "−"})`;
+
+/** What happens at a moment, with its numbers. @param {Full} full @param {Question} question @param {number} moment */
+export function tell({ run }, question, moment) {
+  const { t, row, acted, margin } = momentOf(run, moment);
+  const end = moment < lastMoment(run) ? "" :
+    run.converged ? " Since then a full cycle without a mistake: done." : ` Stopped here, by ${run.stop}; the run would go on.`;
+  if (row === null) {
+    return `Start: w = ${sayVector(run.weights[0])}. Rows are looked at in ${question.order.replace("_", " ")} order; ` +
+      `a row with ⟨a, w⟩ ≤ ${say(question.threshold)} is a mistake.${end}`;
+  }
+  const had = `${sayRow(question, row)} had ⟨a, w⟩ = ${say(margin, 3)}`;
+  if (!acted) return `Look ${moment}: ${had} > ${say(question.threshold)}, so it is right and w stays.${end}`;
+  const factor = run.tau[t - 1] === 1 ? "" : `${say(run.tau[t - 1])}·`;
+  const move = `w ← w + ${factor}a = ${sayVector(run.weights[t])}.`;
+  if (question.rule === "aggressive") return `Update ${t}: ${had}${margin > 0 ? ", right already, and moves w all the same" : ""}: ${move}${end}`;
+  const limit = question.threshold ? `δ = ${say(question.threshold)}` : "0";
+  const angle = run.cosine && t > 1 ? ` Angle to w*: ${degrees(run.cosine[t - 1])} → ${degrees(run.cosine[t])}.` : "";
+  return `t = ${t}: ${had} ≤ ${limit}, so ${move}${angle}${end}`;
+}

@@ -1,0 +1,244 @@
+/** The data plane: points, the line and its sides, the margin, the contradiction. */
+
+import { canvas, h, keep, refill, s, say } from "./dom.js";
+import { Hands } from "./hands.js";
+import { momentOf } from "./moments.js";
+import { arrow, hull, path, ticks } from "./shapes.js";
+
+const MAX_LABELLED = 6;
+const MAX_STRETCH = 8; // beyond it the two features are drawn in units of their own
+
+export class Plane {
+  /** @param {Lab} lab */
+  constructor(lab) {
+    this.lab = lab;
+    /** The middle of the view and half its width and height, in units of the data. */
+    this.view = { x: 0, y: 0, halfX: 2, halfY: 2 };
+    const label = "The data plane, with one element per point";
+    const { node, size } = canvas({ class: "plane", role: "group", "aria-label": label }, () => this.draw());
+    this.node = node;
+    this.size = size;
+    this.layers = { back: s("g"), front: s("g"), dots: s("g"), names: s("g"), handles: s("g") };
+    node.append(...Object.values(this.layers));
+    this.note = h("p", { class: "plane-note" });
+    this.hands = new Hands(lab, this);
+  }
+
+  /** Show all points, with some room around them. */
+  fit() {
+    const { points, bias } = this.lab.question;
+    const spots = bias && points.length ? points : [...points, [0, 0]];
+    const [[x, halfX], [y, halfY]] = [0, 1].map((k) => {
+      const values = spots.map((spot) => spot[k]);
+      const [low, high] = [Math.min(...values), Math.max(...values)];
+      return [(low + high) / 2, Math.max((high - low) / 2, 0.5) * 1.25];
+    });
+    this.view = { x, y, halfX, halfY };
+  }
+
+  /** Whether both features are drawn in the same unit. */
+  get even() {
+    const ratio = this.view.halfX / this.view.halfY;
+    return ratio < MAX_STRETCH && ratio > 1 / MAX_STRETCH;
+  }
+
+  /** Pixels per unit, across and up. @returns {Spot} */
+  get scale() {
+    const [across, up] = [this.size.width / 2 / this.view.halfX, this.size.height / 2 / this.view.halfY];
+    const both = Math.min(across, up);
+    return this.even ? [both, both] : [across, up];
+  }
+
+  /** Left, bottom, right, top of what is seen. @returns {[number, number, number, number]} */
+  box() {
+    const { x, y } = this.view;
+    const [across, up] = [this.size.width / 2 / this.scale[0], this.size.height / 2 / this.scale[1]];
+    return [x - across, y - up, x + across, y + up];
+  }
+
+  /** From the data to pixels. @param {number[]} spot @returns {Spot} */
+  place([x, y]) {
+    const [across, up] = this.scale;
+    return [this.size.width / 2 + (x - this.view.x) * across, this.size.height / 2 - (y - this.view.y) * up];
+  }
+
+  /** The pixels of a row. @param {number} row */
+  at(row) {
+    return this.place(this.lab.question.points[row] ?? [0, 0]);
+  }
+
+  draw() {
+    const { full } = this.lab;
+    refill(this.layers.back, ...(full ? this.sides(full) : []), ...this.grid());
+    refill(this.layers.front, ...(full ? this.findings(full) : []));
+    refill(this.layers.names, ...(full ? this.weightNames(full) : []));
+    this.drawPoints();
+    this.note.textContent = this.even ? "" : "x₁ and x₂ are drawn in different units.";
+  }
+
+  grid() {
+    const [left, bottom, right, top] = this.box();
+    const { width, height } = this.size;
+    const upright = ticks(left, right).map((value) => {
+      const [x] = this.place([value, 0]);
+      return s("g", {}, s("line", { class: value ? "grid" : "axis", x1: x, x2: x, y1: 0, y2: height }),
+        x > 40 ? s("text", { class: "tick", x: x + 4, y: height - 6 }, say(value)) : null);
+    });
+    const level = ticks(bottom, top).map((value) => {
+      const [, y] = this.place([0, value]);
+      return s("g", {}, s("line", { class: value ? "grid" : "axis", y1: y, y2: y, x1: 0, x2: width }),
+        y < height - 24 ? s("text", { class: "tick", x: 6, y: y - 4 }, say(value)) : null);
+    });
+    return [...upright, ...level];
+  }
+
+  /** The sides of the current line, or the vote. @param {Full} full */
+  sides(full) {
+    const { voted, show } = this.lab;
+    if (show.voted && voted) return this.voteRects(voted);
+    const { t } = momentOf(full.run, this.lab.moment);
+    const w = full.run.weights[t];
+    const other = /** @type {Vec3} */ (w.map((value) => -value));
+    return [s("path", { class: "side-plus", d: path(this.cut(w).inside, true) }),
+      s("path", { class: "side-minus", d: path(this.cut(other).inside, true) })];
+  }
+
+  /** Stretches of equal vote, row by row. @param {Voted} voted */
+  voteRects({ size, shares }) {
+    const parts = [];
+    const [width, height] = [this.size.width / (size - 1), this.size.height / (size - 1)];
+    for (let k = 0; k < size; k += 1) {
+      for (let j = 0, from = 0; j < size; j += 1) {
+        const plus = shares[k * size + j] > 0;
+        if (j + 1 < size && shares[k * size + j + 1] > 0 === plus) continue;
+        const place = { x: (from - 0.5) * width, y: this.size.height - (k + 0.5) * height };
+        parts.push(s("rect", { class: plus ? "side-plus" : "side-minus", ...place, width: (j + 1 - from) * width, height }));
+        from = j + 1;
+      }
+    }
+    return parts;
+  }
+
+  /** The part of the view where ⟨w, (x, 1)⟩ ≥ level, and the ends of the line between, in pixels.
+   * @param {Vec3} w */
+  cut(w, level = 0) {
+    const [left, bottom, right, top] = this.box();
+    const corners = [[left, bottom], [right, bottom], [right, top], [left, top]];
+    /** @type {{inside: Spot[], ends: Spot[]}} */
+    const { inside, ends } = { inside: [], ends: [] };
+    if (w.every((part) => part === 0)) return { inside, ends };
+    const values = corners.map(([x, y]) => w[0] * x + w[1] * y + w[2] - level);
+    corners.forEach(([x, y], k) => {
+      const [[nextX, nextY], a, b] = [corners[(k + 1) % 4], values[k], values[(k + 1) % 4]];
+      if (a >= 0) inside.push(this.place([x, y]));
+      if (a >= 0 === b >= 0) return;
+      const share = a / (a - b);
+      ends.push(this.place([x + share * (nextX - x), y + share * (nextY - y)]));
+      inside.push(ends[ends.length - 1]);
+    });
+    return { inside, ends };
+  }
+
+  /** The line ⟨w, (x, 1)⟩ = level. @param {Vec3} w @param {string} name */
+  line(w, name, level = 0) {
+    const { ends } = this.cut(w, level);
+    return ends.length === 2 ? s("path", { class: name, d: path(ends, false) }) : null;
+  }
+
+  /** @param {Full} full */
+  findings(full) {
+    const { lab } = this;
+    const { run, reference } = full;
+    const { t, row, acted } = momentOf(run, lab.moment);
+    const parts = full.weights.length ? this.contradiction(full) : [];
+    if (full.weak) parts.push(this.line(full.weak, "line-star"));
+    if (reference) {
+      const { w, margin } = reference;
+      if (margin > 0) {
+        const edges = path(this.cut(w, -margin).inside, true) + path(this.cut(w, margin).inside, true);
+        parts.push(s("path", { class: "band", "fill-rule": "evenodd", d: edges }),
+          this.line(w, "line-margin", margin), this.line(w, "line-margin", -margin));
+      }
+      parts.push(this.line(w, "line-star"));
+    }
+    if (lab.pocket && full.kind !== "separable") parts.push(this.line(lab.pocket.w, "line-pocket"));
+    if (lab.show.average) parts.push(this.line(run.averages[t], "line-average"));
+    if (acted) parts.push(this.line(run.weights[t - 1], "line-before"));
+    parts.push(this.line(run.weights[t], "line-now"), ...this.normal(run.weights[t]));
+    if (row !== null) {
+      const [cx, cy] = this.at(row);
+      parts.push(s("circle", { class: acted ? "glow" : "looked", cx, cy, r: 20 }));
+    }
+    return parts;
+  }
+
+  /** The vector w, at right angles to its line. @param {Vec3} w */
+  normal(w) {
+    const length = Math.hypot(w[0], w[1]);
+    if (length === 0 || !this.even) return [];
+    const [ux, uy] = [w[0] / length, w[1] / length];
+    const off = (w[0] * this.view.x + w[1] * this.view.y + w[2]) / length;
+    const foot = this.place([this.view.x - off * ux, this.view.y - off * uy]);
+    const { width, height } = this.size;
+    if (foot[0] < 20 || foot[1] < 20 || foot[0] > width - 20 || foot[1] > height - 20) return [];
+    const name = { class: "arrow-name", x: foot[0] + 54 * ux, y: foot[1] - 54 * uy };
+    return [arrow(foot, [foot[0] + 46 * ux, foot[1] - 46 * uy], "arrow"), s("text", name, "w")];
+  }
+
+  /** The hulls of the rows that contradict each other, and the point they share. Without a bias it
+   * is one hull, of the rows mirrored by their labels, and the origin. @param {Full} full
+   * @returns {(SVGElement | null)[]} */
+  contradiction(full) {
+    const { points, bias } = this.lab.question;
+    const rows = full.weights.map(([row]) => row).filter((row) => row < points.length);
+    const shapes = bias ? [1, -1].map((label) => rows.filter((row) => points[row][2] === label)) : [rows];
+    const hulls = shapes.map((members, k) => {
+      const spots = members.map((row) => {
+        const [x, y, label] = points[row];
+        return this.place(bias ? [x, y] : [label * x, label * y]);
+      });
+      const name = bias ? ["hull-plus", "hull-minus"][k] : "hull-mirrored";
+      return spots.length > 1 ? s("path", { class: `hull ${name}`, d: path(hull(spots), spots.length > 2) }) : null;
+    });
+    const sizes = full.weights.map(([row, weight]) => {
+      const [cx, cy] = this.at(row);
+      return s("circle", { class: "weight", cx, cy, r: 11 + 22 * Math.sqrt(weight) });
+    });
+    const [cx, cy] = this.place(full.meeting ?? [0, 0]);
+    return [...hulls, ...sizes, full.meeting ? s("circle", { class: "meeting", cx, cy, r: 7 }) : null];
+  }
+
+  /** λ beside its row. @param {Full} full */
+  weightNames({ weights }) {
+    if (weights.length > MAX_LABELLED) return [];
+    return weights.map(([row, weight]) => {
+      const [x, y] = this.at(row);
+      const side = x > this.size.width - 90 ? -1 : 1;
+      const place = { x: x + side * (14 + 22 * Math.sqrt(weight)), y: y - 14, "text-anchor": side > 0 ? "start" : "end" };
+      return s("text", { class: "weight-name", ...place }, `λ = ${say(weight, 3)}`);
+    });
+  }
+
+  /** Points are kept and moved, so that the focus stays. */
+  drawPoints() {
+    this.hands.drawHandles();
+    const { full, question, selected } = this.lab;
+    const carrying = new Set(full?.kind === "separable" ? full.support : []);
+    const wrong = new Set(full?.reference?.mine ? full.reference.wrong : []);
+    keep(this.layers.dots, question.points.length, dot).forEach((node, row) => {
+      const [x, y, label] = question.points[row];
+      const names = ["dot", label > 0 ? "plus" : "minus", carrying.has(row) && "support", wrong.has(row) && "wrong", row === selected && "selected"];
+      const text = `Row ${row + 1}, ${label > 0 ? "plus" : "minus"}, at ${say(x)}, ${say(y)}`;
+      for (const [name, value] of Object.entries({
+        transform: `translate(${this.place([x, y]).join(" ")})`, class: names.filter(Boolean).join(" "),
+        "data-row": row, "data-point": `${x},${y},${label}`, tabindex: row === Math.max(0, selected) ? 0 : -1,
+        "aria-label": carrying.has(row) ? `${text}, carries the margin` : text,
+      })) node.setAttribute(name, String(value));
+    });
+  }
+}
+
+const dot = () =>
+  s("g", { role: "button" }, s("circle", { class: "hit", r: 18 }), s("circle", { class: "ring", r: 15 }),
+    s("circle", { class: "body round", r: 9.5 }), s("rect", { class: "body square", x: -9, y: -9, width: 18, height: 18, rx: 1.5 }),
+    s("path", { class: "sign across", d: "M-5 0h10" }), s("path", { class: "sign upright", d: "M0 -5v10" }));

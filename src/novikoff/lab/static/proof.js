@@ -1,0 +1,155 @@
+/** The proof, live: three inequalities as charts, and what is left of them where no line exists. */
+
+import { brieflySay, canvas, h, refill, s, say } from "./dom.js";
+import { afterUpdate, momentOf } from "./moments.js";
+import { path, ticks } from "./shapes.js";
+
+const SLACK = 1e-9;
+const [LEFT, RIGHT, ABOVE, BELOW] = [44, 12, 8, 20]; // around a chart, in pixels
+const STORY = [["⟨w*, wₜ⟩ ≥ t·γ", "Every mistake brings w forward …"], ["‖wₜ‖² ≤ t·R²", "… but makes it only so much longer …"],
+  ["cos ≥ √t·γ/R", "… so the angle closes, and mistakes end."]];
+
+/** @param {number} a @param {number} b */
+const atLeast = (a, b) => a >= b - SLACK * Math.max(1, Math.abs(b));
+
+/** The cards for a run; bounds are told by the library. @param {Lab} lab @param {Full} full @returns {Card[]} */
+function cardsFor({ pocket, question }, full) {
+  const { reference, run } = full;
+  const { bounds, ceiling, cosine, errors, inner, squared_norm: squares } = run;
+  const plain = question.threshold === 0 && question.start === null && question.step === 1;
+  const still = reference ? "" : " This needs no line: it is still true.";
+  /** @type {Card} */
+  const norm = {
+    formula: plain ? "‖wₜ‖² ≤ t·R²" : "‖wₜ‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)",
+    caption: question.rule === "aggressive" ? "It needs mistakes: rows already right make w longer by more." :
+      `A mistake has ⟨a, w⟩ ≤ ${plain ? 0 : "δ"}, so w grows slowly.${still}`,
+    values: squares, bound: bounds.squared_norm, forbidden: "above",
+    read: (t) => [`${say(squares[t])} ≤ ${say(bounds.squared_norm[t])}`, atLeast(bounds.squared_norm[t], squares[t])],
+  };
+  if (full.kind === "separable" && reference && inner && cosine) {
+    const { bound, margin, mine, wrong } = reference;
+    const forward = `Every mistake brings w forward along ${mine ? `your w*, by its γ = ${say(margin)}` : "w*, by γ"} or more.`;
+    const most = bound === null ? "." : `, so t ≤ ${plain ? "R²/γ² = " : ""}${say(bound)}.`;
+    return [{
+      formula: plain ? "⟨w*, wₜ⟩ ≥ t·γ" : "⟨w*, wₜ⟩ ≥ ⟨w*, w₀⟩ + t·μγ",
+      caption: margin > 0 ? forward : `Your w* has γ = ${say(margin)} ≤ 0: it errs on ${wrong.length}, so it proves nothing.`,
+      values: inner, bound: bounds.inner, forbidden: "below",
+      read: (t) => [`${say(inner[t])} ≥ ${say(bounds.inner[t])}`, atLeast(inner[t], bounds.inner[t])],
+    }, norm, {
+      formula: plain ? "cos ≥ √t·γ/R" : "cos ≥ first bound / √second",
+      caption: margin > 0 ? `The cosine of the angle between w* and wₜ. It is at most 1${most}` : "A rule with γ ≤ 0 says nothing about the angle.",
+      values: cosine, bound: bounds.cosine, forbidden: "below", more: { one: [[0, 1], [cosine.length - 1, 1]] },
+      read: (t) => (squares[t] === 0 ? ["w = 0 has no direction", null] :
+        [`${say(cosine[t])} ≥ ${say(bounds.cosine[t])}`, atLeast(cosine[t], bounds.cosine[t])]),
+    }];
+  }
+  const last = errors.length - 1;
+  /** @type {Spot[]} */
+  const stairs = pocket ? pocket.history.flatMap(([t, cost], k, all) => [[Math.min(t, last), all[Math.max(0, k - 1)][1]], [Math.min(t, last), cost]]) : [];
+  /** @type {Card} */
+  const ceilings = {
+    formula: "γ ≤ ‖wₜ‖ / t",
+    caption: `Every run bounds the margin from above.${full.kind === "undecided" ? "" : " Here it sinks to 0: there is no margin."}`,
+    values: ceiling ?? [], bound: errors.map(() => 0), forbidden: "below",
+    read: (t) => [t === 0 ? "no mistake yet" : `γ ≤ ${say(ceiling?.[t] ?? 0)}`, null],
+  };
+  return [norm, ...(ceiling ? [ceilings] : []), {
+    formula: "rows wrong",
+    caption: pocket ? pocket.sentence : "The pocket, the best rule of a run at random, is being computed …",
+    values: errors, bound: errors.map(() => pocket?.bound ?? 0), forbidden: "below",
+    more: pocket ? { pocket: stairs, least: [[0, pocket.bound], [last, pocket.bound]] } : {},
+    read: (t) => [`${errors[t]} now${pocket ? ` · pocket ${pocket.errors} · minimum ${pocket.bound}` : ""}`, null],
+  }];
+}
+
+export class Proof {
+  /** @param {Lab} lab */
+  constructor(lab) {
+    this.lab = lab;
+    this.cards = [0, 1, 2].map(() => this.card());
+    this.node = h("section", { class: "proof", "aria-label": "The proof, inequality by inequality" },
+      ...this.cards.map(({ node }) => node));
+  }
+
+  card() {
+    const title = h("h2", { class: "formula" });
+    const readout = h("output", { class: "readout" });
+    const caption = h("p", { class: "caption" });
+    const { node: svg, size } = canvas({ class: "chart", role: "img" }, () => this.draw());
+    svg.addEventListener("pointerdown", (event) => this.scrub(svg, event));
+    svg.addEventListener("pointermove", (event) => { if (event.buttons & 1) this.scrub(svg, event); });
+    const node = h("article", { class: "panel card" },
+      h("header", {}, title, readout), caption, h("div", { class: "drawing" }, svg));
+    return { node, title, readout, caption, svg, size };
+  }
+
+  /** @param {SVGElement} svg @param {PointerEvent} event */
+  scrub(svg, event) {
+    const { full } = this.lab;
+    if (!full || this.lab.predict) return;
+    const frame = svg.getBoundingClientRect();
+    const share = (event.clientX - frame.left - LEFT) / (frame.width - LEFT - RIGHT);
+    const last = full.run.index.length;
+    this.lab.goTo(afterUpdate(full.run, Math.round(Math.min(1, Math.max(0, share)) * last)));
+  }
+
+  draw() {
+    const { full } = this.lab;
+    if (!full) {
+      this.cards.forEach((card, k) => {
+        [card.title.textContent, card.caption.textContent] = STORY[k];
+        refill(card.readout);
+        refill(card.svg);
+      });
+      return;
+    }
+    const { t } = momentOf(full.run, this.lab.moment);
+    const cards = cardsFor(this.lab, full);
+    if (this.lab.predict) cards.forEach((card) => upTo(card, t));
+    this.cards.forEach((card, k) => {
+      card.node.hidden = k >= cards.length;
+      if (k < cards.length) this.drawCard(card, cards[k], t);
+    });
+  }
+
+  /** @param {ReturnType<Proof["card"]>} card @param {Card} data @param {number} t */
+  drawCard(card, data, t) {
+    const [[text, holds], { more = {} }] = [data.read(t), data];
+    card.title.textContent = data.formula;
+    card.caption.textContent = data.caption;
+    refill(card.readout, text, holds !== null && h("b", { class: holds ? "holds" : "fails" }, holds ? " holds" : " fails"));
+    const { width, height } = card.size;
+    const last = Math.max(1, data.values.length - 1);
+    const numbers = [...data.values, ...data.bound, ...Object.values(more).flat().map(([, level]) => level)]
+      .filter((value) => value !== null);
+    const [low, high] = [Math.min(0, ...numbers), Math.max(...numbers, 1e-9)];
+    const x = (/** @type {number} */ at) => LEFT + at / last * (width - LEFT - RIGHT);
+    const y = (/** @type {number} */ value) => height - BELOW - (value - low) / (high - low) * (height - BELOW - ABOVE);
+    const curve = (/** @type {(number | null)[]} */ values) =>
+      values.flatMap((value, at) => (value === null ? [] : [/** @type {Spot} */ ([x(at), y(value)])]));
+    const edge = data.forbidden === "above" ? ABOVE : height - BELOW;
+    const bound = curve(data.bound);
+    const forbidden = path([...bound, [x(data.bound.length - 1), edge], [x(0), edge]], true);
+    const value = data.values[t];
+    const grid = [0, high].map((level) => s("g", {},
+      s("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(level), y2: y(level) }),
+      s("text", { class: "tick", x: LEFT - 5, y: y(level) + 4, "text-anchor": "end" }, brieflySay(level))));
+    const times = ticks(0, last).filter((at) => Number.isInteger(at)).map((at) =>
+      s("text", { class: "tick", x: x(at), y: height - 4, "text-anchor": "middle" }, at === 0 ? "t = 0" : say(at)));
+    refill(card.svg, ...grid, ...times,
+      s("path", { class: "forbidden", d: forbidden }),
+      s("path", { class: "bound", d: path(bound, false) }),
+      ...Object.entries(more).map(([name, points]) => s("path", { class: `more ${name}`, d: path(points.map(([at, level]) => [x(at), y(level)]), false) })),
+      s("path", { class: data.values.length > 120 ? "values thin" : "values", d: path(curve(data.values), false) }),
+      s("line", { class: "cursor", x1: x(t), x2: x(t), y1: ABOVE, y2: height - BELOW }),
+      value !== null && s("circle", { class: "now", cx: x(t), cy: y(value), r: 5.5 }));
+    card.svg.setAttribute("aria-label", `${data.formula}: after ${t} updates ${text}${holds === null ? "" : holds ? ", it holds" : ", it fails"}`);
+  }
+}
+
+/** Leave out what comes after t: it is to be predicted. @param {Card} card @param {number} t */
+function upTo(card, t) {
+  card.values = card.values.slice(0, t + 1);
+  card.bound = card.bound.slice(0, t + 1);
+  card.more = {};
+}

@@ -1,0 +1,48 @@
+/** Files for the learner: text that the library wrote, and pictures of the plane. */
+
+import { h } from "./dom.js";
+
+const SCALE = 2; // pixels of a PNG for one on the page
+
+/** @param {string} name @param {Blob} blob */
+export function save(name, blob) {
+  const link = h("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** The picture with its styles written out, so that it stands alone. @param {SVGSVGElement} svg */
+function standalone(svg) {
+  const copy = /** @type {SVGSVGElement} */ (svg.cloneNode(true));
+  const { width, height } = svg.getBoundingClientRect();
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.setAttribute("width", String(width));
+  copy.setAttribute("height", String(height));
+  const originals = svg.querySelectorAll("*");
+  copy.querySelectorAll("*").forEach((node, k) => {
+    const style = getComputedStyle(originals[k]);
+    if (style.display === "none") node.setAttribute("display", "none");
+    for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight", "font-style"]) {
+      node.setAttribute(name, style.getPropertyValue(name));
+    }
+    for (const name of ["class", "tabindex", "role"]) node.removeAttribute(name);
+  });
+  return { text: new XMLSerializer().serializeToString(copy), width, height };
+}
+
+/** @param {SVGSVGElement} svg @param {string} form */
+export async function savePicture(svg, form) {
+  const { text, width, height } = standalone(svg);
+  const blob = new Blob([text], { type: "image/svg+xml" });
+  if (form === "svg") return save("novikoff-lab.svg", blob);
+  const image = new Image();
+  image.src = URL.createObjectURL(blob);
+  await image.decode();
+  const board = h("canvas", { width: width * SCALE, height: height * SCALE });
+  const pen = board.getContext("2d");
+  if (!pen) return;
+  pen.fillStyle = getComputedStyle(svg).getPropertyValue("background-color") || "white";
+  pen.fillRect(0, 0, board.width, board.height);
+  pen.drawImage(image, 0, 0, board.width, board.height);
+  board.toBlob((png) => { if (png) save("novikoff-lab.png", png); });
+}

@@ -1,0 +1,145 @@
+/** The JSON of lab.schema.json as the page sees it, and what panels share; known to every module. */
+type Vec3 = [number, number, number];
+type Point = [number, number, number];
+/** Two coordinates, of the data or in pixels. */
+type Spot = [number, number];
+
+interface Question {
+  points: Point[];
+  order: string;
+  seed: number;
+  bias: boolean;
+  rule: string;
+  step: number;
+  threshold: number;
+  start: Vec3 | null;
+  mine: Vec3 | null;
+}
+
+interface Run {
+  index: number[];
+  step: number[];
+  margin: number[];
+  tau: number[];
+  weights: Vec3[];
+  averages: Vec3[];
+  squared_norm: number[];
+  inner?: number[];
+  cosine?: number[];
+  ceiling?: (number | null)[];
+  errors: number[];
+  bounds: { inner: number[]; squared_norm: number[]; cosine: number[] };
+  visits: number[] | null;
+  visit_margin?: number[];
+  visited: number;
+  converged: boolean;
+  stop: string;
+}
+
+interface Reference {
+  w: Vec3;
+  margin: number;
+  bound: number | null;
+  mine: boolean;
+  wrong: number[];
+}
+
+interface Full {
+  kind: "separable" | "quasi-separable" | "inseparable" | "undecided";
+  sentence: string;
+  margin: [number, number | null];
+  radius: number;
+  w_star: Vec3 | null;
+  bound: number | null;
+  support: number[];
+  separated: number[];
+  weights: [number, number][];
+  meeting?: [number, number];
+  weak?: Vec3;
+  reference: Reference | null;
+  run: Run;
+}
+
+type Answer = Full | { kind: "empty"; sentence: string };
+
+interface Pocket {
+  w: Vec3;
+  errors: number;
+  bound: number;
+  optimal: boolean;
+  wrong: number[];
+  history: [number, number][];
+  sentence: string;
+}
+
+interface Voted {
+  size: number;
+  shares: number[];
+}
+
+interface Preset {
+  title: string;
+  lesson: string;
+  question: Partial<Question> & { points: Point[] };
+}
+
+interface Recorded {
+  question: Question;
+  answer: Answer;
+  pocket: Pocket | null;
+  view: { moment?: number };
+}
+
+/** Where answers come from: the server, a kernel behind a notebook, or a record. */
+interface Host {
+  ask(what: "run" | "pocket" | "voted" | "export", body: object): Promise<any>;
+  ready(): Promise<{ version: string; stages: { name: string; done: boolean }[] }>;
+  record(name: string): Promise<{ answer: Answer; pocket: Pocket | null }>;
+  live: boolean;
+}
+
+interface Moment {
+  t: number;
+  row: number | null;
+  acted: boolean;
+  margin: number;
+}
+
+interface Show {
+  average: boolean;
+  voted: boolean;
+}
+
+type PredictState = null | { asked: "count" | "row"; said: string };
+
+/** What the panels may read and ask of the page. */
+interface Lab {
+  question: Question;
+  answer: Answer | null;
+  full: Full | null;
+  pocket: Pocket | null;
+  voted: Voted | null;
+  moment: number;
+  selected: number;
+  newLabel: number;
+  show: Show;
+  live: boolean;
+  predict: PredictState;
+  change(edit: (question: Question) => void, how?: { remember?: boolean; rest?: boolean }): void;
+  remember(): void;
+  select(row: number): void;
+  goTo(moment: number): void;
+  guessRow(row: number): boolean;
+}
+
+/** A chart of the proof: a formula, a sentence, curves over t and a readout. */
+interface Card {
+  formula: string;
+  caption: string;
+  values: (number | null)[];
+  bound: (number | null)[];
+  /** The side of the bound on which no value may be. */
+  forbidden: "above" | "below";
+  more?: Record<string, Spot[]>;
+  read(t: number): [string, boolean | null];
+}

@@ -1,0 +1,142 @@
+"""The lab's server in a process of its own, and Chromium in front of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome")
+     if (found := shutil.which(name))), None
+)  # fmt: skip
+SETTLED = "#lab[data-settled=true]"
+
+
+class Server:
+    """``novikoff lab`` as a user starts it."""
+
+    def __init__(self, *words: str) -> None:
+        self.process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", "novikoff", "lab", "--no-open", *words],
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/\S*", line)
+        assert found, line
+        self.address, self.port = found[0], int(found[1])
+        self.root = f"http://127.0.0.1:{self.port}"
+
+    def wait_until_ready(self) -> None:
+        pause = threading.Event()
+        while True:
+            with urllib.request.urlopen(f"{self.root}/api/ready") as reply:  # noqa: S310
+                told = json.load(reply)
+            if all(stage["done"] for stage in told["stages"]):
+                return
+            pause.wait(0.1)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    pytest.importorskip("starlette", reason="the lab needs starlette: pip install 'novikoff[lab]'")
+    running = Server()
+    running.wait_until_ready()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed, and could not be")
+    with sync_api.sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+class Visit:
+    """A page in a fresh window; every request off this machine is aborted and listed."""
+
+    def __init__(self, browser: Any, server: Server, **options: Any) -> None:
+        self.server = server
+        options.setdefault("viewport", {"width": 1440, "height": 900})
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(60_000)
+        self.strangers: list[str] = []
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.context.route(re.compile(r"^https?://(?!127\.0\.0\.1[:/])"), self._abort)
+
+    def _abort(self, route: Any) -> None:
+        self.strangers.append(route.request.url)
+        route.abort()
+
+    def open(self, where: str = "/") -> Visit:
+        self.page.goto(self.server.root + where)
+        self.page.wait_for_selector(f"{SETTLED}:not([data-kind=''])")
+        return self
+
+    def choose(self, name: str) -> None:
+        self.page.select_option("#data", name)
+        self.page.wait_for_selector(f"#lab[data-name={name}]{SETTLED[4:]}")
+
+    def settle(self) -> None:
+        self.page.wait_for_selector(SETTLED)
+
+    @property
+    def verdict(self) -> str:
+        return str(self.page.inner_text("#verdict"))
+
+    @property
+    def sentence(self) -> str:
+        return str(self.page.inner_text("#sentence"))
+
+    def points(self) -> list[tuple[float, float, int]]:
+        """The points as they are drawn."""
+        texts = self.page.eval_on_selector_all(".dot", "nodes => nodes.map((n) => n.dataset.point)")
+        numbers = [list(map(float, text.split(","))) for text in texts]
+        return [(x1, x2, int(label)) for x1, x2, label in numbers]
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+        self.settle()
+
+    def close(self) -> None:
+        self.context.close()
+        assert self.strangers == []
+        assert self.errors == []
+
+
+@pytest.fixture
+def visit(browser: Any, server: Server) -> Iterator[Visit]:
+    here = Visit(browser, server)
+    yield here
+    here.close()
+
+
+@pytest.fixture
+def static() -> Path:
+    from importlib import resources
+
+    return Path(str(resources.files("novikoff.lab"))) / "static"

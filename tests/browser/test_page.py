@@ -1,0 +1,485 @@
+"""The lab's page in a real browser: what it shows is what the library and a ten-line loop say."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import novikoff as nv
+from novikoff.lab import presets, study
+from tests.browser.conftest import SETTLED, Server, Visit
+from tests.unit.test_lab import signed, ten_lines
+
+ALL = presets.presets()
+
+
+def read_numbers(visit: Visit) -> list[tuple[float, float]]:
+    """The two numbers of each readout, as anyone can read them."""
+    found = []
+    for text in visit.page.locator(".readout").all_inner_texts():
+        sides = re.match(r"([−\d.,e]+) [≤≥] ([−\d.,e]+)", text)
+        if sides:
+            one, two = (float(side.replace("−", "-").replace(",", "")) for side in sides.groups())
+            found.append((one, two))
+    return found
+
+
+def check_run(visit: Visit, question: dict[str, Any]) -> None:
+    """Step through the page's run and compare all of it with a recomputation."""
+    A, page = signed(question), visit.page
+    acts, path = ten_lines(A, 0.0, study.MAX_UPDATES)
+    verdict = nv.separate(*split(question))
+    assert verdict.coef is not None
+    u = np.append(verdict.coef, verdict.intercept or 0.0)
+    u /= np.linalg.norm(u)
+    gamma, R = (A @ u).min(), np.linalg.norm(A, axis=1).max()
+    page.click("#go-first")
+    for t, row in enumerate(acts, 1):
+        page.click("#go-next")
+        assert f"t = {t}: row {row + 1} " in visit.sentence
+        shown = page.eval_on_selector_all(
+            ".numbers tbody tr:last-child td", "nodes => nodes.map((n) => Number(n.dataset.value))"
+        )
+        assert shown == path[t].tolist()
+        inner, squared, cosine = path[t] @ u, path[t] @ path[t], 0.0
+        cosine = inner / math.sqrt(squared)
+        expected = [
+            (inner, t * gamma), (squared, t * R**2), (cosine, math.sqrt(t) * gamma / R)
+        ]  # fmt: skip
+        np.testing.assert_allclose(read_numbers(visit), expected, rtol=6e-4)
+        assert page.locator(".readout .holds").count() == 3
+    page.click("#go-last")
+    assert "a full cycle without a mistake" in visit.sentence
+    page.click("#go-previous")
+    assert f"t = {len(acts)}: " in visit.sentence
+
+
+def split(question: dict[str, Any]) -> tuple[Any, Any]:
+    table = np.array(question["points"], dtype=np.float64)
+    return table[:, :2], table[:, 2].astype(int)
+
+
+@pytest.mark.parametrize("name", ["two_clouds", "and", "corner_trap"])
+def test_the_run_is_a_ten_line_perceptron(visit: Visit, name: str) -> None:
+    visit.open().choose(name)
+    check_run(visit, ALL[name]["question"])
+
+
+def _more_margin(told: dict[str, Any]) -> None:
+    bounds = told["run"]["bounds"]
+    for key in ("inner", "cosine"):
+        bounds[key] = [1.1 * value for value in bounds[key]]
+
+
+def _late(told: dict[str, Any]) -> None:
+    told["run"]["weights"] = [told["run"]["weights"][0], *told["run"]["weights"][:-1]]
+
+
+@pytest.mark.parametrize("break_it", [_more_margin, _late])
+def test_a_wrong_answer_would_be_seen(
+    visit: Visit, static: Path, break_it: Callable[[dict[str, Any]], None]
+) -> None:
+    record = json.loads((static / "presets" / "and.json").read_text())
+    break_it(record["answer"])
+    visit.page.route("**/presets/and.json", lambda route: route.fulfill(json=record))
+    visit.open().choose("and")
+    with pytest.raises(AssertionError):
+        check_run(visit, ALL["and"]["question"])
+
+
+def contradiction(visit: Visit) -> float:
+    """‖Σ λ·a‖ of the table on the page."""
+    points, total = visit.points(), np.zeros(3)
+    weights = visit.page.eval_on_selector_all(
+        ".explain tbody tr",
+        "rows => rows.map((r) => [r.dataset.row, r.dataset.weight].map(Number))",
+    )
+    assert weights
+    for row, weight in weights:
+        x1, x2, label = points[int(row)]
+        total += weight * label * np.array([x1, x2, 1.0])
+    return float(np.linalg.norm(total))
+
+
+def test_a_point_dragged_across(visit: Visit) -> None:
+    visit.open()
+    page = visit.page
+    before = visit.points()
+    row = next(k for k, point in enumerate(before) if point[2] == 1)
+    target = next(k for k, point in enumerate(before) if point[2] == -1 and point[1] < -0.3)
+    start, end = (page.locator(".dot").nth(k).bounding_box() for k in (row, target))
+    page.mouse.move(start["x"] + 18, start["y"] + 18)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 14, end["y"] + 8, steps=12)
+    page.mouse.up()
+    page.wait_for_selector(f"{SETTLED}[data-kind=inseparable]")
+    after = visit.points()
+    assert after[row] != before[row]
+    assert [*after[:row], *after[row + 1 :]] == [*before[:row], *before[row + 1 :]]
+    X, y = split({"points": after})
+    verdict = nv.separate(X, y)
+    assert verdict.kind == "inseparable"
+    assert all(str(k + 1) in visit.verdict for k in verdict.support)
+    assert contradiction(visit) < 1e-9
+    pocket = nv.Pocket(random_state=0).fit(X, y)
+    page.wait_for_selector("text=/errs? on at least/")
+    assert f"minimum {pocket.errors_lower_bound_}" in page.locator(".readout").last.inner_text()
+    page.click("#undo")
+    page.wait_for_selector(f"{SETTLED}[data-kind=separable]")
+    assert visit.points() == before
+
+
+def test_a_dropped_weight_would_be_seen(visit: Visit, static: Path) -> None:
+    record = json.loads((static / "presets" / "xor.json").read_text())
+    record["answer"]["weights"].pop()
+    visit.page.route("**/presets/xor.json", lambda route: route.fulfill(json=record))
+    visit.open().choose("xor")
+    assert contradiction(visit) > 0.1
+
+
+def test_a_stale_answer_never_overwrites_a_newer_one(visit: Visit) -> None:
+    visit.open()
+    held: list[Any] = []
+    visit.page.route("**/api/run", lambda route: held.append(route))
+    with visit.page.expect_request("**/api/run"):
+        visit.page.click("#bias")
+    visit.page.select_option("#data", "xor")
+    visit.page.wait_for_selector("#lab[data-kind=inseparable]")
+    with visit.page.expect_response("**/api/run"):
+        held[0].continue_()
+    visit.settle()
+    assert "rows 1, 2, 3, 4" in visit.verdict
+    assert len(visit.points()) == 4
+
+
+def test_latest_wins(visit: Visit) -> None:
+    """Of many questions while one is under way, only the last is asked."""
+    visit.open()
+    asked: list[Any] = []
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        asked.append(json.loads(route.request.post_data))
+        if len(asked) == 1:
+            held.append(route)
+        else:
+            route.continue_()
+
+    visit.page.route("**/api/run", hold)
+    visit.page.locator(".dot").first.focus()
+    with visit.page.expect_request("**/api/run"):
+        visit.page.keyboard.press("ArrowUp")
+    for _ in range(5):
+        visit.page.keyboard.press("ArrowUp")
+    held[0].continue_()
+    visit.settle()
+    assert len(asked) == 2
+    assert asked[1]["points"][0][1] == pytest.approx(visit.points()[0][1], rel=1e-3)
+
+
+def test_keyboard_only(visit: Visit) -> None:
+    visit.open().choose("and")
+    visit.page.evaluate("document.getElementById('undo').focus()")
+    while visit.page.evaluate("document.activeElement.getAttribute('data-row')") is None:
+        visit.page.keyboard.press("Tab")
+    visit.press("n", "n", "n")
+    assert visit.page.evaluate("document.activeElement.dataset.row") == "3"
+    visit.press("Shift+ArrowRight")
+    assert visit.points()[3] == (1.5, 1.0, 1)
+    visit.press("f")
+    assert visit.points()[3][2] == -1
+    assert "one class" in visit.verdict
+    visit.press("Delete")
+    assert len(visit.points()) == 3
+    visit.press("Control+z", "Control+z")
+    assert visit.points()[3] == (1.5, 1.0, 1)
+    visit.press("a")
+    assert len(visit.points()) == 5
+    visit.press("Control+z")
+    visit.page.evaluate("document.activeElement.blur()")
+    visit.press("Home")
+    assert visit.sentence.startswith("Start")
+    visit.press("PageDown")
+    assert visit.sentence.startswith("t = 1:")
+    visit.press("k")
+    assert visit.sentence.startswith("Look 2:")
+    visit.press("j", "ArrowRight", "ArrowLeft")
+    assert visit.sentence.startswith("t = 1:")
+    visit.press("End")
+    assert "done" in visit.sentence
+
+
+@pytest.fixture
+def phone(browser: Any, server: Server) -> Iterator[Visit]:
+    here = Visit(browser, server, viewport={"width": 390, "height": 844}, has_touch=True,
+                 is_mobile=True)  # fmt: skip
+    yield here
+    here.close()
+
+
+def test_touch_on_a_phone(phone: Visit) -> None:
+    page = phone.open().page
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    plane = page.locator(".plane").bounding_box()
+    count = len(phone.points())
+    page.touchscreen.tap(plane["x"] + 30, plane["y"] + 30)
+    page.wait_for_selector(f".dot:nth-child({count + 1})")
+    phone.settle()
+    page.locator("button[aria-label='Flip the label']").tap()
+    phone.settle()
+    assert phone.points()[-1][2] == -1
+    page.locator("button[aria-label='Delete the point']").tap()
+    phone.settle()
+    assert len(phone.points()) == count
+    small = page.evaluate(
+        "[...document.querySelectorAll('button, select, summary')].filter((n) => n.offsetParent)"
+        ".map((n) => n.getBoundingClientRect()).filter((r) => r.width < 36 || r.height < 36).length"
+    )
+    assert small == 0
+
+
+def test_a_link_restores_everything(visit: Visit, browser: Any, server: Server) -> None:
+    visit.open().choose("two_clouds")
+    visit.page.select_option("#order", "permuted")
+    visit.page.locator(".dot").first.focus()
+    visit.press("ArrowUp", "f")
+    visit.press("Home", "PageDown", "PageDown")
+    visit.page.click("#link")
+    visit.page.wait_for_selector("text=/^The (link|address)/")
+    visit.press("Home", "PageDown", "PageDown")
+    told = visit.verdict, visit.sentence, visit.points()
+    link = visit.page.url.removeprefix(server.root)
+    other = Visit(browser, server).open(link)
+    assert (other.verdict, other.sentence, other.points()) == told
+    assert other.page.evaluate("history.length") <= 2
+    other.close()
+
+
+HOSTILE = [
+    "p=" + "0,0,1;" * 301,
+    "p=NaN,0,1",
+    "p=1e9,0,1",
+    "p=0,0,2",
+    "p=0,0",
+    "p=0,0,1&order=<script>alert(1)</script>",
+    "p=0,0,1&step=-1",
+    "p=0,0,1&at=-5",
+    "p=0,0,1&mine=1,2",
+    "p=0,0,1&nonsense=1",
+    "%E0%A4%A",
+    "__proto__=1",
+]
+
+
+def test_a_hostile_link_is_a_sentence(visit: Visit) -> None:
+    for number, link in enumerate(HOSTILE):
+        visit.open(f"/?{number}#{link}")
+        visit.page.wait_for_selector(".trouble:not([hidden])")
+        assert visit.page.inner_text(".trouble").startswith("The link could not be read"), link
+        assert "Separable" in visit.verdict
+        visit.page.click("#go-first")
+        assert visit.sentence.startswith("Start")
+
+
+UNUSUAL = [
+    ("p=", "No points"),
+    ("p=1,1,1;2,0,1", "one class"),
+    ("p=0,0,1", "one class"),
+    ("p=0,0,1;0,0,-1&bias=false", "No line"),
+    ("p=1,1,1;1,1,-1&at=99999", "No line"),
+    ("p=1000000,0,1;-1000000,0,-1", "Separable"),
+    ("p=0,0,1;0,0,-1", "No line"),
+    ("p=1,2,1;-1,0,-1&mine=0,0,1&start=1,-1,2&threshold=3&step=0.1", "Separable"),
+]
+
+
+def test_an_unusual_link_is_a_living_page(visit: Visit) -> None:
+    for number, (link, word) in enumerate(UNUSUAL):
+        visit.open(f"/?{number}#{link}")
+        assert word in visit.verdict, link
+        for panel in (".space-panel", ".step-panel", ".card >> nth=0", ".card >> nth=2"):
+            assert len(visit.page.inner_text(panel)) > 20
+        count = len(visit.points())
+        visit.press("a")
+        assert len(visit.points()) == count + 1
+
+
+def test_a_pasted_table(visit: Visit) -> None:
+    page = visit.open().page
+    page.click("#paste")
+    page.fill("textarea", "x,y,class\n0,1,cat\nnope,2,dog\n")
+    page.click("#use-table")
+    assert "Line 2" in page.inner_text("dialog .trouble")
+    page.fill("textarea", "x,y,class\n0,1,cat\n3;2;dog\n1\t5\tcat")
+    page.click("#use-table")
+    visit.settle()
+    assert visit.points() == [(0, 1, -1), (3, 2, 1), (1, 5, -1)]
+
+
+def test_a_rule_of_one_s_own(visit: Visit) -> None:
+    page = visit.open().page
+    page.check("#reference-mine")
+    visit.settle()
+    best = read_numbers(visit)
+    handle = page.locator(".handle").first
+    handle.focus()
+    visit.press("ArrowUp", "ArrowUp", "ArrowUp")
+    assert page.locator(".readout .holds").count() == 3
+    assert read_numbers(visit) != best
+    assert "your w*" in page.inner_text(".proof")
+    page.check("#reference-best")
+    visit.settle()
+    np.testing.assert_allclose(read_numbers(visit), best, rtol=1e-3)
+
+
+def test_no_panel_is_empty_and_none_overflows(visit: Visit) -> None:
+    page = visit.open().page
+    for name in ALL:
+        visit.choose(name)
+        assert page.locator(".card:not([hidden])").count() == 3
+        for svg in page.locator(".plane, .space, .chart").all():
+            assert svg.evaluate("node => node.querySelectorAll('path, circle, line').length") > 2
+        overflow = page.evaluate(
+            "[...document.querySelectorAll('.panel')].filter((n) => n.scrollHeight > n.clientHeight"
+            " + 2 || n.scrollWidth > n.clientWidth + 2).map((n) => n.className)"
+        )
+        assert overflow == [], name
+        assert page.evaluate("document.documentElement.scrollHeight") <= 900
+
+
+def test_predictions_are_veiled_until_they_are_made(visit: Visit) -> None:
+    page = visit.open().page
+    page.click("#predict")
+    assert "Predict" in visit.verdict
+    assert "8" not in page.inner_text(".where")
+    page.fill(".guess", "5")
+    page.keyboard.press("Enter")
+    acts, _ = ten_lines(signed(ALL["two_clouds"]["question"]), 0.0, 300)
+    page.locator(".dot").nth(acts[0]).click(force=True)
+    assert "Yes!" in page.inner_text(".prompt")
+    page.locator(".dot").nth((acts[1] + 1) % 36).click(force=True)
+    assert f"it was row {acts[1] + 1}" in page.inner_text(".prompt")
+    page.click("#predict")
+    assert "Separable" in visit.verdict
+
+
+def test_presenting_shows_the_plane_and_the_proof(visit: Visit) -> None:
+    page = visit.open().page
+    page.click("#present")
+    assert not page.is_visible(".tools")
+    assert page.is_visible(".plane")
+    assert page.locator(".card:visible").count() == 3
+    visit.press("Home", "PageDown")
+    assert visit.sentence.startswith("t = 1")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+    visit.press("Escape")
+    assert page.is_visible(".tools")
+
+
+def test_more_shows_the_average_the_vote_and_other_runs(visit: Visit) -> None:
+    page = visit.open().page
+    page.click("#more summary")
+    page.click("text=the averaged line")
+    assert page.locator(".line-average").count() == 1
+    with page.expect_response("**/api/voted"):
+        page.click("text=the vote of all w")
+    page.wait_for_selector("rect.side-plus")
+    before = visit.verdict
+    page.fill("#step", "0.5")
+    page.keyboard.press("Tab")
+    visit.settle()
+    assert visit.verdict == before  # B6: a step changes nothing from zero
+    page.click("button[title='× 2']")
+    visit.settle()
+    assert visit.verdict != before
+
+
+@pytest.mark.parametrize("name", ["two_clouds", "xor"])
+def test_the_offline_page_scrubs(visit: Visit, browser: Any, tmp_path: Path, name: str) -> None:
+    visit.open().choose(name)
+    visit.page.click("#save summary")
+    with visit.page.expect_download() as download:
+        visit.page.click("#save-html")
+    file = tmp_path / "lab.html"
+    download.value.save_as(file)
+    assert file.stat().st_size < 250_000
+    context = browser.new_context(offline=True)
+    page, errors = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda request: errors.extend(
+        [] if request.url.startswith(("file:", "data:")) else [request.url]))  # fmt: skip
+    page.goto(file.as_uri())
+    page.wait_for_selector(".dot")
+    assert page.inner_text("#verdict") == visit.verdict
+    page.click("#go-first")
+    page.click("#go-next")
+    visit.page.click("#go-first")
+    visit.page.click("#go-next")
+    assert page.inner_text("#sentence") == visit.sentence
+    slider = page.locator("input[type=range]")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert "Look 2" in page.inner_text("#sentence") or "t = 2" in page.inner_text("#sentence")
+    assert errors == []
+    context.close()
+
+
+def test_what_is_exported(visit: Visit, tmp_path: Path) -> None:
+    visit.open().choose("flipped")
+    files = {}
+    for form in ("csv", "python", "certificate"):
+        visit.page.evaluate("document.getElementById('save').open = true")
+        with visit.page.expect_download() as download:
+            visit.page.click(f"#save-{form}")
+        files[form] = tmp_path / download.value.suggested_filename
+        download.value.save_as(files[form])
+    X, y = split(ALL["flipped"]["question"])
+    nv.Certificate.from_json(files["certificate"].read_text()).verify(X, y)
+    rows = [line.split(",") for line in files["csv"].read_text().split()[1:]]
+    assert np.array(rows, dtype=float).tolist() == ALL["flipped"]["question"]["points"]
+    compile(files["python"].read_text(), "lab.py", "exec")
+    for form in ("SVG", "PNG"):
+        visit.page.evaluate("document.getElementById('save').open = true")
+        with visit.page.expect_download() as download:
+            visit.page.click(f"text=Picture ({form})")
+        picture = tmp_path / download.value.suggested_filename
+        download.value.save_as(picture)
+        assert picture.stat().st_size > 2000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Any, server: Server, scheme: str) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    here = Visit(browser, server, color_scheme=scheme, bypass_csp=True).open()
+    for name in ("two_clouds", "xor", "through_origin"):
+        here.choose(name)
+        here.page.evaluate(
+            "document.querySelectorAll('details').forEach((n) => { n.open = true; })"
+        )
+        assert axe.Axe().run(here.page).response["violations"] == []
+    here.close()
+
+
+def test_a_server_that_ends_and_comes_back(browser: Any) -> None:
+    first = Server()
+    first.wait_until_ready()
+    here = Visit(browser, first).open()
+    first.stop()
+    here.page.click("#bias")
+    here.page.wait_for_selector(".trouble:not([hidden])")
+    assert "does not answer" in here.page.inner_text(".trouble")
+    second = Server("--port", str(first.port))
+    here.page.wait_for_selector(".trouble", state="hidden")
+    here.page.wait_for_selector(SETTLED)
+    assert "through the origin" in here.verdict or "Separable" in here.verdict
+    here.close()
+    second.stop()

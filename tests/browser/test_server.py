@@ -1,0 +1,162 @@
+"""The lab's server answers this machine's own page, and refuses the rest in sentences."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import Server
+from tests.cli.conftest import inside
+
+XOR = {"points": [[0, 0, -1], [0, 1, 1], [1, 0, 1], [1, 1, -1]]}
+
+
+def ask(
+    server: Server, method: str, path: str, body: object = None, **headers: str
+) -> tuple[int, Any, dict[str, str]]:
+    line = http.client.HTTPConnection("127.0.0.1", server.port)
+    text = body if isinstance(body, str) else json.dumps(body)
+    given = {
+        "content-type": "application/json",
+        **{k.replace("_", "-"): v for k, v in headers.items()},
+    }
+    line.request(method, path, None if body is None else text.encode(), given)
+    reply = line.getresponse()
+    content = reply.read()
+    line.close()
+    known = reply.getheader("content-type") or ""
+    told = json.loads(content) if known.startswith("application/json") else content.decode()
+    return reply.status, told, {k.lower(): v for k, v in reply.getheaders()}
+
+
+def test_the_page_and_its_policy(server: Server) -> None:
+    code, text, headers = ask(server, "GET", "/")
+    assert code == 200
+    assert '<main id="lab"' in text
+    assert "default-src 'self'" in headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["content-type"].startswith("text/html")
+
+
+def test_an_answer(server: Server) -> None:
+    code, told, _ = ask(server, "POST", "/api/run", XOR)
+    assert (code, told["kind"]) == (200, "inseparable")
+    code, told, _ = ask(server, "POST", "/api/pocket", XOR)
+    assert (code, told["errors"], told["bound"]) == (200, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "body", "headers"),
+    [
+        (400, XOR, {"host": "evil.example"}),
+        (400, XOR, {"host": "127.0.0.1.evil.example"}),
+        (403, XOR, {"origin": "http://evil.example"}),
+        (403, XOR, {"origin": "null"}),
+        (415, XOR, {"content_type": "text/plain"}),
+        (413, "[" * 70_000, {}),
+        (400, "{", {}),
+        (400, "[" * 60_000, {}),
+        (422, [], {}),
+        (422, {"points": [[0, 0, 1]] * 301}, {}),
+        (400, '{"points": [[NaN, 0, 1]]', {}),
+        (422, '{"points": [[NaN, 0, 1]]}', {}),
+        (422, '{"points": [[1e999, 0, 1]]}', {}),
+        (422, {"points": [], "order": ["cyclic"]}, {}),
+    ],
+)
+def test_refusals(server: Server, expected: int, body: object, headers: dict[str, str]) -> None:
+    code, told, policy = ask(server, "POST", "/api/run", body, **headers)
+    assert code == expected
+    sentence = told["error"] if isinstance(told, dict) else told
+    assert sentence.endswith(".")
+    assert "content-security-policy" in policy
+
+
+def test_a_body_without_its_length_is_refused(server: Server) -> None:
+    line = http.client.HTTPConnection("127.0.0.1", server.port)
+    headers = {"content-type": "application/json"}
+    line.request("POST", "/api/run", iter([b"{}"]), headers, encode_chunked=True)
+    assert line.getresponse().status == 411
+    line.close()
+
+
+def test_own_origin_is_let_in(server: Server) -> None:
+    code, _, _ = ask(server, "POST", "/api/run", XOR, origin=server.root)
+    assert code == 200
+
+
+def test_no_file_without_a_file(server: Server) -> None:
+    code, told, _ = ask(server, "GET", "/api/data?token=x")
+    assert code == 403
+    assert told["error"].endswith(".")
+    assert ask(server, "GET", "/static/../study.py")[0] == 404
+    assert ask(server, "GET", "/api/run")[0] == 405
+
+
+def test_a_port_that_is_taken_is_a_sentence(server: Server) -> None:
+    done = inside("lab", "--no-open", "--port", str(server.port))
+    assert done.code == 2
+    assert done.err.startswith(f"novikoff: Port {server.port} cannot be used")
+
+
+def test_ctrl_c_ends_it() -> None:
+    running = Server()
+    running.process.send_signal(signal.SIGINT)
+    code = running.process.wait()
+    running.stop()
+    assert code == 0
+
+
+def test_a_file_only_with_the_token(tmp_path: Path) -> None:
+    pytest.importorskip("starlette")
+    data = tmp_path / "two.csv"
+    data.write_text("a,b,c,kind\n0,5,1,no\n1,6,3,yes\n2,7,4,yes\n")
+    server = Server(str(data), "--x", "c", "--y", "a")
+    try:
+        path = server.address.removeprefix(f"{server.root}/")
+        code, told, _ = ask(server, "GET", f"/api/data{path}")
+        assert code == 200
+        assert told["question"]["points"] == [[1, 0, -1], [3, 1, 1], [4, 2, 1]]
+        assert "yes" in told["title"]
+        assert ask(server, "GET", "/api/data")[0] == 403
+        assert ask(server, "GET", "/api/data?token=")[0] == 403
+    finally:
+        server.stop()
+
+
+def test_an_offline_page_from_the_command_line(tmp_path: Path) -> None:
+    data, page = tmp_path / "two.csv", tmp_path / "page.html"
+    data.write_text("a,b,kind\n0,5,no\n1,6,yes\n2,7,yes\n")
+    done = inside("lab", str(data), "--export", str(page))
+    assert (done.code, done.err) == (0, "")
+    assert "startRecorded" in page.read_text(encoding="utf-8")
+    assert "already exists" in inside("lab", "--export", str(page)).err
+    assert inside("lab", "--export", str(page), "--force").code == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "complaint"),
+    [
+        ("a,b,k\n0,1,x\n1,2,y\n2,3,z\n", [], "3 classes"),
+        ("a,k\n0,x\n1,y\n", [], "one feature"),
+        ("a,b,k\n" + "0,1,x\n1,2,y\n" * 151, [], "302 rows"),
+        ("a,b,k\n0,1,x\n1,2,y\n", ["--x", "a"], "give both"),
+        ("a,b,k\n0,1,x\n1,2,y\n", ["--x", "a", "--y", "nope"], "nope"),
+        ("a,b,k\n0,1,x\n1,1e9,y\n", [], "10⁶"),
+    ],
+)
+def test_a_file_that_cannot_be_drawn(
+    tmp_path: Path, rows: str, words: list[str], complaint: str
+) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text(rows)
+    done = inside("lab", str(data), "--export", str(tmp_path / "page.html"), *words)
+    assert done.code == 2
+    assert complaint in done.err
+    assert not (tmp_path / "page.html").exists()

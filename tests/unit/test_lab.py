@@ -1,0 +1,278 @@
+"""The lab's study: its answers equal a ten-line perceptron, and are what its schema says."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import novikoff as nv
+from novikoff.core.counts import Trace
+from novikoff.lab import presets, study
+from novikoff.lab.export import script
+from novikoff.lab.study import Question, QuestionError
+
+jsonschema = pytest.importorskip("jsonschema")
+
+SCHEMA = json.loads((presets.RECORDS.parent.parent / "lab.schema.json").read_text())
+ALL = presets.presets()
+PLAIN = [n for n, p in ALL.items() if p["question"].get("order", "cyclic") == "cyclic"]
+
+
+def valid(part: str, value: object) -> None:
+    jsonschema.Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{part}"}).validate(value)
+
+
+def signed(question: dict[str, Any]) -> Any:
+    table = np.array(question["points"], dtype=np.float64)
+    pad = np.full(len(table), float(question.get("bias", True)))
+    return np.column_stack([table[:, :2], pad]) * table[:, 2:]
+
+
+def ten_lines(A: Any, delta: float, most: int) -> tuple[list[int], list[Any]]:
+    """The perceptron, once more."""
+    w, acts, path = np.zeros(3), list[int](), [np.zeros(3)]
+    clean = False
+    while not clean and len(acts) < most:
+        clean = True
+        for i, a in enumerate(A):
+            if not a @ w > delta and len(acts) < most:
+                w = w + a
+                acts.append(i)
+                path.append(w)
+                clean = False
+    return acts, path
+
+
+def check(question: dict[str, Any], told: dict[str, Any]) -> None:
+    """Recompute what the page is told, and raise AssertionError where it differs."""
+    A, run = signed(question), told["run"]
+    delta = math.inf if question.get("rule") == "aggressive" else 0.0
+    acts, path = ten_lines(A, delta, study.MAX_UPDATES)
+    assert run["index"] == acts
+    W = np.array(run["weights"])
+    np.testing.assert_allclose(W, path, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(run["squared_norm"], (W * W).sum(axis=1), rtol=1e-9)
+    assert run["errors"] == [int((A @ w <= 0).sum()) for w in W]
+    t = np.arange(len(W))
+    if told["kind"] == "separable":
+        u = np.array(told["reference"]["w"])
+        gamma, R = (A @ u).min(), np.linalg.norm(A, axis=1).max()
+        assert math.isclose(np.linalg.norm(u), 1.0, rel_tol=1e-12)
+        assert math.isclose(told["reference"]["margin"], gamma, rel_tol=1e-7)
+        np.testing.assert_allclose(run["inner"], W @ u, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(run["bounds"]["inner"], t * gamma, rtol=1e-7)
+        np.testing.assert_allclose(run["bounds"]["squared_norm"], t * R**2, rtol=1e-7)
+        np.testing.assert_allclose(run["bounds"]["cosine"], np.sqrt(t) * gamma / R, rtol=1e-7)
+        if delta == 0.0:
+            assert told["bound"] == math.floor((R / gamma) ** 2 * (1 + 1e-9))
+    else:
+        lam = np.array([value for _, value in told["weights"]])
+        rows = [row for row, _ in told["weights"]]
+        assert math.isclose(lam.sum(), 1.0)
+        assert (lam > 0).all()
+        assert np.linalg.norm(lam @ A[rows]) < 1e-9 * np.linalg.norm(A, axis=1).max()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_recorded_answers_are_the_library_s(name: str) -> None:
+    question = Question.from_json(ALL[name]["question"])
+    record = json.loads((presets.RECORDS / f"{name}.json").read_text())
+    told = json.loads(json.dumps(study.answer(question)))
+    valid("question", ALL[name]["question"])
+    valid("answer", told)
+    assert same(record["answer"], told)
+    assert (record["pocket"] is None) == (told["kind"] == "separable")
+    if record["pocket"] is not None:
+        best = study.pocket(question)
+        valid("pocket", best)
+        assert record["pocket"]["errors"] == best["errors"]
+        assert record["pocket"]["bound"] == best["bound"]
+
+
+def same(a: object, b: object) -> bool:
+    """Equal but for rounding, which differs between machines."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, float | int) and isinstance(b, float | int):
+        return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
+    return a == b
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_the_run_is_a_ten_line_perceptron(name: str) -> None:
+    question = ALL[name]["question"]
+    check(question, study.answer(Question.from_json(question)))
+
+
+def _more_margin(told: dict[str, Any]) -> None:
+    told["reference"]["margin"] *= 1.1
+
+
+def _step_late(told: dict[str, Any]) -> None:
+    told["run"]["weights"] = [told["run"]["weights"][0], *told["run"]["weights"][:-1]]
+
+
+def _row_off(told: dict[str, Any]) -> None:
+    told["run"]["index"][0] += 1
+
+
+def _lambda_dropped(told: dict[str, Any]) -> None:
+    told["weights"] = told["weights"][1:]
+
+
+@pytest.mark.parametrize(
+    ("name", "break_it"),
+    [
+        ("two_clouds", _more_margin),
+        ("two_clouds", _step_late),
+        ("xor", _row_off),
+        ("xor", _lambda_dropped),
+    ],
+)
+def test_a_wrong_answer_is_caught(name: str, break_it: Callable[[dict[str, Any]], None]) -> None:
+    question = ALL[name]["question"]
+    told = copy.deepcopy(study.answer(Question.from_json(question)))
+    check(question, told)
+    break_it(told)
+    with pytest.raises(AssertionError):
+        check(question, told)
+
+
+@pytest.mark.parametrize("order", ["cyclic", "permuted", "random", "blocks", "fixed"])
+def test_the_rows_looked_at_between_mistakes(order: str) -> None:
+    question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
+    A, run = signed(question), study.answer(Question.from_json(question))["run"]
+    assert len(run["visits"]) == run["visited"]
+    w, acts = np.zeros(3), iter(zip(run["step"], run["index"], strict=True))
+    due = next(acts)
+    for look, row in enumerate(run["visits"]):
+        m = float(A[row] @ w)
+        assert math.isclose(run["visit_margin"][look], m, rel_tol=1e-6, abs_tol=1e-9)
+        assert (m <= 0) == (look == due[0])
+        if look == due[0]:
+            assert row == due[1]
+            w = w + A[row]
+            due = next(acts, (-1, -1))
+    assert run["converged"]
+
+
+def test_the_running_average_is_the_mean_over_all_looks() -> None:
+    question = ALL["two_clouds"]["question"]
+    A, run = signed(question), study.answer(Question.from_json(question))["run"]
+    w, total, means = np.zeros(3), np.zeros(3), [np.zeros(3)]
+    for look, row in enumerate(run["visits"], 1):
+        moved = A[row] @ w <= 0
+        w = w + A[row] * moved
+        total = total + w
+        if moved:
+            means.append(total / look)
+    np.testing.assert_allclose(run["averages"], means, rtol=1e-8)
+
+
+def test_a_rule_of_one_s_own_has_its_margin_and_bound() -> None:
+    question = {**ALL["two_clouds"]["question"], "mine": [1.0, 1.0, -0.9]}
+    told = study.answer(Question.from_json(question))
+    A, u = signed(question), np.array([1.0, 1.0, -0.9])
+    gamma = float((A @ u).min() / np.linalg.norm(u))
+    reference, run = told["reference"], told["run"]
+    assert reference["mine"]
+    assert math.isclose(reference["margin"], gamma, rel_tol=1e-9)
+    assert gamma < told["margin"][0]
+    assert reference["bound"] == math.floor((told["radius"] / gamma) ** 2)
+    assert all(a >= b - 1e-9 for a, b in zip(run["inner"], run["bounds"]["inner"], strict=True))
+    hopeless = study.answer(Question.from_json({**question, "mine": [-1, -1, 0]}))["reference"]
+    assert hopeless["margin"] < 0
+    assert hopeless["bound"] is None
+    assert len(hopeless["wrong"]) > 0
+
+
+def test_a_step_changes_nothing_from_zero_and_a_start_does() -> None:
+    plain = ALL["two_clouds"]["question"]
+    one = study.answer(Question.from_json(plain))["run"]
+    half = study.answer(Question.from_json({**plain, "step": 0.5}))["run"]
+    assert half["index"] == one["index"]
+    moved = study.answer(Question.from_json({**plain, "start": [-3, 2, 1], "threshold": 0.5}))
+    run, bounds = moved["run"], moved["run"]["bounds"]
+    assert run["index"] != one["index"]
+    assert len(run["index"]) <= moved["reference"]["bound"]
+    for key, sign in (("inner", 1.0), ("squared_norm", -1.0), ("cosine", 1.0)):
+        slack = sign * (np.array(run[key]) - np.array(bounds[key]))
+        assert slack.min() >= -1e-9
+    valid("answer", moved)
+
+
+def test_no_points_and_one_class_are_sentences() -> None:
+    empty = study.answer(Question.from_json({"points": []}))
+    valid("answer", empty)
+    assert "No points" in empty["sentence"]
+    alone = study.answer(Question.from_json({"points": [[1, 1, 1], [2, 0, 1]]}))
+    valid("answer", alone)
+    assert "one class" in alone["sentence"]
+    with pytest.raises(QuestionError, match="at least one point"):
+        study.pocket(Question.from_json({"points": []}))
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        ([], "points are a list"),
+        ({}, "points are a list"),
+        ({"points": [[0, 0, 1]] * 301}, "at most 300"),
+        ({"points": [[math.nan, 0, 1]]}, "Point 1: a coordinate is a number"),
+        ({"points": [[0, 1e7, 1]]}, "between"),
+        ({"points": [[0, "1", 1]]}, "Point 1"),
+        ({"points": [[0, 0, 1], [0, 0, 2]]}, "Point 2"),
+        ({"points": [[0, 0]]}, "Point 1"),
+        ({"points": [], "order": "chaotic"}, "order is one of"),
+        ({"points": [], "rule": "adaline"}, "rule is one of"),
+        ({"points": [], "seed": -1}, "seed"),
+        ({"points": [], "seed": True}, "seed"),
+        ({"points": [], "bias": 1}, "bias"),
+        ({"points": [], "step": 0}, "step μ is positive"),
+        ({"points": [], "threshold": -1}, "not negative"),
+        ({"points": [], "start": [1, 2]}, "three numbers"),
+        ({"points": [], "colour": "red"}, "no field"),
+    ],
+)
+def test_a_bad_question_is_refused_in_a_sentence(asked: object, complaint: str) -> None:
+    with pytest.raises(QuestionError, match=complaint):
+        Question.from_json(asked)
+
+
+def test_the_vote_is_the_estimator_s() -> None:
+    question = ALL["and"]["question"]
+    told = study.voted(Question.from_json(question), [-1.0, -1.0, 2.0, 2.0], size=7)
+    table = np.array(question["points"])
+    voter = nv.Perceptron(order="cyclic", average="voted").fit(table[:, :2], table[:, 2])
+    grid = np.linspace(-1, 2, 7)
+    at = np.array([[x, y] for y in grid for x in grid])
+    np.testing.assert_allclose(told["shares"], voter.decision_function(at), atol=1e-3)
+
+
+@pytest.mark.parametrize("order", ["permuted", "random", "max_residual"])
+def test_the_estimator_repeats_the_run(order: str) -> None:
+    """So does the exported script."""
+    question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
+    told = study.answer(Question.from_json(question))
+    table = np.array(question["points"])
+    clf = nv.Perceptron(order=order, random_state=3, trace=True)
+    clf.fit(table[:, :2], table[:, 2])
+    assert isinstance(clf.trace_, Trace)
+    assert clf.trace_.index.tolist() == told["run"]["index"]
+    text = script(Question.from_json(question))
+    assert f"order={order!r}" in text
+    assert "random_state=3" in text
+
+
+def test_the_certificate_proves_the_verdict() -> None:
+    table = np.array(ALL["flipped"]["question"]["points"])
+    proof = study.certificate(Question.from_json(ALL["flipped"]["question"]))
+    nv.Certificate.from_json(proof).verify(table[:, :2], table[:, 2].astype(int))
