@@ -58,9 +58,10 @@ test-oldest: $(VENV)-oldest/installed
 pictures: $(VENV)/installed-dev
 	$(BIN)/python docs/pictures.py
 
-# The site, in docs/_build/html. Every example of it runs, or this fails; no page may ask the network.
+# The site, in docs/_build/html. Every example runs, those of docstrings first, or this fails; and no
+# page may ask the network.
 docs: $(VENV)/installed-docs
-	$(BIN)/python -m pytest -q tests/test_docs.py src
+	$(BIN)/python -m pytest -q src
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build/html
 	$(BIN)/python -m tests.outside docs/_build/html
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +24,7 @@ extensions = [
     "sphinx-mathjax-offline",  # MathJax from a package, not from a server
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "examples", "gallery/*.ipynb", "gallery/*.zip"]
+exclude_patterns = ["_build", "examples"]
 templates_path = ["_templates"]
 
 # Pages are plain Markdown, legible on GitHub; their Python blocks run in order (`as_cells`).
@@ -36,7 +35,6 @@ nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_output_stderr = "remove"  # a kernel that compiles says so
-suppress_warnings = ["mystnb.unknown_mime_type"]
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
@@ -46,6 +44,7 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "show_signature": False,
     "download_all_examples": False,
+    "notebook_extensions": set(),
     "write_computation_times": False,  # those pages load a script from a server
     "min_reported_time": 3600,
 }
@@ -82,20 +81,24 @@ def as_cells(app: Sphinx, page: str, source: list[str]) -> None:
 
 def export_lab(app: Sphinx) -> None:
     """Write the lab's page with the run that the proof tells: ``novikoff lab --export``."""
-    iris, page = load_iris(), Path(app.outdir) / "lab" / "iris.html"
+    page = Path(app.outdir).resolve() / "lab" / "iris.html"
     page.parent.mkdir(parents=True, exist_ok=True)
+    flowers = load_iris(as_frame=True).frame.query("target < 2").iloc[:, [0, 2, 4]]
+    flowers.columns = ["sepal", "petal", "species"]
     with TemporaryDirectory() as folder:
-        table = Path(folder) / "iris.csv"
-        with table.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["sepal", "petal", "species"])
-            writer.writerows(
-                [x[0], x[2], iris.target_names[k]]
-                for x, k in zip(iris.data.tolist(), iris.target.tolist(), strict=True)
-                if k < 2
-            )
-        words = ["lab", "iris.csv", "--x", "sepal", "--y", "petal", "--force", "--export"]
-        subprocess.run([sys.executable, "-m", "novikoff", *words, page], cwd=folder, check=True)  # noqa: S603
+        flowers.to_csv(Path(folder) / "iris.csv", index=False)
+        words = [
+            "lab",
+            "iris.csv",
+            "--x",
+            "sepal",
+            "--y",
+            "petal",
+            "--force",
+            "--export",
+            str(page),
+        ]
+        subprocess.run([sys.executable, "-m", "novikoff", *words], cwd=folder, check=True)  # noqa: S603
 
 
 def setup(app: Sphinx) -> None:

@@ -108,6 +108,22 @@ def test_every_public_name_has_a_page() -> None:
     assert public - listed == set()
 
 
+def test_the_build_is_strict() -> None:
+    """The build itself is `make docs`; here, that it would fail."""
+    conf, make = (ROOT / name for name in ("docs/conf.py", "Makefile"))
+    for setting in ("nb_execution_raise_on_error = True", '"abort_on_example_error": True'):
+        assert setting in conf.read_text("utf-8")
+    assert "sphinx-build -W" in make.read_text("utf-8")
+    listed = re.findall(r"^(?:.* <)?([\w/]+)>?$", _toctrees(), re.MULTILINE)
+    pages = {page.stem for page in PAGES[1:]} - {"index"}
+    assert pages - set(listed) == set()
+
+
+def _toctrees() -> str:
+    texts = [(ROOT / "docs" / name).read_text("utf-8") for name in ("index.md", "howto.md")]
+    return "\n".join(text[text.index("```{toctree}") :] for text in texts)
+
+
 def test_what_a_page_asks_of_others_is_seen(tmp_path: Path) -> None:
     harmless = (
         '<a href="https://example.org">x</a><link rel="canonical" href="https://example.org">'

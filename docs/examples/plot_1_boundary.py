@@ -20,11 +20,10 @@ figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained", sharey=
 rules = {"the perceptron": nv.Perceptron(order="cyclic"), "the largest margin": nv.MaxMargin()}
 for ax, (name, rule) in zip(axes, rules.items(), strict=True):
     nv.plots.BoundaryDisplay.from_estimator(rule.fit(X, y), X, y, ax=ax)
-    ax.set_title(name)
+    ax.set_title(name, loc="right")
 
 # %%
-# Both get every row right. A signed distance is positive on the row's own side.
+# Both get every row right.
 
-distances = {name: rule.decision_function(X) for name, rule in rules.items()}
-for name, f in distances.items():
-    assert ((f > 0) == (y == "versicolor")).all(), name
+for rule in rules.values():
+    assert ((rule.decision_function(X) > 0) == (y == "versicolor")).all()

@@ -23,8 +23,9 @@ for dashes, order in zip(["-", "--", "-.", ":"] * 2, orders, strict=False):
     run = nv.Perceptron(order=order, trace=True, random_state=0).fit(X, y)
     assert run.converged_
     assert run.n_mistakes_ <= bound
-    seen = np.append(0, run.trace_.step + 1)
-    ax.step(seen, np.arange(len(seen)), dashes, where="post", label=f"{order} ({run.n_mistakes_})")
+    mistakes = np.arange(1, run.n_mistakes_ + 1)
+    label = f"{order} ({run.n_mistakes_})"
+    ax.step(run.trace_.step + 1, mistakes, dashes, where="post", label=label)
 ax.axhline(bound, color="black", lw=1, label=f"⌊R²/γ²⌋ = {bound}")
-ax.set(xlabel="rows visited", ylabel="mistakes so far", xscale="symlog", yscale="log")
+ax.set(xlabel="rows visited", ylabel="mistakes so far", xscale="log", yscale="log")
 legend = ax.legend(title="order (mistakes)", loc="center left", bbox_to_anchor=(1, 0.5))

@@ -18,18 +18,11 @@ pocket = nv.Pocket(random_state=0).fit(X, y)
 nv.verify(pocket.certificate_, X, y)
 
 updates, errors = pocket.history_.T
+found, least = pocket.n_errors_, pocket.errors_lower_bound_
 figure, ax = plt.subplots(figsize=(8, 4.6), layout="constrained")
-ax.step(
-    updates + 1, errors, where="post", marker="o", label=f"the pocket: {pocket.n_errors_} mistakes"
-)
-least = pocket.errors_lower_bound_
+ax.step(updates + 1, errors, where="post", marker="o", label=f"the pocket: {found} mistakes")
 ax.axhline(least, ls="--", color="black", label=f"proved: no hyperplane makes fewer than {least}")
 ax.axhspan(0, least, color="0.9")
-ax.set(
-    xscale="log",
-    xlabel="updates + 1",
-    ylabel="mistakes",
-    ylim=(0, errors[1:].max(initial=60) * 1.1),
-)
+ax.set(xscale="log", xlabel="updates + 1", ylabel="mistakes", ylim=(0, 3 * found))
 legend = ax.legend()
-assert 0 < least <= pocket.n_errors_
+assert 0 < least <= found

@@ -3,8 +3,8 @@ Scale and translation change the bound
 ======================================
 
 R and γ depend on where the origin is and on the units of the features (B6). Far from the origin R
-grows, and γ sinks, because the bias outweighs the rest of w. The bound grows with the fourth power
-of the distance.
+grows with the distance and γ does not: the bound grows at least like the square. Features of unlike
+units make γ small beside R.
 """
 
 import matplotlib.pyplot as plt
