@@ -54,6 +54,7 @@ autodoc_typehints = "none"  # numpydoc says them in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 add_module_names = False
+default_role = "code"  # `names` in docstrings
 
 html_theme = "pydata_sphinx_theme"
 html_title = "novikoff"
