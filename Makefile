@@ -6,7 +6,7 @@ PYTHON ?= python3
 OLDEST_PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP := pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types size bench bench-lab first-touch test-oldest pictures fuzz clean
+.PHONY: demo test lint types size bench bench-lab first-touch test-oldest pictures docs fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
@@ -58,6 +58,13 @@ test-oldest: $(VENV)-oldest/installed
 pictures: $(VENV)/installed-dev
 	$(BIN)/python docs/pictures.py
 
+# The site, in docs/_build/html. Every example runs, those of docstrings first, or this fails; and no
+# page may ask the network.
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m pytest -q src
+	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build/html
+	$(BIN)/python -m tests.outside docs/_build/html
+
 # A million damaged files, at night; `make fuzz COUNT=10000 SEED=7` runs fewer, again the same.
 COUNT ?= 1000000
 fuzz: $(VENV)/installed-dev
@@ -79,10 +86,15 @@ $(VENV)/installed-bench: $(VENV)/installed-dev
 	$(BIN)/$(PIP) --editable '.[bench]'
 	touch $@
 
+$(VENV)/installed-docs: $(VENV)/installed-dev
+	$(BIN)/$(PIP) --editable '.[docs]'
+	touch $@
+
 $(VENV)-oldest/installed: pyproject.toml tests/oldest.txt
 	$(OLDEST_PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/$(PIP) --constraint tests/oldest.txt --editable '.[test]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest demo .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) $(VENV)-oldest demo .mypy_cache .ruff_cache .pytest_cache .hypothesis dist \
+	docs/_build docs/gallery docs/generated

@@ -92,7 +92,7 @@ class MaxMargin(LinearLearner):
     support_ : array of int, or list of them
         The rows that carry the margin.
     dual_coef_ : array, or list of them
-        α with coef_ = Σ α_i x_i over the support, α_i positive for the positive class.
+        α with ``coef_`` = Σ α_i x_i over the support, α_i positive for the positive class.
     verdict_ : Verdict, or list of them
         The verdict of separability, with its certificate.
 

@@ -1,0 +1,108 @@
+"""The site: ``make docs``. Every example runs, warnings are errors, no page asks the network."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sklearn.datasets import load_iris
+from sphinx.application import Sphinx
+
+import novikoff as nv
+
+project = "novikoff"
+author = "The novikoff developers"
+version = release = nv.__version__
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # MathJax from a package, not from a server
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "examples"]
+templates_path = ["_templates"]
+
+# Pages are plain Markdown, legible on GitHub; their Python blocks run in order (`as_cells`).
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "auto"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_output_stderr = "remove"  # a kernel that compiles says so
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "abort_on_example_error": True,
+    "within_subsection_order": "FileNameSortKey",
+    "image_srcset": ["2x"],
+    "show_signature": False,
+    "download_all_examples": False,
+    "notebook_extensions": set(),
+    "write_computation_times": False,  # those pages load a script from a server
+    "min_reported_time": 3600,
+}
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc says them in words
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+add_module_names = False
+default_role = "code"  # `names` in docstrings
+
+html_theme = "pydata_sphinx_theme"
+html_title = "novikoff"
+html_context = {"default_mode": "auto"}  # light or dark, as the system is
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_sidebars = {"index": [], "proof": [], "speed": [], "items": [], "certificates": []}
+html_theme_options = {
+    "header_links_before_dropdown": 7,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "proof": []},
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "navigation_with_keys": False,
+}
+copyright = "the novikoff developers, BSD-3-Clause"
+
+
+def as_cells(app: Sphinx, page: str, source: list[str]) -> None:
+    """Turn the Python blocks of a Markdown page into cells."""
+    if app.env.doc2path(page).suffix == ".md" and "\n```python\n" in source[0]:
+        head = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
+        source[0] = head + source[0].replace("\n```python\n", "\n```{code-cell}\n")
+
+
+def export_lab(app: Sphinx) -> None:
+    """Write the lab's page with the run that the proof tells: ``novikoff lab --export``."""
+    page = Path(app.outdir).resolve() / "lab" / "iris.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    flowers = load_iris(as_frame=True).frame.query("target < 2").iloc[:, [0, 2, 4]]
+    flowers.columns = ["sepal", "petal", "species"]
+    with TemporaryDirectory() as folder:
+        flowers.to_csv(Path(folder) / "iris.csv", index=False)
+        words = [
+            "lab",
+            "iris.csv",
+            "--x",
+            "sepal",
+            "--y",
+            "petal",
+            "--force",
+            "--export",
+            str(page),
+        ]
+        subprocess.run([sys.executable, "-m", "novikoff", *words], cwd=folder, check=True)  # noqa: S603
+
+
+def setup(app: Sphinx) -> None:
+    """What Sphinx calls."""
+    app.connect("source-read", as_cells)
+    app.connect("builder-inited", export_lab)

@@ -1,0 +1,29 @@
+"""
+The rule among the rows
+=======================
+
+The perceptron ends with *a* rule that separates. ``MaxMargin`` ends with the one whose nearest rows
+are farthest away.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_iris
+
+import novikoff as nv
+
+iris = load_iris(as_frame=True)
+two = iris.target < 2
+X = iris.data.loc[two, ["sepal length (cm)", "petal length (cm)"]]
+y = iris.target_names[iris.target[two]]
+
+figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained", sharey=True)
+rules = {"the perceptron": nv.Perceptron(order="cyclic"), "the largest margin": nv.MaxMargin()}
+for ax, (name, rule) in zip(axes, rules.items(), strict=True):
+    nv.plots.BoundaryDisplay.from_estimator(rule.fit(X, y), X, y, ax=ax)
+    ax.set_title(name, loc="right")
+
+# %%
+# Both get every row right.
+
+for rule in rules.values():
+    assert ((rule.decision_function(X) > 0) == (y == "versicolor")).all()
