@@ -11,7 +11,7 @@ PIP := pip install --quiet --disable-pip-version-check
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
 
-test: lint types $(VENV)/browser
+test: lint types size $(VENV)/browser
 	$(BIN)/python -m pytest -n 2 -q
 
 lint: $(VENV)/installed-dev
