@@ -73,7 +73,7 @@ def test_the_lines_of_the_report(texts: dict[str, Result]) -> None:
         "line.csv · 5 rows · 2 features · label class: low (+, 2)  high (−, 3)"
     )
     assert line.line("margin").startswith("γ = ")
-    assert line.line("perceptron").startswith("clean after ")
+    assert line.line("perceptron").startswith("every row right after ")
     assert "mistakes   " not in line.out
     assert "contradict" not in line.out
     assert quasi.line("verdict").startswith(
@@ -344,3 +344,12 @@ def test_long_work_is_told_where_nobody_watches_a_terminal(
     assert "verdict for versicolor" in steps
     told = [step for step in steps if step.startswith("fewest mistakes of versicolor against")]
     assert any("so far, no rule has fewer than" in step for step in told)
+
+
+def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> None:
+    """Unless its rule is proved to be the best, or it had a budget."""
+    ended = "the search ended when it hardly gained"
+    words = "fit", files.iris, "--positive", "versicolor", "--out", tmp_path, "--force"
+    assert ended in inside(*words).out
+    assert ended not in inside(*words, "--budget", "5").out
+    assert ended not in inside("fit", files.xor, "--out", tmp_path).out

@@ -168,7 +168,7 @@ def test_the_saved_rule_is_that_of_the_largest_margin(
     text = inside("fit", files.iris, *positive, *words, "--out", tmp_path, "--force")
     assert text.line("rule").startswith("the hyperplane of the largest margin")
     assert text.line("rule").endswith(f"the nearest row is {least:.4g} from it")
-    assert text.line("perceptron").startswith("clean after")
+    assert text.line("perceptron").startswith("every row right after")
 
 
 def test_the_perceptrons_rule_is_saved_if_asked_for(files: Files, tmp_path: Path) -> None:

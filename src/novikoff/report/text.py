@@ -102,7 +102,7 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
     if rule == "largest margin" and not run.clean:
         counts += "; --epochs lets it go on"
     yet = "" if run.clean else "not yet " if rule == "largest margin" else "not "
-    yield "perceptron", f"{yet}clean after {counts}"
+    yield "perceptron", f"{yet}every row right after {counts}"
     if run.period is not None:
         every = "epoch" if run.period == 1 else f"{run.period:,} epochs"
         yield "", f"its weights repeat every {every}: no rule has every row right, proved"
@@ -140,6 +140,9 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     elif least:
         text += f"; proved: every hyperplane makes at least {least:,}"
     yield "mistakes", text
+    searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
+    if searched and least != errors:
+        yield "", "the search ended when it hardly gained: --budget SECONDS lets it go on"
     yield "", f"rows {rows_text(report.wrong)}, the farthest on the wrong side first"
     yield from _confusion(report, most)
 
@@ -152,7 +155,7 @@ def _confusion(report: Report, most: int) -> Iterator[tuple[str, str]]:
     short = [label if len(label) <= 14 else label[:13] + "…" for label in labels]
     rows = [[f"{count:,}" for count in counts] for counts in report.found.confusion.tolist()]
     table = [
-        ["is, said:", *short],
+        ["label, predicted:", *short],
         *([name, *row] for name, row in zip(short, rows, strict=True)),
     ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
