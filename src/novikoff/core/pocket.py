@@ -44,7 +44,7 @@ _IDLE_DRAWS, _COUNTED, _MIN_COUNTS = 50, 1 << 31, 10
 _AVERAGED = 1 << 26
 # Columns are measured on rows of about this many entries; more weights are only scaled.
 _MEASURED, _MAX_WHITENED = 1 << 22, 1000
-# Lines of each kind that are drawn at once, if their products with the rows are at most so many.
+# Lines of each kind drawn at once; fewer, where they have more products with the rows than this.
 _LINES, _LINE_PRODUCTS = 5, 1 << 21
 # A descent ends after this much work without a gain, in numbers read, within limits on its lines;
 # and where nobody set a time limit, after this much work in all.

@@ -26,7 +26,8 @@ from novikoff.core.updates import Update
 ENTRIES_PER_CALL = 1 << 24
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
-# Shows rows epoch[first:last] to the rules; whether it is certain that no mistake is left.
+# Shows rows epoch[first:last] to the rules, or takes as many greedy steps; True once it is certain
+# that no mistake is left.
 Visit: TypeAlias = Callable[[Indices, int, int], bool]
 
 

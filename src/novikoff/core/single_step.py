@@ -13,7 +13,7 @@ from novikoff.core.updates import Update, tau
 
 
 def numbers_of(update: Update, factor: float, fit_intercept: bool) -> Vector:
-    """An update, a factor on its step and the bias: a record takes longer to hand over."""
+    """An update, a factor on its step and the bias, as one array: Numba unboxes it faster."""
     return np.array([*update, factor, float(fit_intercept)])
 
 
@@ -22,7 +22,7 @@ def learn_one(
 ) -> tuple[Vector, int]:
     """Learn one example of a class: its scores by W before, and how many rules it moved.
 
-    No ``columns`` are those of a vector, from 0 on; ``numbers`` are `numbers_of` the update.
+    Empty ``columns`` mean a dense vector; ``numbers`` come from `numbers_of`.
     ValueError, and nothing is done, if a number would leave float64.
     """
     scores = np.empty(model.W.shape[1])
@@ -60,7 +60,7 @@ def step_of_every_rule(
     for writing in (False, True):  # once to see whether all numbers stay within float64
         for c in range(len(sides)):
             for j in range(len(values) + 1 if steps[c] != 0.0 else 0):
-                at = columns[j] if 0 <= j < len(columns) else j
+                at = columns[j] if j < len(columns) else j
                 at, x = (last, bias) if j == len(values) else (at, values[j])
                 moved, t = W[at, c] + steps[c] * x, totals[0, c]
                 late = weighted[at, c] + t * steps[c] * x if len(weighted) > 0 else 0.0

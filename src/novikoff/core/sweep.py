@@ -117,6 +117,10 @@ def run(
     stride = problem.rows_within(ENTRIES_PER_CALL)
     if len(tape.reference) not in (0, problem.p):
         raise ValueError(f"The reference of a trace must have {problem.p} entries.")
+    greedy, lengths = isinstance(plan.order, Greedy), np.empty(0)
+    if greedy:
+        lengths = norms(problem) if isinstance(plan.order, MaxDistance) else np.ones(problem.n)
+        stride = max(1, stride // max(1, problem.n))  # each step looks at all rows
 
     def visit(epoch: Indices, first: int, last: int) -> bool:
         sweep(rows, epoch, first, last, update, factors, w, counts, tape, most)
@@ -126,10 +130,6 @@ def run(
         steps = min(last - first, most - state.updates)
         return bool(climb(rows, deck, lengths, steps, update, factors, w, counts, tape))
 
-    greedy = isinstance(plan.order, Greedy)
-    if greedy:
-        lengths = norms(problem) if isinstance(plan.order, MaxDistance) else np.ones(problem.n)
-        stride = max(1, stride // max(1, problem.n))  # each step looks at all rows
     state.repeat(
         plan, problem, weights, climb_some if greedy else visit,
         min(stride, len(tape.entries)) if plan.trace else stride,

@@ -80,7 +80,7 @@ def train(
     same. ``start`` has the shape (p, n_rules), ``weights`` are factors on the steps of each row.
     """
     n_rules = scheme.sides.shape[1]
-    if isinstance(scheme, OneVsRest) and not isinstance(plan.order, Greedy) and not plan.trace:
+    if _share_rows(scheme, plan.order, trace=plan.trace):
         return _run_together(problem, codes, scheme.sides, plan, start, weights)
     if n_rules > 1 and isinstance(plan.order, Chaotic):
         raise ValueError("A chaotic order is one sequence, and these are several separate runs.")
@@ -92,14 +92,21 @@ def train(
     return run_rule(0) if n_rules == 1 else Run.joined(_in_parallel(run_rule, n_rules, plan))
 
 
-def load_kernels(problem: Problem, scheme: Scheme, order: Order | None = None) -> None:
+def load_kernels(
+    problem: Problem, scheme: Scheme, order: Order | None = None, *, trace: bool = False
+) -> None:
     """Compile or load the kernels that `train` will need, so that clocks can start afterwards."""
-    greedy, nobody = isinstance(order, Greedy), np.zeros(problem.n)
-    plan = Plan(perceptron(), MaxResidual() if greedy else Cyclic(), Limits(epochs=1))
-    if isinstance(scheme, OneVsRest) and not greedy:
-        train(problem, np.zeros(problem.n, dtype=np.int64), scheme, plan, weights=nobody)
+    stand_in = MaxResidual() if isinstance(order, Greedy) else Cyclic()
+    plan, no_row = Plan(perceptron(), stand_in, Limits(epochs=1)), np.zeros(problem.n)
+    if _share_rows(scheme, stand_in, trace=trace):
+        train(problem, np.zeros(problem.n, dtype=np.int64), scheme, plan, weights=no_row)
     else:
-        run(problem, plan, weights=nobody)
+        run(problem, plan, weights=no_row)
+
+
+def _share_rows(scheme: Scheme, order: Order, *, trace: bool) -> bool:
+    """Whether all rules are shown each row together: `sweep_classes`, not one `run` for each."""
+    return isinstance(scheme, OneVsRest) and not isinstance(order, Greedy) and not trace
 
 
 def _run_together(

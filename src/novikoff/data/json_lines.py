@@ -102,7 +102,7 @@ class JsonRows(PairRows):
         return self.request.source.head[self.start.offset :]
 
     def _find_label(self) -> str:
-        """The key of the first object that a label usually has."""
+        """The first of the usual names of a label that is a key of the first object."""
         keys, line, flaw = list[str](), 1, None
         for line, content, _ in islice(self.lines(self._head()), SNIFFED_LINES):
             try:
@@ -143,7 +143,7 @@ def _parse(where: str, content: bytes) -> dict[str, Any]:
             content.decode(), parse_int=Number, parse_float=Number, parse_constant=constant,
             object_pairs_hook=unique,
         )  # fmt: skip
-        if b"\\u" in content:
+        if b"\\u" in content:  # may be half of a surrogate pair
             json.dumps(found, ensure_ascii=False).encode()
     except DataError:
         raise

@@ -32,7 +32,7 @@ from novikoff.core.pocket import (
     logistic,
     whitening,
 )
-from novikoff.core.problem import Problem, norms, pose, products
+from novikoff.core.problem import Problem, norms, products
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
@@ -46,8 +46,8 @@ Progress: TypeAlias = Callable[[float, float], None]
 # Without limits: updates of the pocket, and entries of the rows in which contradictions are
 # searched for, each search counted anew.
 _UPDATES, _SEARCHED = 10_000, 1 << 25
-# Contradictions are searched for among so many rows, a descent begins on so many, or this many for
-# each weight; only where all rows are more than twice as many.
+# Of larger data (more than twice as many rows), contradictions are searched for in parts of
+# _PART_ROWS rows, and a descent begins on a sample of _SAMPLE_ENTRIES; or of more, by the weights.
 _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 
@@ -123,6 +123,7 @@ def fewest_mistakes(
 
     Examples
     --------
+    >>> from novikoff.core.problem import pose
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> problem = pose(X, np.array([-1, 1, 1, -1], dtype=np.int8), True)
     >>> found = fewest_mistakes(problem, rng=np.random.default_rng(0), sides=(1, 0))
@@ -338,8 +339,7 @@ def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
 def _subset(problem: Problem, costs: Vector | None, rows: Indices) -> tuple[Problem, Vector | None]:
     if len(rows) == problem.n:
         return problem, costs
-    part = pose(problem.X[rows], problem.signs[rows], problem.fit_intercept)
-    return part, None if costs is None else costs[rows]
+    return problem.part(rows), None if costs is None else costs[rows]
 
 
 def _exact_cost(s: Vector, costs: Vector | None) -> Fraction:

@@ -47,10 +47,10 @@ _TERMS = 1 << 10
 _SPARE = 8
 # Elimination takes p³ steps: beyond this many weights the question is left open.
 _MOST_WEIGHTS = 500
-# A copy of X has at most so many entries.
+# X is copied, without the reference levels, up to this many entries.
 _MOST_ENTRIES = 1 << 26
-# Signs take a verdict for each weight: a step for each entry of X, and so many for each weight, or
-# thereabouts. Beyond so many in all they are left open, on fast machines as on slow ones.
+# A sign takes a verdict without its column: about one step for each entry of X, and this many for
+# each weight. Beyond _MOST_STEPS in all, signs are left open; steps do not depend on the machine.
 _STEPS_PER_WEIGHT, _MOST_STEPS = 1 << 14, 1 << 27
 
 

@@ -50,7 +50,7 @@ from novikoff.geometry.verdict_search import Finding, Progress, find
 Goal: TypeAlias = Literal["margin", "kind"]
 
 _STUCK = "its numbers differ too much in size to prove more"
-# A verdict that is read from a certificate lists the rows of at most so many.
+# `Verdict.from_certificate` lists the separated rows up to this number.
 _MOST_ROWS_TOLD = 10_000_000
 _TOO_WIDE = "it has too many columns to prove that no hyperplane separates the classes"
 
@@ -315,7 +315,7 @@ def separate(
     goal : "margin" or "kind"
         Whether to go on for the margin, or stop as soon as the kind is proved.
     budget : float, optional
-        Seconds after which to return what is known; they count when all is loaded.
+        Seconds after which to return what is known; loading and compiling do not count.
     progress : callable, optional
         Called with the current interval for the margin.
 

@@ -31,7 +31,8 @@ def lines(
     """
     proof = verdict.certificate
     if proof is None or verdict.kind == "undecided":
-        yield "verdict", "undecided — more time (a larger budget) or another scale may decide"
+        hint = "more time (a larger budget) or another scale may decide"
+        yield "verdict", f"undecided — {verdict.obstacle or hint}"
         yield "margin", f"γ {interval(verdict.margin)}"
         return
     apart = len(verdict.separated_rows)

@@ -14,7 +14,16 @@ from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
-from novikoff.lab.study import Question, QuestionError, answer, certificate, pocket, voted
+from novikoff.lab.study import (
+    MAX_EPOCHS,
+    MAX_UPDATES,
+    Question,
+    QuestionError,
+    answer,
+    certificate,
+    pocket,
+    voted,
+)
 
 STATIC = resources.files("novikoff.lab") / "static"
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
@@ -82,13 +91,17 @@ def joined(name: str) -> str:
 
 def script(question: Question) -> str:
     """A Python script that repeats the study with the library."""
+    if len({label for _, _, label in question.points}) < 2:
+        raise QuestionError("A script needs points of both classes.")
     rows = "".join(f"    ({x1!r}, {x2!r}, {label:+d}),\n" for x1, x2, label in question.points)
     options = f"order={question.order!r}, fit_intercept={question.bias}, step={question.step!r}"
-    if question.threshold:
-        options += f", margin={question.threshold!r}"
-    start = ""
-    if question.start is not None:
-        w1, w2, b = question.start
+    margin = 1e300 if question.rule == "aggressive" else question.threshold  # no row is beyond it
+    if margin:
+        options += f", margin={margin!r}"
+    options += f", random_state={question.seed}, max_epochs={MAX_EPOCHS}, max_updates={MAX_UPDATES}"
+    start, given = "", question.vector("start")
+    if given is not None:
+        w1, w2, b = given.tolist()
         start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]"
     return f'''"""What the lab showed, by the library."""
 
@@ -103,7 +116,7 @@ verdict = nv.separate(X, y, fit_intercept={question.bias})
 print(verdict)
 nv.verify(verdict.certificate, X, y)
 
-clf = nv.Perceptron({options}, random_state={question.seed}, max_updates=300, trace=True)
+clf = nv.Perceptron({options}, trace=True)
 clf.fit(X, y{start})
 print(clf.n_updates_, "updates; a clean cycle:", clf.converged_)
 print("rows, from 0:", clf.trace_.index.tolist())

@@ -57,7 +57,7 @@ from novikoff.learners.inputs import (
     words,
 )
 
-# So many votes are put together well within a second, after Ctrl-C.
+# After Ctrl-C, votes are put together for at most this many updates: well within a second.
 MOST_VOTES = 4_000_000
 _LIMITS = {Stop.EPOCHS: "max_epochs", Stop.UPDATES: "max_updates", Stop.SECONDS: "max_seconds"}
 
@@ -136,7 +136,8 @@ class OnlineLearner(LinearLearner):
     # The parameters of the last single step, and what it was told of its update.
     _checked: tuple[object, Vector] | None = None
 
-    # Gives the parameters of its update rule.
+    # Reads the parameters that `_update` depends on, and ``scale``: a single step checks them anew
+    # when they change.
     _of_update: ClassVar[attrgetter[object]]
 
     def _update(self) -> Update:
@@ -206,7 +207,8 @@ class OnlineLearner(LinearLearner):
             if self.scale is not None:
                 problem, scaling = standardise(given)
                 start = None if start is None else scaling.forth(start)
-            load_kernels(problem, blank.scheme, order)
+            traced = wants_trace or self.average == "voted"
+            load_kernels(problem, blank.scheme, order, trace=traced)
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
             known = self.random_state
             random_state = int(known) if isinstance(known, Integral) else seed_of(known)
@@ -216,7 +218,7 @@ class OnlineLearner(LinearLearner):
                 limits=limits,
                 seed=seed_of(random_state),
                 average=self.average == "averaged",
-                trace=wants_trace or self.average == "voted",
+                trace=traced,
                 reference=reference,
                 threads=threads_of(self.n_jobs),
                 after_epoch=self._print_epoch if self.verbose else None,
@@ -439,12 +441,7 @@ class OnlineLearner(LinearLearner):
             )
             return
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
-        limits = {
-            Stop.EPOCHS: "max_epochs",
-            Stop.UPDATES: "max_updates",
-            Stop.SECONDS: "max_seconds",
-        }
-        more = " or ".join(limits[stop] for stop in stops if stop in limits)
+        more = " or ".join(_LIMITS[stop] for stop in stops if stop in _LIMITS)
         advice = f", or the run need more time ({more})" if more else ""
         unscaled = self.scale is None and Scaling.of(given.X, centre=self.fit_intercept).matters
         hint = "With scale='standard' it is often far shorter. " if unscaled else ""

@@ -30,7 +30,8 @@ class GrowingCsv:
     force : bool
         Whether a file that is there is replaced by a new one.
     again : bool
-        Whether it is if it is the beginning of this one: the run ended before it was ever saved.
+        Whether a file with the same heading is replaced too: a run that ended before its first
+        save has left it.
     """
 
     def __init__(
@@ -80,8 +81,9 @@ class GrowingCsv:
     def _go_on(self, saved: object) -> None:
         """Cut off what is behind the saved size, if all before it is as it was."""
         self._file = open(self.path, "r+b")  # noqa: SIM115 — open as long as the run
-        whole = isinstance(saved, list) and len(saved) == 2 and type(saved[0]) is int
-        wanted = int(saved[0]) if whole and isinstance(saved, list) else -1
+        wanted = -1
+        if isinstance(saved, list) and len(saved) == 2 and type(saved[0]) is int:
+            wanted = saved[0]
         while self._size < wanted:
             chunk = self._file.read(min(_CHUNK_BYTES, wanted - self._size))
             if not chunk:

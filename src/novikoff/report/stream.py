@@ -53,9 +53,8 @@ class Progress:
 
     ``margin_bound``: no linear rule separates the rows seen so far by a margin γ above it, as
     γ ≤ ‖w‖/(t·μ) after t updates (B3); rounded up, and the least of those after 1, 2, 4, 8, … rows
-    and now. None where the theorem does not speak: for more
-    than two classes, a margin, weights of classes, or weights that did not start from zero; and
-    where the bound is beyond float64.
+    and now. None where the theorem does not speak (more than two classes, a margin, weights of
+    classes, a start from other weights than zero), and where the bound is beyond float64.
     """
 
     rows: int
@@ -380,7 +379,7 @@ class StreamReader:
         mistaken.clear()
 
     def _skip(self, error: DataError, line: int, row: int) -> None:
-        """Count and log a bad row behind so many lines and rows."""
+        """Count and log a bad row; ``line`` and ``row`` are the numbers of those before it."""
         self.skipped += 1
         if self.skipped == 1:
             self._first_error = error
@@ -483,7 +482,7 @@ def resume(
 
 
 def doubling(rows: int) -> int:
-    """The next power of two: 1, 2, 4, 4 after 0, 1, 2, 3."""
+    """The least power of two above ``rows``: 1, 2, 4, 4 after 0, 1, 2, 3."""
     return 1 << rows.bit_length() if rows else 1
 
 

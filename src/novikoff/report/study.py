@@ -470,8 +470,7 @@ class Study:
             signs, digest = scheme.sides[self.codes, k], self._digest
             problem = self._as_given.resigned(signs)
             if not signs.all():  # a pair of classes: their rows only
-                taken, digest = np.flatnonzero(signs), None
-                problem = pose(problem.X[taken], signs[taken], self.options.fit_intercept)
+                problem, digest = problem.part(np.flatnonzero(signs)), None
             best = fewest_mistakes(
                 problem,
                 lower_bound=bound,

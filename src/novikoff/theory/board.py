@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from novikoff.geometry.verdict_text import large
 
 if TYPE_CHECKING:
     from novikoff.core.orders import Order
-    from novikoff.geometry.separability import Verdict
+    from novikoff.geometry.separability import Table, Verdict
 
 _MAX_EPOCHS, _MAX_SECONDS = 1000, 5.0  # of each order
 
@@ -82,12 +84,14 @@ class Board:
         if self.verdict.kind != "separable":
             unknown = self.verdict.kind == "undecided"
             return [*facts, ("γ", "not known" if unknown else "none: no rule has every row right")]
-        ratio = (self.radius / self.margin) ** 2 if self.margin > 0.0 else math.inf
-        bound = "" if self.bound is None else f": at most {self.bound:,} mistakes, in any order"
+        ratio = self.radius / self.margin if self.margin > 0.0 else math.inf
+        bound = ""
+        if self.bound is not None:
+            bound = f": at most {large(self.bound)} mistakes, in any order"
         return [
             *facts,
             ("γ", f"{self.margin:.6g}, the largest margin of any rule [w, b] of length 1"),
-            ("R²/γ²", f"{ratio:,.6g}{bound}"),
+            ("R²/γ²", f"{ratio * ratio:,.6g}{bound}"),
         ]
 
     def _table(self) -> list[tuple[str, ...]]:
@@ -142,26 +146,16 @@ def report(
     max_distance        15       4  all rows right
     """
     from novikoff.core.orders import BY_NAME, named
-    from novikoff.core.problem import pose
     from novikoff.core.runs import Plan
     from novikoff.core.schemes import Binary
     from novikoff.core.stops import Limits
     from novikoff.core.sweep import run
     from novikoff.core.training import load_kernels
     from novikoff.core.updates import perceptron
-    from novikoff.core.validation import (
-        check_labels,
-        check_matrix,
-        distinct_labels,
-        plain_label,
-        signs_of,
-    )
     from novikoff.geometry.separability import separate
 
-    verdict = separate(X, y, fit_intercept=fit_intercept)  # checks X and y
-    labels = check_labels(y)
-    signs = signs_of(labels, plain_label(distinct_labels(labels)[-1]), None)
-    problem, runs = pose(check_matrix(X), signs, fit_intercept), []
+    verdict = separate(X, y, fit_intercept=fit_intercept)
+    problem, runs = cast("Table", verdict.data).problem, []  # checked, and signed
     for order in BY_NAME if orders is None else orders:
         rule = named(order)
         load_kernels(problem, Binary(), rule)

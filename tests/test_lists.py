@@ -1,0 +1,30 @@
+"""Names that are written down again, where importing their owner would take too long."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import resources
+
+from novikoff.cli import fit, options
+from novikoff.core.orders import BY_NAME
+from novikoff.data.formats import FORMATS
+from novikoff.lab.export import JOBS
+from novikoff.lab.server import QUESTIONS
+
+LAB = resources.files("novikoff.lab")
+
+
+def test_orders() -> None:
+    schema = json.loads((LAB / "lab.schema.json").read_text(encoding="utf-8"))
+    page = (LAB / "static" / "link.js").read_text(encoding="utf-8")
+    listed = re.search(r"export const ORDERS = (\[.*?\]);", page)
+    assert sorted(fit._ORDERS) == sorted(BY_NAME)
+    assert listed is not None
+    assert json.loads(listed[1]) == [*BY_NAME]
+    assert schema["$defs"]["question"]["properties"]["order"]["enum"] == [*BY_NAME]
+
+
+def test_formats_and_questions() -> None:
+    assert sorted(options._FORMATS) == sorted(FORMATS)
+    assert sorted(QUESTIONS) == sorted(JOBS)
