@@ -398,6 +398,24 @@ def test_many_classes(multi_class: Literal["ovr", "ovo"]) -> None:
     assert model.score(X, y) > (0.6 if multi_class == "ovr" else 0.97)
 
 
+def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
+    """Whatever the rules of the classes are for themselves, their argmax has to be good too."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(6, size=1500)
+    X = rng.normal(size=(6, 8))[y] * 0.9 + rng.normal(size=(1500, 8))
+    model: Any = nv.Pocket(random_state=0, max_updates=500).fit(X, y)
+    one_hot = np.where(y[:, None] == np.arange(6), 1.0, -1.0)
+    padded = np.column_stack([X, np.ones(len(X))])
+    fitted = padded @ np.linalg.lstsq(padded, one_hot, rcond=None)[0]
+    least_squares = int((fitted.argmax(axis=1) != y).sum())
+    assert (model.predict(X) != y).sum() <= 1.02 * least_squares
+    for rule, errors in enumerate(model.n_errors_):
+        scores = X @ model.coef_[rule] + model.intercept_[rule]
+        assert errors == (np.where(y == rule, 1, -1) * scores <= 0.0).sum()
+        assert model.errors_lower_bound_[rule] <= errors
+        assert model.history_[rule][-1, 1] == errors
+
+
 def test_a_seed_makes_a_fit() -> None:
     X, y = labelled(8, 120, 5)
     fits = [nv.Pocket(random_state=seed, max_updates=200).fit(X, y) for seed in (1, 1, 2)]

@@ -25,7 +25,7 @@ _COLOURS = {
 }
 _HEADING_WIDTH = 12
 # Between two lines of progress where standard error is no terminal.
-SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BETWEEN_LINES = 5.0
 # Kernels that are compiled already are loaded with less work than this.
 _SECONDS_TO_LOAD = 0.6
 
@@ -80,7 +80,7 @@ def status_line(*, silent: bool = False) -> Iterator[Callable[[str], None]]:
 
 
 def _lines_now_and_then() -> Callable[[str], None]:
-    """A function that prints what it is told, but not more often than every ten seconds."""
+    """A function that prints what it is told, but not more often than every five seconds."""
     began = last = time.monotonic()
 
     def tell(text: str) -> None:

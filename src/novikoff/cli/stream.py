@@ -341,9 +341,9 @@ class _Session:
         if self.asked.mistakes is not None:
             lines.append(("", f"rows predicted wrong are listed in {self.asked.mistakes}"))
         if progress.margin_bound is not None:
-            now = f"now {counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g}"
+            now = f"{counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g} now"
             claim = f"γ ≤ {bound}: no linear rule separates these rows by more"
-            lines.append(("margin", f"{claim} (the least so far; {now})"))
+            lines.append(("margin", f"{claim} ({now})"))
         if self.model is not None:
             lines.append(("model", str(self.model)))
         print_lines(lines)

@@ -94,6 +94,9 @@ def columns_of(X: Any, d: int) -> Columns:
         if coded is not None:
             groups[name] = range(len(names), len(names) + len(coded[1]))
         names += [name] if coded is None else [f"{name}={level}" for level in coded[1]]
+    if len({*names}) < len(names) and groups:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X would have two columns named {twice!r}: rename a column.")
     return Columns(names, groups) if len({*names}) == d else Columns(range(d))
 
 

@@ -7,6 +7,7 @@ stumbles, a slow scan finds the line that is wrong.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -41,6 +42,7 @@ _ROW_NAME: Final = "row name"
 _NO_HEADER: Final = "no header: columns are named x1, x2, …"
 _UNSURE: Final = "the first line is taken for the header (--no-header if it is a row)"
 _DELIMITERS: Final = ("\t", ";", "|", ",")  # the comma last: it may be a decimal point
+_PAIRS: Final = re.compile(r"\S+( \d+:\S+)+")
 _PARTS_OF_NUMBERS: Final = "0123456789+-.eE \t"  # the kernel does not take them for delimiters
 
 
@@ -237,6 +239,8 @@ def _hint(layout: Layout) -> str:
     lines = [row[0].strip(BLANKS) for row in layout.sample if len(row) == 1]
     if len(layout.names) > 1 or not lines:
         return ""
+    if all(_PAIRS.fullmatch(line) for line in lines):
+        return "; its lines look like svmlight, label index:value …: --from svmlight"
     if any(len(line.split()) < 2 for line in lines):
         return "; say --delimiter if fields are separated by something else"
     if any("  " in line for line in lines):

@@ -49,6 +49,12 @@ class JsonRows(PairRows):
     def __init__(self, request: Request, features: FeatureColumns | None = None) -> None:
         super().__init__(request, features or FeatureColumns())
         recipe, options = request.recipe, request.options
+        if options.missing != "refuse":
+            raise DataError(
+                f"{self.source}: --missing is for tables; in JSON lines, null and keys that are "
+                "not there count as 0."
+            )
+        self.notes.append("keys that are not there, and null, count as 0")
         self._drop = frozenset(options.drop if recipe is None else recipe.drop)
         self.label = None if recipe is None else recipe.label
         if options.label is not None:
@@ -82,6 +88,10 @@ class JsonRows(PairRows):
                 label = self._label_of(f"{where}, key {quoted(key)}", value)
             elif value is not None and key not in self._drop:
                 pairs.append(_pair(f"{where}, key {quoted(key)}", key, value))
+        if len({name for name, _ in pairs}) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"{where} has the feature {quoted(twice)} twice, under two keys.")
         return label, pairs, False
 
     def _label_of(self, where: str, value: Any) -> str | None:

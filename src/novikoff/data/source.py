@@ -6,6 +6,7 @@ reads it waits where he could not be told to stop.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import re
@@ -29,6 +30,7 @@ SNIFFED_LINES: Final = 100
 _MOST_SNIFFED_BYTES: Final = 1 << 25
 _SILENCE_SECONDS: Final = 0.1  # after which a pipe yields an empty piece
 _PAUSE_SECONDS: Final = 0.5  # after which a pipe is judged by what has come
+_MOST_SECONDS: Final = 2.0  # after which one is that brings a row now and then
 _GZIP: Final = b"\x1f\x8b"
 _SURROGATE = re.compile("[\ud800-\udfff]")  # Python's sign for bytes that are no UTF-8
 
@@ -180,15 +182,16 @@ class Source:
 
     def _beginning(self, least_lines: int | None) -> tuple[bytes, bool]:
         """The first lines and whether that is all, or what has come of a pipe that pauses."""
-        head, since, ended = b"", time.monotonic(), True
+        head, ended, begun, last = b"", True, math.inf, math.inf
         for piece in self.flow():
             head += piece
-            lines = head.count(b"\n")
+            lines, now = head.count(b"\n"), time.monotonic()
             enough = len(head) >= CHUNK_BYTES and lines > 1
             enough = enough or (least_lines is not None and lines > SNIFFED_LINES)
             if piece:
-                since = time.monotonic()
-            elif least_lines is not None and time.monotonic() - since > _PAUSE_SECONDS:
+                begun, last = min(begun, now), now
+            waited = now - last > _PAUSE_SECONDS or now - begun > _MOST_SECONDS
+            if least_lines is not None and waited:
                 in_quotes = head.count(b'"') % 2 == 1
                 enough = enough or (lines >= least_lines and not in_quotes)
             if enough or len(head) > _MOST_SNIFFED_BYTES:

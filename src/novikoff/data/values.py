@@ -40,7 +40,7 @@ _THOUSANDS = re.compile(
     r"[-+]?[0-9]{1,3}(?P<mark>[ ,.'’\u00a0\u202f])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?:[.,][0-9]+)?",
     re.ASCII,
 )
-_INTEGER = re.compile(r"[-+]?[0-9]+", re.ASCII)
+_INTEGER = re.compile(r"([-+]?[0-9]+)(?:\.0*)?", re.ASCII)
 _INTEGER_LABEL = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 _DECIMAL_LABEL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,5})?", re.ASCII)
 _KINDS: Final[dict[str, LabelKind]] = {
@@ -109,8 +109,10 @@ def is_exact_text(text: str) -> bool:
     Decimals are rounded to the nearest double, as everyone expects of them. Integers are often
     keys or times: if two of them became one, a verdict on the data would be wrong.
     """
-    if len(text) < 16 or not _INTEGER.fullmatch(text):
+    whole = _INTEGER.fullmatch(text) if len(text) >= 16 else None
+    if whole is None:
         return True
+    text = whole[1]
     value = float(text)
     return value in (float("inf"), float("-inf")) or (len(text) < 4000 and int(value) == int(text))
 

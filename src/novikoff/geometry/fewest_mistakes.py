@@ -32,8 +32,9 @@ from novikoff.core.pocket import (
     logistic,
     whitening,
 )
-from novikoff.core.problem import Problem, norms, products
+from novikoff.core.problem import Problem, norms, products, scores
 from novikoff.core.rows import Indices, Vector
+from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.geometry.checker import Dependence, MatrixDigest
@@ -67,7 +68,9 @@ class FewestMistakes:
     claims: tuple[Dependence, ...]
     history: list[tuple[int, float]]
     updates: int
+    cheap: tuple[Vector, ...]  # the averaged perceptron, least squares, logistic regression
     problem: Problem = field(repr=False)
+    costs: Vector | None = field(repr=False)
     sides: tuple[Label, Label | None]
     digest: MatrixDigest | None = None
 
@@ -147,7 +150,9 @@ def fewest_mistakes(
         claims=tuple(_renamed(claim, part) for claim in search.claims),
         history=[*search.history, (search.updates, search.errors)],
         updates=search.updates,
+        cheap=tuple(search.cheap),
         problem=problem,
+        costs=costs,
         sides=sides,
         digest=digest,
     )
@@ -169,6 +174,7 @@ class _Search:
     claims: list[Dependence] = field(default_factory=list)
     history: list[tuple[int, float]] = field(default_factory=list)
     updates: int = 0
+    cheap: list[Vector] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.w = np.zeros(self.problem.p)  # whenever Ctrl-C comes, there is a rule
@@ -207,13 +213,14 @@ class _Search:
     def _smooth_rules(self) -> Basis | None:
         """The averaged perceptron; while there is time, least squares and logistic regression."""
         problem, costs, rng, limits = self.problem, self.costs, self.rng, self.limits
-        self._consider(averaged_perceptron(problem, limits.part(0.2), rng, costs))
+        self._consider(averaged_perceptron(problem, limits.part(0.2), rng, costs), cheap=True)
         if limits.reached() is not None:
             return None
         basis = whitening(problem, rng)
         for steps in (0, 50):  # no steps are least squares
             if limits.reached() is None:
-                self._consider(logistic(problem, costs, basis, limits.part(0.5), steps))
+                w = logistic(problem, costs, basis, limits.part(0.5), steps)
+                self._consider(w, cheap=True)
         return basis
 
     def _separate(self, packing: Packing) -> None:
@@ -303,7 +310,8 @@ class _Search:
         self.bound += cost
         self._tell()
 
-    def _consider(self, w: Vector) -> None:
+    def _consider(self, w: Vector, *, cheap: bool = False) -> None:
+        self.cheap += [w] if cheap else []
         self._keep(w, cost_of(products(self.problem, w), self.costs))
 
     def _keep(self, w: Vector, errors: float) -> None:
@@ -314,6 +322,35 @@ class _Search:
     def _tell(self) -> None:
         if self.progress is not None:
             self.progress(self.errors, rounded_down(self.bound))
+
+
+def best_together(
+    found: list[FewestMistakes], scheme: Scheme, codes: Indices
+) -> list[FewestMistakes]:
+    """The rules of a scheme that together choose the right class most often.
+
+    Those found are each the best for their class, but their scores have no common scale. Averaged
+    perceptrons, least squares or logistic regressions for all classes take their place, if they
+    make fewer mistakes together.
+    """
+    X, costs = found[0].problem.X, found[0].costs
+    kinds = range(min(len(rule.cheap) for rule in found))
+    variants = [[rule.w for rule in found]]
+    variants += [[rule.cheap[kind] for rule in found] for kind in kinds]
+    wrong = []
+    for rules in variants:
+        chosen = scheme.choose(scores(X, np.column_stack(rules)))
+        wrong.append(cost_of(np.where(chosen == codes, 1.0, -1.0), costs))
+    best = int(np.argmin(wrong))
+    if best == 0:
+        return found
+    together = []
+    for rule, w in zip(found, variants[best], strict=True):
+        inner, own = _subset(rule.problem, costs, _taking_part(rule.problem, costs))
+        errors = _exact_cost(products(inner, w), own)
+        history = [*rule.history[:-1], (rule.updates, float(errors))]
+        together.append(replace(rule, w=w, errors=errors, history=history))
+    return together
 
 
 def rounded_down(number: Fraction) -> float:

@@ -101,7 +101,10 @@ def fates(
         work.go()
     except OutOfTimeError:
         return None
-    names = [*columns.names, INTERCEPT]
+    bias = INTERCEPT
+    while bias in columns.names:  # a column may be called so
+        bias = f"({bias})"
+    names = [*columns.names, bias]
     weights = {names[j]: work.fates[j] for j in sorted(work.fates)}
     return Fates(weights, [*work.responsible] if work.complete else None)
 

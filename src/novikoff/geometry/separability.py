@@ -130,9 +130,11 @@ class Verdict:
     def logistic(self) -> Mapping[Hashable, Fate] | None:
         """What becomes of each weight of a logistic regression (Albert and Anderson 1984).
 
-        By the column's name in a data frame, else its number, and "(intercept)". It is found
+        By the column's name in a data frame, else its number, and "(intercept)", in more brackets
+        if a column has that name. It is found
         when first asked for; None if undecided, beyond 500 weights, after ten seconds, and for a
-        verdict that was read from a certificate, which does not have the data.
+        verdict that was read from a certificate, which does not have the data. Signs are those
+        for the positive class; where there is one class only, it is that.
 
         - "finite": a finite maximum-likelihood estimate exists. So it is for every weight of
           inseparable data, and for no weight of separable data.

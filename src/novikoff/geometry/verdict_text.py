@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from decimal import ROUND_DOWN, ROUND_UP, Context
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
         said.append("finite estimates exist")
     elif verdict.kind == "separable":  # there are no others: names would say little
         others = " for the others" if signed else ""
-        no_sign = f"; no sign is proved{others}" if named.pop("diverges", None) else ""
+        no_sign = f"; no direction is proved{others}" if named.pop("diverges", None) else ""
         listed = f": {some(signed, len(signed))}" if signed else ""
-        said.append(f"no finite estimates{listed}{no_sign}")
+        said.append(f"its weights have no finite estimates{listed}{no_sign}")
     elif signed:
         said.append(f"weights without a finite estimate: {some(signed, len(signed))}")
     for fate, what in (
@@ -125,14 +125,17 @@ def interval(bounds: Interval) -> str:
     ('= 0.0010372… (proved to 3e-08)', '≥ 0.5')
     >>> interval(Interval(0.079999, 0.40001)), interval(Interval(0.0, 0.5))
     ('≥ 0.07999 (and ≤ 0.4001)', '≤ 0.5')
+    >>> interval(Interval(0.99999999999, 1.00000000001))
+    '= 1.00000000 (proved to 2e-11)'
     """
     lo, hi = bounds.lo, bounds.hi
     if lo == hi:
         return f"= {number(lo)}" if math.isinf(lo) else f"= {lo:.7g} (exactly)"
-    for digits in range(9, 1, -1):
-        cut = Context(prec=digits, rounding=ROUND_DOWN)
-        if hi < math.inf and (shown := cut.create_decimal(lo)) == cut.create_decimal(hi):
-            return f"= {shown}… (proved to {hi - lo:.0e})"
+    for digits in range(9, 1, -1) if hi < math.inf else ():
+        for rounding, more in ((ROUND_DOWN, "…"), (ROUND_HALF_EVEN, "")):  # or a round number
+            to = Context(prec=digits, rounding=rounding)
+            if (shown := to.create_decimal(lo)) == to.create_decimal(hi):
+                return f"= {shown}{more} (proved to {hi - lo:.0e})"
     below = Context(prec=4, rounding=ROUND_DOWN).create_decimal(lo)
     above = Context(prec=4, rounding=ROUND_UP).create_decimal(hi)
     if hi == math.inf:

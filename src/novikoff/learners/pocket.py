@@ -12,11 +12,16 @@ from sklearn.utils import check_random_state
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.pocket import load_kernel
 from novikoff.core.rows import Vector
-from novikoff.core.schemes import labels_of
+from novikoff.core.schemes import OneVsRest, labels_of
 from novikoff.core.stops import Limits
 from novikoff.geometry.checker import MatrixDigest
 from novikoff.geometry.error_bound import ErrorBound
-from novikoff.geometry.fewest_mistakes import FewestMistakes, fewest_mistakes, rounded_down
+from novikoff.geometry.fewest_mistakes import (
+    FewestMistakes,
+    best_together,
+    fewest_mistakes,
+    rounded_down,
+)
 from novikoff.learners.base import LinearLearner
 from novikoff.learners.inputs import (
     BOOLEAN,
@@ -238,6 +243,8 @@ class Pocket(LinearLearner):
                 )
             )
             limits.interrupted |= rest.interrupted
+        if isinstance(model.scheme, OneVsRest):
+            found = best_together(found, model.scheme, codes)
         self._describe(model, found, whole_numbers=weights is None)
         return limits
 

@@ -28,7 +28,7 @@ from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.scaling import Matrix, standardise
-from novikoff.core.schemes import labels_of, scheme_for
+from novikoff.core.schemes import OneVsRest, labels_of, scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns, Label, check_labels, check_matrix, plain_label
 
@@ -455,7 +455,7 @@ class Study:
         return model
 
     def _fewest_mistakes(self, kind: str, share: float, *, bound: bool) -> LinearModel:
-        from novikoff.geometry.fewest_mistakes import fewest_mistakes
+        from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
 
         scheme = scheme_for(len(self.classes), kind)
         n_rules, limits = scheme.sides.shape[1], self._clock.left(share)
@@ -481,6 +481,8 @@ class Study:
                 progress=partial(self._tell_mistakes, step),
             )
             self.pocket.append(best)
+        if isinstance(scheme, OneVsRest):
+            self.pocket = best_together(self.pocket, scheme, self.codes)
         model = self._model(np.column_stack([best.w for best in self.pocket]), kind)
         model.totals[1:] = [best.updates for best in self.pocket]
         return model

@@ -24,7 +24,7 @@ const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], [
   ["step", "One look forward"], ["next", "Next mistake"], ["last", "To the end"]];
 const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
 const FILES = [["html", "One offline page (HTML)"], ["csv", "Points (CSV)"], ["python", "Python script"], ["certificate", "Certificate"]];
-const LINES = [["line-now", "w now"], ["line-star", "w* and its margin"], ["line-before", "w before"], ["line-pocket", "fewest mistakes"]];
+const LINES = [["line-now", "w now"], ["line-star", "w* and its margin"], ["line-before", "w before"], ["line-pocket", "fewest found"]];
 const UNSEEDED = ["cyclic", "max_distance", "max_residual"];
 
 export class Frame {

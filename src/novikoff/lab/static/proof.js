@@ -58,7 +58,7 @@ function cardsFor({ pocket, question }, full) {
     caption: pocket ? pocket.sentence : "The pocket, the best rule of a run at random, is being computed …",
     values: errors, bound: errors.map(() => pocket?.bound ?? 0), forbidden: "below",
     more: pocket ? { pocket: stairs, least: [[0, pocket.bound], [last, pocket.bound]] } : {},
-    read: (t) => [`${errors[t]} now${pocket ? ` · pocket ${pocket.errors} · minimum ${pocket.bound}` : ""}`, null],
+    read: (t) => [`${errors[t]} now${pocket ? ` · pocket ${pocket.errors} · at least ${pocket.bound}` : ""}`, null],
   }];
 }
 
