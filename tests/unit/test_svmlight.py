@@ -158,8 +158,10 @@ class TestReadSvmlight:
         monkeypatch.setattr(pairs, "KERNEL_BYTES", large)
         with pytest.raises(DataError, match=r"line 2.*9007199254740993, which float64 cannot hold"):
             svm(b"1 1:1\n1 1:9007199254740993\n")
-        data = svm(b"1 1:9007199254740992 2:9007199254740993.0\n")
-        assert sparse(data) == [[2.0**53, 2.0**53]]
+        with pytest.raises(DataError, match=r"9007199254740993.0, which float64 cannot hold"):
+            svm(b"1 1:9007199254740993.0\n")
+        data = svm(b"1 1:9007199254740992 2:9007199254740993.5\n")  # decimals are rounded
+        assert sparse(data) == [[2.0**53, 2.0**53 + 2.0]]
 
     def test_comments_blank_lines_and_crlf(self) -> None:
         data = svm("# a comment\r\n+1 1:0.5 3:-2e1 # more\r\n\r\n-1\r\n1  2:3\t3:4")

@@ -49,11 +49,6 @@ class JsonRows(PairRows):
     def __init__(self, request: Request, features: FeatureColumns | None = None) -> None:
         super().__init__(request, features or FeatureColumns())
         recipe, options = request.recipe, request.options
-        if options.missing != "refuse":
-            raise DataError(
-                f"{self.source}: --missing is for tables; in JSON lines, null and keys that are "
-                "not there count as 0."
-            )
         self.notes.append("keys that are not there, and null, count as 0")
         self._drop = frozenset(options.drop if recipe is None else recipe.drop)
         self.label = None if recipe is None else recipe.label
