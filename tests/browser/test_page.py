@@ -130,7 +130,7 @@ def test_a_point_dragged_across(visit: Visit) -> None:
     assert contradiction(visit) < 1e-9
     pocket = nv.Pocket(random_state=0).fit(X, y)
     page.wait_for_selector("text=/errs? on at least/")
-    assert f"minimum {pocket.errors_lower_bound_}" in page.locator(".readout").last.inner_text()
+    assert f"at least {pocket.errors_lower_bound_}" in page.locator(".readout").last.inner_text()
     page.click("#undo")
     page.wait_for_selector(f"{SETTLED}[data-kind=separable]")
     assert visit.points() == before
