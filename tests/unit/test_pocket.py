@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from itertools import pairwise, product
@@ -28,8 +29,9 @@ from novikoff.core.pocket import (
 )
 from novikoff.core.problem import pose, products
 from novikoff.core.rows import Vector
+from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits
-from novikoff.geometry.fewest_mistakes import fewest_mistakes, rounded_down
+from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes, rounded_down
 from tests.cases import Signs, csr, planted
 from tests.oracle import margins, signed
 
@@ -399,21 +401,28 @@ def test_many_classes(multi_class: Literal["ovr", "ovo"]) -> None:
 
 
 def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
-    """Whatever the rules of the classes are for themselves, their argmax has to be good too."""
+    """Good rules whose scores have no common scale give way to cheap ones that have one."""
     rng = np.random.default_rng(4)
-    y = rng.integers(6, size=1500)
-    X = rng.normal(size=(6, 8))[y] * 0.9 + rng.normal(size=(1500, 8))
-    model: Any = nv.Pocket(random_state=0, max_updates=500).fit(X, y)
-    one_hot = np.where(y[:, None] == np.arange(6), 1.0, -1.0)
-    padded = np.column_stack([X, np.ones(len(X))])
-    fitted = padded @ np.linalg.lstsq(padded, one_hot, rcond=None)[0]
-    least_squares = int((fitted.argmax(axis=1) != y).sum())
-    assert (model.predict(X) != y).sum() <= 1.02 * least_squares
-    for rule, errors in enumerate(model.n_errors_):
-        scores = X @ model.coef_[rule] + model.intercept_[rule]
-        assert errors == (np.where(y == rule, 1, -1) * scores <= 0.0).sum()
-        assert model.errors_lower_bound_[rule] <= errors
-        assert model.history_[rule][-1, 1] == errors
+    y = rng.integers(4, size=800)
+    X = rng.normal(size=(4, 8))[y] * 0.9 + rng.normal(size=(800, 8))
+    found = []
+    for label in range(4):
+        problem = pose(X, np.where(y == label, 1, -1).astype(np.int8), True)
+        limits = Limits(updates=100)
+        sides = label, None
+        best = fewest_mistakes(problem, limits=limits, rng=rng, sides=sides, lower_bound=False)
+        found.append(replace(best, w=best.w * 10.0 ** (3 * label)))
+
+    def wrong(rules: list[Vector]) -> int:
+        scores = np.column_stack([X, np.ones(800)]) @ np.column_stack(rules)
+        return int((scores.argmax(axis=1) != y).sum())
+
+    together = best_together(found, OneVsRest(4), y)
+    cheap = min(wrong([rule.cheap[kind] for rule in found]) for kind in range(3))
+    assert wrong([rule.w for rule in together]) == cheap < wrong([rule.w for rule in found])
+    for rule in together:
+        s = products(rule.problem, rule.w)
+        assert rule.errors == (s <= 0.0).sum() == rule.history[-1][1]
 
 
 def test_a_seed_makes_a_fit() -> None:
