@@ -1,0 +1,1 @@
+"""Systems of linear inequalities: a point, or the few rows that contradict each other."""
