@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_help_and_version() -> None:
     [
         (["refit"], "No such command 'refit'"),
         (["fit"], "Missing argument 'DATA'"),
-        (["fit", "x.csv", "--colour", "red"], "No such option '--colour'"),
+        (["fit", "x.csv", "--colour", "red"], "No such option"),
         (["fit", "x.csv", "--holdout", "0.2", "--cv", "3"], "exclude each other"),
         (["fit", "x.csv", "--no-verdict", "--require", "separable"], "needs a verdict"),
         (["fit", "x.csv", "--average"], "needs --no-verdict"),
@@ -92,12 +93,15 @@ def test_no_color(files: Files, tmp_path: Path) -> None:
 def test_a_first_run_says_that_it_compiles(files: Files, tmp_path: Path) -> None:
     """Once, piped or not; the times in the report do not contain it."""
     words = ("fit", files.line, "--out", tmp_path, "--force", "--format", "json")
-    first, second = (script(*words, NUMBA_CACHE_DIR=str(tmp_path / "cache")) for _ in range(2))
+    started = time.perf_counter()
+    first = script(*words, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    seconds = time.perf_counter() - started
+    second = script(*words, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert (first.code, second.code) == (0, 0)
-    assert (first.said, second.said) == (COMPILING, "")
+    assert (first.said.count(COMPILING), second.said.count(COMPILING)) == (1, 0)
     run = first.json["perceptron"]
     assert isinstance(run, dict)
-    assert run["seconds"] < 0.5
+    assert run["seconds"] < seconds / 10
 
 
 # Run commands one after the other in one process, and tell which packages are there at the end.

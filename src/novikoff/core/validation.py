@@ -378,7 +378,7 @@ def _from_sparse(matrix: Any) -> sp.csr_array:
     order = np.lexsort((columns, rows))
     rows, columns, numbers = _without_duplicates(rows[order], columns[order], numbers[order])
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
-    kind = sp.get_index_dtype(maxval=max(len(numbers), d, n))
+    kind = np.int32 if max(len(numbers), d, n) < 2**31 else np.int64
     return _csr(numbers, columns.astype(kind), indptr.astype(kind), (n, d))
 
 
