@@ -349,8 +349,6 @@ def _malformed(what: str) -> ValueError:
 
 def _from_sparse(matrix: Any) -> sp.csr_array:
     """A sparse matrix in canonical CSR form; its arrays are checked before anything uses them."""
-    import scipy.sparse as sp
-
     if len(matrix.shape) != 2:
         raise ValueError(f"X has {len(matrix.shape)} dimension(s), but a table has two.")
     n, d = int(matrix.shape[0]), int(matrix.shape[1])
