@@ -45,7 +45,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import Passes, prove_signs
 from novikoff.geometry.recession import Fate, Fates, fates
-from novikoff.geometry.verdict_search import Finding, Progress, find
+from novikoff.geometry.verdict_search import Finding, IntervalProgress, find
 
 Goal: TypeAlias = Literal["margin", "kind"]
 
@@ -294,7 +294,7 @@ def separate(
     tol: float = 1e-8,
     goal: Goal = "margin",
     budget: float | None = None,
-    progress: Progress | None = None,
+    progress: IntervalProgress | None = None,
 ) -> Verdict:
     """Decide whether a hyperplane separates two classes, with proof (C1-C4).
 
@@ -354,7 +354,7 @@ def separate_classes(
     tol: float = 1e-8,
     goal: Goal = "margin",
     budget: float | None = None,
-    progress: Progress | None = None,
+    progress: IntervalProgress | None = None,
 ) -> dict[Hashable, Verdict]:
     """Decide for every class whether a hyperplane separates it from all others.
 
@@ -388,7 +388,7 @@ def decide(
     tol: float = 1e-8,
     goal: Goal | Literal["gap"] = "margin",
     limits: Limits | None = None,
-    progress: Progress | None = None,
+    progress: IntervalProgress | None = None,
     digest: MatrixDigest | None = None,
 ) -> Verdict:
     """Decide for rows that were checked before.

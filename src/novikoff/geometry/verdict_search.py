@@ -32,7 +32,7 @@ from novikoff.geometry.min_norm import (
 )
 from novikoff.geometry.passes import Least, OutOfTimeError, Passes, Sizes
 
-Progress = Callable[[Interval], None]
+IntervalProgress = Callable[[Interval], None]
 
 # The largest square system solved outright, in entries.
 _SMALL: Final = 1 << 21
@@ -57,7 +57,7 @@ class Finding:
 
 
 def find(
-    passes: Passes, goal: str, tol: float, limits: Limits, progress: Progress | None
+    passes: Passes, goal: str, tol: float, limits: Limits, progress: IntervalProgress | None
 ) -> Finding:
     """Find and prove the kind of a problem, and its margins as far as the goal asks.
 
@@ -77,7 +77,12 @@ def find(
 
 class _Search:
     def __init__(
-        self, passes: Passes, goal: str, tol: float, limits: Limits, progress: Progress | None
+        self,
+        passes: Passes,
+        goal: str,
+        tol: float,
+        limits: Limits,
+        progress: IntervalProgress | None,
     ) -> None:
         self.passes, self.goal, self.tol, self.limits = passes, goal, tol, limits
         self.progress = progress
