@@ -524,7 +524,7 @@ def _floats(proof: Certificate) -> tuple[Vector | None, float | None, bool]:
     """The weights of a proof as floats, the bias, and whether they are rounded."""
     if proof.w is None:
         return None, None, False
-    rounded = not all(abs(value) < 2**1000 and float(value) == value for value in proof.w)
+    rounded = any(v and not (abs(v) < 2**1000 and float(v) == v) for v in proof.w)
     w = exact.numbers(proof.w).near if rounded else np.array([float(value) for value in proof.w])
     return w[: proof.d], float(w[proof.d]) if proof.fit_intercept else 0.0, rounded
 
