@@ -9,7 +9,7 @@ from importlib import resources
 from novikoff.cli import fit, options
 from novikoff.core.orders import BY_NAME
 from novikoff.data.formats import FORMATS
-from novikoff.lab.export import JOBS
+from novikoff.lab.answers import ANSWERS
 from novikoff.lab.server import QUESTIONS
 
 LAB = resources.files("novikoff.lab")
@@ -27,4 +27,4 @@ def test_orders() -> None:
 
 def test_formats_and_questions() -> None:
     assert sorted(options._FORMATS) == sorted(FORMATS)
-    assert sorted(QUESTIONS) == sorted(JOBS)
+    assert sorted(QUESTIONS) == sorted(ANSWERS)

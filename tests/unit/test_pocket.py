@@ -18,19 +18,13 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 import novikoff as nv
 from novikoff.core import pocket
-from novikoff.core.pocket import (
-    Pocketed,
-    averaged_perceptron,
-    descend,
-    fill_pocket,
-    line_search,
-    logistic,
-    whitening,
-)
+from novikoff.core.pocket import Pocketed, averaged_perceptron, fill_pocket
 from novikoff.core.problem import pose, products
 from novikoff.core.rows import Vector
 from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits
+from novikoff.geometry import descent
+from novikoff.geometry.descent import descend, line_search, logistic, whitening
 from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes, rounded_down
 from tests.cases import Signs, csr, planted
 from tests.oracle import margins, signed
@@ -44,7 +38,7 @@ XOR = [0, 1, 1, 0]
 @pytest.fixture(autouse=True)
 def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search a hundred lines in vain, not a thousand: how good they are is for `golden`."""
-    monkeypatch.setattr(pocket, "_MAX_IDLE", 100)
+    monkeypatch.setattr(descent, "_MAX_IDLE", 100)
 
 
 def noisy(seed: int, n: int, d: int) -> tuple[Vector, Signs]:
@@ -477,8 +471,8 @@ def test_mistakes_are_counted_right_at_the_ends_of_float64(scale: float, refine:
 def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the middle of the descent, and before."""
     X, y = labelled(12, 100, 3)
-    for name in ("line_search", "draw"):
-        calls, inner = iter(range(20)), getattr(pocket, name)
+    for module, name in ((descent, "line_search"), (pocket, "draw")):
+        calls, inner = iter(range(20)), getattr(module, name)
 
         def heard(*arguments: object) -> object:
             if next(calls, None) is None:  # noqa: B023
@@ -487,7 +481,7 @@ def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatc
 
         model: Any = nv.Pocket(random_state=0)
         with monkeypatch.context() as patch:
-            patch.setattr(pocket, name, heard)
+            patch.setattr(module, name, heard)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(X, y)
         assert model.n_errors_ == wrong(model, X, y).sum()

@@ -28,7 +28,7 @@ ENTRIES_PER_CALL = 1 << 24
 Flags: TypeAlias = npt.NDArray[np.bool_]
 # Shows rows epoch[first:last] to the rules, or takes as many greedy steps; True once it is certain
 # that no mistake is left.
-Visit: TypeAlias = Callable[[Indices, int, int], bool]
+Advance: TypeAlias = Callable[[Indices, int, int], bool]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Run:
         plan: Plan,
         problem: Problem,
         weights: Vector | None,
-        visit: Visit,
+        visit: Advance,
         stride: int,
         *,
         signed: Callable[[int], Problem],

@@ -217,8 +217,12 @@ class LabelReader:
         self._known: dict[Hashable, Hashable] = {}
 
     @classmethod
-    def settled(cls, keys: Sequence[Hashable], *, written: bool = False) -> LabelReader:
-        """Decide by the first labels."""
+    def settled(
+        cls, keys: Sequence[Hashable], *, as_text: bool = False, written: bool = False
+    ) -> LabelReader:
+        """Decide by the first labels, unless all labels are text."""
+        if as_text:
+            return cls("texts")
         texts = [str(key) for key in keys] or ["text"]
         numeric = written and all(map(is_number, texts))
         labels = written_labels(texts) if numeric else text_labels(texts)

@@ -95,12 +95,18 @@ class Corral:
     A member (i, j) is the row i of the working set, or the sum of rows i and j where j is not
     negative: a vertex of the difference of two hulls. ``u`` are the coefficients, positive;
     ``most`` is how many there may be. Of the members to begin with, those with u ≤ 0 leave.
+    Vectors and b may be given by their coordinates in a ``frame`` of orthonormal columns.
     """
 
     def __init__(
-        self, b: Vector, most: int, working: WorkingSet, members: Sequence[tuple[int, int]] = ()
+        self,
+        b: Vector,
+        most: int,
+        working: WorkingSet,
+        members: Sequence[tuple[int, int]] = (),
+        frame: Vector | None = None,
     ) -> None:
-        self.b, self.most, self.working = b, min(most, len(b)), working
+        self.b, self.most, self.working, self._frame = b, min(most, len(b)), working, frame
         self.members: list[tuple[int, int]] = []
         self.u = np.empty(0)
         self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
@@ -170,6 +176,11 @@ class Corral:
         self._R[k - 1, k - 1] = 1.0
         del self.members[out]
         self.u = np.delete(self.u, out)
+
+    @property
+    def full_residual(self) -> Vector:
+        """The residual outside the frame."""
+        return self.residual if self._frame is None else self._frame @ self.residual
 
     @property
     def _basis(self) -> Vector:

@@ -22,27 +22,19 @@ from typing import TypeAlias
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from novikoff.core.pocket import (
-    Basis,
-    averaged_perceptron,
-    cost_of,
-    descend,
-    fill_pocket,
-    line_search,
-    logistic,
-    whitening,
-)
+from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import Problem, norms, products, scores
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.geometry.checker import Dependence, MatrixDigest
+from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.packing import Packing
 from novikoff.geometry.passes import Passes
 
-Progress: TypeAlias = Callable[[float, float], None]
+MistakesProgress: TypeAlias = Callable[[float, float], None]
 
 # Without limits: updates of the pocket, and entries of the rows in which contradictions are
 # searched for, each search counted anew.
@@ -99,7 +91,7 @@ def fewest_mistakes(
     rng: np.random.Generator,
     sides: tuple[Label, Label | None],
     digest: MatrixDigest | None = None,
-    progress: Progress | None = None,
+    progress: MistakesProgress | None = None,
 ) -> FewestMistakes:
     """Find a rule with few mistakes and prove how few there can be.
 
@@ -167,7 +159,7 @@ class _Search:
     start: Vector | None
     limits: Limits
     rng: np.random.Generator
-    progress: Progress | None
+    progress: MistakesProgress | None
     w: Vector = field(init=False)
     errors: float = math.inf
     bound: Fraction = Fraction(0)

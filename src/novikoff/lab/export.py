@@ -10,7 +10,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
@@ -22,7 +21,6 @@ from novikoff.lab.study import (
     answer,
     certificate,
     pocket,
-    voted,
 )
 
 STATIC = resources.files("novikoff.lab") / "static"
@@ -136,12 +134,3 @@ def _inside_script(value: object) -> str:
     """JSON that cannot end the script it stands in."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-# What the page may ask for, by name.
-JOBS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "run": lambda body: answer(Question.from_json(body)),
-    "pocket": lambda body: pocket(Question.from_json(body)),
-    "voted": lambda body: voted(Question.from_json(body.get("question")), body.get("box")),
-    "export": export,
-}

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.validation import check_labels, check_matrix, distinct_labels
-from novikoff.lab.export import JOBS, STATIC, joined
+from novikoff.lab.answers import ANSWERS
+from novikoff.lab.export import STATIC, joined
 from novikoff.lab.presets import presets
 from novikoff.lab.study import Question
 
@@ -75,7 +76,7 @@ def reply(message: dict[str, Any]) -> dict[str, Any]:
     {'number': 1, 'sentence': 'The points are a list.'}
     """
     try:
-        return {"number": message["number"], "good": JOBS[message["what"]](message["body"])}
+        return {"number": message["number"], "good": ANSWERS[message["what"]](message["body"])}
     except ValueError as error:
         return {"number": message["number"], "sentence": str(error)}
 

@@ -43,8 +43,8 @@ from novikoff.report.model_file import (
     run_state,
 )
 from novikoff.report.stream import (
+    NextStop,
     Progress,
-    Stop,
     StreamReader,
     StreamRun,
     begin,
@@ -428,7 +428,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
     )
 
 
-def _learn_file(reader: StreamReader, learner: Perceptron, stop: Stop) -> Generator[None]:
+def _learn_file(reader: StreamReader, learner: Perceptron, stop: NextStop) -> Generator[None]:
     with contextlib.closing(reader.go(stop)) as steps:
         try:
             for _ in steps:
@@ -440,7 +440,7 @@ def _learn_file(reader: StreamReader, learner: Perceptron, stop: Stop) -> Genera
 
 
 def _learn_pairs(
-    source: object, learner: Perceptron, run: StreamRun, stop: Stop
+    source: object, learner: Perceptron, run: StreamRun, stop: NextStop
 ) -> Generator[None]:
     parts = source if isinstance(source, tuple) else (source,)
     if any(isinstance(x, np.ndarray) or sp.issparse(x) or hasattr(x, "columns") for x in parts):

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Labels: TypeAlias = npt.NDArray[np.generic]
 # Called with the step that begins, and the interval for the margin once there is one.
-Progress: TypeAlias = "Callable[[str, Interval | None], None]"
+StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
 # Makes a context in which kernels are loaded and compiled.
 Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
@@ -113,7 +113,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Run:
+class PerceptronRun:
     """The perceptron's run; ``returned`` is False if its rule fails on the features as given."""
 
     clean: bool
@@ -129,7 +129,7 @@ def study(
     X: object,
     y: object,
     options: Options = _DEFAULT,
-    progress: Progress | None = None,
+    progress: StudyProgress | None = None,
     *,
     columns: Columns | None = None,
     loading: Loading = contextlib.nullcontext,
@@ -161,7 +161,7 @@ class Study:
     classes: list[Label]  # the labels of the model
     codes: Indices  # the class of each row
     cases: list[Case]  # one for two classes, else one for each; empty without a verdict
-    run: Run | None = None  # the perceptron from zero; None where no rule is perfect
+    run: PerceptronRun | None = None  # the perceptron from zero; None where no rule is perfect
     model: LinearModel  # the best rule found, for the features as given
     rule: str  # "perceptron", "average", "largest margin" or "fewest mistakes"
     pocket: list[FewestMistakes]  # how each rule of a model of fewest mistakes came about
@@ -192,7 +192,7 @@ class Study:
         self._digest: MatrixDigest | None = None
         self.cases, self.pocket, self.duplicates = [], [], []
         self._clock = Clock(options.budget)
-        self._tell: Progress = lambda step, interval: None
+        self._tell: StudyProgress = lambda step, interval: None
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:
@@ -353,7 +353,7 @@ class Study:
         own = self._given_codes == self._given.index(positive)
         return problem.resigned(np.where(own, 1, -1).astype(np.int8))
 
-    def _run_perceptron(self, loading: Loading) -> tuple[LinearModel, Run]:
+    def _run_perceptron(self, loading: Loading) -> tuple[LinearModel, PerceptronRun]:
         """The perceptron from zero weights, its rule for the features as given."""
         options, scaling = self.options, None
         self._tell("loading", None)
@@ -386,7 +386,7 @@ class Study:
             model = scaling.back_model(model)
         clean = bool(trained.converged)
         returned = not self.cases or not clean or self._separates(model.W)
-        self.run = Run(
+        self.run = PerceptronRun(
             clean, model.n_mistakes, int(trained.epochs), seconds, options.scale, returned,
             next(filter(None, trained.periods), None),
         )  # fmt: skip

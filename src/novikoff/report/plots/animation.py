@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.boundary import View, draw_rows, draw_sides, frame
+from novikoff.report.plots.boundary import PlaneView, draw_rows, draw_sides, frame
 from novikoff.report.plots.margins import LinearClassifier, Side
 from novikoff.report.plots.run import ProofDisplay, TracedRun, draw_panel, traced_run
 
@@ -138,10 +138,10 @@ class Film:
         if self.proof is not None:
             self._show_proof(self.proof, t)
 
-    def _view(self, w: Vector) -> View:
+    def _view(self, w: Vector) -> PlaneView:
         norm = math.hypot(w[0], w[1]) or 1.0
         labels = (self.rule.feature(0), self.rule.feature(1))
-        return View(self.points, w[:2] / norm, float(w[2]) / norm, labels)
+        return PlaneView(self.points, w[:2] / norm, float(w[2]) / norm, labels)
 
     def _title(self, t: int, clean: bool) -> str:
         """What happened, in the theorem's letters."""

@@ -26,7 +26,7 @@ _SHAPES = 1.4, 1.9  # width by height, where one unit is as long on both axes
 Box: TypeAlias = "tuple[Vector, Vector]"  # the lower left corner and the upper right
 
 
-class View(NamedTuple):
+class PlaneView(NamedTuple):
     """Rows as points of a plane, in which the distance f/‖w‖ is ⟨normal, p⟩ + offset."""
 
     points: Vector
@@ -63,7 +63,7 @@ class BoundaryDisplay(style.Display):
     ([1, 2, 3], 0.353553)
     """
 
-    view: View
+    view: PlaneView
     rows: Indices
     signs: npt.NDArray[np.int8]
     distances: Vector
@@ -124,7 +124,7 @@ class BoundaryDisplay(style.Display):
 
 def draw_rows(
     ax: Axes,
-    view: View,
+    view: PlaneView,
     signs: npt.NDArray[np.int8],
     sides: tuple[str, str],
     mistakes: npt.NDArray[np.bool_],
@@ -156,7 +156,7 @@ def draw_rows(
     marks(np.intersect1d(rows, drawn), name, zorder=4, **ring)
 
 
-def draw_sides(ax: Axes, view: View, box: Box, margin: float | None) -> str:
+def draw_sides(ax: Axes, view: PlaneView, box: Box, margin: float | None) -> str:
     """Both half-planes, the line between them with w, those at ± margin; if none, why."""
     low, high = box
     normal, offset = view.normal, view.offset
@@ -189,7 +189,7 @@ def draw_sides(ax: Axes, view: View, box: Box, margin: float | None) -> str:
     return ""
 
 
-def _draw_arrow(ax: Axes, view: View, box: Box) -> None:
+def _draw_arrow(ax: Axes, view: PlaneView, box: Box) -> None:
     """The direction of w, from the point of the boundary that is nearest to the centre."""
     low, high = box
     unit, centre = view.normal / math.hypot(*view.normal), (low + high) / 2
@@ -203,7 +203,7 @@ def _draw_arrow(ax: Axes, view: View, box: Box) -> None:
     ax.text(x, y, "w", ha="center", va="center", bbox=halo, zorder=5, clip_on=True)
 
 
-def frame(ax: Axes, view: View, drawn: Indices) -> Box:
+def frame(ax: Axes, view: PlaneView, drawn: Indices) -> Box:
     """Set the limits; one unit is as long on both axes if the rows allow it. The corners."""
     low, high = _box(view, drawn)
     size = high - low
@@ -239,24 +239,24 @@ def _view(
     plane: tuple[Hashable, Hashable] | None,
     drawn: Indices,
     rng: np.random.Generator,
-) -> View:
+) -> PlaneView:
     if len(rule.w) == 1:
         if plane is not None:
             raise ValueError("There is one feature only: leave out plane.")
         jitter = rule.signs * rng.uniform(0.15, 1.0, len(rule.signs))
         points = np.column_stack([_column(rule.X, 0), jitter])
         labels = (rule.feature(0), "jitter within each class (no meaning)")
-        return View(points, np.array([np.sign(rule.w[0]), 0.0]), rule.b / rule.norm, labels)
+        return PlaneView(points, np.array([np.sign(rule.w[0]), 0.0]), rule.b / rule.norm, labels)
     mean = np.asarray(rule.X.mean(axis=0), dtype=np.float64).ravel()
     if plane is not None or len(rule.w) == 2:
         return _section(rule, (0, 1) if plane is None else plane, mean)
     v = principal_direction(rule.X[drawn], rule.w)
     points = np.column_stack([rule.signs * rule.margins, rule.X @ v - mean @ v])
     labels = ("signed distance to the hyperplane", "first principal direction orthogonal to w")
-    return View(points, np.array([1.0, 0.0]), 0.0, labels)
+    return PlaneView(points, np.array([1.0, 0.0]), 0.0, labels)
 
 
-def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> View:
+def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> PlaneView:
     """The plane of two features, the others held at their means."""
     pair = isinstance(plane, tuple | list) and len(plane) == 2
     i, j = [_column_number(rule, feature) for feature in plane] if pair else (0, 0)
@@ -270,7 +270,7 @@ def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> View
     points = np.column_stack([_column(rule.X, i), _column(rule.X, j)])
     offset = (rule.b + float(rule.w[others] @ mean[others])) / rule.norm
     labels = (rule.feature(i), rule.feature(j))
-    return View(points, rule.w[[i, j]] / rule.norm, offset, labels, held)
+    return PlaneView(points, rule.w[[i, j]] / rule.norm, offset, labels, held)
 
 
 def _column_number(rule: Rule, feature: Hashable) -> int:
@@ -310,7 +310,7 @@ def principal_direction(X: Floats | sp.csr_array, beside: Vector) -> Vector:
     return np.asarray(v * np.sign(v[np.argmax(np.abs(v))]))
 
 
-def _box(view: View, drawn: Indices) -> Box:
+def _box(view: PlaneView, drawn: Indices) -> Box:
     """The corners of the picture: the rows drawn, and the boundary, if it is not too far."""
     points = view.points[drawn]
     low, high = _padded(points.min(axis=0), points.max(axis=0))

@@ -305,15 +305,9 @@ class PocketDisplay(style.Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: LinearClassifier,
-        X: npt.ArrayLike | SparseMatrix | None = None,
-        y: npt.ArrayLike | None = None,
-        *,
-        rule: Side | None = None,
-        ax: Axes | None = None,
+        cls, estimator: LinearClassifier, *, rule: Side | None = None, ax: Axes | None = None
     ) -> Self:
-        """Draw the history of a fitted `novikoff.Pocket`; X and y are not needed."""
+        """Draw the history of a fitted `novikoff.Pocket`."""
         if not hasattr(estimator, "history_"):
             name = type(estimator).__name__
             raise ValueError(f"A {name} has no history_ to draw: give a fitted novikoff.Pocket.")
