@@ -7,13 +7,15 @@ drift from its source.
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import json
 import re
 from collections.abc import Callable
-from importlib import resources
 from typing import Any
 
+from novikoff.lab.presets import STATIC
 from novikoff.lab.study import (
     MAX_EPOCHS,
     MAX_UPDATES,
@@ -22,10 +24,10 @@ from novikoff.lab.study import (
     answer,
     certificate,
     pocket,
+    record,
     voted,
 )
 
-STATIC = resources.files("novikoff.lab") / "static"
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob: data:"
@@ -48,44 +50,35 @@ def export(body: dict[str, Any]) -> dict[str, str]:
 
 def page(asked: dict[str, Any], view: object = None) -> str:
     """One HTML file with the recorded run: it scrubs offline, without the library."""
-    question = Question.from_json(asked)
-    told = answer(question)
-    hopeless = told["kind"] not in ("separable", "empty")
-    record = {
+    recorded = {
         "question": asked,
-        "answer": told,
-        "pocket": pocket(question) if hopeless else None,
         "view": view if isinstance(view, dict) else {},
+        **record(Question.from_json(asked)),
     }
-    text = (STATIC / "index.html").read_text(encoding="utf-8")
-    style = (STATIC / "lab.css").read_text(encoding="utf-8")
-    start = f"{joined('app.js')}\nstartRecorded({_inside_script(record)});\n"
-    head = f'<meta http-equiv="Content-Security-Policy" content="{html.escape(_POLICY)}">\n'
-    text = text.replace("<head>\n", f"<head>\n{head}")
-    text = text.replace(
-        '<link rel="stylesheet" href="/static/lab.css">', f"<style>\n{style}</style>"
-    )
-    return text.replace(
-        '<script type="module" src="/static/main.js"></script>',
-        f'<script type="module">\n{start}</script>',
-    )
+    start = f"{joined('app.js')}\nstartRecorded({_inside_script(recorded)});\n"
+    text = _static("index.html")
+    for mark, more in (
+        ("<head>\n", f'<head>\n<meta http-equiv="Content-Security-Policy" '
+         f'content="{html.escape(_POLICY)}">\n'),
+        ('<link rel="stylesheet" href="/static/lab.css">', f"<style>\n{_static('lab.css')}</style>"),
+        ('<script type="module" src="/static/main.js">', f'<script type="module">\n{start}'),
+    ):  # fmt: skip
+        text = text.replace(mark, more)
+    return text
 
 
 def joined(name: str) -> str:
     """A module and all that it imports as one script, each before those that import it."""
     order: list[str] = []
 
-    def visit(module: str) -> str:
-        text = (STATIC / module).read_text(encoding="utf-8")
-        for imported in _IMPORT.findall(text):
+    def visit(module: str) -> None:
+        for imported in _IMPORT.findall(_static(module)):
             if imported not in order:
                 visit(imported)
-        if module not in order:
-            order.append(module)
-        return text
+        order.append(module)
 
     visit(name)
-    texts = [_IMPORT.sub("", (STATIC / module).read_text(encoding="utf-8")) for module in order]
+    texts = [_IMPORT.sub("", _static(module)) for module in order]
     return re.sub(r"^export ", "", "\n".join(texts), flags=re.MULTILINE)
 
 
@@ -128,8 +121,13 @@ if verdict.kind != "separable":
 
 def table(question: Question) -> str:
     """The points as CSV, for ``novikoff fit``."""
-    lines = [f"{x1!r},{x2!r},{label}" for x1, x2, label in question.points]
-    return "\n".join(["x1,x2,label", *lines]) + "\n"
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([[*question.names, "label"], *question.points])
+    return text.getvalue()
+
+
+def _static(name: str) -> str:
+    return (STATIC / name).read_text(encoding="utf-8")
 
 
 def _inside_script(value: object) -> str:

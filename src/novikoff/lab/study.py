@@ -8,8 +8,8 @@ theory: the page draws what it is told and computes nothing of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -19,11 +19,12 @@ from novikoff.core.counts import Trace
 from novikoff.core.orders import BY_NAME, first_visits, named
 from novikoff.core.pocket import load_kernel
 from novikoff.core.problem import Problem, pose, products, scores
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Floats, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.updates import Update, aggressive, perceptron
+from novikoff.core.validation import Labels, distinct_labels, plain_label, signs_of
 from novikoff.core.voting import votes_of
 from novikoff.geometry.fewest_mistakes import fewest_mistakes
 from novikoff.geometry.margin import margin_of
@@ -31,6 +32,7 @@ from novikoff.geometry.separability import Verdict, decide
 from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_POINTS, MAX_UPDATES, MAX_VISITS, MAX_NUMBER = 300, 300, 2000, 1e6
+MAX_NAME = 40
 MAX_EPOCHS = 2000  # of a random order, most of whose epochs may be without a mistake
 SECONDS = 5.0  # after which a verdict is undecided, and the pocket done
 RULES = ("perceptron", "aggressive")
@@ -56,6 +58,7 @@ class Question:
     threshold: float = 0.0  # δ
     start: tuple[float, float, float] | None = None  # w₀
     mine: tuple[float, float, float] | None = None  # a w* of the learner's own
+    names: tuple[str, str] = ("x₁", "x₂")  # of the two features
 
     @classmethod
     def from_json(cls, asked: object) -> Question:
@@ -69,31 +72,36 @@ class Question:
         novikoff.lab.study.QuestionError: The order is one of cyclic, fixed, permuted, blocks, \
 random, max_distance, max_residual, not 'sorted'.
         """
-        given = asked if isinstance(asked, Mapping) else {}
-        points = _list(given.get("points"), "The points are a list.")
-        order, rule = given.get("order", "cyclic"), given.get("rule", "perceptron")
-        seed, bias = given.get("seed", 0), given.get("bias", True)
-        step = _number("The step μ", given.get("step", 1.0))
-        threshold = _number("The threshold δ", given.get("threshold", 0.0))
-        unknown = sorted(set(map(str, given)) - set(cls.__dataclass_fields__))
+        plain = {field.name: field.default for field in fields(cls)}
+        given: Json = plain | (dict(asked) if isinstance(asked, Mapping) else {})
+        points, names = given["points"], given["names"]
+        order, rule, seed = given["order"], given["rule"], given["seed"]
+        step = _number("The step μ", given["step"])
+        threshold = _number("The threshold δ", given["threshold"])
+        unknown = sorted(set(map(str, given)) - set(plain))
         for good, sentence in (
             (not unknown, f"A question has no field {', '.join(unknown)[:80]!r}."),
-            (len(points) <= MAX_POINTS, f"There are {len(points)} points; the lab takes at most "
-             f"{MAX_POINTS}. novikoff fit takes files of any size."),
+            (isinstance(points, list), "The points are a list."),
+            (isinstance(points, list) and len(points) <= MAX_POINTS, "The lab takes at most "
+             f"{MAX_POINTS} points. novikoff fit takes files of any size."),
             (isinstance(order, str) and order in BY_NAME,
              f"The order is one of {', '.join(BY_NAME)}, not {str(order)[:40]!r}."),
             (rule in RULES, f"The rule is one of {', '.join(RULES)}, not {str(rule)[:40]!r}."),
             (type(seed) is int and 0 <= seed < 2**31, "The seed is a whole number, 0 or more."),
-            (isinstance(bias, bool), "The bias is true or false."),
+            (isinstance(given["bias"], bool), "The bias is true or false."),
             (step > 0.0, "The step μ is positive."),
             (threshold >= 0.0, "The threshold δ is not negative."),
+            (isinstance(names, list | tuple) and [*map(type, names)] == [str, str]
+             and max(map(len, names)) <= MAX_NAME, f"The names are two texts of at most {MAX_NAME} "
+             "characters."),
         ):  # fmt: skip
             if not good:
                 raise QuestionError(sentence)
         return cls(
             points=tuple(_point(row, point) for row, point in enumerate(points, 1)),
-            order=str(order), seed=seed, bias=bias, rule=str(rule), step=step, threshold=threshold,
-            start=_weights("w₀", given.get("start")), mine=_weights("Your w*", given.get("mine")),
+            order=order, seed=seed, bias=given["bias"], rule=rule, step=step, threshold=threshold,
+            start=_weights("w₀", given["start"]), mine=_weights("Your w*", given["mine"]),
+            names=(names[0], names[1]),
         )  # fmt: skip
 
     def problem(self) -> Problem:
@@ -109,12 +117,7 @@ random, max_distance, max_residual, not 'sorted'.
 
     def order_seed(self) -> int:
         """The seed of the order that an estimator with ``random_state=seed`` draws."""
-        first = np.random.RandomState(self.seed)  # as scikit-learn begins
-        return int(first.randint(np.iinfo(np.int32).max))
-
-    def rng(self) -> np.random.Generator:
-        """The generator that such an estimator draws its order from."""
-        return np.random.default_rng(self.order_seed())
+        return int(np.random.RandomState(self.seed).randint(np.iinfo(np.int32).max))
 
     def vector(self, name: str) -> Vector | None:
         """w₀ or the learner's w*, without a bias where there is none."""
@@ -123,6 +126,24 @@ random, max_distance, max_residual, not 'sorted'.
             return None
         w = np.array(given) * (1.0, 1.0, float(self.bias))
         return w if w.any() else None
+
+
+def points_of(X: Floats | SparseMatrix, labels: Labels, positive: Hashable = None) -> list[Any]:
+    """Two features and two classes as points; a positive class may have several others against it.
+
+    Examples
+    --------
+    >>> points_of(np.array([[0.0, 1.0], [2.0, 3.0]]), np.array(["no", "yes"]))
+    [[0.0, 1.0, -1], [2.0, 3.0, 1]]
+    """
+    kinds = distinct_labels(labels)
+    if X.shape != (len(labels), 2) or (len(kinds) > 2 and positive is None):
+        raise QuestionError(
+            f"The lab draws two features and two classes, not {X.shape[1]} and {len(kinds)}."
+        )
+    signs = signs_of(labels, plain_label(kinds[-1] if positive is None else positive), None)
+    rows = (X if isinstance(X, np.ndarray) else X.toarray()).tolist()
+    return [[x1, x2, sign] for (x1, x2), sign in zip(rows, signs.tolist(), strict=True)]
 
 
 def answer(question: Question) -> Json:
@@ -160,12 +181,12 @@ def pocket(question: Question) -> Json:
     load_kernel(problem)
     found = fewest_mistakes(
         problem, limits=Limits(updates=1000, seconds=SECONDS),
-        rng=question.rng(), sides=SIDES,
+        rng=np.random.default_rng(question.order_seed()), sides=SIDES,
     )  # fmt: skip
     wrong = np.flatnonzero(~(products(problem, found.w) > 0.0))
     errors, bound = int(found.errors), math.ceil(found.bound)
-    so = "and one that errs on" if found.optimal else "while the best found errs on"
-    sentence = f"Every line errs on at least {_rows(bound)}, proved, {so} {errors} (dashed violet)."
+    sentence = f"Every line errs on at least {_rows(bound)}, proved. The dashed violet one errs on "
+    sentence += f"{errors}: no line is better." if found.optimal else f"{errors}, the fewest found."
     return {
         "w": found.w.tolist(),
         "errors": errors,
@@ -174,6 +195,15 @@ def pocket(question: Question) -> Json:
         "wrong": wrong.tolist(),
         "history": [[int(t), int(cost)] for t, cost in found.history],
         "sentence": sentence,
+    }
+
+
+def record(question: Question) -> Json:
+    """The answer and, where there is no line, the pocket: all that a recorded page shows."""
+    told = answer(question)
+    return {
+        "answer": told,
+        "pocket": None if told["kind"] in ("separable", "empty") else pocket(question),
     }
 
 
@@ -251,11 +281,10 @@ def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[
 
 def _visits(question: Question, problem: Problem, ran: Run, trace: Trace, margins: Vector) -> Json:
     """Which rows were looked at, and ⟨a_i, w⟩ of each at that moment; None if there are many."""
-    if ran.visited > MAX_VISITS:
-        return {"visits": None}
-    order = named(question.order)
-    rows = first_visits(order, problem, question.rng(), ran.visited)
-    if rows is None or len(rows) != ran.visited:
+    rng = np.random.default_rng(question.order_seed())
+    looks = min(ran.visited, MAX_VISITS + 1)
+    rows = first_visits(named(question.order), problem, rng, looks)
+    if rows is None or len(rows) != ran.visited or ran.visited > MAX_VISITS:
         return {"visits": None}
     t = np.searchsorted(trace.step, np.arange(ran.visited), side="left")
     return {"visits": rows.tolist(), "visit_margin": _rounded(margins[rows, t])}
@@ -270,23 +299,19 @@ def _reference(question: Question, problem: Problem, verdict: Verdict) -> Json |
         w, margin = np.array(best), verdict.margin.lo
     else:
         return None
-    bound = None
-    if margin > 0.0 and question.rule == "perceptron":
-        start, mu = question.vector("start"), question.step
-        w0 = np.zeros(3) if start is None else start
-        most = general_bound(problem.radius, margin, w, w0 / mu, question.threshold / mu)
+    start, delta, mu = question.vector("start"), question.threshold, question.step
+    if margin <= 0.0 or question.rule != "perceptron":
+        bound = None
+    elif mine is None and start is None and delta == 0.0:
+        bound = verdict.mistake_bound  # proved to the last bit
+    else:
+        w0 = np.zeros(3) if start is None else start / mu
+        most = general_bound(problem.radius, margin, w, w0, delta / mu)
         bound = math.floor(most) if math.isfinite(most) else None
-    if mine is None and question == _plain(question):
-        bound = verdict.mistake_bound  # the same, proved to the last bit
     wrong = np.flatnonzero(~(products(problem, w) > 0.0)).tolist()
     return {
         "w": w.tolist(), "margin": margin, "bound": bound, "mine": mine is not None, "wrong": wrong
     }  # fmt: skip
-
-
-def _plain(question: Question) -> Question:
-    """The same data and order by the perceptron from zero."""
-    return Question(question.points, question.order, question.seed, question.bias)
 
 
 def _contradiction(problem: Problem, verdict: Verdict) -> Json:
@@ -359,12 +384,6 @@ def _rounded(values: Vector) -> Any:
     return np.reshape(flat, np.shape(values)).tolist()
 
 
-def _list(value: object, sentence: str, length: int | None = None) -> list[Any]:
-    if not isinstance(value, list) or length not in (None, len(value)):
-        raise QuestionError(sentence)
-    return value
-
-
 def _number(name: str, value: object) -> float:
     good = isinstance(value, int | float) and not isinstance(value, bool)
     if not good or not abs(value) <= MAX_NUMBER:  # type: ignore[arg-type]  # NaN is not
@@ -373,17 +392,16 @@ def _number(name: str, value: object) -> float:
 
 
 def _point(row: int, point: object) -> tuple[float, float, int]:
-    sentence = f"Point {row} is not x₁, x₂ and a label +1 or −1."
-    *x, label = _list(point, sentence, 3)
-    if type(label) is not int or label not in (1, -1):
-        raise QuestionError(sentence)
-    x1, x2 = (_number(f"Point {row}: a coordinate", value) for value in x)
-    return x1, x2, label
+    if not isinstance(point, list) or len(point) != 3 or point[2] not in (1, -1):
+        raise QuestionError(f"Point {row} is not x₁, x₂ and a label +1 or −1.")
+    x1, x2 = (_number(f"Point {row}: a coordinate", value) for value in point[:2])
+    return x1, x2, int(point[2])
 
 
 def _weights(name: str, given: object) -> tuple[float, float, float] | None:
     if given is None:
         return None
-    three = _list(given, f"{name} is three numbers.", 3)
-    w1, w2, b = (_number(name, value) for value in three)
+    if not isinstance(given, list) or len(given) != 3:
+        raise QuestionError(f"{name} is three numbers.")
+    w1, w2, b = (_number(name, value) for value in given)
     return w1, w2, b

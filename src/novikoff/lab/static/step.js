@@ -1,6 +1,6 @@
 /** This step in numbers: the sum w + a, component by component and as arrows; mistakes of the bound. */
 
-import { canvas, degrees, h, refill, s, say } from "./dom.js";
+import { canvas, h, refill, s, say } from "./dom.js";
 import { momentOf, sayRow, signedRow } from "./moments.js";
 import { arrow, fitting } from "./shapes.js";
 
@@ -27,7 +27,7 @@ export class Step {
       return;
     }
     const { run } = full;
-    const { t, row, acted, margin } = momentOf(run, this.lab.moment);
+    const { t, row, acted } = momentOf(run, this.lab.moment);
     this.drawBudget(t);
     const after = run.weights[t];
     const before = acted ? run.weights[t - 1] : after;
@@ -41,18 +41,9 @@ export class Step {
         h("thead", {}, h("tr", {}, h("td", {}), ...["w₁", "w₂", "bias"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...lines.map(([name, vector]) => h("tr", {}, h("th", { scope: "row" }, String(name)),
           .../** @type {number[]} */ (vector).map((value) => h("td", { "data-value": value }, say(value, 3))))))),
-      h("p", {}, row === null ? "Nothing has been looked at yet." :
-        acted ? `${capital(sayRow(question, row))} ${margin > 0 ? "is added all the same" : "was a mistake: it is added"}.${this.angle(t)}` :
-        `${capital(sayRow(question, row))} is right: w stays.`));
+      h("p", {}, row === null ? "Nothing has been looked at yet." : `a = y·(x₁, x₂${question.bias ? ", 1" : ""}) of ${sayRow(question, row)}`));
     this.title.textContent = acted ? `Update ${t} in numbers` : "This step in numbers";
     this.drawSum(before, after, acted);
-  }
-
-  /** @param {number} t */
-  angle(t) {
-    const cosine = this.lab.full?.run.cosine;
-    if (!cosine) return "";
-    return t > 1 ? ` ∠(w*, w): ${degrees(cosine[t - 1])} → ${degrees(cosine[t])}` : ` ∠(w*, w) = ${degrees(cosine[t])}`;
   }
 
   /** Mistakes made, of those that the theorem allows. @param {number} t */
@@ -83,6 +74,3 @@ export class Step {
       named(o, c, acted ? "w + a" : "w", "arrow"), s("circle", { class: "origin", cx: o[0], cy: o[1], r: 3 }));
   }
 }
-
-/** @param {string} text */
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -14,6 +14,7 @@ interface Question {
   threshold: number;
   start: Vec3 | null;
   mine: Vec3 | null;
+  names: [string, string];
 }
 
 interface Run {
@@ -141,5 +142,6 @@ interface Card {
   /** The side of the bound on which no value may be. */
   forbidden: "above" | "below";
   more?: Record<string, Spot[]>;
-  read(t: number): [string, boolean | null];
+  /** The readout, and whether it holds, where it is not just the inequality. */
+  read?(t: number): [string, boolean | null] | null;
 }
