@@ -93,8 +93,9 @@ def _points(
         ),
         (
             len(kinds) > 2 and positive is None,
-            f"{data} has {len(kinds)} classes; the page takes two. --positive {shlex.quote(str(kinds[0]))} draws "
-            f"this class against all others; there are {', '.join(map(str, kinds[:10]))}.",
+            f"{data} has {len(kinds)} classes; the page takes two. "
+            f"--positive {shlex.quote(str(kinds[0]))} draws this class against all others; "
+            f"there are {', '.join(map(str, kinds[:10]))}.",
         ),
     )
     names = features or tuple(found.names[:2])

@@ -20,7 +20,6 @@ from novikoff.lab.study import (
     MAX_EPOCHS,
     MAX_UPDATES,
     Question,
-    QuestionError,
     answer,
     certificate,
     pocket,
@@ -45,7 +44,7 @@ def export(body: dict[str, Any]) -> dict[str, str]:
         return {"name": "novikoff-lab.csv", "text": table(question)}
     if form == "certificate":
         return {"name": "novikoff-lab.cert.json", "text": certificate(question)}
-    raise QuestionError("A form is html, python, csv or certificate.")
+    raise ValueError("A form is html, python, csv or certificate.")
 
 
 def page(asked: dict[str, Any], view: object = None) -> str:
@@ -60,7 +59,7 @@ def page(asked: dict[str, Any], view: object = None) -> str:
     for mark, more in (
         ("<head>\n", f'<head>\n<meta http-equiv="Content-Security-Policy" '
          f'content="{html.escape(_POLICY)}">\n'),
-        ('<link rel="stylesheet" href="/static/lab.css">', f"<style>\n{_static('lab.css')}</style>"),
+        ('<link rel="stylesheet" href="/static/lab.css">', f"<style>{_static('lab.css')}</style>"),
         ('<script type="module" src="/static/main.js">', f'<script type="module">\n{start}'),
     ):  # fmt: skip
         text = text.replace(mark, more)
@@ -85,17 +84,15 @@ def joined(name: str) -> str:
 def script(question: Question) -> str:
     """A Python script that repeats the study with the library."""
     if len({label for _, _, label in question.points}) < 2:
-        raise QuestionError("A script needs points of both classes.")
+        raise ValueError("A script needs points of both classes.")
     rows = "".join(f"    ({x1!r}, {x2!r}, {label:+d}),\n" for x1, x2, label in question.points)
     options = f"order={question.order!r}, fit_intercept={question.bias}, step={question.step!r}"
     margin = 1e300 if question.rule == "aggressive" else question.threshold  # no row is beyond it
     if margin:
         options += f", margin={margin!r}"
     options += f", random_state={question.seed}, max_epochs={MAX_EPOCHS}, max_updates={MAX_UPDATES}"
-    start, given = "", question.vector("start")
-    if given is not None:
-        w1, w2, b = given.tolist()
-        start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]"
+    w1, w2, b = question.vector(question.start).tolist()
+    start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]" if w1 or w2 or b else ""
     return f'''"""What the lab showed, by the library."""
 
 import numpy as np

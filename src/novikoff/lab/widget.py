@@ -49,7 +49,10 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
     anywidget.AnyWidget
         The page; it needs ``pip install 'novikoff[widget]'``.
     """
-    anywidget, traitlets = import_module("anywidget"), import_module("traitlets")
+    try:
+        anywidget, traitlets = import_module("anywidget"), import_module("traitlets")
+    except ModuleNotFoundError as missing:
+        raise ImportError(f"nv.lab needs {missing.name}: pip install 'novikoff[widget]'.") from None
     question = presets()["two_clouds"]["question"] | options
     if X is not None:
         matrix, labels = check_matrix(X), check_labels(y)

@@ -19,6 +19,7 @@ export class LabPage {
   constructor(root, host) {
     this.host = host;
     this.live = host.live;
+    this.linked = host.live && !root.classList.contains("embedded"); // a notebook's address is its own
     this.question = whole({ points: [] });
     this.answer = /** @type {Answer | null} */ (null);
     this.pocket = /** @type {Pocket | null} */ (null);
@@ -31,7 +32,7 @@ export class LabPage {
     this.show = { average: false, voted: false };
     this.lesson = "";
     this.trouble = "";
-    this.past = /** @type {string[]} */ ([]);
+    this.past = /** @type {{question: Question, view: Plane["view"]}[]} */ ([]);
     this.player = 0;
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
     this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
@@ -64,6 +65,7 @@ export class LabPage {
    * @param {Preset["question"]} question @param {number} [moment] */
   async open(question, moment) {
     const answer = await this.host.ask("run", question);
+    if (this.answer) this.remember();
     this.lesson = "";
     this.begin(whole(question), { answer, pocket: null }, moment);
   }
@@ -77,13 +79,14 @@ export class LabPage {
   }
 
   remember() {
-    this.past.push(JSON.stringify(this.question));
+    this.past.push(structuredClone({ question: this.question, view: this.plane.view }));
   }
 
   undo() {
     const before = this.past.pop();
     if (!before) return;
-    this.question = JSON.parse(before);
+    this.question = before.question;
+    this.plane.view = before.view;
     this.selected = Math.min(this.selected, this.question.points.length - 1);
     this.lesson = "";
     this.ask();
@@ -206,14 +209,12 @@ export class LabPage {
   }
 
   writeLink() {
-    if (this.live && location.protocol.startsWith("http")) history.replaceState(null, "", `${location.pathname}${location.search}#${toLink(this.question, this.moment)}`);
+    if (this.linked) history.replaceState(null, "", `${location.pathname}${location.search}#${toLink(this.question, this.moment)}`);
   }
 
   /** @param {string} text */
   async paste(text) {
-    const before = JSON.stringify(this.question);
     await this.open({ ...this.question, ...fromTable(text), mine: null });
-    this.past.push(before);
   }
 }
 

@@ -87,7 +87,7 @@ export class Frame {
     refill(controls[3], this.play);
     refill(this.root,
       h("header", { class: "top" }, h("h1", {}, "novikoff lab"), h("div", { class: "says" }, this.verdict, h("p", { class: "lesson" }, this.lesson, this.status)),
-        h("div", { class: "links" }, lab.live && button("link", "Link", () => this.copyLink(), { shown: true, id: "link" }), files,
+        h("div", { class: "links" }, lab.linked && button("link", "Link", () => this.copyLink(), { shown: true, id: "link" }), files,
           this.present, button("help", "Help", () => this.help(), { id: "help" }))),
       lab.live && tools, this.trouble,
       h("div", { class: "panels" },

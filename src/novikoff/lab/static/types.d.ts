@@ -48,10 +48,7 @@ interface Reference {
 interface Full {
   kind: "separable" | "quasi-separable" | "inseparable" | "undecided";
   sentence: string;
-  margin: [number, number | null];
-  radius: number;
   w_star: Vec3 | null;
-  bound: number | null;
   support: number[];
   separated: number[];
   weights: [number, number][];
@@ -67,8 +64,6 @@ interface Pocket {
   w: Vec3;
   errors: number;
   bound: number;
-  optimal: boolean;
-  wrong: number[];
   history: [number, number][];
   sentence: string;
 }
