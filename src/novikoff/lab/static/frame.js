@@ -24,7 +24,7 @@ const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], [
   ["step", "One look forward"], ["next", "Next mistake"], ["last", "To the end"]];
 const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
 const FILES = [["html", "One offline page (HTML)"], ["csv", "Points (CSV)"], ["python", "Python script"], ["certificate", "Certificate"]];
-const LINES = [["line-now", "w now"], ["line-star", "w* and its margin"], ["line-weak", "separates weakly"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"]];
+const LINES = [["line-now", "w now"], ["line-star", "w* and its margin, carried by ringed points"], ["line-weak", "separates weakly"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"]];
 const UNSEEDED = ["cyclic", "max_distance", "max_residual"];
 
 export class Frame {
@@ -214,7 +214,7 @@ export class Frame {
 
   help() {
     refill(this.dialog, h("h2", {}, "How to use it"),
-      h("p", {}, "A row a is a point with its label: a = y·(x₁, x₂, 1). Rows are counted from 1. The perceptron looks at rows in turn; where ⟨a, w⟩ ≤ 0 it errs, and adds a to w."),
+      h("p", {}, "A row a is a point with its label y, 1 or −1: a = y·(x₁, x₂, 1). The perceptron looks at rows in turn; where ⟨a, w⟩ = a₁w₁ + a₂w₂ + a₃w₃ ≤ 0 it errs, and adds a to w. t counts mistakes."),
       h("dl", {}, ...HELP.flatMap(([keys, text]) => [h("dt", {}, keys), h("dd", {}, text)])),
       h("p", {}, "Verdict, γ, R, the bound and λ are proved by the library; Export, Certificate is the proof, and novikoff verify checks it against the points."),
       button("", "Close", () => this.dialog.close(), { shown: true }));

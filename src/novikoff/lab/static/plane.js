@@ -18,7 +18,7 @@ export class Plane {
     const { node, size } = canvas({ class: "plane", role: "group", "aria-label": label }, () => this.draw());
     this.node = node;
     this.size = size;
-    this.layers = { back: s("g"), front: s("g"), dots: s("g"), names: s("g"), handles: s("g") };
+    this.layers = { back: s("g"), front: s("g"), dots: s("g"), names: s("g", { "pointer-events": "none" }), handles: s("g") };
     node.append(...Object.values(this.layers));
     this.note = h("li", {}, "x₁ and x₂ are drawn in different units.");
     this.hands = new Hands(lab, this);
@@ -63,15 +63,13 @@ export class Plane {
   }
 
   /** The pixels of a row. @param {number} row */
-  at(row) {
-    return this.place(this.lab.question.points[row] ?? [0, 0]);
-  }
+  at = (row) => this.place(this.lab.question.points[row] ?? [0, 0]);
 
   draw() {
     const { full } = this.lab;
     refill(this.layers.back, ...(full ? this.sides(full) : []), ...this.grid());
     refill(this.layers.front, ...(full ? this.findings(full) : []));
-    refill(this.layers.names, ...(full ? this.weightNames(full) : []));
+    refill(this.layers.names, ...(full ? [this.due(full), ...this.weightNames(full)] : []));
     this.drawPoints();
     this.note.hidden = this.even;
   }
@@ -96,8 +94,8 @@ export class Plane {
 
   /** The sides of the current line, or the vote. @param {Full} full */
   sides(full) {
-    const { voted, show } = this.lab;
-    if (show.voted && voted) return this.votes(voted);
+    const { predict, voted, show } = this.lab;
+    if (show.voted && voted && !predict) return this.votes(voted);
     const { t } = momentOf(full.run, this.lab.moment);
     const w = full.run.weights[t];
     const other = /** @type {Vec3} */ (w.map((value) => -value));
@@ -143,7 +141,7 @@ export class Plane {
   findings(full) {
     const { lab } = this;
     const { run, reference } = full;
-    const { t, row, acted } = momentOf(run, lab.moment);
+    const { t, acted } = momentOf(run, lab.moment);
     const parts = full.weights.length ? this.contradiction(full) : [];
     if (full.weak) parts.push(this.line(full.weak, "line-weak"));
     if (reference) {
@@ -159,11 +157,14 @@ export class Plane {
     if (lab.show.average) parts.push(this.line(run.averages[t], "line-average"));
     if (acted) parts.push(this.line(run.weights[t - 1], "line-before"));
     parts.push(this.line(run.weights[t], "line-now"), ...this.normal(run.weights[t]));
-    if (row !== null) {
-      const [cx, cy] = this.at(row);
-      parts.push(s("circle", { class: acted ? "glow" : "looked", cx, cy, r: 20 }));
-    }
     return parts;
+  }
+
+  /** A ring around the row that is looked at, above all others; it glows if it errs. @param {Full} full */
+  due({ run }) {
+    const { row, acted } = momentOf(run, this.lab.moment);
+    const [cx, cy] = this.at(row ?? 0);
+    return row !== null && s("circle", { class: acted ? "glow" : "looked", cx, cy, r: 20 });
   }
 
   /** The vector w, at right angles to its line. @param {Vec3} w */
@@ -208,7 +209,7 @@ export class Plane {
     const [midX, midY] = this.place(meeting ?? [0, 0]);
     return weights.map(([row, weight]) => {
       const [[x, y], label] = [this.at(row), this.lab.question.points[row]?.[2] ?? 1];
-      const side = x > this.size.width - 90 ? -1 : x < 90 ? 1 : Math.sign(x - midX) || label; // away from the hulls
+      const side = x > this.size.width - 140 ? -1 : x < 140 ? 1 : Math.sign(x - midX) || label; // away from the hulls
       const above = Math.abs(y - midY) < 1 ? label > 0 : y < midY;
       const place = { x: x + side * (8 + 16 * Math.sqrt(weight)), y: above ? y - 16 - 6 * Math.sqrt(weight) : y + 26 + 6 * Math.sqrt(weight), "text-anchor": side > 0 ? "start" : "end" };
       return s("text", { class: "weight-name", ...place }, `λ = ${say(weight, 2)}`);

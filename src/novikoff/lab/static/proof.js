@@ -119,7 +119,7 @@ export class Proof {
     const last = Math.max(1, data.values.length - 1);
     const numbers = [...data.values, ...data.bound, ...Object.values(more).flat().map(([, level]) => level)]
       .filter((value) => value !== null);
-    const [low, high] = [Math.min(0, ...numbers), Math.max(...numbers, 1e-9)];
+    const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers) || 1];
     const x = (/** @type {number} */ at) => LEFT + at / last * (width - LEFT - RIGHT);
     const y = (/** @type {number} */ value) => height - BELOW - (value - low) / (high - low) * (height - BELOW - ABOVE);
     const curve = (/** @type {(number | null)[]} */ values) =>

@@ -31,10 +31,8 @@ export class Space {
       this.show(question.bias ? "Weight space: the sky seen from w*" : "Weight space: the plane of w", parts, this.explain(full));
     } else if (full && known.length) {
       this.drawLoop(full, known);
-    } else if (full) {
-      this.show("Weight space", [], [full.sentence]);
     } else {
-      this.show("Weight space", [], ["A point x with label y forbids all weights with y·(⟨w, x⟩ + b) ≤ 0. Add points of both labels to see what is left."]);
+      this.show("Weight space", [], [full?.sentence ?? "A point x with label y forbids all weights with y·(⟨w, x⟩ + b) ≤ 0. Add points of both labels to see what is left."]);
     }
   }
 
