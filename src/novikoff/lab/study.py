@@ -52,8 +52,8 @@ class Question:
     rule: str = "perceptron"
     step: float = 1.0  # μ
     threshold: float = 0.0  # δ
-    start: tuple[float, float, float] | None = None  # w₀
-    mine: tuple[float, float, float] | None = None  # a w* of the learner's own
+    start: tuple[float, ...] | None = None  # w₀
+    mine: tuple[float, ...] | None = None  # a w* of the learner's own
     names: tuple[str, str] = ("x₁", "x₂")  # of the two features
 
     @classmethod
@@ -63,8 +63,9 @@ class Question:
         given: Json = plain | (dict(asked) if isinstance(asked, Mapping) else {})
         points, names = given["points"], given["names"]
         order, rule, seed = given["order"], given["rule"], given["seed"]
-        step = _number("The step μ", given["step"])
-        threshold = _number("The threshold δ", given["threshold"])
+        (step,) = _numbers("The step μ", [given["step"]], 1)
+        (threshold,) = _numbers("The threshold δ", [given["threshold"]], 1)
+        start, mine = given["start"], given["mine"]
         unknown = sorted(set(map(str, given)) - set(plain))
         for good, sentence in (
             (not unknown, f"A question has no field {', '.join(unknown)[:80]!r}."),
@@ -87,8 +88,8 @@ class Question:
         return cls(
             points=tuple(_point(row, point) for row, point in enumerate(points, 1)),
             order=order, seed=seed, bias=given["bias"], rule=rule, step=step, threshold=threshold,
-            start=_weights("w₀", given["start"]), mine=_weights("Your w*", given["mine"]),
-            names=(names[0], names[1]),
+            start=None if start is None else _numbers("w₀", start),
+            mine=None if mine is None else _numbers("Your w*", mine), names=(names[0], names[1]),
         )  # fmt: skip
 
     def problem(self) -> Problem:
@@ -100,7 +101,7 @@ class Question:
         """The seed of the order that an estimator with ``random_state=seed`` draws."""
         return int(np.random.RandomState(self.seed).randint(np.iinfo(np.int32).max))
 
-    def vector(self, given: tuple[float, float, float] | None) -> Vector:
+    def vector(self, given: tuple[float, ...] | None) -> Vector:
         """w₀ or the learner's w*, without a bias where there is none; zero if it is not given."""
         return np.array(given or (0.0, 0.0, 0.0)) * (1.0, 1.0, float(self.bias))
 
@@ -171,9 +172,9 @@ def record(question: Question) -> Json:
 
 def voted(question: Question, box: object, size: int = 48) -> Json:
     """The vote of all w of the run on a grid over a box: (votes for + less for −)/(all) (A9)."""
-    if not isinstance(box, list) or len(box) != 4 or not question.points:
-        raise ValueError("The vote needs points, and a box: left, bottom, right, top.")
-    left, bottom, right, top = (_number("A side of the box", side) for side in box)
+    if not question.points:
+        raise ValueError("The vote needs at least one point.")
+    left, bottom, right, top = _numbers("The box", box, 4)
     problem = question.problem()
     ran, trace, _ = _run(question, problem, None)
     votes = votes_of(
@@ -326,24 +327,17 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
 
 
-def _number(name: str, value: object) -> float:
-    good = isinstance(value, int | float) and not isinstance(value, bool)
-    if not good or not abs(value) <= MAX_NUMBER:  # type: ignore[arg-type]  # NaN is not
-        raise ValueError(f"{name} is a number between −10⁶ and 10⁶, not {str(value)[:40]}.")
-    return float(value)  # type: ignore[arg-type]
+def _numbers(what: str, given: object, count: int = 3) -> tuple[float, ...]:
+    values = given if isinstance(given, list) else []
+    kinds = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
+    if kinds != [True] * count or not all(abs(value) <= MAX_NUMBER for value in values):
+        wanted, shown = ("a number", values[0]) if count == 1 else (f"{count} numbers", given)
+        raise ValueError(f"{what} is {wanted} between −10⁶ and 10⁶, not {str(shown)[:40]}.")
+    return tuple(map(float, values))
 
 
-def _point(row: int, point: object) -> tuple[float, float, int]:
-    if not isinstance(point, list) or len(point) != 3 or point[2] not in (1, -1):
-        raise ValueError(f"Point {row} is not x₁, x₂ and a label +1 or −1.")
-    x1, x2 = (_number(f"Point {row}: a coordinate", value) for value in point[:2])
-    return x1, x2, int(point[2])
-
-
-def _weights(name: str, given: object) -> tuple[float, float, float] | None:
-    if given is None:
-        return None
-    if not isinstance(given, list) or len(given) != 3:
-        raise ValueError(f"{name} is three numbers.")
-    w1, w2, b = (_number(name, value) for value in given)
-    return w1, w2, b
+def _point(row: int, given: object) -> tuple[float, float, int]:
+    x1, x2, label = _numbers(f"Point {row}", given)
+    if label not in SIDES:
+        raise ValueError(f"Point {row} has the label {label:g}, not +1 or −1.")
+    return x1, x2, int(label)
