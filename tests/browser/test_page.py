@@ -238,6 +238,15 @@ def test_touch_on_a_phone(phone: Visit) -> None:
     page.locator("button[aria-label='Delete the point']").tap()
     phone.settle()
     assert len(phone.points()) == count
+    (x, y, _), dot = phone.points()[1], page.locator(".dot").nth(1).bounding_box()
+    across, down = dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2
+    finger = phone.context.new_cdp_session(page)
+    for kind, far in (("Start", 0), ("Move", 20), ("Move", 60), ("End", 0)):
+        spots = [{"x": across + far, "y": down + far}] if kind != "End" else []
+        finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": spots})
+    phone.settle()
+    moved = phone.points()[1]
+    assert (moved[0] > x, moved[1] < y, page.evaluate("scrollY")) == (True, True, 0)
     small = page.evaluate(
         "[...document.querySelectorAll('button, select, summary')].filter((n) => n.offsetParent)"
         ".map((n) => n.getBoundingClientRect()).filter((r) => r.width < 36 || r.height < 36).length"
