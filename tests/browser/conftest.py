@@ -46,7 +46,7 @@ class Server:
         while True:
             with urllib.request.urlopen(f"{self.root}/api/ready") as reply:  # noqa: S310
                 told = json.load(reply)
-            if all(stage["done"] for stage in told["stages"]):
+            if all(stage["done"] for stage in told):
                 return
             pause.wait(0.1)
 

@@ -33,18 +33,15 @@ _POLICY = (
 )
 
 
-def export(body: dict[str, Any]) -> dict[str, str]:
-    """One of the files that the page offers: its name and text."""
+def export(body: dict[str, Any]) -> str:
+    """One of the files that the page offers."""
     question, form = Question.from_json(body.get("question")), body.get("form")
     if form == "html":
-        return {"name": "novikoff-lab.html", "text": page(body["question"], body.get("view"))}
-    if form == "python":
-        return {"name": "novikoff_lab.py", "text": script(question)}
-    if form == "csv":
-        return {"name": "novikoff-lab.csv", "text": table(question)}
-    if form == "certificate":
-        return {"name": "novikoff-lab.cert.json", "text": certificate(question)}
-    raise ValueError("A form is html, python, csv or certificate.")
+        return page(body["question"], body.get("view"))
+    forms = {"python": script, "csv": table, "certificate": certificate}
+    if form not in forms:
+        raise ValueError("A form is html, python, csv or certificate.")
+    return forms[form](question)
 
 
 def page(asked: dict[str, Any], view: object = None) -> str:
@@ -86,11 +83,7 @@ def script(question: Question) -> str:
     if len({label for _, _, label in question.points}) < 2:
         raise ValueError("A script needs points of both classes.")
     rows = "".join(f"    ({x1!r}, {x2!r}, {label:+d}),\n" for x1, x2, label in question.points)
-    options = f"order={question.order!r}, fit_intercept={question.bias}, step={question.step!r}"
     margin = 1e300 if question.rule == "aggressive" else question.threshold  # no row is beyond it
-    if margin:
-        options += f", margin={margin!r}"
-    options += f", random_state={question.seed}, max_epochs={MAX_EPOCHS}, max_updates={MAX_UPDATES}"
     w1, w2, b = question.vector(question.start).tolist()
     start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]" if w1 or w2 or b else ""
     return f'''"""What the lab showed, by the library."""
@@ -106,7 +99,11 @@ verdict = nv.separate(X, y, fit_intercept={question.bias})
 print(verdict)
 nv.verify(verdict.certificate, X, y)
 
-clf = nv.Perceptron({options}, trace=True)
+clf = nv.Perceptron(
+    order={question.order!r}, fit_intercept={question.bias}, step={question.step!r},
+    margin={margin!r}, random_state={question.seed}, max_epochs={MAX_EPOCHS},
+    max_updates={MAX_UPDATES}, trace=True,
+)
 clf.fit(X, y{start})
 print(clf.n_updates_, "updates; a clean cycle:", clf.converged_)
 print("rows, from 0:", clf.trace_.index.tolist())

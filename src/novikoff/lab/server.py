@@ -25,7 +25,6 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from novikoff import __version__
 from novikoff.lab.presets import STATIC
 
 if TYPE_CHECKING:
@@ -44,11 +43,7 @@ HEADERS = {
 STAGES = {"verdict and the run": "run", "pocket": "pocket"}
 
 
-def serve(
-    port: int = 0,
-    data: dict[str, Any] | None = None,
-    opened: Callable[[str], None] | None = None,
-) -> None:
+def serve(port: int, data: dict[str, Any] | None, opened: Callable[[str], None]) -> None:
     """Serve until Ctrl-C; ``opened`` is called with the address when the page can be loaded."""
     # Of a socket that names its protocol, asyncio sends small packets at once: 40 ms less.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -66,12 +61,11 @@ def serve(
         build(chosen, data, token), log_level="warning", access_log=False, lifespan="off", ws="none"
     )
     with contextlib.suppress(KeyboardInterrupt):  # the way to end it
-        if opened is not None:
-            opened(address)  # connections wait in the listener's queue
+        opened(address)  # connections wait in the listener's queue
         uvicorn.Server(config).run(sockets=[listener])
 
 
-def build(port: int, data: dict[str, Any] | None = None, token: str | None = None) -> Starlette:
+def build(port: int, data: dict[str, Any] | None, token: str | None) -> Starlette:
     """The application for a server on this port; ``data`` is shown to whoever has the token."""
     done: list[str] = []
     warming = threading.Thread(target=_warm_up, args=(done,), daemon=True)
@@ -79,8 +73,7 @@ def build(port: int, data: dict[str, Any] | None = None, token: str | None = Non
     async def ready(request: Request) -> Response:
         if warming.ident is None:  # asked when the first picture is drawn
             warming.start()
-        stages = [{"name": name, "done": name in done} for name in STAGES]
-        return JSONResponse({"version": __version__, "stages": stages})
+        return JSONResponse([{"name": name, "done": name in done} for name in STAGES])
 
     async def page(request: Request) -> Response:
         return FileResponse(STATIC / "index.html")

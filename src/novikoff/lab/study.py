@@ -94,7 +94,9 @@ class Question:
 
     def problem(self) -> Problem:
         """The rows a_i = y_i·[x_i, 1]."""
-        table = np.array(self.points, dtype=np.float64).reshape(-1, 3)
+        if not self.points:
+            raise ValueError("This needs at least one point.")
+        table = np.array(self.points)
         return pose(np.ascontiguousarray(table[:, :2]), table[:, 2].astype(np.int8), self.bias)
 
     def order_seed(self) -> int:
@@ -141,8 +143,6 @@ def answer(question: Question) -> Json:
 
 def pocket(question: Question) -> Json:
     """The rule with the fewest mistakes found, and the proved minimum (A6, C5)."""
-    if not question.points:
-        raise ValueError("The pocket needs at least one point.")
     problem = question.problem()
     load_kernel(problem)
     found = fewest_mistakes(
@@ -172,8 +172,6 @@ def record(question: Question) -> Json:
 
 def voted(question: Question, box: object, size: int = 48) -> Json:
     """The vote of all w of the run on a grid over a box: (votes for + less for −)/(all) (A9)."""
-    if not question.points:
-        raise ValueError("The vote needs at least one point.")
     left, bottom, right, top = _numbers("The box", box, 4)
     problem = question.problem()
     ran, trace, _ = _run(question, problem, None)
@@ -188,8 +186,6 @@ def voted(question: Question, box: object, size: int = 48) -> Json:
 
 def certificate(question: Question) -> str:
     """The certificate of the verdict, for ``novikoff verify``."""
-    if not question.points:
-        raise ValueError("There is nothing to prove about no points.")
     verdict = decide(question.problem(), SIDES, limits=Limits(seconds=SECONDS))
     if verdict.certificate is None:
         raise ValueError("The verdict is undecided: there is no certificate.")

@@ -26,7 +26,7 @@ function render({ model, el }) {
     open.set(++asked, [resolve, reject]);
     model.send({ number: asked, what, body });
   });
-  const ready = () => Promise.resolve({ version: "", stages: [] });
+  const ready = () => Promise.resolve([]);
   startWidget(el, { live: true, ask, ready, record: ready }, model.get("question"));
 }
 """
@@ -74,13 +74,7 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
 
 
 def reply(message: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one message of the page, or a sentence that says what is wrong with it.
-
-    Examples
-    --------
-    >>> reply({"number": 1, "what": "run", "body": {"points": 7}})
-    {'number': 1, 'sentence': 'The points are a list.'}
-    """
+    """The answer to one message of the page, or a sentence that says what is wrong with it."""
     try:
         return {"number": message["number"], "good": JOBS[message["what"]](message["body"])}
     except ValueError as error:

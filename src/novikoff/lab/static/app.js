@@ -254,7 +254,7 @@ export async function startServed() {
 
 /** Say what is being compiled, until all is ready. @param {LabPage} page */
 async function watchReady(page) {
-  const { stages } = await page.host.ready().catch(() => ({ stages: [{ name: "library", done: false }] }));
+  const stages = await page.host.ready().catch(() => [{ name: "library", done: false }]);
   const next = stages.find(({ done }) => !done);
   page.frame.status.textContent = next ? `Compiling the ${next.name} …` : "";
   if (next) window.setTimeout(() => watchReady(page), RETRY);

@@ -23,7 +23,8 @@ const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", Page
 const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], ["back", "One look back"], ["play", "Play"],
   ["step", "One look forward"], ["next", "Next mistake"], ["last", "To the end"]];
 const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
-const FILES = [["html", "One offline page (HTML)"], ["csv", "Points (CSV)"], ["python", "Python script"], ["certificate", "Certificate"]];
+const FILES = [["html", "One offline page (HTML)", "novikoff-lab.html"], ["csv", "Points (CSV)", "novikoff-lab.csv"],
+  ["python", "Python script", "novikoff_lab.py"], ["certificate", "Certificate", "novikoff-lab.cert.json"]];
 const LINES = [["line-now", "w now"], ["line-star", "w* and its margin, carried by ringed points"], ["line-weak", "separates weakly"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"]];
 const UNSEEDED = ["cyclic", "max_distance", "max_residual"];
 
@@ -75,7 +76,7 @@ export class Frame {
     const [space, proof, step] = this.panels;
     const files = menu("save", [icon("save"), "Export"],
       ...PICTURES.map(([form, text]) => button("", text, () => savePicture(lab.plane.node, form), { shown: true })),
-      ...(lab.live ? FILES : []).map(([form, text]) => button("", text, () => this.save(form), { shown: true, id: `save-${form}` })));
+      ...(lab.live ? FILES : []).map(([form, text, name]) => button("", text, () => this.save(form, name), { shown: true, id: `save-${form}` })));
     const tools = h("div", { class: "tools" },
       h("label", { class: "field" }, "Data ", this.data), button("paste", "Paste a table", () => this.askTable(), { id: "paste" }),
       h("label", { class: "field" }, "Order ", this.order), h("label", { class: "field seed" }, "seed ", this.seed),
@@ -188,11 +189,11 @@ export class Frame {
     refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : "Reveal"));
   }
 
-  /** @param {string} form */
-  async save(form) {
+  /** @param {string} form @param {string} name */
+  async save(form, name) {
     const { lab } = this;
     try {
-      const { name, text } = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment } });
+      const text = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment } });
       save(name, new Blob([text], { type: "text/plain" }));
     } catch (error) {
       lab.trouble = /** @type {Error} */ (error).message;

@@ -89,7 +89,7 @@ interface Recorded {
 /** Where answers come from: the server, a kernel behind a notebook, or a record. */
 interface Host {
   ask(what: "run" | "pocket" | "voted" | "export", body: object): Promise<any>;
-  ready(): Promise<{ version: string; stages: { name: string; done: boolean }[] }>;
+  ready(): Promise<{ name: string; done: boolean }[]>;
   record(name: string): Promise<{ answer: Answer; pocket: Pocket | null }>;
   live: boolean;
 }
