@@ -9,8 +9,6 @@ from importlib import resources
 from novikoff.cli import fit, options
 from novikoff.core.orders import BY_NAME
 from novikoff.data.formats import FORMATS
-from novikoff.lab.answers import ANSWERS
-from novikoff.lab.server import QUESTIONS
 
 LAB = resources.files("novikoff.lab")
 
@@ -25,6 +23,5 @@ def test_orders() -> None:
     assert schema["$defs"]["question"]["properties"]["order"]["enum"] == [*BY_NAME]
 
 
-def test_formats_and_questions() -> None:
+def test_formats() -> None:
     assert sorted(options._FORMATS) == sorted(FORMATS)
-    assert sorted(QUESTIONS) == sorted(ANSWERS)
