@@ -41,7 +41,7 @@ Basis: TypeAlias = "Vector | sp.dia_array"
 # A pocket ends after this many draws per row without a mistake, or entries of X read to count.
 _IDLE_DRAWS, _COUNTED, _MIN_COUNTS = 50, 1 << 31, 10
 # The averaged perceptron sees this many entries of X, whatever the clock says.
-_AVERAGED = 1 << 26
+_AVERAGED = 1 << 24
 # Columns are measured on rows of about this many entries; more weights are only scaled.
 _MEASURED, _MAX_WHITENED = 1 << 22, 1000
 # Lines of each kind drawn at once; fewer, where they have more products with the rows than this.
@@ -129,7 +129,7 @@ def averaged_perceptron(
 ) -> Vector:
     """The average of w over 3·n random draws (A9; Freund and Schapire 1999).
 
-    A limit on time may cut them short, but not below n draws, nor 2²⁶ entries of large data.
+    A limit on time may cut them short, but not below n draws, nor 2²⁴ entries of large data.
     """
     w, total, drawn = np.zeros(problem.p), np.zeros(problem.p), 0
     least = min(problem.n, _AVERAGED // problem.longest)
@@ -234,6 +234,7 @@ def _parts(problem: Problem, limits: Limits) -> Iterator[tuple[slice, Any]]:
         yield slice(first, last), problem.X[first:last].astype(np.float64, copy=False)
 
 
+@np.errstate(all="ignore")
 def whitening(problem: Problem, rng: np.random.Generator) -> Basis:
     """A matrix B for which ⟨a_i, u·B⟩ is on average as large for one unit vector u as another.
 
