@@ -223,9 +223,12 @@ class TableReader(Reader):
             if not np.isnan(found).all():
                 self.truths[position] = truths
             floats: Floats = found
-            far = np.flatnonzero((np.abs(floats) >= 1 << 53) & np.isfinite(floats)).tolist()
+            far = np.flatnonzero(np.abs(floats) >= values.MOST_EXACT).tolist()
             texts = {row: cells[row].as_py().strip(BLANKS) for row in far}
-            wrong = [row for row in far if not values.is_exact_text(texts[row])]
+            exact = values.is_exact_text
+            wrong = [row for row in far if not exact(texts[row].replace(self.decimal, "."))]
+            if not wrong and (floats == 0.0).any():
+                wrong = np.flatnonzero((floats == 0.0) & arrow_cells.not_zero(cells)).tolist()
         else:
             plain = _plain_numbers(cells)
             if plain is None:
@@ -236,6 +239,7 @@ class TableReader(Reader):
         if wrong:
             value = str(cells[wrong[0]].as_py()).strip(BLANKS)
             row, name = first_row + wrong[0] + 1, self.names[position]
+            value = value.replace(self.decimal, ".") if self.raw else value
             values.refuse_inexact(self.source, row, name, value)
         return floats
 
