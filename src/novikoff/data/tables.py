@@ -25,6 +25,7 @@ from novikoff.data.values import BLANKS
 MOST_LABEL_CHARACTERS: Final = 10_000
 _MOST_LEVELS: Final = 10_000
 _FEW_LEVELS: Final = 20
+_NUMBERS_FOR_DATES: Final = "turn it into a number, such as days since a date"
 _ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
 
 
@@ -206,6 +207,7 @@ class TableReader(Reader):
             and j not in self.roles.one_hot
             and levels is None
             and self._floats(j, columns[j], first_row) is None
+            and not values.is_date(str(columns[j][0].as_py()))
         ]
         return self._refuse(position, cells, first_row, others)
 
@@ -235,6 +237,9 @@ class TableReader(Reader):
                 return None
             numbers, missing = to_numpy(plain)
             wrong = np.flatnonzero(~(values.are_exact(numbers) | missing)).tolist()
+            if arrow("pyarrow.types").is_decimal(cells.type):
+                far = np.flatnonzero(np.abs(numbers) >= values.MOST_EXACT).tolist()
+                wrong = [row for row in far if not values.is_exact_text(str(cells[row].as_py()))]
             floats = arrow_cells.with_gaps(numbers, missing)
         if wrong:
             value = str(cells[wrong[0]].as_py()).strip(BLANKS)
@@ -309,7 +314,7 @@ class TableReader(Reader):
         name = self.names[position]
         if not is_text(cells.type):
             dated = arrow("pyarrow.types").is_temporal(cells.type)
-            advice = "turn it into a number, such as days since a date, or " if dated else ""
+            advice = f"{_NUMBERS_FOR_DATES}, or " if dated else ""
             self._leave_out(name, f"is of type {cells.type}, not of numbers", advice)
         truths = self.truths.get(position) is True
         what = "neither true nor false" if truths else "not a number"
@@ -319,7 +324,7 @@ class TableReader(Reader):
             if value is None or (self.raw and (good or values.is_missing(text))):
                 continue
             more = ""
-            if others and self.request.recipe is None:
+            if others and self.request.recipe is None and not values.is_date(text):
                 them = "is column" if len(others) == 1 else "are columns"
                 more = f"; so {them} {listed(others)}: --one-hot '*' takes all columns of text"
             raise DataError(
@@ -341,6 +346,8 @@ class TableReader(Reader):
         if dress:
             return f"it looks like a number with {dress}, which must be taken out"
         column = argument(name)
+        if values.is_date(text):
+            return f"it looks like a date or time: {_NUMBERS_FOR_DATES}, or say --drop {column}"
         if self.request.as_they_come and self.request.labelled:
             rows = f"rows such as label {name}={text[:20]}:1, or as JSON lines"
             return f"in a stream, write text as features, in {rows}, or say --drop {column}"

@@ -43,6 +43,11 @@ _THOUSANDS = re.compile(
     re.ASCII,
 )
 _NOT_ZERO = re.compile(r"[-+]?[0.]*[1-9]", re.ASCII)
+_DATE = re.compile(
+    r"(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}"
+    r"|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2}|[0-9]{1,2}:[0-9]{2})(?![0-9])",
+    re.ASCII,
+)
 _INTEGER_LABEL = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 _DECIMAL_LABEL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,5})?", re.ASCII)
 _KINDS: Final[dict[str, LabelKind]] = {
@@ -79,6 +84,17 @@ def is_number(text: str, decimal: str = ".") -> bool:
 def has_decimal_comma(text: str) -> bool:
     """Whether a field would be a number if the comma were its decimal point."""
     return _DECIMAL_COMMA.fullmatch(text.strip(BLANKS)) is not None
+
+
+def is_date(text: str) -> bool:
+    """Whether a field begins with a date or a time of day, as 2024-05-31 or 31.5.2024 10:15.
+
+    Examples
+    --------
+    >>> [is_date(text) for text in ("2024-05-31T10:15Z", "5/31/24", "10:15:00", "1.2.34")]
+    [True, True, True, False]
+    """
+    return _DATE.match(text.strip(BLANKS)) is not None
 
 
 def number_in_dress(text: str) -> str | None:
