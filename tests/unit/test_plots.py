@@ -464,7 +464,7 @@ def test_a_film_shows_each_update(rule: int, tmp_path: Path) -> None:
         assert len(shown(figure, f"mistakes ({len(wrong)})")) == len(wrong)
         ringed = shown(figure, "row of this update")
         assert ringed.tolist() == AND_X[clf.trace_.index[max(0, t - 1) : t]].tolist()
-        curves = [panel.get_lines()[0] for panel in figure.axes[1:]]
+        curves = [panel.get_lines()[0] for panel in figure.axes[1:4]]
         assert [np.size(curve.get_ydata()) for curve in curves] == [t] * 3
     assert "Every row is right." in figure.axes[0].get_title(loc="left")
 
