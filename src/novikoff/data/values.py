@@ -237,7 +237,9 @@ def seems_continuous(y: Labels) -> bool:
         found = np.unique(y).astype(np.float64)  # a text file's numbers with a point are text here
     except ValueError:
         return False
-    return len(found) > 20 and (len(found) > len(y) / 5 or bool((found % 1 != 0).any()))
+    if len(found) > 20:
+        return len(found) > len(y) / 5 or bool((found % 1 != 0).any())
+    return len(found) >= 5 and len(found) > len(y) / 2
 
 
 class LabelReader:

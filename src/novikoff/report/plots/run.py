@@ -177,7 +177,7 @@ class MistakesDisplay(style.Display):
             ax.plot(x, y, dashes, lw=width, color=style.POSITIVE, drawstyle=steps, label=label)
         if self.bound is not None and np.isfinite(self.bound):
             formula = "R²/γ²" if len(curves) == 1 else "(R² + 2δ/μ)/γ²"
-            label = f"bound {formula} = {style.format_number(self.bound)}"
+            label = f"bound {formula} = {style.format_number(style.whole_bound(self.bound))}"
             ax.axhline(self.bound, color=style.INK, lw=1.4, ls=style.DASHES, label=label)
         logarithmic = self.bound is not None and self.bound > _LOG_FROM_RATIO * most
         ax.set_yscale("log" if logarithmic else "linear")
@@ -273,7 +273,7 @@ class ProofDisplay(style.Display):
 
     def _draw(self, axes: list[Axes]) -> None:
         gamma, R = style.format_number(self.margin), style.format_number(self.radius)
-        last = style.format_number((self.radius / self.margin) ** 2)
+        last = style.format_number(style.whole_bound((self.radius / self.margin) ** 2))
         below, above, slope = "t·γ", "t·R²", f"√t·γ/R (dashed; it is 1 at t = R²/γ² = {last})"
         if not self.plain:
             below, above, slope = "γ·Στ", "R²·Στ² + 2δ·Στ", "their quotient (dashed)"
