@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -138,3 +139,12 @@ def test_commands_import_neither_scikit_learn_nor_pandas(files: Files, tmp_path:
     assert "numba" not in packages(*checked)
     quick = packages(["--help"], ["--version"])
     assert quick & {"numpy", "scipy", "numba", "pyarrow", "rich"} == set()
+
+
+def test_it_says_so_once_in_a_process(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each storage of rows has kernels of its own."""
+    progress = import_module("novikoff.cli.progress")
+    progress._say_that_it_compiles.cache_clear()
+    for _ in range(2):
+        progress._say_that_it_compiles()
+    assert capsys.readouterr().err == COMPILING

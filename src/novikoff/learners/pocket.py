@@ -243,7 +243,7 @@ class Pocket(LinearLearner):
                 rng=np.random.default_rng(seed),
                 sides=labels_of(model.scheme, classes, rule),
                 digest=digest if whole else MatrixDigest.of(own.X),
-                basis=basis,
+                basis=basis if weights is None else None,  # rows without weight are not there
             )
             proofs.append(best.proof)
             found.append(best if whole else replace(best, problem=problem))  # no copy is kept
