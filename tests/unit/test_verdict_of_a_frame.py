@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,8 +96,8 @@ def test_labels_of_other_rows_are_refused(function: object) -> None:
     for other in (DIED.iloc[::-1], DIED.reset_index(drop=True), DIED.iloc[::-1].to_frame()):
         with pytest.raises(ValueError, match=r"The index of y is not that of X: row 0 is 'p0' in"):
             function(FRAME[["age"]], other)  # type: ignore[operator]
-    proof = nv.separate(FRAME[["age"]], DIED).certificate
-    bound = nv.Pocket(random_state=0).fit(FRAME[["age"]], DIED).certificate_
+    proof: Any = nv.separate(FRAME[["age"]], DIED).certificate
+    bound: Any = nv.Pocket(random_state=0).fit(FRAME[["age"]], DIED).certificate_
     for claim in (proof, bound):
         with pytest.raises(ValueError, match="The index of y is not that of X"):
             nv.verify(claim, FRAME[["age"]], DIED.iloc[::-1])

@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn, cast
 
 import numpy as np
 
+from novikoff.core.validation import MOST_EXACT
 from novikoff.data import cells as arrow_cells
 from novikoff.data import values
 from novikoff.data.cells import Truths, arrow, encode, is_numeric, is_text, to_numpy, values_of
@@ -225,7 +226,7 @@ class TableReader(Reader):
             if not np.isnan(found).all():
                 self.truths[position] = truths
             floats: Floats = found
-            far = np.flatnonzero(np.abs(floats) >= values.MOST_EXACT).tolist()
+            far = np.flatnonzero(np.abs(floats) >= MOST_EXACT).tolist()
             texts = {row: cells[row].as_py().strip(BLANKS) for row in far}
             exact = values.is_exact_text
             wrong = [row for row in far if not exact(texts[row].replace(self.decimal, "."))]
@@ -238,7 +239,7 @@ class TableReader(Reader):
             numbers, missing = to_numpy(plain)
             wrong = np.flatnonzero(~(values.are_exact(numbers) | missing)).tolist()
             if arrow("pyarrow.types").is_decimal(cells.type):
-                far = np.flatnonzero(np.abs(numbers) >= values.MOST_EXACT).tolist()
+                far = np.flatnonzero(np.abs(numbers) >= MOST_EXACT).tolist()
                 wrong = [row for row in far if not values.is_exact_text(str(cells[row].as_py()))]
             floats = arrow_cells.with_gaps(numbers, missing)
         if wrong:

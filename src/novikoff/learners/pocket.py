@@ -72,7 +72,8 @@ class Pocket(LinearLearner):
         The number of updates after which the pocket is done, for each rule.
     max_seconds : float, optional
         A limit on the time of a fit, shared among the rules. However short it is, each rule is
-        at least as good as an averaged perceptron's and as a constant. Without it a search ends
+        at least as good as an averaged perceptron's and as a constant; on many large pairs of
+        classes ("ovo") these, and the digests of the certificates, may take longer. Without it a search ends
         when it hardly gains, after an amount of work that depends on the data, not on the clock.
     multi_class : "ovr" or "ovo"
         With more than two classes: each against the rest, or each against each other.

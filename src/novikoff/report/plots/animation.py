@@ -176,8 +176,9 @@ def _panels(figure: Figure, proof: ProofDisplay) -> list[tuple[Line2D, Vector]]:
         (proof.squared_norm, proof.squared_norm_bound, 0.0, f"‖w‖² ≤ {above}"),
         (proof.cosine, proof.cosine_bound, 1.0, f"cos∠(w*, w) ≥ {slope}"),
     )
-    still, curves = Figure(figure.get_size_inches(), dpi=2 * figure.dpi), []
-    canvas = FigureCanvasAgg(still)
+    width, height = figure.get_size_inches().tolist()
+    still, curves = Figure((width, height), dpi=2 * figure.dpi), []
+    canvas: Any = FigureCanvasAgg(still)
     for k, (values, bound, until, name) in enumerate(panels):
         place = (0.1 + 0.31 * k, 0.075, 0.235, 0.12)
         ax, live = still.add_axes(place), figure.add_axes(place, zorder=2)
