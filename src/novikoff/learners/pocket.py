@@ -73,8 +73,9 @@ class Pocket(LinearLearner):
     max_seconds : float, optional
         A limit on the time of a fit, shared among the rules. However short it is, each rule is
         at least as good as an averaged perceptron's and as a constant; on many large pairs of
-        classes ("ovo") these, and the digests of the certificates, may take longer. Without it a search ends
-        when it hardly gains, after an amount of work that depends on the data, not on the clock.
+        classes ("ovo") these, and the digests of the certificates, may take longer. Without it a
+        search ends when it hardly gains, after an amount of work that depends on the data, not on
+        the clock.
     multi_class : "ovr" or "ovo"
         With more than two classes: each against the rest, or each against each other.
     class_weight : dict, "balanced" or None
