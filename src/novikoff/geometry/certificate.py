@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy.typing as npt
 
-from novikoff.core.validation import check_same_index
 from novikoff.geometry.checker import (
     CertificateError,
     Dependence,
@@ -111,7 +110,6 @@ digest of the rows and labels differs.
         X may be an array, memory-mapped or not, a data frame or a sparse matrix. CertificateError
         says what does not hold, or where a number is NaN or infinite.
         """
-        check_same_index(X, y)
         check(self, X, y)
 
     def claim(self) -> str:

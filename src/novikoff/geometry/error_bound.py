@@ -12,7 +12,6 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.validation import check_same_index
 from novikoff.geometry.certificate import describe
 from novikoff.geometry.checker import (
     CertificateError,
@@ -54,7 +53,6 @@ class ErrorBound:
 
         CertificateError says what does not hold.
         """
-        check_same_index(X, y)
         seen: set[int] = set()
         for claim in self.contradictions:
             among = set(claim.among or ())
