@@ -113,3 +113,11 @@ def test_estimators_refuse_categories_and_labels_for_other_rows() -> None:
             model.fit(X[["a"]], [0, 1])
         with pytest.raises(ValueError, match="no label in row 1"):
             model.fit(X[["a"]], ["p", None, "q"])
+
+
+def test_rules_that_are_right_together_are_said_to_make_no_mistake(tmp_path: Path) -> None:
+    """No line has the class between two others on one side; lines between pairs have."""
+    path = put(tmp_path, "a,y\n1,p\n2,q\n3,r\n")
+    done = inside("fit", path, "--out", tmp_path)
+    assert "none: together the rules choose the right class of all 3 rows" in done.out
+    assert "rows 1, 2, 3 contradict" in done.out
