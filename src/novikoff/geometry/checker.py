@@ -193,7 +193,8 @@ class Reading:
         self, proof: Certificate | ErrorBound, X: object, y: object, named: Iterable[int]
     ) -> None:
         self.proof = proof
-        labels: list[Any] = [part.index for part in (X, y) if hasattr(part, "iloc")]
+        frames: list[Any] = [part for part in (X, y) if hasattr(part, "iloc")]
+        labels = [frame.index for frame in frames]
         if len(labels) == 2 and len({*map(len, labels)}) == 1 and not labels[0].equals(labels[1]):
             raise CertificateError(
                 "The index of y is not that of X. Take y.loc[X.index] if labels tell which row is "
