@@ -394,6 +394,40 @@ def test_many_classes(multi_class: Literal["ovr", "ovo"]) -> None:
     assert model.score(X, y) > (0.6 if multi_class == "ovr" else 0.97)
 
 
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_no_time_is_spent_where_none_is_left(
+    multi_class: Literal["ovr", "ovo"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each rule gets an averaged perceptron, whatever the clock says, and nothing that is dear."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(4, size=800)
+    X = rng.normal(size=(4, 8))[y] + rng.normal(size=(800, 8))
+    search = import_module("novikoff.geometry.fewest_mistakes")
+    packing = import_module("novikoff.geometry.packing")
+    learner = import_module("novikoff.learners.pocket")
+    made = list[str]()
+
+    def watch(module: Any, name: str) -> None:
+        job = getattr(module, name)
+
+        def noted(*given: Any, **words: Any) -> Any:
+            made.append(name)
+            return job(*given, **words)
+
+        monkeypatch.setattr(module, name, noted)
+
+    for name in ("logistic", "fill_pocket", "descend"):
+        watch(search, name)
+    watch(packing, "balanced_view")
+    watch(learner, "whitening")
+    model = nv.Pocket(multi_class=multi_class, max_seconds=1e-9, random_state=0).fit(X, y)
+    assert made == []
+    assert model.score(X, y) > 0.6
+    nv.Pocket(multi_class=multi_class, max_updates=100, random_state=0).fit(X, y)
+    assert made.count("whitening") == 1  # for all rules
+    assert {*made} == {"logistic", "fill_pocket", "descend", "balanced_view", "whitening"}
+
+
 def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
     """Good rules whose scores have no common scale give way to cheap ones that have one."""
     rng = np.random.default_rng(4)

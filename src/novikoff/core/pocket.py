@@ -24,7 +24,7 @@ from novikoff.core.verbs import axpy, dot
 # A pocket ends after this many draws per row without a mistake, or entries of X read to count.
 _IDLE_DRAWS, _COUNTED, _MIN_COUNTS = 50, 1 << 31, 10
 # The averaged perceptron sees this many entries of X, whatever the clock says.
-_AVERAGED = 1 << 26
+_AVERAGED = 1 << 24
 # The state of `draw`: the lengths of the run and of the pocket's run, the updates so far, whether
 # w was counted or is in the pocket, and whether the pocket's own run goes on.
 _RUN, _POCKET_RUN, _UPDATES, _KNOWN, _RUN_LENGTH = range(5)
@@ -106,7 +106,7 @@ def averaged_perceptron(
 ) -> Vector:
     """The average of w over 3·n random draws (A9; Freund and Schapire 1999).
 
-    A limit on time may cut them short, but not below n draws, nor 2²⁶ entries of large data.
+    A limit on time may cut them short, but not below n draws, nor 2²⁴ entries of large data.
     """
     w, total, drawn = np.zeros(problem.p), np.zeros(problem.p), 0
     least = min(problem.n, _AVERAGED // problem.longest)

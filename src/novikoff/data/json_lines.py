@@ -20,7 +20,7 @@ from novikoff.data.pairs import FeatureColumns, PairRows, Row
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES
-from novikoff.data.values import LabelReader, is_exact_text, text_labels
+from novikoff.data.values import LabelReader, inexact, is_exact_text, text_labels
 
 _KINDS: Final = {list: "a list", dict: "an object", str: "text", bool: "true or false"}
 
@@ -194,10 +194,7 @@ def _pair(where: str, key: str, value: Any) -> tuple[str, float]:
         return key, float(value)
     if isinstance(value, Number):
         if not is_exact_text(value):
-            raise DataError(
-                f"{where} holds {value[:40]}, which float64 cannot hold exactly; subtract a "
-                "constant, or write it as text."
-            )
+            raise DataError(f"{where} {inexact(value, ', or write it as text')}")
         number = float(value)
         if not math.isfinite(number):
             raise DataError(f"{where} is beyond the range of float64.")

@@ -25,7 +25,14 @@ from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.text import check_encoding, check_text, lines_of
-from novikoff.data.values import LabelReader, is_exact_text, is_missing, number, written_labels
+from novikoff.data.values import (
+    LabelReader,
+    inexact,
+    is_exact_text,
+    is_missing,
+    number,
+    written_labels,
+)
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -352,9 +359,8 @@ class PairRows(Reader):
             flaw += "; indices must ascend"
         elif not _NUMBER.fullmatch(value):
             flaw = "has a value that is not a number"
-        elif len(value) > 15 and not is_exact_text(value.decode()):
-            flaw = f"holds {value.decode()[:40]}, which float64 cannot hold exactly; subtract a "
-            flaw += "constant from the column"
+        elif not is_exact_text(value.decode()):
+            flaw = inexact(value.decode()).removesuffix(".")
         if flaw:
             raise DataError(f"{at}: {_shown(part)} {flaw}.")
         return key.decode(), float(value)

@@ -40,6 +40,7 @@ _IDLE_WORK, _MIN_IDLE, _MAX_IDLE, _ALL_WORK = 1 << 29, 6, 600, 1 << 34
 _EQUAL: Final = 1e-12
 
 
+@np.errstate(all="ignore")
 def whitening(problem: Problem, rng: np.random.Generator) -> Basis:
     """A matrix B for which ⟨a_i, u·B⟩ is on average as large for one unit vector u as another.
 

@@ -188,6 +188,7 @@ class OnlineLearner(LinearLearner):
             exception it is what it was before if the training had not begun.
         """
         with self._all_or_nothing():
+            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
             before = self._model if self.warm_start and "_held" in self.__dict__ else None
             problem, blank, codes = self._prepare(X, y)
             rows, classes, shape = problem.X, blank.classes, (blank.n_rules, blank.n_features)
@@ -204,12 +205,12 @@ class OnlineLearner(LinearLearner):
                     "average='averaged', or scale=None."
                 )
             order, given, scaling = named(self.order), problem, None
+            traced = wants_trace or self.average == "voted"
+            with limits.standing_still():
+                load_kernels(given, blank.scheme, order, trace=traced)
             if self.scale is not None:
                 problem, scaling = standardise(given)
                 start = None if start is None else scaling.forth(start)
-            traced = wants_trace or self.average == "voted"
-            load_kernels(problem, blank.scheme, order, trace=traced)
-            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
             known = self.random_state
             random_state = int(known) if isinstance(known, Integral) else seed_of(known)
             plan = Plan(

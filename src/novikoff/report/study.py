@@ -18,7 +18,7 @@ import os
 import time
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from novikoff.core.orders import Order
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.checker import GeometricMargin, MatrixDigest
+    from novikoff.geometry.descent import Basis
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.fewest_mistakes import FewestMistakes
     from novikoff.geometry.margin import Interval
@@ -435,11 +436,14 @@ class Study:
         with self._clock.standing_still():
             from novikoff.core.pocket import load_kernel
             from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
+            from novikoff.geometry.descent import whitening
         with self._clock.standing_still(), loading():
             load_kernel(self._as_given)
+        rng = np.random.default_rng(self.options.seed)
+        basis = cache(lambda: whitening(self._as_given, rng))
         n_classes, proofs = len(self.classes), self.options.proofs
         paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self._size() <= MAX_PAIRED_ENTRIES
-        model = self._fewest_mistakes("ovr", 0.5 if paired else 0.9, bound=proofs)
+        model = self._fewest_mistakes("ovr", basis, 0.5 if paired else 0.9, bound=proofs)
         if proofs:
             self.cases = [
                 replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
@@ -447,14 +451,16 @@ class Study:
             ]
         if paired and not self._clock.over:
             kept = self.pocket
-            other = self._fewest_mistakes("ovo", 0.9, bound=False)
+            other = self._fewest_mistakes("ovo", basis, 0.9, bound=False)
             wrong = [(self._predicted(each) != self.codes).sum() for each in (other, model)]
             if wrong[0] < wrong[1]:
                 return other
             self.pocket = kept
         return model
 
-    def _fewest_mistakes(self, kind: str, share: float, *, bound: bool) -> LinearModel:
+    def _fewest_mistakes(
+        self, kind: str, basis: Callable[[], Basis], share: float, *, bound: bool
+    ) -> LinearModel:
         from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
 
         scheme = scheme_for(len(self.classes), kind)
@@ -478,6 +484,7 @@ class Study:
                 rng=np.random.default_rng([self.options.seed, k]),
                 sides=(positive, negative),
                 digest=digest,
+                basis=basis,
                 progress=partial(self._tell_mistakes, step),
             )
             self.pocket.append(best)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.margins import LinearClassifier, Rule, Side, rule_of
+from novikoff.report.plots.margins import CONSTANT, LinearClassifier, Rule, Side, rule_of
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -34,6 +34,7 @@ class PlaneView(NamedTuple):
     offset: float
     labels: tuple[str, str]
     held: str = ""  # the values of the other features, if they are held at their means
+    constant: bool = False  # whether all weights are zero
 
 
 @dataclass(eq=False)
@@ -45,7 +46,8 @@ class BoundaryDisplay(style.Display):
     orthogonal to it: there the boundary is a vertical line, and every row has its true distance
     from it. Where one unit is as long on both axes, an arrow shows the direction of w, at a right
     angle to the boundary. A ``plane`` of two features, by name or number, shows the section of the
-    hyperplane where all other features are at their means.
+    hyperplane where all other features are at their means. A rule whose weights are all zero has no
+    boundary: the rows are drawn, and a note says so.
 
     ``rows`` are the numbers of the rows in the data, ``signs`` the sides ±1 on which they should
     be, ``distances`` f(x)/‖w‖, ``mistakes`` where y·f(x) ≤ 0. If all rows are right, ``margin`` is
@@ -90,11 +92,11 @@ class BoundaryDisplay(style.Display):
         found, rng = rule_of(estimator, X, y, rule), np.random.default_rng(random_state)
         margins = found.margins
         mistakes = margins <= 0.0
-        margin = None if mistakes.any() else float(margins.min())
+        margin = None if mistakes.any() or found.constant else float(margins.min())
         support = np.flatnonzero(margins <= (margin or -np.inf) * _EQUALLY_NEAR)
         drawn = _sample(mistakes, support, max_points, rng)
         return cls(
-            view=_view(found, plane, drawn, rng),
+            view=_view(found, plane, drawn, rng)._replace(constant=found.constant),
             rows=found.rows,
             signs=found.signs,
             distances=found.signs * margins,
@@ -164,6 +166,8 @@ def draw_sides(ax: Axes, view: PlaneView, box: Box, margin: float | None) -> str
         if offset != 0.0:
             one = style.POSITIVE_SIDE if offset > 0.0 else style.NEGATIVE_SIDE
             ax.axhspan(low[1], high[1], color=one, lw=0, zorder=0)
+        if view.constant:
+            return CONSTANT
         return "The boundary does not cross this plane: neither feature has a weight."
     x, y = np.array([low, high]).T
     f = normal[0] * x + normal[1] * y[:, None] + offset
@@ -251,6 +255,10 @@ def _view(
     if plane is not None or len(rule.w) == 2:
         return _section(rule, (0, 1) if plane is None else plane, mean)
     v = principal_direction(rule.X[drawn], rule.w)
+    if rule.constant:
+        across = principal_direction(rule.X[drawn], v)
+        points = np.column_stack([rule.X @ u - mean @ u for u in (v, across)])
+        return PlaneView(points, np.zeros(2), rule.b, ("first principal direction", "second"))
     points = np.column_stack([rule.signs * rule.margins, rule.X @ v - mean @ v])
     labels = ("signed distance to the hyperplane", "first principal direction orthogonal to w")
     return PlaneView(points, np.array([1.0, 0.0]), 0.0, labels)
@@ -296,7 +304,7 @@ def principal_direction(X: Floats | sp.csr_array, beside: Vector) -> Vector:
     """
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     scale = max(abs(float(X.max())), abs(float(X.min()))) or 1.0
-    across = beside / math.hypot(*beside.tolist())
+    across = beside / (math.hypot(*beside.tolist()) or 1.0)
     v: Vector = np.random.default_rng(0).normal(size=int(X.shape[1]))
     for _ in range(_POWER_ITERATIONS):
         v = (v - across * (across @ v)) / scale
