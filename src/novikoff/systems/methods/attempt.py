@@ -8,15 +8,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from novikoff.core.rows import SparseMatrix, Vector
+from novikoff.core.rows import Indices, SparseMatrix, Vector
 from novikoff.core.stops import Limits
 
 # Float64 matrices, dense or CSR: only products with them and their transposes are taken.
 Matrix: TypeAlias = "Vector | SparseMatrix"
 # What the theorem speaks of, by name: one entry for each step, or for each rescaling.
-Trace: TypeAlias = dict[str, Vector]
+Trace: TypeAlias = "dict[str, Vector | Indices]"
 
-MOST_STEPS = 100_000  # where the caller sets no limit on updates
+MOST_STEPS, UNLIMITED = 100_000, 2**62  # where the caller sets no limit
 TINY = 1e-14  # a convex combination of unit rows that is shorter is zero but for rounding
 
 
@@ -56,11 +56,17 @@ class Tape:
 def steps(limits: Limits | None) -> Iterator[int]:
     """0, 1, 2, … until a limit on updates, epochs (the same here) or seconds is reached."""
     limits = limits or Limits()
-    most = MOST_STEPS if limits.updates is None else limits.most_updates()
-    for k in range(most):
+    for k in range(most_steps(limits)):
         if limits.reached(k):
             return
         yield k
+
+
+def most_steps(limits: Limits) -> int:
+    """The limit on updates; `MOST_STEPS` if there is no limit at all."""
+    if limits.updates is None and limits.seconds is None and limits.epochs is None:
+        return MOST_STEPS
+    return limits.most_updates()
 
 
 class Cone(NamedTuple):
@@ -82,7 +88,7 @@ class Cone(NamedTuple):
             return u
         if not u[-1] > 0.0:
             return None
-        w = u[:-1] * (self.unit / u[-1])
+        w: Vector = u[:-1] * (self.unit / u[-1])
         return w if self.w0 is None else w + self.w0
 
     def weights(self, x: Vector) -> Vector:
@@ -126,18 +132,18 @@ def scaled(A: Matrix, factors: Vector) -> Matrix:
     """The rows, each times its factor."""
     if isinstance(A, np.ndarray):
         return A * factors[:, None]
-    from scipy.sparse import diags_array  # here, for those whose rows are dense
+    from scipy.sparse import csr_array, diags_array  # here, for those whose rows are dense
 
-    return (diags_array(factors) @ A).tocsr()
+    return csr_array(diags_array(factors) @ csr_array(A))
 
 
 def bordered(A: Matrix, last: Vector) -> Matrix:
     """[A, last]: the matrix with one more column."""
     if isinstance(A, np.ndarray):
         return np.column_stack([A, last])
-    from scipy.sparse import hstack
+    from scipy.sparse import csr_array, hstack
 
-    return hstack([A, last[:, None]], format="csr")
+    return csr_array(hstack([csr_array(A), csr_array(last[:, None])]))
 
 
 def row(A: Matrix, i: int) -> Vector:
@@ -151,10 +157,11 @@ def dense(A: Matrix) -> Vector:
 
 
 def _with_last_row(H: Matrix) -> Matrix:
+    """The matrix with one more row: e."""
     e = np.zeros((1, H.shape[1]))
     e[0, -1] = 1.0
     if isinstance(H, np.ndarray):
         return np.vstack([H, e])
-    from scipy.sparse import vstack
+    from scipy.sparse import csr_array, vstack
 
-    return vstack([H, e], format="csr")
+    return csr_array(vstack([csr_array(H), csr_array(e)]))

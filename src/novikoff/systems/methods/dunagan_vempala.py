@@ -61,7 +61,7 @@ def dunagan_vempala(
         if products[i] > 0.0:
             break
         if not perceptron and products[i] >= -sigma * np.linalg.norm(x) and x.any():
-            x /= np.linalg.norm(x)
+            x = x / float(np.linalg.norm(x))
             H += np.outer(H @ x, x)
             B += np.outer(B @ x, x)
             H /= row_lengths(H)[:, None]
@@ -70,7 +70,8 @@ def dunagan_vempala(
             perceptron, x, left = True, np.zeros(p), 16 * p**2
         elif left == 0:
             perceptron, x = False, rng.standard_normal(p)
-            x, left = x / np.linalg.norm(x), max(1, math.ceil(math.log(p) / sigma**2))
+            x = x / float(np.linalg.norm(x))
+            left = max(1, math.ceil(math.log(p) / sigma**2))
         else:
             x = x + H[i] if perceptron else x - products[i] * H[i]
             n_steps, left = n_steps + 1, left - 1

@@ -36,18 +36,19 @@ def perceptron(
     >>> perceptron(np.array([[1.0, 0.0], [-0.6, 0.8]])).w.tolist()
     [0.4, 0.8]
     """
-    from novikoff.core.sweep import Plan, run  # Numba: here, for those who use other methods
+    from novikoff.core.runs import Plan  # Numba: here, for those who use other methods
+    from novikoff.core.sweep import run
     from novikoff.core.updates import perceptron as update
 
     system = cone(A, c, w0)
     signs = np.ones(system.H.shape[0], dtype=np.int8)
     problem = pose(system.H, signs, fit_intercept=False)
-    plan = Plan(update(), named(order), limits or Limits(updates=MOST_STEPS), seed, trace=trace)
+    limits = limits or Limits(updates=MOST_STEPS)
+    plan = Plan(update(), named(order), limits, seed, trace=trace)
     state = run(problem, plan)
     counts = np.asarray(state.update_counts.toarray(), dtype=np.float64)[0]
     found = system.attempt(state.W[:-1, 0], None if state.converged else counts, state.updates)
-    if not trace:
-        return found
-    seen = state.traces[0]
-    norm = np.sqrt(seen.squared_norm)
-    return found._replace(trace={"index": seen.index, "margin": seen.margin, "norm": norm})
+    if trace:
+        seen, norm = state.traces[0], np.sqrt(state.traces[0].squared_norm)
+        found = found._replace(trace={"index": seen.index, "margin": seen.margin, "norm": norm})
+    return found

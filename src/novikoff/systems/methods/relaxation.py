@@ -5,9 +5,8 @@ Agmon 1954; Motzkin and Schoenberg 1954; Goffin 1980.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -17,17 +16,19 @@ from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
 from novikoff.systems.methods.attempt import (
-    MOST_STEPS,
+    UNLIMITED,
     Attempt,
     Matrix,
-    Trace,
+    Tape,
     bordered,
+    most_steps,
     row_lengths,
     scaled,
 )
 
 # The rows are [a_i, −c_i/s] and the last weight is s: so large that no step moves it.
 _FIXED = 2.0**200
+_HALVINGS = 50  # until δ is below the rounding of what it began with
 # m < 0 and m ≤ BELOW_ZERO are the same condition on floats.
 BELOW_ZERO = -math.ulp(0.0)
 
@@ -57,8 +58,9 @@ def relaxation(
     of the source notes), where z is the centre of a ball of radius ε > 0 of solutions:
 
     * η = 1 and 0 < δ < 2ε: at most ‖w₀ − z‖²/(δ·(2ε − δ)) steps (`theory.shifted_bound`);
-    * η = 1 and δ halved after n, 4n, 16n, … steps: finitely many steps, without knowledge of ε.
-      While δ > 2ε, a phase adds at most n·δ₀² to ‖w − z‖²; later it needs O(2ᵏ·k) of its n·4ᵏ;
+    * η = 1 and δ by halving: finitely many steps, without knowledge of ε. In round j = 0, 1, … δ
+      falls from δ₀/2ʲ, with n·4ʲ steps for each value. While δ > 2ε, a round adds at most
+      4/3·n·δ₀² to ‖w − z‖², so that some round grants the steps which δ ≤ ε < 2δ needs;
     * η = 2 and δ = 0: finitely many steps, but no bound; without interior it need not converge;
     * maximal distance and δ = 0: the distance to the solutions falls by a constant factor at
       every step, with or without interior (`theory.agmon_rate`).
@@ -91,14 +93,15 @@ def relaxation(
     >>> bool(found.w.sum() <= 1.0 and (found.w >= 0.0).all())
     True
     """
-    from novikoff.core.sweep import Plan, run  # Numba: here, for those who use other methods
+    from novikoff.core.runs import Plan  # Numba: here, for those who use other methods
+    from novikoff.core.sweep import run
     from novikoff.core.updates import Update
 
     if not 0.0 < eta <= 2.0:
         raise ValueError(f"The relaxation η must be above 0 and at most 2, not {eta}.")
     if shift != "halving" and not 0.0 <= shift < math.inf:
         raise ValueError(f'The shift δ must be "halving", 0 or a positive number, not {shift!r}.')
-    limits, rule = limits or Limits(updates=MOST_STEPS), named(order)
+    limits, rule = limits or Limits(), named(order)
     if c is None:  # a solution of A w > 0, made longer, is at least 1 away from every hyperplane
         A, c = scaled(A, -1.0 / row_lengths(A)), np.full(A.shape[0], -1.0)
     factors = np.ones(len(c)) if shift == 0.0 else 1.0 / row_lengths(A)
@@ -106,37 +109,42 @@ def relaxation(
     signs = np.full(len(c), -1, dtype=np.int8)
     problem = pose(bordered(A, c / -_FIXED), signs, fit_intercept=False)
     w = np.append(np.zeros(A.shape[1]) if w0 is None else w0, [_FIXED, 0.0])
-    delta = float((A @ w[:-2] - c).max(initial=0.0)) if shift == "halving" else shift
+    if shift == "halving":
+        schedule = _halving(float((A @ w[:-2] - c).max(initial=0.0)), len(c))
+    else:
+        schedule = iter([(float(shift), UNLIMITED)])
 
-    n_steps = n_epochs = 0
-    recorded = []
-    for k in itertools.count():
-        left = limits.most_updates() - n_steps
+    best, smallest = w, math.inf  # the point of the least shift
+    n_steps, n_epochs, left, tape = 0, 0, most_steps(limits), Tape(trace)
+    for k, (delta, granted) in enumerate(schedule):
         phase = Limits(
             None if limits.epochs is None else limits.epochs - n_epochs,
-            min(left, len(c) * 4**k) if shift == "halving" else left,
+            min(left, granted),
             limits.left(),
         )
         update = Update(BELOW_ZERO, eta=eta, goal=delta)
         state = run(problem, Plan(update, rule, phase, seed + k, trace=trace), start=w)
-        w, n_steps, n_epochs = state.W[:, 0], n_steps + state.updates, n_epochs + state.epochs
-        if trace:
-            seen = state.traces[0]
-            recorded.append([seen.index, -seen.margin, seen.tau, np.full(len(seen), delta)])
-        if state.stops[0] is not Stop.UPDATES or state.updates == left:
+        w, n_epochs = state.W[:, 0], n_epochs + state.epochs
+        if state.converged or delta <= smallest:
+            best, smallest = w, delta
+        n_steps, left = n_steps + state.updates, left - state.updates
+        for seen in state.traces:
+            for i, margin, step in zip(seen.index, seen.margin, seen.tau, strict=True):
+                tape.note(index=i, residual=-margin, step=step, delta=delta)
+        if state.stops[0] is not Stop.UPDATES or left == 0:
             break
-        delta /= 2.0
     weights = None
     limits.interrupted |= phase.interrupted
     if not (state.converged or limits.interrupted):
-        short = Limits(epochs=1, updates=100 * len(w) if isinstance(rule, Greedy) else None)
-        last = run(problem, Plan(update, rule, short, seed, trace=True), start=w).traces[0]
-        weights = np.bincount(last.index, last.tau, minlength=problem.n) * factors
-    names = ("index", "residual", "step", "delta")
-    columns: Trace | None = None
-    if trace:
-        columns = {
-            name: np.concatenate(parts)
-            for name, parts in zip(names, zip(*recorded, strict=True), strict=True)
-        }
-    return Attempt(w[:-2].copy(), weights, n_steps, columns)
+        last = Limits(epochs=1, updates=100 * len(w) if isinstance(rule, Greedy) else None)
+        plan = Plan(update._replace(goal=0.0), rule, last, seed, trace=True)
+        seen = run(problem, plan, start=best).traces[0]
+        weights = np.bincount(seen.index, seen.tau, minlength=problem.n) * factors
+    return Attempt(best[:-2].copy(), weights, n_steps, tape.trace())
+
+
+def _halving(first: float, n: int) -> Iterator[tuple[float, int]]:
+    """The shifts δ, and the steps that are granted to each."""
+    for j in range(_HALVINGS):
+        for k in range(j, _HALVINGS):
+            yield math.ldexp(first, -k), n * 4**j

@@ -151,11 +151,13 @@ def on_simplex(z: Vector) -> Vector:
     """
     falling = np.sort(z)[::-1]
     excess = (np.cumsum(falling) - 1.0) / np.arange(1, len(z) + 1)
-    return np.maximum(z - excess[np.flatnonzero(falling > excess)[-1]], 0.0)
+    return np.asarray(np.maximum(z - excess[np.flatnonzero(falling > excess)[-1]], 0.0))
 
 
 def squared_norm(H: Matrix) -> float:
     """‖H‖₂², rounded up; for CSR the bound ‖H‖₁·‖H‖_∞, which needs no second matrix."""
     if isinstance(H, np.ndarray):
         return float(np.linalg.eigvalsh(H.T @ H)[-1]) * (1.0 + 1e-12)
-    return float(abs(H).sum(0).max() * abs(H).sum(1).max())
+    from scipy.sparse.linalg import norm  # here, for those whose rows are dense
+
+    return float(norm(H, 1) * norm(H, np.inf))
