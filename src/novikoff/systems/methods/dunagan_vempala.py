@@ -69,7 +69,7 @@ def dunagan_vempala(
                 tape.note(direction=x, B=B.copy())
             perceptron, x, left = True, np.zeros(p), 16 * p**2
         elif left == 0:
-            perceptron, x = False, rng.standard_normal(p)
+            perceptron, x = False, rng.standard_normal((p,))
             x = x / float(np.linalg.norm(x))
             left = max(1, math.ceil(math.log(p) / sigma**2))
         else:

@@ -136,7 +136,7 @@ def relaxation(
     weights = None
     limits.interrupted |= phase.interrupted
     if not (state.converged or limits.interrupted):
-        last = Limits(epochs=1, updates=100 * len(w) if isinstance(rule, Greedy) else None)
+        last = Limits(epochs=1, updates=min(n_steps, len(w)) if isinstance(rule, Greedy) else None)
         plan = Plan(update._replace(goal=0.0), rule, last, seed, trace=True)
         seen = run(problem, plan, start=best).traces[0]
         weights = np.bincount(seen.index, seen.tau, minlength=problem.n) * factors
