@@ -9,6 +9,7 @@ import numpy as np
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.systems.methods.attempt import (
+    TINY,
     Attempt,
     Matrix,
     Tape,
@@ -17,6 +18,8 @@ from novikoff.systems.methods.attempt import (
     row_lengths,
     steps,
 )
+
+_LARGEST = 2.0**100  # of the entries of B: a margin that needs more is lost in rounding
 
 
 def dunagan_vempala(
@@ -33,8 +36,9 @@ def dunagan_vempala(
     Unit rows in dimension p, σ = 1/(32p). In each round
 
     1. the perceptron makes at most 16p² updates; that is enough once γ ≥ 1/(4p);
-    2. x begins at random, and x ← x − ⟨a_i, x⟩a_i while some ⟨a_i, x⟩ < −σ‖x‖, at most
-       (ln p)/σ² times; else it begins anew;
+    2. x begins at random on the unit sphere, and x ← x − ⟨a_i, x⟩a_i while some
+       ⟨a_i, x⟩ < −σ‖x‖, at most (ln p)/σ² times; else it begins anew. ⟨x, z⟩ never falls for a
+       solution z, so that an x much shorter than 1/√p began badly, too;
     3. a_i ← a_i + ⟨a_i, x⟩x for unit x, made unit again;    B ← B·(I + x xᵀ).
 
     Guarantee: if ⟨x, z⟩ ≥ 1/√p for the best z, which has constant probability, and γ ≤ 1/(4p),
@@ -53,22 +57,24 @@ def dunagan_vempala(
     system, tape, rng = cone(A, c, w0), Tape(trace), np.random.default_rng(seed)
     H = dense(system.H)
     p = H.shape[1]
+    patience = 16 * p**2
     sigma, B, x, n_steps = 1.0 / (32.0 * p), np.eye(p), np.zeros(p), 0
-    perceptron, left = True, 16 * p**2
+    perceptron, left = True, patience
     for _ in steps(limits):
         products = H @ x
         i = int(products.argmin())
-        if products[i] > 0.0:
+        length = float(np.linalg.norm(x))
+        if products[i] > TINY * length or np.abs(B).max() > _LARGEST:
             break
-        if not perceptron and products[i] >= -sigma * np.linalg.norm(x) and x.any():
-            x = x / float(np.linalg.norm(x))
+        if not perceptron and length > 0.0 and products[i] >= -sigma * length:
+            x = x / length
             H += np.outer(H @ x, x)
             B += np.outer(B @ x, x)
             H /= row_lengths(H)[:, None]
             if trace:
                 tape.note(direction=x, B=B.copy())
-            perceptron, x, left = True, np.zeros(p), 16 * p**2
-        elif left == 0:
+            perceptron, x, left = True, np.zeros(p), patience
+        elif left == 0 or (not perceptron and length**2 < 0.5 / p):
             perceptron, x = False, rng.standard_normal((p,))
             x = x / float(np.linalg.norm(x))
             left = max(1, math.ceil(math.log(p) / sigma**2))
