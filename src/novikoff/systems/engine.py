@@ -9,6 +9,7 @@ those that the residual leaves at zero are targets anew (Motzkin's transposition
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -27,6 +28,8 @@ from novikoff.systems.system import System
 
 # The unit of t in which the engine looks again.
 _LARGER = 2.0**20
+# Least squares with fewer entries are solved on one core by themselves.
+_ONE_CORE = 1 << 14
 # Weights below this share of the largest are taken for rounding.
 _FIRM = 1e-9
 # Powers of two by which rows that a float point fails are asked for more slack.
@@ -220,7 +223,9 @@ def nudged(system: System, w: Vector, rows: Indices, limits: Limits) -> Vector |
     wanted = np.outer(sizes, 2.0 ** np.array(_NUDGES)) - (left @ w + right)[:, None]
     if not np.isfinite(wanted).all():
         return None
-    with threadpool_limits(1, user_api="blas"):  # threads of BLAS wait for busy cores
+    # Large products of BLAS wait for all cores, which may be busy.
+    alone = threadpool_limits(1, user_api="blas") if left.size > _ONE_CORE else nullcontext()
+    with alone:
         steps = lstsq(left, wanted, lapack_driver="gelsy", check_finite=False)[0]
     for near in w + steps.T:
         if np.isfinite(near).all() and system.holds(_homogeneous(system, near), limits):
