@@ -1,4 +1,4 @@
-"""The parts of a `Model` while a file is read: exact numbers, names, bounds, and where they stood."""
+"""The parts of a `Model` while a file is read: exact numbers, names, bounds, and their lines."""
 
 from __future__ import annotations
 

@@ -71,9 +71,7 @@ def parse_lp(text: str, source: str) -> SystemFile:
     parser = _Parser(source, list(_tokens(text)))
     parser.parse()
     goal, constant = parser.objective
-    return parser.builder.build(
-        "lp", goal or None, maximise=parser.maximise, constant=constant
-    )
+    return parser.builder.build("lp", goal or None, maximise=parser.maximise, constant=constant)
 
 
 def parse_objective(text: str, variables: tuple[str, ...]) -> tuple[bool, Sum]:

@@ -11,6 +11,7 @@ import io
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -122,13 +123,13 @@ def _sparse(
         and len(indptr) == shape[0] + 1
         and len(data) == len(indices)
         and (indptr[0], indptr[-1]) == (0, len(data))
-        and all(a <= b for a, b in zip(indptr, indptr[1:], strict=False))
+        and all(a <= b for a, b in pairwise(indptr))
         and all(0 <= j < shape[1] for j in indices)
     )
     if not sound:
         raise DataError(f"{source}: the parts of {name} do not make a CSR matrix.")
     rows: list[Row] = []
-    for i, (begin, end) in enumerate(zip(indptr, indptr[1:], strict=False)):
+    for i, (begin, end) in enumerate(pairwise(indptr)):
         row: Row = {}
         for k in range(begin, end):
             value = _finite(data[k], name, i, source, indices[k])
@@ -160,9 +161,7 @@ def _numbers(array: Array) -> Iterator[float]:
     yield from array.tolist()
 
 
-def _finite(
-    value: float, name: str, row: int, source: str, column: int | None = None
-) -> Fraction:
+def _finite(value: float, name: str, row: int, source: str, column: int | None = None) -> Fraction:
     if not math.isfinite(value):
         where = f"row {row + 1:,}" if column is None else f"row {row + 1:,}, column {column + 1:,}"
         raise DataError(f"{source}, array {name}, {where}: {value} is not a finite number.")

@@ -30,7 +30,7 @@ _TEXTS: Final = {"csv": parse_csv, "mps": parse_mps, "lp": parse_lp}
 
 
 def read_model(path: str, format: str | None = None) -> SystemFile:
-    """Read a system from a file ("-": standard input), gzipped or bzipped or not.
+    r"""Read a system from a file ("-": standard input), gzipped or bzipped or not.
 
     The end of its name says the format unless it is given. Decimals are exact: 0.1 is one tenth.
     DataError says in one sentence what is wrong, with line and field.
@@ -38,7 +38,7 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
     Examples
     --------
     >>> import tempfile
-    >>> text = "name,tea,bread,is,limit\\nmoney,3,1.1,<=,20\\n"
+    >>> text = "name,tea,bread,is,limit\nmoney,3,1.1,<=,20\n"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "diet.csv").write_text(text)
     ...     model = read_model(f"{folder}/diet.csv").model
