@@ -8,6 +8,7 @@ import gzip
 import io
 import os
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ ENDATA
 
 def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
     model, _, notes = read(MPS, "mps", tmp_path)
-    assert (model.name, model.maximise, model.constant) == ("OLD CARDS", True, 7)
+    assert (model.name, model.maximise, model.constant) == ("OLD CARDS", True, F(7))
     assert model.variables == ("X", "Y", "Z")
     assert model.objective == {0: F(10)}
     assert model.constraints == (
@@ -108,8 +109,8 @@ def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
         Constraint("ODD", {2: F(1)}, ">=", F(0)),
         Constraint("ODD", {2: F(1)}, "<=", F(1)),
     )
-    assert model.lower == (0, None, F(5, 2))
-    assert model.upper == (4, -1, F(5, 2))
+    assert model.lower == (F(0), None, F(5, 2))
+    assert model.upper == (F(4), F(-1), F(5, 2))
     assert "OTHER" in notes[0]
     assert "whole numbers" in notes[1]
     for packed in (gzip.compress(MPS.encode()), bz2.compress(MPS.encode())):
@@ -154,7 +155,7 @@ END
 def test_an_lp_file_means_what_it_says(tmp_path: Path) -> None:
     model, _, notes = read(LP, "lp", tmp_path)
     assert model.variables == ("tea", "bread", "jam", "x#1")
-    assert (model.objective, model.constant, model.maximise) == ({0: F(7, 2), 1: F(2)}, -4, True)
+    assert (model.objective, model.constant, model.maximise) == ({0: F(7, 2), 1: F(2)}, F(-4), True)
     assert model.constraints == (
         Constraint("money", {0: F(3), 1: F(11, 10)}, "<=", F(20)),
         Constraint("row 2", {0: F(-1), 1: F(1)}, ">=", F(-1, 2)),
@@ -163,7 +164,7 @@ def test_an_lp_file_means_what_it_says(tmp_path: Path) -> None:
         Constraint("row 4", {0: F(1)}, "<=", F(5)),
         Constraint("row 5", {0: F(1)}, "=", F(1)),
     )
-    assert model.lower == (1, None, None, F(-1, 4))
+    assert model.lower == (F(1), None, None, F(-1, 4))
     assert model.upper == (None, None, None, F(-1, 4))
     assert len(notes) == 4  # jam and x#1 in no row, jam whole, tea without a bound
 
@@ -186,7 +187,7 @@ def test_arrays_mean_what_nv_solve_takes(tmp_path: Path) -> None:
         Constraint("row 2", {1: F(-2)}, "<=", F(2)),
         Constraint("equality 1", {0: F(1), 1: F(1)}, "=", F(3)),
     )
-    assert model.lower == (0, None)
+    assert model.lower == (F(0), None)
     assert notes == ("row 3 has the right side inf and is left out",)
     parts = npz(A_data=[1.5, -2.0, 1.0], A_indices=[0, 1, 1], A_indptr=[0, 1, 3], A_shape=[2, 3],
                 strict=True)  # fmt: skip
@@ -374,7 +375,7 @@ BAD: list[tuple[str, str | bytes, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("format", "content", "part"), BAD)
+@pytest.mark.parametrize(("format", "content", "part"), BAD, ids=[case[2] for case in BAD])
 def test_a_broken_file_is_refused(
     format: str, content: str | bytes, part: str, tmp_path: Path
 ) -> None:
@@ -441,15 +442,15 @@ def compare(model: Model, peer: Any) -> None:
         if row.relation in ("<=", "="):
             high[i] = float(row.right)
         entries.update({(i, j): float(value) for j, value in row.terms.items()})
-    close = {"rtol": 1e-12, "atol": 0.0}
-    np.testing.assert_allclose(peer.row_lower_, low, **close)
-    np.testing.assert_allclose(peer.row_upper_, high, **close)
+    same = partial(np.testing.assert_allclose, rtol=1e-12, atol=0.0)
+    same(peer.row_lower_, low)
+    same(peer.row_upper_, high)
     for ours, theirs in ((model.lower, peer.col_lower_), (model.upper, peer.col_upper_)):
         endless = -np.inf if ours is model.lower else np.inf
         values = [endless if ours[j] is None else float(ours[j] or 0) for j in order]
-        np.testing.assert_allclose(theirs, values, **close)
+        same(theirs, values)
     goal = model.objective or {}
-    np.testing.assert_allclose(peer.col_cost_, [float(goal.get(j, 0)) for j in order], **close)
+    same(peer.col_cost_, [float(goal.get(j, 0)) for j in order])
     assert peer.offset_ == pytest.approx(float(model.constant), rel=1e-12)
     matrix = peer.a_matrix_
     found = {}
@@ -469,7 +470,7 @@ def test_comments_and_names_of_sections_break_nothing() -> None:
         Constraint("R0", {0: F(1), 1: F(1)}, ">=", F(1)),
         Constraint("R0", {0: F(1), 1: F(1)}, "<=", F(2)),
     )
-    assert (comments.objective, comments.upper) == ({0: F(-1), 1: F(-2)}, (1, None))
+    assert (comments.objective, comments.upper) == ({0: F(-1), 1: F(-2)}, (F(1), None))
     silly = read_model(str(SHARED / "badfiles" / "silly-names.mps")).model
     assert silly.variables == ("C0", "OBJSENSE", "RANGES", "RHS", "C1")
     assert silly.constraints == (Constraint("R0", dict.fromkeys(range(5), F(-1)), ">=", F(-1)),)

@@ -126,9 +126,9 @@ class ModelBuilder:
     ) -> None:
         """Bound a variable; an infinite value says that there is no bound."""
         limit: Fraction | None = None
-        if abs(value) < NO_BOUND:
+        if -NO_BOUND < value < NO_BOUND:
             limit = Fraction(value)
-        elif (value > 0) != (side == "upper"):
+        elif (side == "upper") != (value > 0):
             raise place.error(f"the {side} bound of {quoted(name)} is {value}: nothing meets it.")
         elif isinstance(value, Fraction):
             self._huge[name] = None

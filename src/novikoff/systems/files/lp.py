@@ -184,7 +184,7 @@ class _Parser:
         terms, constant = self.sum()
         relation = self.relation()
         if self.any_term:
-            self.builder.add(name, terms, relation, self.number() - constant)
+            self.builder.add(name, terms, relation, self.right() - constant)
         else:
             least, (terms, constant) = constant, self.sum()
             if not self.any_term:
@@ -194,7 +194,7 @@ class _Parser:
                 if _RELATIONS[self.next.text] != relation or relation == "=":
                     raise self.error("both signs of a range point the same way")
                 self.take()
-                ends = least - constant, self.number() - constant
+                ends = least - constant, self.right() - constant
                 low, high = ends if relation == "<=" else ends[::-1]
                 self.builder.add_range(name, terms, low, high)
             else:
@@ -232,13 +232,17 @@ class _Parser:
             raise self.error("one of <=, >= and = is expected")
         return _RELATIONS[self.take().text]
 
-    def number(self) -> Fraction:
+    def number(self, what: str) -> Fraction | float:
+        """A number with signs; infinite where it is a bound."""
         factor = self.sign()
-        if self.next.kind != "number":
+        if self.next.kind != "number" and (what, self.next.kind) != ("the bound", "infinity"):
             raise self.error("a number is expected; variables stand on the left")
-        value = exact_number(self.next.text, "the right side", self.place)
+        value = bound_number(self.next.text, what, self.place)
         self.take()
-        return factor * value
+        return -value if factor < 0 else value
+
+    def right(self) -> Fraction:
+        return Fraction(self.number("the right side"))
 
     def end_of_line(self, what: str) -> None:
         if self.next.text and self.next.line == self.tokens[self.at - 1].line:
@@ -254,16 +258,16 @@ class _Parser:
                 self.builder.bound(name, "lower", float("-inf"), place)
                 self.builder.bound(name, "upper", float("inf"), place)
             else:
-                self.limit(name, self.relation(), self.endless(), place)
+                self.limit(name, self.relation(), self.number("the bound"), place)
         else:
-            value = self.endless()
+            value = self.number("the bound")
             relation = FLIPPED[self.relation()]
             if self.next.kind != "name":
                 raise self.error("a variable is expected")
             name = self.known()
             self.limit(name, relation, value, place)
             if self.next.kind == "relation":
-                self.limit(name, self.relation(), self.endless(), place)
+                self.limit(name, self.relation(), self.number("the bound"), place)
         self.end_of_line("a bound")
 
     def known(self) -> str:
@@ -273,15 +277,6 @@ class _Parser:
             self.builder.notes.append(f"{quoted(name)} is in no row and not in the objective")
             self.builder.variable(name)
         return name
-
-    def endless(self) -> Fraction | float:
-        """A number that may be infinite."""
-        factor = self.sign()
-        if self.next.kind not in ("number", "infinity"):
-            raise self.error("a number is expected")
-        value = bound_number(self.next.text, "a bound", self.place)
-        self.take()
-        return -value if factor < 0 else value
 
     def limit(self, name: str, relation: Relation, value: Fraction | float, place: Place) -> None:
         if relation in ("<=", "="):
