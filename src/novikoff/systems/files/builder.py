@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from novikoff.data.errors import DataError, counted, listed, quoted
 from novikoff.systems.model import Constraint, Model, Relation
@@ -21,11 +21,18 @@ _INFINITY = re.compile(r"([-+]?)inf(?:inity)?", re.IGNORECASE)
 
 
 class SystemFile(NamedTuple):
-    """What a file holds: the system, its format, and what is to be said about it."""
+    """What a file holds: a model, or arrays for `nv.solve`; its format; what is to be said of it."""
 
-    model: Model
+    content: Model | dict[str, Any]
     format: str
     notes: tuple[str, ...]
+
+    @property
+    def model(self) -> Model:
+        """The system, where it was not given by arrays."""
+        if not isinstance(self.content, Model):
+            raise TypeError("An npz file holds arrays.")
+        return self.content
 
 
 class Place(NamedTuple):
