@@ -21,7 +21,7 @@ _INFINITY = re.compile(r"([-+]?)inf(?:inity)?", re.IGNORECASE)
 
 
 class SystemFile(NamedTuple):
-    """What a file holds: a model, or arrays for `nv.solve`; its format; what is to be said of it."""
+    """A model, or arrays for `nv.solve`; the format of the file; what is to be said of it."""
 
     content: Model | dict[str, Any]
     format: str

@@ -14,11 +14,13 @@ from typing import Final
 
 from novikoff.data.errors import DataError, readable_errors
 from novikoff.data.source import shown
+from novikoff.geometry.system_checker import Arrays
 from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp
 from novikoff.systems.files.mps import parse_mps
 from novikoff.systems.files.npz import parse_npz
+from novikoff.systems.model import Model
 
 FORMATS: Final = {
     "csv": (".csv", ".tsv"),
@@ -52,6 +54,8 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
         raise DataError(f"{name} is empty.")
     if format == "npz":
         return parse_npz(content, name)
+    if format not in _TEXTS:  # of a certificate that was altered
+        raise DataError(f"{name} cannot be read as {format[:20]}.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -60,12 +64,13 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
     return _TEXTS[format](text, name)
 
 
-def stem(path: str) -> str:
-    """A file's name without its folder and the ends that say its format."""
-    name = "system" if path == "-" else PurePath(path).name
-    for ending in (".gz", ".bz2", *(end for ends in FORMATS.values() for end in ends)):
-        name = name.removesuffix(ending) or name
-    return name
+def stated_in(file: SystemFile) -> Model | Arrays:
+    """The system of a file as a certificate is about it."""
+    if isinstance(file.content, Model):
+        return file.content
+    from novikoff.systems.statement import ask_arrays
+
+    return ask_arrays(**file.content).stated
 
 
 def _format_of(path: str, name: str) -> str:
