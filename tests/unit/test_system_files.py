@@ -18,11 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from novikoff.data.errors import DataError
+from novikoff.geometry.system_checker import row_of
 from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp
 from novikoff.systems.files.mps import parse_mps
-from novikoff.systems.files.reading import read_model
+from novikoff.systems.files.reading import read_model, stated_in
 from novikoff.systems.model import Constraint, Model, Relation
 
 SHARED = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[3] / "shared/data")) / "lp"
@@ -38,8 +39,9 @@ def read(text: str | bytes, format: str, folder: Path) -> SystemFile:
 
 def test_a_csv_means_what_it_shows(tmp_path: Path) -> None:
     text = '\ufeffname;tea;"bread, white";is;limit\nmoney;3;1.10;≤;20\n\n;;1/3;>;-1e-3\n'
-    model, format, notes = read(text, "csv", tmp_path)
-    assert (format, notes) == ("csv", ())
+    file = read(text, "csv", tmp_path)
+    model = file.model
+    assert (file.format, file.notes) == ("csv", ())
     assert model.variables == ("tea", "bread, white")
     assert model.constraints == (
         Constraint("money", {0: F(3), 1: F(11, 10)}, "<=", F(20)),
@@ -56,10 +58,11 @@ def test_decimals_are_exact(tmp_path: Path) -> None:
     """0.1 + 0.2 = 0.3 holds in decimals and fails in float64."""
     row = read("a,b,is,to\n0.1,0.2,=,0.3\n", "csv", tmp_path).model.constraints[0]
     assert row.terms[0] + row.terms[1] == row.right
-    arrays = npz(A_eq=np.array([[0.1, 0.2]]), c_eq=np.array([0.3]))
-    row = read(arrays, "npz", tmp_path).model.constraints[0]
-    assert row.terms[0] + row.terms[1] != row.right
-    assert row.right == F(0.3)
+    arrays = npz(A=np.array([[0.1, 0.2]]), c=np.array([0.3]))
+    stated = row_of(stated_in(read(arrays, "npz", tmp_path)), 0)
+    assert stated is not None
+    assert stated.terms[0] + stated.terms[1] != stated.right
+    assert stated.right == F(0.3)
 
 
 MPS = """* the fields of an old file
@@ -96,7 +99,8 @@ ENDATA
 
 
 def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
-    model, _, notes = read(MPS, "mps", tmp_path)
+    file = read(MPS, "mps", tmp_path)
+    model, notes = file.model, file.notes
     assert (model.name, model.maximise, model.constant) == ("OLD CARDS", True, F(7))
     assert model.variables == ("X", "Y", "Z")
     assert model.objective == {0: F(10)}
@@ -153,7 +157,8 @@ END
 
 
 def test_an_lp_file_means_what_it_says(tmp_path: Path) -> None:
-    model, _, notes = read(LP, "lp", tmp_path)
+    file = read(LP, "lp", tmp_path)
+    model, notes = file.model, file.notes
     assert model.variables == ("tea", "bread", "jam", "x#1")
     assert (model.objective, model.constant, model.maximise) == ({0: F(7, 2), 1: F(2)}, F(-4), True)
     assert model.constraints == (
@@ -181,21 +186,21 @@ def test_arrays_mean_what_nv_solve_takes(tmp_path: Path) -> None:
         strict=np.array([True, False, False]), A_eq=np.array([[1, 1]]), c_eq=np.array([3]),
         lower=np.array([0.0, -np.inf]),
     )  # fmt: skip
-    model, _, notes = read(dense, "npz", tmp_path)
-    assert model.constraints == (
-        Constraint("row 1", {0: F(3, 2)}, "<", F(1)),
-        Constraint("row 2", {1: F(-2)}, "<=", F(2)),
-        Constraint("equality 1", {0: F(1), 1: F(1)}, "=", F(3)),
-    )
-    assert model.lower == (F(0), None)
-    assert notes == ("row 3 has the right side inf and is left out",)
-    parts = npz(A_data=[1.5, -2.0, 1.0], A_indices=[0, 1, 1], A_indptr=[0, 1, 3], A_shape=[2, 3],
+    stated = stated_in(read(dense, "npz", tmp_path))
+    assert [row_of(stated, k) for k in range(8)] == [
+        ({0: F(3, 2)}, "<", F(1)),
+        ({1: F(-2)}, "<=", F(2)),
+        None,
+        ({0: F(1), 1: F(1)}, "=", F(3)),
+        None,
+        None,
+        ({0: F(1)}, ">=", F(0)),
+        None,
+    ]
+    parts = npz(A_data=[1.5, -2.0, 1.0], A_indices=[0, 1, 2], A_indptr=[0, 1, 3], A_shape=[2, 3],
                 strict=True)  # fmt: skip
-    model = read(parts, "npz", tmp_path).model
-    assert model.constraints == (
-        Constraint("row 1", {0: F(3, 2)}, ">", F(0)),
-        Constraint("row 2", {1: F(-1)}, ">", F(0)),
-    )
+    stated = stated_in(read(parts, "npz", tmp_path))
+    assert row_of(stated, 1) == ({1: F(-2), 2: F(1)}, ">", F(0))
 
 
 numbers = st.fractions(-100, 100, max_denominator=1).flatmap(
@@ -360,18 +365,18 @@ BAD: list[tuple[str, str | bytes, str]] = [
     ("lp", ON_PAPER.format("semi-continuous\n x\n"), "a section of a linear program"),
     ("npz", b"PK\x03\x04 and so on", "not a sound npz file"),
     ("npz", npz(A=np.array([[object()]])), "not a sound npz file"),
-    ("npz", npz(c=np.ones(2)), "needs an array A"),
-    ("npz", npz(A=np.ones((2, 2))), "has no array c"),
-    ("npz", npz(A=np.ones((2, 2)), c=np.ones(3)), "2 numbers are needed"),
-    ("npz", npz(A=np.ones((2, 2)), c=np.ones(2), b=np.ones(2)), 'an array "b"'),
-    ("npz", npz(A=np.ones(2), c=np.ones(2)), "not a matrix"),
-    ("npz", npz(A=np.array([[1.0, np.nan]]), c=np.ones(1)), "row 1, column 2: nan"),
-    ("npz", npz(A=np.ones((1, 1)), c=np.array([-np.inf])), "row 1: -inf"),
+    ("npz", npz(c=np.ones(2)), "there is no A"),
+    ("npz", npz(A=np.ones((2, 2)), c=np.ones(2), b=np.ones(2)), '"b" is none of them'),
     ("npz", npz(A=np.ones((1, 1)), c=np.array(["a"])), "not numbers"),
-    ("npz", npz(A=np.ones((1, 1)), c=np.ones(1), strict=np.ones(1)), "one truth value"),
-    ("npz", npz(A=np.ones((1, 1)), c=np.ones(1), A_eq=np.ones((1, 2)), c_eq=np.ones(1)), "A_eq 2"),
-    ("npz", npz(A_data=[1.0], c=np.ones(1)), "A_indices"),
+    ("npz", npz(A_data=[1.0], c=np.ones(1)), "do not make a CSR matrix"),
     ("npz", npz(A_data=[1.0], A_indices=[5], A_indptr=[0, 1], A_shape=[1, 2], c=[1.0]), "CSR"),
+    ("npz", npz(A=np.ones((2, 2))), "c is missing"),
+    ("npz", npz(A=np.ones((2, 2)), c=np.ones(3)), "one number per row of A is needed, 2"),
+    ("npz", npz(A=np.ones(2), c=np.ones(2)), "A "),
+    ("npz", npz(A=np.array([[1.0, np.nan]]), c=np.ones(1)), "row 0, column 1"),
+    ("npz", npz(A=np.ones((1, 1)), c=np.array([-np.inf])), "c[0] is -inf"),
+    ("npz", npz(A=np.ones((1, 1)), c=np.ones(1), strict=np.ones(1)), "strict must be"),
+    ("npz", npz(A=np.ones((1, 1)), c=np.ones(1), A_eq=np.ones((1, 2)), c_eq=np.ones(1)), "A_eq"),
 ]  # fmt: skip
 
 
@@ -379,8 +384,8 @@ BAD: list[tuple[str, str | bytes, str]] = [
 def test_a_broken_file_is_refused(
     format: str, content: str | bytes, part: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(DataError) as caught:
-        read(content, format, tmp_path)
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        stated_in(read(content, format, tmp_path))
     sentence = str(caught.value)
     assert str(tmp_path / f"system.{format}") in sentence
     assert part in sentence
@@ -416,15 +421,15 @@ def test_highs_reads_the_same(tmp_path: Path) -> None:
     files = [*shared_files(), *plain_files]
     assert len(files) > 95
     for path in files:
-        model, format, _ = read_model(str(path))
+        file = read_model(str(path))
         content = path.read_bytes()
         unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress}.get(path.suffix, bytes)
-        plain = tmp_path / f"peer.{format}"
+        plain = tmp_path / f"peer.{file.format}"
         plain.write_bytes(unpack(content))
         peer = highspy.Highs()
         peer.setOptionValue("output_flag", False)
         assert peer.readModel(str(plain)) != highspy.HighsStatus.kError, path
-        compare(model, peer.getLp())
+        compare(file.model, peer.getLp())
 
 
 def compare(model: Model, peer: Any) -> None:

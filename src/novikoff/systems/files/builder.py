@@ -21,8 +21,9 @@ _INFINITY = re.compile(r"([-+]?)inf(?:inity)?", re.IGNORECASE)
 
 
 class SystemFile(NamedTuple):
-    """A model, or arrays for `nv.solve`; the format of the file; what is to be said of it."""
+    """A file's name, its model or arrays for `nv.solve`, its format, what is to be said of it."""
 
+    source: str
     content: Model | dict[str, Any]
     format: str
     notes: tuple[str, ...]
@@ -187,4 +188,4 @@ class ModelBuilder:
             constant,
             name=name,
         )
-        return SystemFile(model, format, tuple(self.notes))
+        return SystemFile(self.source, model, format, tuple(self.notes))

@@ -44,7 +44,7 @@ def parse_npz(content: bytes, source: str) -> SystemFile:
     if strict is not None and strict.ndim == 0:
         arrays["strict"] = bool(strict)
     arrays.setdefault("c", None)
-    return SystemFile(arrays, "npz", ())
+    return SystemFile(source, arrays, "npz", ())
 
 
 def _sparse(arrays: dict[str, Any], name: str, source: str) -> Any:

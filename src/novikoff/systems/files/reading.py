@@ -65,12 +65,15 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
 
 
 def stated_in(file: SystemFile) -> Model | Arrays:
-    """The system of a file as a certificate is about it."""
+    """The system of a file as a certificate is about it; ValueError if arrays make none."""
     if isinstance(file.content, Model):
         return file.content
     from novikoff.systems.statement import ask_arrays
 
-    return ask_arrays(**file.content).stated
+    try:
+        return ask_arrays(**file.content).stated
+    except ValueError as error:
+        raise DataError(f"{file.source}: {error}") from None
 
 
 def _format_of(path: str, name: str) -> str:
