@@ -41,8 +41,8 @@ class Radius:
     """The signed radius is in [least, most] (D8): by a point, and by the λ ≥ 0 given.
 
     (c_i − ⟨a_i, w⟩)/‖a_i‖ ≥ least for every row, and ⟨c, λ⟩ ≤ most·Σ λ_i‖a_i‖ with Σ λ_i a_i = 0;
-    without a λ, most is infinite. Where the system is feasible, equalities hold and have no part
-    in the minimum; else they count as two rows.
+    without a λ, most is infinite. Where least ≥ 0, equalities hold and have no part in the
+    minimum; else they count as two rows. Strict rows count as weak ones.
     """
 
     least: float
@@ -206,7 +206,7 @@ def check_system(proof: SystemCertificate, stated: Statement) -> None:
     else:
         raise CertificateError(f"The answer {proof.answer[:40]!r} is not known.")
     if proof.radius is not None:
-        _check_radius(stated, proof.radius, held=proof.answer == "feasible")
+        _check_radius(stated, proof.radius)
 
 
 def _named(stated: Statement, rows: Iterable[int]) -> list[Row]:
@@ -379,8 +379,9 @@ def _rank(rows: Sequence[Row], d: int, prime: int) -> int:
     return rank
 
 
-def _check_radius(stated: Statement, claim: Radius, held: bool) -> None:
+def _check_radius(stated: Statement, claim: Radius) -> None:
     """That the signed radius is in [least, most]."""
+    held = claim.least >= 0.0
     if not (math.isfinite(claim.least) and claim.least <= claim.most):
         raise CertificateError("The bounds of the radius are not numbers in order.")
     v = claim.point
@@ -393,12 +394,21 @@ def _check_radius(stated: Statement, claim: Radius, held: bool) -> None:
     rows, right = _balanced(stated, claim)
     lengths = Fraction(0)  # Σ |λ_i|‖a_i‖, rounded to the safe side
     most = Fraction(claim.most)
-    for row, weight in zip(rows, claim.multipliers, strict=True):
-        if not (held and row.relation == "="):
+    for number, row, weight in zip(claim.rows, rows, claim.multipliers, strict=True):
+        if not (held and _is_equality(stated, number, row)):
             squared = sum(value * value for value in row.terms.values())
             lengths += abs(weight) * root(Fraction(squared), up=most < 0)
     if not (lengths > 0 and right <= most * lengths):
         raise CertificateError(f"λ does not show a radius of at most {claim.most!r}.")
+
+
+def _is_equality(stated: Statement, number: int, row: Row) -> bool:
+    """Whether a row is an equality, or one of two equal bounds of a variable."""
+    n, d = size_of(stated)
+    if number < n - 2 * d:
+        return row.relation == "="
+    other = row_of(stated, number + (d if number < n - d else -d))
+    return other is not None and other.right == row.right
 
 
 def root(value: Fraction, up: bool) -> Fraction:
@@ -431,10 +441,7 @@ def _short_of(stated: Statement, w: Sequence[Fraction], least: float, held: bool
             continue
         slack = row.sign * (row.right - _product(row, w))
         squared = Fraction(sum(value * value for value in row.terms.values()))
-        if row.relation == "=":
-            if slack != 0 if held else not _has_room(-abs(slack), least, squared):
-                yield number
-        elif not _has_room(slack, least, squared):
+        if not _has_room(slack, least, squared, held, _is_equality(stated, number, row)):
             yield number
 
 
@@ -451,21 +458,24 @@ def _short_of_arrays(
             slop = np.abs(near) * lengths * (A.shape[1] + 8) * 2.0**-52 + 2.0**-1000
             clear = found - bound > near * lengths + slop
         equal = (rows >= len(stated.c)) & (rows < stated.m)
+        equal |= (rows >= stated.m) & (stated.lower == stated.upper)[(rows - stated.m) % stated.d]
         doubtful = np.flatnonzero(equal | ~clear)
         whole, unit = exact.products(A[doubtful], v)
         for k, value in zip(doubtful.tolist(), whole, strict=True):
             slack, number = int(value) * unit, int(rows[k])
             integers, e = exact.integers(A[k, :-1])
             squared = exact.sum_of_squares(integers, Fraction(2) ** e)
-            if equal[k]:
-                if slack != 0 if held else not _has_room(-abs(slack), least, squared):
-                    yield number
-            elif not _has_room(slack, least, squared):
+            if not _has_room(slack, least, squared, held, bool(equal[k])):
                 yield number
 
 
-def _has_room(slack: Fraction, least: float, squared: Fraction) -> bool:
+def _has_room(
+    slack: Fraction, least: float, squared: Fraction, held: bool, equality: bool
+) -> bool:
     """Whether slack ≥ least·‖a‖, given ‖a‖²; a row of zeros has room if it holds."""
+    if equality and held:
+        return slack == 0
+    slack = -abs(slack) if equality else slack
     if squared == 0:
         return slack >= 0 or least < 0
     if least >= 0.0:

@@ -60,6 +60,20 @@ def decide(
     satisfy every row will do, if ``floats``. ``found`` is filled in on the way.
     """
     found = found or Finding()
+    with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
+        _decide(system, limits, within, start, nearest, floats, found)
+    return found
+
+
+def _decide(
+    system: System,
+    limits: Limits,
+    within: Mask | None,
+    start: Indices | None,
+    nearest: bool,
+    floats: bool,
+    found: Finding,
+) -> None:
     passes, e = system.passes, system.e
     every = np.ones(passes.n, dtype=np.bool_) if within is None else within.copy()
     every[e] = True
@@ -79,20 +93,19 @@ def decide(
             point = _float_point(system, found, limits)
             if point is not None:
                 found.point = point
-                return found
+                return
         done = project(passes, among, targets, view.columns, guess, limits, free)
         found.n_steps += 1
         if done.w is None:
             _conflict(system, view, left, targets, free, done.rows, done.multipliers, found, limits)
             if not targets[e]:
                 found.weak = _joined(system, stages, left, free, limits)
-            return found
+            return
         left = left & (done.signs == 0)
         targets = targets & (done.signs == 0) if not only_e else targets & False
         before = every & ~system.free & ~left
         stages.append((of_size_one(done.w, view.columns), before))
     found.point = _joined(system, stages, left, free, limits)
-    return found
 
 
 def _joined(
@@ -218,9 +231,10 @@ def interior(
     with theirs, of any sign: Σ λ_i a_i = 0.
     """
     passes = system.passes
-    view = balanced_view(passes, limits)
     free = np.flatnonzero(system.free)
-    parts = partition(view, ~system.free, limits, free=free)
+    with np.errstate(all="ignore"):
+        view = balanced_view(passes, limits)
+        parts = partition(view, ~system.free, limits, free=free)
     if parts.w is None:
         raise OutOfTimeError  # the system is feasible: e at least is separated
     at_zero = np.setdiff1d(np.flatnonzero(~system.free), parts.separated)

@@ -26,43 +26,41 @@ from novikoff.systems.system import System, split
 _SLIP = Fraction(1, 1 << 48)
 
 
-def signed_radius(system: System, held: bool, limits: Limits) -> Radius | Interval:
+def signed_radius(system: System, limits: Limits) -> Radius | Interval:
     """R* as bounds with their proof, or as an interval alone where it is infinite or time is up.
 
-    Where the system is feasible (``held``) its equalities hold; else they count as two rows.
+    Equalities hold where it is not negative; else they count as two rows.
     """
-    whole = system
-    system = replace(system if held else split(system), strict=np.zeros_like(system.strict))
-    if not held:
-        system = replace(system, strict=np.zeros(system.passes.n, dtype=np.bool_))
+    try:
+        found = _newton(replace(system, strict=np.zeros_like(system.strict)), limits)
+        if system.free.any() and not (found.most if isinstance(found, Radius) else found.hi) >= 0.0:
+            found = _newton(split(system), limits)
+    except OutOfTimeError:
+        return Interval(-math.inf, math.inf)
+    return found
+
+
+def _newton(system: System, limits: Limits) -> Radius | Interval:
+    """The largest r for which rows that are each r‖a_i‖ tighter have a solution."""
     lengths = _lengths(system)
     lengths[system.free[:-1]] = 0.0
-    n = [Fraction(value) for value in lengths.tolist()]
-    right = system.right()
-    if not held and any(c < 0 and not length for c, length in zip(right, n, strict=True)):
-        return Interval(-math.inf, -math.inf)  # a row 0 ≤ c < 0 is violated at any distance
-    r, best = None, Interval(-math.inf, math.inf)
-    rows, weights = np.empty(0, dtype=np.int64), [Fraction(0)][:0]
-    try:
-        while True:
-            aim = [-b if r is None else c - r * b for c, b in zip(right, n, strict=True)]
-            trial = system.with_right(aim)
-            found = decide(trial, limits, floats=False, start=rows if len(rows) else None)
-            if found.rows is None or found.multipliers is None:
-                break
-            rows, weights = found.rows, found.multipliers
-            total = sum(mu * n[i] for i, mu in zip(rows.tolist(), weights, strict=True))
-            if not total > 0:
-                return best  # equalities alone contradict each other
-            r = sum(mu * right[i] for i, mu in zip(rows.tolist(), weights, strict=True)) / total
-            best = Interval(-math.inf, _rounded(r, up=True))
-    except OutOfTimeError:
-        return best
+    n, right = [Fraction(value) for value in lengths.tolist()], system.right()
+    r, rows, weights = None, np.empty(0, dtype=np.int64), list[Fraction]()
+    while True:
+        aim = [-b if r is None else c - r * b for c, b in zip(right, n, strict=True)]
+        trial = system.with_right(aim)
+        found = decide(trial, limits, floats=False, start=rows if len(rows) else None)
+        if found.rows is None or found.multipliers is None:
+            break
+        rows, weights = found.rows, found.multipliers
+        total = sum(mu * n[i] for i, mu in zip(rows.tolist(), weights, strict=True))
+        if not total > 0:  # equalities, or a row 0 ≤ c < 0: contradictory at any distance
+            return Interval(-math.inf, -math.inf)
+        r = sum(mu * right[i] for i, mu in zip(rows.tolist(), weights, strict=True)) / total
     if r is None or found.point is None:
         return Interval(math.inf, math.inf)
     point = (*trial.point(found.point), Fraction(1))
     numbers, multipliers = stated_multipliers(system, rows.tolist(), weights)
-    del whole
     return Radius(_rounded(r, up=False), _rounded(r, up=True), point, numbers, multipliers)
 
 

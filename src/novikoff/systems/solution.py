@@ -120,8 +120,8 @@ class Solution:
         The rows, equalities apart, that hold with equality in every solution; None if unknown.
     radius : Interval
         Holds one signed number: the radius of the largest ball of solutions, or minus the
-        violation, as a distance, that no point avoids. Where the system is feasible its equalities
-        hold, and lengths are measured along the other rows' normals; else they count as two rows.
+        violation, as a distance, that no point avoids; < counts as ≤. Where it is not negative,
+        equalities hold and have no part in it; else they count as two rows.
     least_squares : array of shape (p,) or None
         Where infeasible, a point of the least Σ violation².
     violation : float
@@ -219,8 +219,7 @@ class Solution:
 
         if self.kind == "undecided":
             return Interval(-math.inf, math.inf)
-        held = self.kind == "feasible"
-        return signed_radius(self.asked.system, held, Limits(seconds=self.asked.seconds))
+        return signed_radius(self.asked.system, Limits(seconds=self.asked.seconds))
 
     @property
     def radius(self) -> Interval:
@@ -314,7 +313,7 @@ def stated_multipliers(
     for i, mu in zip(rows, multipliers, strict=True):
         factor = Fraction(1) if system.factors is None else system.factors[i]
         number, weight = int(system.numbers[i]), mu * factor
-        if weight < 0 and system.free[i] and number >= system.first_bound:
+        if weight < 0 and number >= system.first_bound:
             number, weight = number + below, -weight
         pairs[number] = weight
     order = sorted(pairs)

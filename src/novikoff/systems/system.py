@@ -283,7 +283,7 @@ def _beside(left: Any, right: Sequence[Vector]) -> Any:
 
 
 def split(system: System) -> System:
-    """The same with two rows for each equality, one for either side."""
+    """The same with two rows for each equality, one for either side, and none of them strict."""
     free = np.flatnonzero(system.free)
     if len(free) == 0:
         return system
@@ -297,12 +297,13 @@ def split(system: System) -> System:
 
         left = sp.csr_array(sp.vstack(parts, format="csr"))
     order = np.concatenate([np.arange(system.e), free, [system.e]])
-    factors = None if system.factors is None else [system.factors[i] for i in order]
+    stated = [Fraction(1)] * len(system.free) if system.factors is None else system.factors
+    factors = [*stated[:-1], *(-stated[i] for i in free.tolist()), Fraction(1)]
     both = replace(
         system,
         left=left,
         free=np.zeros(len(order), dtype=np.bool_),
-        strict=system.strict[order],
+        strict=np.zeros(len(order), dtype=np.bool_),
         numbers=system.numbers[order],
         factors=factors,
     )
