@@ -54,7 +54,7 @@ def test_a_conflict_is_a_sum(day: Path) -> None:
     assert done.line("verdict") == (
         "infeasible — proved: these rows contradict each other, and no fewer of them do"
     )
-    assert done.out.split("conflict", 1)[1].split("\n")[:5] == [
+    assert done.out.split("\nconflict", 1)[1].split("\n")[:5] == [
         "    1 × a day has 24 hours  work + family + sleep = 24",
         "            1 × the boss wants      work ≥ 9",
         "            1 × the children want   family ≥ 8",

@@ -469,9 +469,7 @@ def _short_of_arrays(
                 yield number
 
 
-def _has_room(
-    slack: Fraction, least: float, squared: Fraction, held: bool, equality: bool
-) -> bool:
+def _has_room(slack: Fraction, least: float, squared: Fraction, held: bool, equality: bool) -> bool:
     """Whether slack ≥ least·‖a‖, given ‖a‖²; a row of zeros has room if it holds."""
     if equality and held:
         return slack == 0

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from novikoff.data.errors import quoted
+from novikoff.data.errors import DataError, quoted
 from novikoff.systems.files.builder import (
     FLIPPED,
     ModelBuilder,
@@ -88,7 +88,7 @@ def parse_objective(text: str, variables: tuple[str, ...]) -> tuple[bool, Sum]:
     parser.begin_objective()
     unknown = [*parser.builder.variables][len(variables) :]
     if unknown:
-        raise parser.error(f"the system has no variable {quoted(unknown[0])}")
+        raise DataError(f"the system has no variable {quoted(unknown[0])}.")
     if parser.next.kind != "end":
         raise parser.error("a sign, a number or a variable is expected")
     return parser.maximise, parser.objective
