@@ -105,8 +105,7 @@ class SystemReport:
                 "listed": [_conflict(answer) for answer in self.answers],
                 "complete": self.conflicts.complete,
             },
-            "least_squares": _by_name(names, found.least_squares),
-            "violation": found.violation if math.isfinite(found.violation) else None,
+            "violation": found.violation if w is not None else None,
             "objective": best
             and {
                 "kind": best.kind,
