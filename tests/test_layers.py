@@ -22,7 +22,15 @@ _SHELLS = {"cli", "lab", "cluster"}
 # The checker imports NumPy, the standard library and itself, nothing else.
 CHECKER = {
     f"geometry/{name}.py"
-    for name in ("certificate", "checker", "error_bound", "exact", "proof_text")
+    for name in (
+        "certificate",
+        "checker",
+        "error_bound",
+        "exact",
+        "proof_text",
+        "system_certificate",
+        "system_checker",
+    )
 }
 
 # What each room may import of novikoff, besides itself.

@@ -55,10 +55,8 @@ def project(
     b = [-value for value in passes.exact_sum(targets, limits)]
     squares = [Fraction(float(value)) ** 2 for value in columns]
     cone = _Cone(passes, squares, b)
-    if free is not None and len(free) > 0:
-        cone.free = len(free := cone.independent(free, limits))
-        start = np.concatenate([free, np.setdiff1d(start, free)])
-    used, mu = _feasible_start(cone, start, limits)
+    none = np.empty(0, dtype=np.int64)
+    used, mu = _feasible_start(cone, none if free is None else free, start, limits)
     while True:
         w = cone.residual(used, mu)
         if not any(w):
@@ -147,12 +145,20 @@ class _Cone:
         return np.asarray(used[np.argmax(entries, axis=1)])
 
 
-def _feasible_start(cone: _Cone, start: Indices, limits: Limits) -> tuple[Indices, list[Fraction]]:
-    """Rows on which the unconstrained solution is positive."""
-    used = cone.independent(np.asarray(start, dtype=np.int64), limits)
+def _feasible_start(
+    cone: _Cone, free: Indices, start: Indices, limits: Limits
+) -> tuple[Indices, list[Fraction]]:
+    """The free rows, and others on which the unconstrained solution is positive."""
+    used = np.concatenate([free, np.setdiff1d(np.asarray(start, dtype=np.int64), free)])
+    cone.free = len(free)
     while True:
         _check(limits)
-        mu = cone.solve(used, limits)
+        try:
+            mu = cone.solve(used, limits)
+        except ZeroDivisionError:  # some depend on others
+            cone.free = len(cone.independent(free, limits)) if cone.free else 0
+            used = cone.independent(used, limits)
+            mu = cone.solve(used, limits)
         positive = np.array([value > 0 for value in mu], dtype=np.bool_)
         positive[: cone.free] = True
         if positive.all():

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.proof_text import dump, parse, read
-from novikoff.geometry.system_checker import Multipliers, Radius, Statement, check_system
+from novikoff.geometry.system_checker import Multipliers, Radius, Statement, arrays_of, check_system
 
 _KIND = "system"
 
@@ -62,6 +62,34 @@ class SystemCertificate:
     def check(self, stated: Statement) -> None:
         """Check every claim against a `Model` or `Arrays`; CertificateError tells what fails."""
         check_system(self, stated)
+
+    def verify(
+        self,
+        A: object,
+        c: object,
+        *,
+        A_eq: object = None,
+        c_eq: object = None,
+        lower: object = None,
+        upper: object = None,
+        strict: object = False,
+    ) -> None:
+        """Check every claim against arrays, as they were given to `solve`, in exact arithmetic.
+
+        CertificateError says what does not hold.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> answer = nv.solve([[1.0], [-1.0]], [0.0, -1.0])
+        >>> answer.certificate.verify([[1.0], [-1.0]], [0.0, -1.0])
+        >>> answer.certificate.verify([[1.0], [-1.0]], [0.0, 1.0])
+        Traceback (most recent call last):
+            ...
+        novikoff.geometry.checker.CertificateError: The certificate is for another system: the \
+digest of its rows differs.
+        """
+        check_system(self, arrays_of(A, c, A_eq, c_eq, lower, upper, strict))
 
     def claim(self) -> str:
         """What is proved, in a sentence."""

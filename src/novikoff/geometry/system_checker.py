@@ -105,9 +105,9 @@ class Arrays:
         right = float((self.c_eq if equal else self.c)[k])
         if not math.isfinite(right):
             return None
-        row = matrix[[k]]
-        values = row[0] if isinstance(row, np.ndarray) else row.toarray()[0]
-        terms = {j: Fraction(float(values[j])) for j in np.flatnonzero(values).tolist()}
+        _, block = source(matrix, False)[0](k, k + 1, np.ones(1, dtype=np.int8))
+        pairs = zip(block.columns.tolist(), block.A[0].tolist(), strict=True)
+        terms = {j: Fraction(value) for j, value in pairs if value}
         sense = ">" if self.greater else "<"
         relation = "=" if equal else sense if self.strict[k] else f"{sense}="
         return Row(terms, relation, Fraction(right))
@@ -116,7 +116,7 @@ class Arrays:
         """The digest of all numbers."""
         hashed = hashlib.sha256(b"novikoff system of arrays\n")
         for matrix in (self.A, self.A_eq):
-            hashed.update(f"{MatrixDigest.of(matrix).root}\n".encode())
+            hashed.update(f"{_digest(matrix).root}\n".encode())
         for vector in (self.c, self.c_eq, self.lower, self.upper):
             hashed.update(np.add(vector, 0.0).astype("<f8").tobytes())
         hashed.update(self.strict.astype(np.int8).tobytes() + bytes([self.greater]))
@@ -147,6 +147,47 @@ class Arrays:
                 block_[np.arange(len(some)), some] = sign
                 block_[:, -1] = -sign * bound[some]
                 yield first + some, block_
+
+
+def _digest(matrix: Any) -> MatrixDigest:
+    if isinstance(matrix, np.ndarray) and matrix.dtype == np.float64:
+        return MatrixDigest.of(matrix)
+    read, n, d = source(matrix, False)
+    stride, one = rows_per_leaf(d), np.ones(1, dtype=np.int8)
+    ends = [(k, min(k + stride, n)) for k in range(0, n, stride)]
+    return MatrixDigest.of_leaves(
+        n, d, (read(*end, one.repeat(end[1] - end[0]))[0] for end in ends)
+    )
+
+
+def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, strict: Any) -> Arrays:
+    """Arrays as they come to be checked: nothing is rounded, and what is not finite is refused."""
+    try:
+        table = A if hasattr(A, "shape") else np.array(A)
+        n, d = (int(size) for size in table.shape)
+        equal = np.zeros((0, d)) if A_eq is None else A_eq
+        equal = equal if hasattr(equal, "shape") else np.array(equal)
+        ends = (
+            np.full(d, sign * np.inf) if bound is None else _floats(bound, d)
+            for bound, sign in ((lower, -1.0), (upper, 1.0))
+        )
+        mask = np.full(n, bool(strict)) if np.ndim(strict) == 0 else np.array(strict, dtype=bool)
+        right = np.zeros(n) if c is None else _floats(c, n)
+        right_eq = np.zeros(0) if c_eq is None else _floats(c_eq, int(equal.shape[0]))
+        found = Arrays(table, right, equal, right_eq, *ends, mask, c is None)
+        if mask.shape != (n,) or equal.shape[1] != d:
+            raise ValueError("its parts do not belong together.")
+    except (ValueError, TypeError, OverflowError) as error:
+        raise CertificateError(f"The certificate is for another system: {error}") from None
+    return found
+
+
+def _floats(values: Any, n: int) -> Vector:
+    given = np.asarray(values)
+    found = np.array(np.broadcast_to(given, (n,)), dtype=np.float64)
+    if np.isnan(found).any() or any(given.ravel().astype(object) != given.ravel().astype(float)):
+        raise ValueError("it has something else than a number that float64 can hold.")
+    return found
 
 
 Statement: TypeAlias = Any  # Arrays, or a Model: variables, constraints, lower and upper bounds
@@ -189,10 +230,13 @@ def digest_of(stated: Statement) -> str:
 
 def check_system(proof: SystemCertificate, stated: Statement) -> None:
     """Every claim of a certificate, against the rows."""
-    if (proof.n, proof.d) != size_of(stated) or proof.sha256 != digest_of(stated):
-        raise CertificateError(
-            "The certificate is for another system: the digest of its rows differs."
-        )
+    other = "The certificate is for another system:"
+    try:
+        same = (proof.n, proof.d) == size_of(stated) and proof.sha256 == digest_of(stated)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise CertificateError(f"{other} {error}") from None
+    if not same:
+        raise CertificateError(f"{other} the digest of its rows differs.")
     if proof.answer == "feasible":
         if proof.point is None or proof.conflict is not None:
             raise CertificateError("A point, and no conflict, shows that a system is feasible.")

@@ -9,21 +9,31 @@ those that the residual leaves at zero are targets anew (Motzkin's transposition
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+from scipy.linalg import lstsq
+from threadpoolctl import threadpool_limits
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry.corral import Ending
 from novikoff.geometry.faces import combined, of_size_one, partition
 from novikoff.geometry.min_norm import Question, View, balanced_view, search, start_rows
-from novikoff.geometry.passes import Mask, OutOfTimeError
-from novikoff.geometry.rational import project
+from novikoff.geometry.passes import Mask, OutOfTimeError, Sizes, in_turn
+from novikoff.geometry.rational import Projection, project
 from novikoff.systems.system import System
 
+# The unit of t in which the engine looks again.
+_LARGER = 2.0**20
+# Least squares with fewer entries are solved on one core by themselves.
+_ONE_CORE = 1 << 14
+# Weights below this share of the largest are taken for rounding.
+_FIRM = 1e-9
 # Powers of two by which rows that a float point fails are asked for more slack.
-_NUDGES = (4, 14, 24)
+_NUDGES = (4.0, 14.0, 24.0)
 
 
 @dataclass
@@ -77,35 +87,71 @@ def _decide(
     passes, e = system.passes, system.e
     every = np.ones(passes.n, dtype=np.bool_) if within is None else within.copy()
     every[e] = True
-    free = np.flatnonzero(every & system.free)
-    left = every & ~system.free
+    free, left = np.flatnonzero(every & system.free), every & ~system.free
     targets = (system.strict & left) | passes.mask(np.array([e]))
     view = balanced_view(passes, limits)
-    if nearest:
-        columns = np.full(passes.p, view.columns[:-1].max(initial=1.0))
-        view = View(passes, np.append(columns[:-1], view.columns[-1]), None, view.lengths)
+    if nearest:  # all variables in one unit, and t in its own
+        columns = np.full(passes.p, float(view.columns[:-1].max()))
+        columns[-1] = view.columns[-1]
+        view = View(passes, columns, None, view.lengths)
     stages: list[tuple[list[Fraction], Mask]] = []
     while targets.any():
         only_e = bool(targets[e]) and np.count_nonzero(targets) == 1
         among = left & ~passes.mask(np.array([e])) if only_e else left
-        guess = _guess(system, view, among, targets, free, start, limits, found, nearest)
-        if floats and not nearest and within is None and not stages:
-            point = _float_point(system, found, limits)
-            if point is not None:
-                found.point = point
+        question = _question(view, among, targets, free)
+        guess = _guess(system, question, start, limits, found)
+        if only_e and floats and not nearest and within is None:
+            found.point = _float_point(system, found, limits)
+            if found.point is not None:
                 return
-        done = project(passes, among, targets, view.columns, guess, limits, free)
+        if only_e and not nearest and found.near is not None:
+            # The residual has about the length 1/√(1 + ‖w‖²): seen in a larger unit, t that is
+            # nothing but rounding is zero, and the rows that contradict each other show.
+            larger = View(passes, np.append(view.columns[:-1], view.columns[-1] * _LARGER))
+            if view.lengths is not None:
+                larger = replace(larger, lengths=_row_lengths(larger, limits))
+            other = Finding()
+            rows = _guess(system, _question(larger, among, targets, free), guess, limits, other)
+            if other.near is None:
+                guess, view = rows, larger
+                found.near_rows, found.near_weights = other.near_rows, other.near_weights
+                found.near = None
+        done = None
+        if only_e and found.near is None and found.near_weights is not None:
+            done = _fitted(system, view, found, limits)
+        if done is None:
+            done = project(passes, among, targets, view.columns, guess, limits, free)
         found.n_steps += 1
         if done.w is None:
-            _conflict(system, view, left, targets, free, done.rows, done.multipliers, found, limits)
+            _conflict(system, view, left, targets, free, done, found, limits)
             if not targets[e]:
                 found.weak = _joined(system, stages, left, free, limits)
             return
         left = left & (done.signs == 0)
-        targets = targets & (done.signs == 0) if not only_e else targets & False
-        before = every & ~system.free & ~left
-        stages.append((of_size_one(done.w, view.columns), before))
+        targets = targets & left & (not only_e)
+        stages.append((of_size_one(done.w, view.columns), every & ~system.free & ~left))
     found.point = _joined(system, stages, left, free, limits)
+
+
+def _fitted(system: System, view: View, found: Finding, limits: Limits) -> Projection | None:
+    """−e as a sum of the rows alone that floats give more than rounding, if it is one."""
+    if found.near_rows is None or found.near_weights is None or len(found.near_rows) == 0:
+        return None
+    passes = system.passes
+    sizes = np.abs(found.near_weights)
+    if view.lengths is not None:
+        sizes = sizes * view.lengths[found.near_rows]
+    firm = found.near_rows[sizes > _FIRM * sizes.max()]
+    free = firm[system.free[firm]]
+    none, e = np.zeros(passes.n, dtype=np.bool_), passes.mask(np.array([system.e]))
+    done = project(passes, none, e, view.columns, np.setdiff1d(firm, free), limits, free)
+    return done if done.w is None else None
+
+
+def _row_lengths(view: View, limits: Limits) -> Vector:
+    """The lengths of the rows as seen, 1 for a row of zeros."""
+    lengths = in_turn(view.passes.over(Sizes(view.columns), limits).lengths)
+    return np.where(lengths > 0.0, lengths, 1.0)
 
 
 def _joined(
@@ -121,33 +167,30 @@ def _joined(
     return combined(system.passes, stages, left | system.passes.mask(free), limits)
 
 
-def _guess(
-    system: System,
-    view: View,
-    among: Mask,
-    targets: Mask,
-    free: Indices,
-    start: Indices | None,
-    limits: Limits,
-    found: Finding,
-    nearest: bool,
-) -> Indices:
-    """The rows that floats would use to write −Σ a_i over the targets, or come nearest to it."""
-    if not among.any() and len(free) == 0:
-        return np.empty(0, dtype=np.int64)
+def _question(view: View, among: Mask, targets: Mask, free: Indices) -> Question:
+    """How near the cone of the rows comes to −Σ a_i over the targets."""
     total = view.seen_sum(np.flatnonzero(targets))
     size = float(np.abs(total).max(initial=0.0))
-    if not 0.0 < size < np.inf:
+    b = -total / size if 0.0 < size < np.inf else np.zeros_like(total)
+    return Question(view, np.append(0.0, b), 0.0, within=among, free=free)
+
+
+def _guess(
+    system: System, question: Question, start: Indices | None, limits: Limits, found: Finding
+) -> Indices:
+    """The rows that floats would use, and what they say: a point, unless the residual is zero."""
+    among = np.empty(0) if question.within is None else question.within
+    if not question.b.any() or not (among.any() or len(question.free) > 0):
         return np.empty(0, dtype=np.int64)
-    question = Question(view, np.append(0.0, -total / size), 0.0, within=among, free=free)
     begin = np.empty(0, dtype=np.int64)
     if among.any():
-        begin = start_rows(view, among) if start is None else start[among[start]]
+        begin = start_rows(question.view, among) if start is None else start[among[start]]
     answer = search(question, begin, 1e-9, limits, lambda _: False)
     found.n_steps += len(answer.working)
     found.near_rows, found.near_weights = answer.rows, answer.weights
     t = float(answer.w[-1])
-    if t > 0.0 and np.isfinite(answer.w).all():
+    found.near = None
+    if t > 0.0 and np.isfinite(answer.w).all() and answer.ending is not Ending.FITTED:
         found.near = answer.w[:-1] / t * float(system.unit)
     return answer.rows
 
@@ -171,22 +214,22 @@ def nudged(system: System, w: Vector, rows: Indices, limits: Limits) -> Vector |
     """
     if system.holds(_homogeneous(system, w), limits):
         return w
-    A = system.passes.at(rows)
-    unit = float(system.unit)
-    if len(rows) == 0 or not unit > 0.0:
+    if len(rows) == 0 or system.free.any():  # equalities leave floats no room
         return None
-    left, right = A[:, :-1], A[:, -1] * unit
-    with np.errstate(all="ignore"):
-        slack = left @ w + right
-        sizes = np.abs(left) @ np.abs(w) + np.abs(right)
-        sizes = np.maximum(sizes, np.abs(left).max(axis=1)) * 2.0**-53
-        for k in _NUDGES:
-            wanted = np.where(system.free[rows], 0.0, sizes * 2.0**k) - slack
-            if not np.isfinite(wanted).all():
-                return None
-            step = np.linalg.lstsq(left, wanted, rcond=None)[0]
-            if np.isfinite(step).all() and system.holds(_homogeneous(system, w + step), limits):
-                return np.asarray(w + step)
+    A = system.passes.at(rows)
+    left, right = A[:, :-1], A[:, -1] * float(system.unit)
+    sizes = np.abs(left) @ np.abs(w) + np.abs(right)
+    sizes = np.maximum(sizes, np.abs(left).max(axis=1)) * 2.0**-53
+    wanted = np.outer(sizes, 2.0 ** np.array(_NUDGES)) - (left @ w + right)[:, None]
+    if not np.isfinite(wanted).all():
+        return None
+    # Large products of BLAS wait for all cores, which may be busy.
+    alone = threadpool_limits(1, user_api="blas") if left.size > _ONE_CORE else nullcontext()
+    with alone:
+        steps = lstsq(left, wanted, lapack_driver="gelsy", check_finite=False)[0]
+    for near in w + steps.T:
+        if np.isfinite(near).all() and system.holds(_homogeneous(system, near), limits):
+            return np.asarray(near)
     return None
 
 
@@ -196,8 +239,7 @@ def _conflict(
     left: Mask,
     targets: Mask,
     free: Indices,
-    rows: Indices,
-    multipliers: list[Fraction],
+    done: Projection,
     found: Finding,
     limits: Limits,
 ) -> None:
@@ -209,13 +251,12 @@ def _conflict(
     target = e if targets[e] else int(np.flatnonzero(targets)[0])
     if np.count_nonzero(targets) > 1:
         others = left & ~passes.mask(np.array([target]))
-        guess = np.setdiff1d(rows, [*free.tolist(), target])
+        guess = np.setdiff1d(done.rows, [*free.tolist(), target])
         aimed = passes.mask(np.array([target]))
         done = project(passes, others, aimed, view.columns, guess, limits, free)
         if done.w is not None:  # it cannot be: −Σ a_i over the targets is in the cone
             raise OutOfTimeError
-        rows, multipliers = done.rows, done.multipliers
-    pairs = [(int(i), mu) for i, mu in zip(rows, multipliers, strict=True) if mu]
+    pairs = [(int(i), mu) for i, mu in zip(done.rows, done.multipliers, strict=True) if mu]
     if target != e:
         pairs.append((target, Fraction(1)))
     found.rows = np.array([i for i, _ in pairs if i != e], dtype=np.int64)

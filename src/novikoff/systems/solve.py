@@ -192,8 +192,8 @@ def conflicts(
     >>> import novikoff as nv
     >>> A, c = [[1, 0], [-1, 0], [0, 1], [0, -1]], [0, -1, 2, -3]
     >>> found = nv.conflicts(A, c)
-    >>> [[row.name for row in conflict] for conflict in found], found.complete
-    ([['row 2', 'row 3'], ['row 0', 'row 1']], True)
+    >>> sorted([row.name for row in conflict] for conflict in found), found.complete
+    ([['row 0', 'row 1'], ['row 2', 'row 3']], True)
     """
     seconds = _check_options("any", "auto", budget)
     asked = ask_arrays(
