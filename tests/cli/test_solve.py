@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shlex
 import sys
 from fractions import Fraction
 from importlib import resources
@@ -61,6 +62,16 @@ def test_a_conflict_is_a_sum(day: Path) -> None:
         "            1 × the doctor says     sleep ≥ 7.5",
         "            the sum, ≥ turned into ≤:  0 ≤ −0.5, which is false",
     ]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/inequalities.md"])
+def test_the_pages_show_what_is_printed(page: str, tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / page).read_text("utf-8")
+    shown = re.search(r"\$ cat day\.csv\n(.*?)\$ novikoff (.*?)\n(.*?)```", text, re.DOTALL)
+    assert shown is not None
+    (tmp_path / "day.csv").write_text(shown[1])
+    done = script(*shlex.split(shown[2], comments=True), cwd=tmp_path)
+    assert done.out == shown[3]
 
 
 def test_the_json_adds_up(day: Path) -> None:

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 
 _FORMATS = ["csv", "mps", "lp", "npz"]
 _POINTS = ["any", "nearest", "interior", "chebyshev"]
+_METHODS = ["auto", "relaxation", "perceptron", "von_neumann", "smooth", "smooth_primal_dual",
+            "rescaled", "dunagan_vempala", "projection_rescaling", "spingarn"]  # fmt: skip
 
 _OPTIONS = adding([
     click.option("--point", type=click.Choice(_POINTS), default="any", show_default=True,
                  help="Which solution: any; the one nearest to the origin; one that meets no more "
                  "rows with equality than it must; the centre of a largest ball of solutions."),
-    click.option("--method", default="auto", show_default=True, metavar="NAME", help="auto, or a "
-                 "method by its name (docs); what it proposes is verified all the same."),
+    click.option("--method", type=click.Choice(_METHODS), default="auto", show_default=True,
+                 help="auto decides; the others are for learning, and what they propose is "
+                 "verified all the same."),
     click.option("--keep", multiple=True, metavar="ROW", help="A row that may not be blamed: the "
                  "conflict is minimal among the others. May be repeated."),
     click.option("--all-conflicts", is_flag=True, help="Conflicts that share no row: at least one "

@@ -49,7 +49,8 @@ class SystemReport:
     notes: Sequence[str] = ()
     conflicts: Conflicts | None = None  # all that share no row, if they were asked for
     optimum: Optimum | None = None
-    with_radius: bool = False
+    point: str = "any"
+    method: str = "auto"
     files: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -58,6 +59,11 @@ class SystemReport:
         """Of the system, or of its linear program where that is undecided."""
         undecided = self.optimum is not None and self.optimum.kind == "undecided"
         return "undecided" if undecided else self.solution.kind
+
+    @property
+    def with_radius(self) -> bool:
+        """Whether the radius of the largest ball was asked for."""
+        return self.point == "chebyshev" and self.solution.kind != "undecided"
 
     @property
     def answers(self) -> Sequence[Solution]:
@@ -192,7 +198,7 @@ def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     rows = len(answers[0].conflict)
     fewer = "these rows contradict each other, and no fewer of them do"
     if any(row.kept for row in answers[0].conflict):
-        fewer = "these rows contradict each other; the kept ones are not to blame"
+        fewer = "these rows contradict each other, and no fewer beside those kept do"
     yield "verdict", f"infeasible — proved: {'this row holds for no point' if rows == 1 else fewer}"
     for k, answer in enumerate(answers):
         yield from _sum(f"conflict {k + 1}" if len(answers) > 1 else "conflict", answer)
@@ -226,7 +232,8 @@ def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
 
 def _undecided(report: SystemReport) -> Iterator[tuple[str, str]]:
     found = report.solution
-    yield "verdict", "undecided — no proof was found in time; --budget SECONDS gives it more"
+    more = "--budget SECONDS gives it more" if report.method == "auto" else "--method auto decides"
+    yield "verdict", f"undecided — no proof was found in time; {more}"
     if found.w is not None:
         yield "", f"the best point found violates a row by {number(found.violation)}"
 

@@ -51,7 +51,8 @@ def study_system(
         file.notes,
         several,
         best,
-        with_radius=options.point == "chebyshev" and found.kind != "undecided",
+        options.point,
+        options.method,
     )
     if found.kind == "feasible":
         show("looking for implicit equalities", None)
