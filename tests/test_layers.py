@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "neurons": {"core"},
     "data": {"core"},
     "geometry": {"core"},
-    "systems": {"core", "geometry"},
+    "systems": {"core", "geometry", "data"},  # its files are refused in the words of data
     "learners": {"core", "geometry"},
     "report": {"core", "geometry", "systems", "learners", "theory", "data"},
     **{shell: _BELOW_REPORT | {"report"} for shell in _SHELLS},
