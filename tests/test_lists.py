@@ -6,9 +6,12 @@ import json
 import re
 from importlib import resources
 
-from novikoff.cli import fit, options
+from novikoff.cli import fit, options, solve
 from novikoff.core.orders import BY_NAME
 from novikoff.data.formats import FORMATS
+from novikoff.systems.files import reading
+from novikoff.systems.methods import METHODS
+from novikoff.systems.solve import POINTS
 
 LAB = resources.files("novikoff.lab")
 
@@ -25,3 +28,6 @@ def test_orders() -> None:
 
 def test_formats() -> None:
     assert sorted(options._FORMATS) == sorted(FORMATS)
+    assert sorted(solve._FORMATS) == sorted(reading.FORMATS)
+    assert [*POINTS] == solve._POINTS
+    assert ["auto", *METHODS] == solve._METHODS

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict, separate, separate_classes
+    from novikoff.geometry.system_certificate import SystemCertificate
     from novikoff.lab.widget import lab  # what calling the room does
     from novikoff.learners.max_margin import MaxMargin, NotSeparableError
     from novikoff.learners.perceptron import Perceptron
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from novikoff.learners.regret import regret
     from novikoff.report.estimators import load, save, stream
     from novikoff.report.onnx import export_onnx
+    from novikoff.systems.linear_program import Optimum, linear_program
+    from novikoff.systems.solution import Solution
+    from novikoff.systems.solve import conflicts, solve
     from novikoff.theory import bounds
 
 __version__ = "0.1.0"
@@ -38,13 +42,18 @@ __all__ = [
     "Interval",
     "MaxMargin",
     "NotSeparableError",
+    "Optimum",
     "Perceptron",
     "Pocket",
+    "Solution",
+    "SystemCertificate",
     "Verdict",
     "bounds",
+    "conflicts",
     "data",
     "export_onnx",
     "lab",
+    "linear_program",
     "load",
     "orders",
     "plots",
@@ -52,6 +61,7 @@ __all__ = [
     "save",
     "separate",
     "separate_classes",
+    "solve",
     "stream",
     "theory",
     "verify",
@@ -66,12 +76,17 @@ _HOMES = {
     "Interval": ("novikoff.geometry.margin", "Interval"),
     "MaxMargin": ("novikoff.learners.max_margin", "MaxMargin"),
     "NotSeparableError": ("novikoff.learners.max_margin", "NotSeparableError"),
+    "Optimum": ("novikoff.systems.linear_program", "Optimum"),
     "Pocket": ("novikoff.learners.pocket", "Pocket"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
+    "Solution": ("novikoff.systems.solution", "Solution"),
+    "SystemCertificate": ("novikoff.geometry.system_certificate", "SystemCertificate"),
     "bounds": ("novikoff.theory.bounds", None),
+    "conflicts": ("novikoff.systems.solve", "conflicts"),
     "data": ("novikoff.data", None),
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),
     "lab": ("novikoff.lab", None),
+    "linear_program": ("novikoff.systems.linear_program", "linear_program"),
     "load": ("novikoff.report.estimators", "load"),
     "orders": ("novikoff.core.orders", None),
     "plots": ("novikoff.plots", None),
@@ -79,6 +94,7 @@ _HOMES = {
     "regret": ("novikoff.learners.regret", "regret"),
     "separate": ("novikoff.geometry.separability", "separate"),
     "separate_classes": ("novikoff.geometry.separability", "separate_classes"),
+    "solve": ("novikoff.systems.solve", "solve"),
     "stream": ("novikoff.report.estimators", "stream"),
     "theory": ("novikoff.theory", None),
     "Verdict": ("novikoff.geometry.separability", "Verdict"),

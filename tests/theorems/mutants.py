@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -45,3 +46,17 @@ def path_of(move: Move, A: Vector, epochs: Iterable[Iterable[int]]) -> Vector:
                 w = move(w, A[i])
                 path.append(w.copy())
     return np.array(path)
+
+
+def changed(function: Callable[..., Any], **pieces: str) -> Callable[..., Any]:
+    """The function out of its module's source, with pieces changed: ``a="old → new"``."""
+    module = inspect.getmodule(function)
+    assert module is not None
+    source = inspect.getsource(module)
+    for piece in pieces.values():
+        old, new = piece.split(" → ")
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    names: dict[str, Any] = {"__name__": module.__name__}
+    exec(compile(source, "a mutant", "exec"), names)  # noqa: S102
+    return names[function.__name__]

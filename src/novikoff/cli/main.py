@@ -27,6 +27,7 @@ UNMET, WRONG, UNDECIDED, INTERRUPTED = 1, 2, 3, 130
 
 _COMMANDS = {
     "fit": "Decide whether a linear rule exists, with proof, and learn one.",
+    "solve": "Find a point of linear inequalities, or those that contradict each other.",
     "predict": "Predict labels or scores with a model.",
     "verify": "Check a certificate against data, without the solver.",
     "info": "Say what a model is, and show its weights.",

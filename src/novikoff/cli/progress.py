@@ -23,6 +23,8 @@ _COLOURS = {
     "quasi-separable": "bold yellow",
     "inseparable": "bold red",
     "undecided": "bold magenta",
+    "feasible": "bold green",
+    "infeasible": "bold red",
 }
 _HEADING_WIDTH = 12
 # Between two lines of progress where standard error is no terminal.
@@ -126,8 +128,7 @@ def _say_that_it_compiles() -> None:
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
     """Print heading and text of each line, in colour where a terminal wants it (NO_COLOR)."""
     if not sys.stdout.isatty():
-        plain = (f"{_clean(head):{_HEADING_WIDTH}}{_clean(text)}".rstrip() for head, text in lines)
-        print_text("".join(f"{line}\n" for line in plain))
+        print_text(plain_text(lines))
         return
     from rich.console import Console
     from rich.table import Table
@@ -143,6 +144,12 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
             shown_text.stylize(_COLOURS[first], 0, len(first))
         grid.add_row(Text(heading, style="dim"), shown_text)
     Console(highlight=False).print(grid)
+
+
+def plain_text(lines: Iterable[tuple[str, str]]) -> str:
+    """Heading and text of each line, as they are printed where there is no terminal."""
+    plain = (f"{_clean(head):{_HEADING_WIDTH}}{_clean(text)}".rstrip() for head, text in lines)
+    return "".join(f"{line}\n" for line in plain)
 
 
 def print_text(text: str) -> bool:

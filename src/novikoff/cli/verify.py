@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from novikoff.data import Dataset
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.error_bound import ErrorBound
+    from novikoff.geometry.system_certificate import SystemCertificate
     from novikoff.report.certificate_file import Proofs
 
 
@@ -27,19 +29,27 @@ def command(certificate: str, data: str, **values: object) -> None:
     """Check every claim of CERTIFICATE against DATA, in exact arithmetic.
 
     DATA is read as the certificate says it was, and the output says how; with options, as
-    they say alone. Each claim is printed with its hypotheses. Exits with 0 only if every claim
-    holds.
+    they say alone. For a certificate of novikoff solve, DATA is the file of inequalities. Each
+    claim is printed with its hypotheses. Exits with 0 only if every claim holds.
     """
     from novikoff.data.errors import counted
     from novikoff.geometry.checker import CertificateError
+    from novikoff.geometry.system_certificate import SystemCertificate
     from novikoff.report import certificate_file
 
     asked = SimpleNamespace(**values)
     try:
         proofs = certificate_file.read(certificate)
+        systems = [proof for proof in proofs.proofs if isinstance(proof, SystemCertificate)]
+        others = [proof for proof in proofs.proofs if not isinstance(proof, SystemCertificate)]
+        if systems and others:
+            raise CertificateError("The file has proofs about a system and about examples.")
+        if systems:
+            print_lines(_check_systems(systems, data, proofs))
+            return
         with shown() as show:
             dataset = _read(data, proofs, asked, show)
-            for proof in proofs.proofs:
+            for proof in others:
                 show(f"checking {proof.positive}", None)
                 proof.verify(dataset.X, dataset.labels)
     except CertificateError as error:
@@ -50,9 +60,29 @@ def command(certificate: str, data: str, **values: object) -> None:
         [
             ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
             *(("", note) for note in _notes(dataset, proofs)),
-            *(("holds", _claim(proof)) for proof in proofs.proofs),
+            *(("holds", _claim(proof)) for proof in others),
         ]
     )
+
+
+def _check_systems(
+    systems: Sequence[SystemCertificate], data: str, proofs: Proofs
+) -> list[tuple[str, str]]:
+    """Check the certificates of novikoff solve against a file of inequalities."""
+    from novikoff.data.errors import counted
+    from novikoff.systems.files.reading import read_model, stated_in
+
+    known = proofs.data.get("format")
+    with shown() as show:
+        show(f"reading {data}", None)
+        file = read_model(data, known if isinstance(known, str) else None)
+        show("checking", None)
+        for proof in systems:
+            proof.check(stated_in(file))
+    size = counted(systems[0].d, "variable")
+    notes = [("", note) for note in file.notes]
+    claims = [("holds", proof.claim()) for proof in systems]
+    return [("system", f"{data} · {size}"), *notes, *claims]
 
 
 def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Dataset:

@@ -29,6 +29,7 @@ from novikoff.geometry.checker import (
     check,
 )
 from novikoff.geometry.proof_text import dump, parse, read
+from novikoff.geometry.system_certificate import SystemCertificate
 
 if TYPE_CHECKING:
     from novikoff.geometry.error_bound import ErrorBound
@@ -161,21 +162,24 @@ digest of the rows and labels differs.
 
 
 def verify(
-    certificate: Certificate | ErrorBound,
+    certificate: Certificate | ErrorBound | SystemCertificate,
     X: object,
     y: object,
     sample_weight: npt.ArrayLike | None = None,
+    **system: object,
 ) -> None:
     """Check a certificate against data; CertificateError says what does not hold.
 
     Parameters
     ----------
-    certificate : Certificate or ErrorBound
+    certificate : Certificate, ErrorBound or SystemCertificate
         The proof.
     X, y
-        The rows and labels that it is about.
+        The rows and labels that it is about; A and c of a system.
     sample_weight : array of shape (n,), optional
         The cost of a mistake on each row, for an ErrorBound about costs.
+    **system
+        The other parts of a system: A_eq, c_eq, lower, upper, strict.
 
     Examples
     --------
@@ -183,13 +187,15 @@ def verify(
     >>> verdict = nv.separate([[1.0], [2.0], [4.0]], ["low", "low", "high"])
     >>> nv.verify(verdict.certificate, [[1.0], [2.0], [4.0]], ["low", "low", "high"])
     """
-    if isinstance(certificate, Certificate):
+    if isinstance(certificate, SystemCertificate):
+        certificate.verify(X, y, **system)
+    elif isinstance(certificate, Certificate):
         certificate.verify(X, y)
     elif hasattr(certificate, "contradictions"):
         certificate.verify(X, y, sample_weight)
     else:
         raise TypeError(
-            "A Certificate or an ErrorBound is checked, one at a time, not "
+            "A Certificate, an ErrorBound or a SystemCertificate is checked, one at a time, not "
             f"{type(certificate).__name__}; from_json() makes one from text."
         )
 

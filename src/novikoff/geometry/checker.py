@@ -202,7 +202,7 @@ class Reading:
             )
         try:
             self.signs = _read_signs(y, proof.positive, proof.negative)
-            self._read, self.n, self.d = _source(X, proof.fit_intercept)
+            self._read, self.n, self.d = source(X, proof.fit_intercept)
         except (ValueError, TypeError, OverflowError) as error:
             raise CertificateError(f"The certificate is for other data: {error}") from None
         if (self.n, self.d) != (proof.n, proof.d) or len(self.signs) != proof.n:
@@ -260,7 +260,7 @@ class Reading:
 _Read: TypeAlias = Callable[[int, int, Signs], tuple[bytes, Block]]
 
 
-def _source(X: Any, padded: bool) -> tuple[_Read, int, int]:
+def source(X: Any, padded: bool) -> tuple[_Read, int, int]:
     """How to read X, and its shape."""
     if np.ma.is_masked(X):
         raise ValueError("it is masked in places.")

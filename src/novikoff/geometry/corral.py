@@ -94,7 +94,8 @@ class Corral:
 
     A member (i, j) is the row i of the working set, or the sum of rows i and j where j is not
     negative: a vertex of the difference of two hulls. ``u`` are the coefficients, positive;
-    ``most`` is how many there may be. Of the members to begin with, those with u ≤ 0 leave.
+    ``most`` is how many there may be. Of the members to begin with, those with u ≤ 0 leave, but
+    for the first ``free``: these never leave, and their coefficients may have any sign.
     Vectors and b may be given by their coordinates in a ``frame`` of orthonormal columns.
     """
 
@@ -104,6 +105,7 @@ class Corral:
         most: int,
         working: WorkingSet,
         members: Sequence[tuple[int, int]] = (),
+        free: int = 0,
         frame: Vector | None = None,
     ) -> None:
         self.b, self.most, self.working, self._frame = b, min(most, len(b)), working, frame
@@ -111,11 +113,12 @@ class Corral:
         self.u = np.empty(0)
         self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
         self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
-        for i, j in members:
+        self.free = sum(self._join(i, j) for i, j in members[:free])
+        for i, j in members[free:]:
             self._join(i, j)
         self.u = self._unconstrained()
-        while len(self.u) > 0 and not self.u.min() > 0.0:
-            self._leave(int(np.argmin(self.u)))
+        while len(self.u) > self.free and not self.u[self.free :].min() > 0.0:
+            self._leave(self.free + int(np.argmin(self.u[self.free :])))
             self.u = self._unconstrained()
         self._refresh()
 
@@ -128,12 +131,14 @@ class Corral:
             self._leave(len(self.members) - 1)
             return False
         before = float(self.residual @ self.residual)
-        while not trial.min() > 0.0:  # on the way to the new solution, some would turn negative
-            blocked = np.flatnonzero(trial <= 0.0)
+        first = self.free
+        while not trial[first:].min(initial=1.0) > 0.0:  # on the way, some would turn negative
+            blocked = first + np.flatnonzero(trial[first:] <= 0.0)
             u = self.u[blocked]
             reach = np.where(u > 0.0, u / (u - trial[blocked]), 0.0)
             k = int(np.argmin(reach))
-            self.u = np.maximum(self.u + float(reach[k]) * (trial - self.u), 0.0)
+            self.u = self.u + float(reach[k]) * (trial - self.u)
+            self.u[first:] = np.maximum(self.u[first:], 0.0)
             self._leave(int(blocked[k]))
             trial = self._unconstrained()
         self.u = trial

@@ -24,7 +24,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.min_norm import Question, View, search, start_rows
-from novikoff.geometry.passes import ExactSigns, Mask, OutOfTimeError, Passes, in_turn
+from novikoff.geometry.passes import Mask, OutOfTimeError, Passes, in_turn
 from novikoff.geometry.rational import balance, project
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
@@ -113,7 +113,7 @@ def short_contradiction(view: View, left: Mask, limits: Limits) -> Dependence | 
     passes = view.passes
     target = np.flatnonzero(left)[:1]
     others = left & ~passes.mask(target)
-    guess = _guess(view, others, target, limits)
+    guess = guess_rows(view, others, target, limits)
     found = project(passes, others, passes.mask(target), view.columns, guess, limits)
     if found.w is not None:
         return None
@@ -122,28 +122,41 @@ def short_contradiction(view: View, left: Mask, limits: Limits) -> Dependence | 
     return Dependence(tuple(found.rows.tolist()), multipliers, True, tuple(among.tolist()))
 
 
-def partition(view: View, among: Mask, limits: Limits, start: Indices | None = None) -> Partition:
+def partition(
+    view: View,
+    among: Mask,
+    limits: Limits,
+    start: Indices | None = None,
+    free: Indices | None = None,
+) -> Partition:
     """Find I and J of the rows ``among`` by facial reduction, exactly.
 
-    ``start`` are rows to begin the first projection with.
+    ``start`` are rows to begin the first projection with. On the rows ``free``, not among the
+    others, λ may have any sign and ⟨a_i, w⟩ = 0.
     """
     passes, left = view.passes, among.copy()
     stages: list[tuple[list[Fraction], Mask]] = []  # w, and all rows separated until then
     claim = None
     while left.any() and claim is None:
-        guess = _guess(view, left, np.flatnonzero(left), limits, start)
-        found = project(passes, left, left, view.columns, guess, limits)
+        guess = guess_rows(view, left, np.flatnonzero(left), limits, start, free)
+        found = project(passes, left, left, view.columns, guess, limits, free)
         if found.w is None:
             claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
         else:
             left &= found.signs == 0
-            stages.append((_of_size_one(found.w, view.columns), among & ~left))
-    w = _combined(passes, stages, left, limits) if stages else None
+            stages.append((of_size_one(found.w, view.columns), among & ~left))
+    at_zero = left if free is None else left | passes.mask(free)
+    w = combined(passes, stages, at_zero, limits) if stages else None
     return Partition(np.flatnonzero(among & ~left), w, claim)
 
 
-def _guess(
-    view: View, left: Mask, targets: Indices, limits: Limits, start: Indices | None = None
+def guess_rows(
+    view: View,
+    left: Mask,
+    targets: Indices,
+    limits: Limits,
+    start: Indices | None = None,
+    free: Indices | None = None,
 ) -> Indices:
     """The rows that floats would use to write −Σ a_i over the targets, or come nearest to it."""
     if not left.any():
@@ -153,11 +166,13 @@ def _guess(
     if not 0.0 < size < np.inf:
         return np.empty(0, dtype=np.int64)
     question = Question(view, np.append(0.0, -total / size), 0.0, within=left)
+    if free is not None:
+        question = replace(question, free=free)
     begin = start_rows(view, left) if start is None else start[left[start]]
     return search(question, begin, 1e-9, limits, lambda _: False).rows
 
 
-def _combined(
+def combined(
     passes: Passes, stages: list[tuple[list[Fraction], Mask]], left: Mask, limits: Limits
 ) -> list[Fraction]:
     """W = w_1 + ε·w_2 + ε²·w_3 + …, ε so small that no sign is lost."""
@@ -175,7 +190,7 @@ def _combined(
     return _shortened(passes, w, separated, left, limits)
 
 
-def _of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
+def of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
     """W times the power of two that makes its largest entry, as seen, about one."""
     seen = [abs(value) / Fraction(float(c)) for value, c in zip(w, columns, strict=False)]
     largest = max(seen)
@@ -204,4 +219,4 @@ def _shortened(
 
 
 def _signs(passes: Passes, rows: Mask, w: exact.Numbers, limits: Limits) -> exact.Signs:
-    return in_turn(passes.over(ExactSigns(w, passes.doubt(w.near), rows), limits).signs)
+    return in_turn(passes.exact_signs(w, rows, limits).signs)

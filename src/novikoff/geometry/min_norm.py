@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -193,13 +193,14 @@ def _alike(sizes: Vector) -> bool:
 
 @dataclass(frozen=True)
 class Question:
-    """Minimise ‖b − Σ u_j g_j‖ over u ≥ 0, g_j = (lift, a_j as seen)."""
+    """Minimise ‖b − Σ u_j g_j‖ over u ≥ 0, g_j = (lift, a_j as seen); u is free on some rows."""
 
     view: View
     b: Vector
     lift: float
     pairs: bool = False
     within: Mask | None = None  # the rows that take part; all by default
+    free: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 @dataclass
@@ -289,7 +290,7 @@ def search(
     """
     passes = question.view.passes
     batch, most = batch_of(passes), capacity(passes)
-    working = np.unique(start)
+    working = np.union1d(start, question.free)
     answer: Answer | None = None
     while True:
         corral = _corral(question, working, most, answer)
@@ -320,13 +321,15 @@ def _corral(question: Question, working: Indices, most: int, before: Answer | No
         with threadpool_limits(1):  # other cores may be busy
             frame, R = qr(np.vstack([rows, b]).T, mode="economic", overwrite_a=True)
         vectors, b = np.ascontiguousarray(R[:, :-1].T), R[:, -1].copy()
-    members: list[tuple[int, int]] = []
+    free = question.free
+    members = [(i, -1) for i in np.searchsorted(working, free).tolist()]
     if before is not None:
         first, second, _ = before.vertices
-        partners = np.where(second >= 0, np.searchsorted(working, second), -1)
-        members = [*zip(np.searchsorted(working, first).tolist(), partners.tolist(), strict=True)]
+        old = ~np.isin(first, free)
+        partners = np.where(second >= 0, np.searchsorted(working, second), -1)[old].tolist()
+        members += zip(np.searchsorted(working, first[old]).tolist(), partners, strict=True)
     sides = question.view.passes.signs[working] if question.pairs else None
-    return Corral(b, most, WorkingSet(vectors, sides), members, frame)
+    return Corral(b, most, WorkingSet(vectors, sides), members, len(free), frame)
 
 
 def _answer(
@@ -384,7 +387,7 @@ def _next_working_set(
     question: Question, corral: Corral, answer: Answer, fresh: Indices, most: int
 ) -> Indices:
     """The members, the best of the others, and the new."""
-    members = answer.rows
+    members = np.union1d(answer.rows, question.free)
     others = np.setdiff1d(answer.working, members)
     if len(others) > most:
         prices = products(question.view.gather(others), corral.full_residual[1:])

@@ -165,6 +165,18 @@ class Passes(Part):
         few = view(self.X[rows], self.signs[rows], self.fit_intercept)
         return Passes(replace(self.problem, rows=few))
 
+    def whole(self, rows: Indices) -> tuple[exact.Integers, int]:
+        """Rows by number as integers N and an exponent e, N·2^e exactly."""
+        return exact.integers(self.at(rows))
+
+    def exact_sum(self, within: Mask, limits: Limits) -> list[Fraction]:
+        """Σ a_i over some rows."""
+        return exact.as_fractions(self.over(ColumnSums(within), limits).sums)
+
+    def exact_signs(self, w: Numbers, within: Mask | None, limits: Limits) -> ExactSigns:
+        """The signs of ⟨a_i, w⟩ of some rows, and the row that is most on the wrong side."""
+        return self.over(ExactSigns(w, self.doubt(w.near), within), limits)
+
     def mask(self, rows: Indices) -> Mask:
         """A mask of all rows in which these are marked."""
         marked = np.zeros(self.n, dtype=np.bool_)

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from novikoff.geometry.checker import CertificateError, Dependence, GeometricMargin, Margin
+from novikoff.geometry.system_checker import Multipliers, Radius
 
 SCHEMA_VERSION: Final = 2
 # The longest text of one number: reading it takes time in proportion to its length.
@@ -203,10 +204,12 @@ _SIZE = _plain("a whole number", lambda value: type(value) is int and 0 <= value
 _LABEL = _plain("a label", lambda value: value is None or isinstance(value, str | int | float))
 _ROWS = Field("a list of row numbers below n, each once", _rows, list)
 _FOR_EACH_ROW = _exact(lambda value, about: _numbers(value, len(about["rows"])))
+_POINT = _exact(lambda value, about: _exactly(value, about["d"] + 1))
 
 # Fields are read in this order: some say how long others may be.
 FIELDS: Final[dict[str, Field]] = {
     "kind": _TEXT,
+    "answer": _TEXT,
     "n": _SIZE,
     "d": _SIZE,
     "fit_intercept": _FLAG,
@@ -225,7 +228,11 @@ FIELDS: Final[dict[str, Field]] = {
         lambda value, about: _need(_float(value) >= about["lo"], _float(value)),
         float.hex,
     ),
-    "radius": Field("a hexadecimal float", lambda value, _: _float(value), float.hex),
+    "radius": Field(
+        "a hexadecimal float, or bounds with a point and weights",
+        lambda x, about: read(Radius, x, about) if isinstance(x, dict) else _float(x),
+        lambda value: _write(value) if isinstance(value, Radius) else value.hex(),
+    ),
     "mistake_bound": _plain("a whole number", lambda value: type(value) is int and value >= 0),
     "bound": Field("one exact number ≥ 0", lambda x, _: _cost(x), lambda x: _write_numbers([x])),
     "dependence": _part(Dependence),
@@ -235,6 +242,22 @@ FIELDS: Final[dict[str, Field]] = {
         lambda value, about: tuple(read(Dependence, part, about) for part in _list(value)),
         lambda claims: [_write(claim) for claim in claims],
     ),
+    "point": _POINT,
+    "kept": _ROWS,
+    "witnesses": Field(
+        "a list of points",
+        lambda value, about: tuple(_POINT.read(point, about) for point in _list(value)),
+        lambda points: [_write_numbers(point) for point in points],
+    ),
+    "irreducible": _FLAG,
+    "least": Field("a finite float", lambda value, _: _finite(value), float.hex),
+    "most": Field(
+        "a float that is not below least",
+        lambda value, about: _need(_float(value) >= about["least"], _float(value)),
+        float.hex,
+    ),
+    "conflict": _part(Multipliers),
+    "implicit": _part(Multipliers),
     "margin": _part(Margin),
     "geometric_margin": _part(GeometricMargin),
 }

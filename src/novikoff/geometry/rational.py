@@ -19,7 +19,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers
-from novikoff.geometry.passes import ColumnSums, ExactSigns, Mask, OutOfTimeError, Passes, in_turn
+from novikoff.geometry.passes import Mask, OutOfTimeError, Passes, in_turn
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,31 @@ class Projection:
 
 
 def project(
-    passes: Passes, among: Mask, targets: Mask, columns: Vector, start: Indices, limits: Limits
+    passes: Passes,
+    among: Mask,
+    targets: Mask,
+    columns: Vector,
+    start: Indices,
+    limits: Limits,
+    free: Indices | None = None,
 ) -> Projection:
     """Project b = −Σ a_i over the rows ``targets`` on the cone of the rows ``among``, exactly.
 
     The inner product is that of the rows with each column multiplied by its factor, a
-    power of two. ``start`` are rows to begin with.
+    power of two. ``start`` are rows to begin with. ``free`` are rows, not ``among`` the others,
+    that join with multipliers of any sign, zero too; ⟨a_i, w⟩ = 0 for them.
     """
-    sums = passes.over(ColumnSums(targets), limits).sums
-    b = [-value for value in exact.as_fractions(sums)]
+    b = [-value for value in passes.exact_sum(targets, limits)]
     squares = [Fraction(float(value)) ** 2 for value in columns]
     cone = _Cone(passes, squares, b)
-    used, mu = _feasible_start(cone, start, limits)
+    none = np.empty(0, dtype=np.int64)
+    used, mu = _feasible_start(cone, none if free is None else free, start, limits)
     while True:
         w = cone.residual(used, mu)
         if not any(w):
             return Projection(used, mu, None, np.zeros(passes.n, dtype=np.int8))
         normal = exact.numbers([-value * square for value, square in zip(w, squares, strict=True)])
-        seen = passes.over(ExactSigns(normal, passes.doubt(normal.near), among), limits)
+        seen = passes.exact_signs(normal, among, limits)
         if seen.worst < 0:
             exactly = [value * normal.unit for value in normal.whole]
             return Projection(used, mu, exactly, in_turn(seen.signs))
@@ -100,12 +107,13 @@ class _Cone:
 
     def __init__(self, passes: Passes, squares: list[Fraction], b: list[Fraction]) -> None:
         self.passes, self.squares, self.b = passes, squares, b
+        self.free = 0  # the first members, whose multipliers may have any sign
 
     def solve(self, used: Indices, limits: Limits) -> list[Fraction]:
         """The μ that minimises ‖b − Σ μ_i a_i‖, unconstrained, on independent rows."""
         if len(used) == 0:
             return []
-        whole, e = exact.integers(self.passes.at(used))
+        whole, e = self.passes.whole(used)
         _check(limits, _solve_seconds(whole))
         b = exact.numbers(self.b)
         weighted = None
@@ -118,8 +126,9 @@ class _Cone:
         """B − Σ μ_i a_i."""
         if len(used) == 0:
             return self.b
-        whole, unit = exact.combine(self.passes.at(used), exact.numbers(mu))
-        return [b - value * unit for b, value in zip(self.b, whole, strict=True)]
+        (whole, e), multipliers = self.passes.whole(used), exact.numbers(mu)
+        sums, unit = multipliers.whole.dot(whole), multipliers.unit * Fraction(2) ** e
+        return [b - value * unit for b, value in zip(self.b, sums, strict=True)]
 
     def independent(self, used: Indices, limits: Limits) -> Indices:
         """The rows without those that depend on others."""
@@ -127,7 +136,7 @@ class _Cone:
 
         if len(used) == 0:
             return used
-        whole, _ = exact.integers(self.passes.at(used))
+        whole, _ = self.passes.whole(used)
         _check(limits, _solve_seconds(whole))
         reduced, _, rank = flint.fmpz_mat(whole.T.tolist()).rref()
         if rank == len(used):
@@ -136,13 +145,22 @@ class _Cone:
         return np.asarray(used[np.argmax(entries, axis=1)])
 
 
-def _feasible_start(cone: _Cone, start: Indices, limits: Limits) -> tuple[Indices, list[Fraction]]:
-    """Rows on which the unconstrained solution is positive."""
-    used = cone.independent(np.asarray(start, dtype=np.int64), limits)
+def _feasible_start(
+    cone: _Cone, free: Indices, start: Indices, limits: Limits
+) -> tuple[Indices, list[Fraction]]:
+    """The free rows, and others on which the unconstrained solution is positive."""
+    used = np.concatenate([free, np.setdiff1d(np.asarray(start, dtype=np.int64), free)])
+    cone.free = len(free)
     while True:
         _check(limits)
-        mu = cone.solve(used, limits)
+        try:
+            mu = cone.solve(used, limits)
+        except ZeroDivisionError:  # some depend on others
+            cone.free = len(cone.independent(free, limits)) if cone.free else 0
+            used = cone.independent(used, limits)
+            mu = cone.solve(used, limits)
         positive = np.array([value > 0 for value in mu], dtype=np.bool_)
+        positive[: cone.free] = True
         if positive.all():
             return used, mu
         used = used[positive]
@@ -157,12 +175,12 @@ def _admit(
     while True:
         _check(limits)
         wanted = cone.solve(used, limits)
-        blocked = [k for k, value in enumerate(wanted) if value <= 0]
+        blocked = [k for k, value in enumerate(wanted) if value <= 0 and k >= cone.free]
         if not blocked:
             return used, wanted
         step = min(now[k] / (now[k] - wanted[k]) for k in blocked)
         now = [a + step * (b - a) for a, b in zip(now, wanted, strict=True)]
-        stay = [k for k, value in enumerate(now) if value > 0 or wanted[k] > 0]
+        stay = [k for k, value in enumerate(now) if k < cone.free or value > 0 or wanted[k] > 0]
         used, now = used[stay], [now[k] for k in stay]
 
 

@@ -11,15 +11,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
+from novikoff.geometry.system_certificate import SystemCertificate
 from novikoff.report.strict_json import InvalidJsonError, parse_object, take_fields
 
 SCHEMA_VERSION = 2
 _KIND = "novikoff certificates"
 MAX_BYTES = 1 << 28
+Proof: TypeAlias = Certificate | ErrorBound | SystemCertificate
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,13 @@ class Proofs:
     True
     """
 
-    proofs: list[Certificate | ErrorBound]
+    proofs: list[Proof]
     data: dict[str, object]
     preprocessing: dict[str, object] | None
 
 
 def dump(
-    proofs: Sequence[Certificate | ErrorBound],
+    proofs: Sequence[Proof],
     data: Mapping[str, object],
     preprocessing: Mapping[str, object] | None = None,
 ) -> str:
@@ -53,7 +56,7 @@ def dump(
     return json.dumps(body, allow_nan=False) + "\n"
 
 
-def as_json(proofs: Sequence[Certificate | ErrorBound]) -> list[object]:
+def as_json(proofs: Sequence[Proof]) -> list[object]:
     """The certificates in terms of JSON."""
     return [json.loads(proof.to_json()) for proof in proofs]
 
@@ -104,6 +107,6 @@ def parse(text: str) -> Proofs:
     return Proofs([*map(_proof, proofs)], data, preprocessing)
 
 
-def _proof(body: dict[str, object]) -> Certificate | ErrorBound:
-    kind = ErrorBound if body.get("kind") == "lower bound" else Certificate
-    return kind.from_json(json.dumps(body))
+def _proof(body: dict[str, object]) -> Proof:
+    kinds: dict[object, type[Proof]] = {"lower bound": ErrorBound, "system": SystemCertificate}
+    return kinds.get(body.get("kind"), Certificate).from_json(json.dumps(body))

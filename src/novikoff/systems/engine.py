@@ -1,0 +1,294 @@
+"""One projection decides a system (D3): the engine of the verdict, aimed at the row t > 0.
+
+Project −e on the cone of the rows [−a_i, c_i] (Lawson and Hanson 1974, ch. 23). Either it lies in
+the cone, −e = Σ λ_i [−a_i, c_i]: then Σ λ_i a_i = 0 and ⟨c, λ⟩ = −1, and the rows in use, being
+independent, are an irreducible conflict (Gleeson and Ryan 1990). Or minus the residual is a (w, t)
+with t > 0, and w/t is the solution nearest to the origin. Strict rows are targets beside e, and
+those that the residual leaves at zero are targets anew (Motzkin's transposition theorem).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lstsq
+from threadpoolctl import threadpool_limits
+
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry.corral import Ending
+from novikoff.geometry.faces import combined, of_size_one, partition
+from novikoff.geometry.min_norm import Question, View, balanced_view, search, start_rows
+from novikoff.geometry.passes import Mask, OutOfTimeError, Sizes, in_turn
+from novikoff.geometry.rational import Projection, project
+from novikoff.systems.system import System
+
+# The unit of t in which the engine looks again.
+_LARGER = 2.0**20
+# Least squares with fewer entries are solved on one core by themselves.
+_ONE_CORE = 1 << 14
+# Weights below this share of the largest are taken for rounding.
+_FIRM = 1e-14
+# Powers of two by which rows that a float point fails are asked for more slack.
+_NUDGES = (4.0, 14.0, 24.0)
+
+
+@dataclass
+class Finding:
+    """What is known: a solution (w, t) of the engine, or λ on rows that contradict each other.
+
+    ``near`` is the best that floats found, before anything is proved: a point, and rows with
+    weights.
+    """
+
+    point: list[Fraction] | None = None
+    rows: Indices | None = None
+    multipliers: list[Fraction] | None = None
+    weak: list[Fraction] | None = None  # where only strict rows contradict: solves all weakly
+    floats: bool = False  # whether the point is one of floats
+    near: Vector | None = None
+    near_rows: Indices | None = None
+    near_weights: Vector | None = None
+    n_steps: int = 0
+    trace: Mapping[str, Any] | None = None  # of a method
+
+
+def decide(
+    system: System,
+    limits: Limits,
+    *,
+    within: Mask | None = None,
+    start: Indices | None = None,
+    nearest: bool = False,
+    floats: bool = True,
+    found: Finding | None = None,
+) -> Finding:
+    """Find a point or a conflict among the rows ``within``; OutOfTimeError where time is up.
+
+    With ``nearest`` the point is the one nearest to the origin, exactly; else floats that
+    satisfy every row will do, if ``floats``. ``found`` is filled in on the way.
+    """
+    found = found or Finding()
+    with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
+        _decide(system, limits, within, start, nearest, floats, found)
+    return found
+
+
+def _decide(
+    system: System,
+    limits: Limits,
+    within: Mask | None,
+    start: Indices | None,
+    nearest: bool,
+    floats: bool,
+    found: Finding,
+) -> None:
+    passes, e = system.passes, system.e
+    every = np.ones(passes.n, dtype=np.bool_) if within is None else within.copy()
+    every[e] = True
+    free, left = np.flatnonzero(every & system.free), every & ~system.free
+    targets = (system.strict & left) | passes.mask(np.array([e]))
+    view = balanced_view(passes, limits)
+    if nearest:  # all variables in one unit, and t in its own
+        columns = np.full(passes.p, float(view.columns[:-1].max()))
+        columns[-1] = view.columns[-1]
+        view = View(passes, columns, None, view.lengths)
+    stages: list[tuple[list[Fraction], Mask]] = []
+    while targets.any():
+        only_e = bool(targets[e]) and np.count_nonzero(targets) == 1
+        among = left & ~passes.mask(np.array([e])) if only_e else left
+        question = _question(view, among, targets, free)
+        guess = _guess(system, question, start, limits, found)
+        if only_e and floats and not nearest and within is None:
+            found.point = _float_point(system, found, limits)
+            if found.point is not None:
+                found.floats = True
+                return
+        if only_e and not nearest and found.near is not None:
+            # The residual has about the length 1/√(1 + ‖w‖²): seen in a larger unit, t that is
+            # nothing but rounding is zero, and the rows that contradict each other show.
+            larger = View(passes, np.append(view.columns[:-1], view.columns[-1] * _LARGER))
+            if view.lengths is not None:
+                larger = replace(larger, lengths=_row_lengths(larger, limits))
+            other = Finding()
+            rows = _guess(system, _question(larger, among, targets, free), guess, limits, other)
+            if other.near is None:
+                guess, view = rows, larger
+                found.near_rows, found.near_weights = other.near_rows, other.near_weights
+                found.near = None
+        done = None
+        if only_e and found.near is None and found.near_weights is not None:
+            done = _fitted(system, view, found, limits)
+        if done is None:
+            done = project(passes, among, targets, view.columns, guess, limits, free)
+        found.n_steps += 1
+        if done.w is None:
+            _conflict(system, view, left, targets, free, done, found, limits)
+            if not targets[e]:
+                found.weak = _joined(system, stages, left, free, limits)
+            return
+        left = left & (done.signs == 0)
+        targets = targets & left & (not only_e)
+        stages.append((of_size_one(done.w, view.columns), every & ~system.free & ~left))
+    found.point = _joined(system, stages, left, free, limits)
+
+
+def _fitted(system: System, view: View, found: Finding, limits: Limits) -> Projection | None:
+    """−e as a sum of the rows alone that floats give more than rounding, if it is one."""
+    if found.near_rows is None or found.near_weights is None or len(found.near_rows) == 0:
+        return None
+    passes = system.passes
+    sizes = np.abs(found.near_weights)
+    if view.lengths is not None:
+        sizes = sizes * view.lengths[found.near_rows]
+    firm = found.near_rows[sizes > _FIRM * sizes.max()]
+    free = firm[system.free[firm]]
+    none, e = np.zeros(passes.n, dtype=np.bool_), passes.mask(np.array([system.e]))
+    done = project(passes, none, e, view.columns, np.setdiff1d(firm, free), limits, free)
+    return done if done.w is None else None
+
+
+def _row_lengths(view: View, limits: Limits) -> Vector:
+    """The lengths of the rows as seen, 1 for a row of zeros."""
+    lengths = in_turn(view.passes.over(Sizes(view.columns), limits).lengths)
+    return np.where(lengths > 0.0, lengths, 1.0)
+
+
+def _joined(
+    system: System,
+    stages: list[tuple[list[Fraction], Mask]],
+    left: Mask,
+    free: Indices,
+    limits: Limits,
+) -> list[Fraction]:
+    """One (w, t) that does what the residuals do one after the other."""
+    if len(stages) == 1:
+        return stages[0][0]
+    return combined(system.passes, stages, left | system.passes.mask(free), limits)
+
+
+def _question(view: View, among: Mask, targets: Mask, free: Indices) -> Question:
+    """How near the cone of the rows comes to −Σ a_i over the targets."""
+    total = view.seen_sum(np.flatnonzero(targets))
+    size = float(np.abs(total).max(initial=0.0))
+    b = -total / size if 0.0 < size < np.inf else np.zeros_like(total)
+    return Question(view, np.append(0.0, b), 0.0, within=among, free=free)
+
+
+def _guess(
+    system: System, question: Question, start: Indices | None, limits: Limits, found: Finding
+) -> Indices:
+    """The rows that floats would use, and what they say: a point, unless the residual is zero."""
+    among, begin = question.within, np.empty(0, dtype=np.int64)
+    if not question.b.any():
+        return begin
+    if among is not None and among.any():
+        begin = start_rows(question.view, among) if start is None else start[among[start]]
+    elif len(question.free) == 0:
+        return begin
+    answer = search(question, begin, 1e-9, limits, lambda _: False)
+    found.n_steps += len(answer.working)
+    found.near_rows, found.near_weights = answer.rows, answer.weights
+    t = float(answer.w[-1])
+    found.near = None
+    if t > 0.0 and np.isfinite(answer.w).all() and answer.ending is not Ending.FITTED:
+        found.near = answer.w[:-1] / t * float(system.unit)
+    return answer.rows
+
+
+def _float_point(system: System, found: Finding, limits: Limits) -> list[Fraction] | None:
+    """Floats near a point of the engine that satisfy every row: the point itself, or nudged."""
+    if found.near is None or found.near_rows is None or not np.isfinite(found.near).all():
+        return None
+    point = nudged(system, found.near, found.near_rows, limits)
+    return None if point is None else _homogeneous(system, point)
+
+
+def _homogeneous(system: System, w: Vector) -> list[Fraction]:
+    return [*(Fraction(value) for value in w.tolist()), system.unit]
+
+
+def nudged(system: System, w: Vector, rows: Indices, limits: Limits) -> Vector | None:
+    """Floats that satisfy every row, from some that miss a few by rounding; None if not found.
+
+    The rows that the point meets are asked for a little slack each: one least-squares step.
+    """
+    if system.holds(_homogeneous(system, w), limits):
+        return w
+    if len(rows) == 0 or system.free.any():  # equalities leave floats no room
+        return None
+    A = system.passes.at(rows)
+    left, right = A[:, :-1], A[:, -1] * float(system.unit)
+    sizes = np.abs(left) @ np.abs(w) + np.abs(right)
+    sizes = np.maximum(sizes, np.abs(left).max(axis=1)) * 2.0**-53
+    wanted = np.outer(sizes, 2.0 ** np.array(_NUDGES)) - (left @ w + right)[:, None]
+    if not np.isfinite(wanted).all():
+        return None
+    # Large products of BLAS wait for all cores, which may be busy.
+    alone = threadpool_limits(1, user_api="blas") if left.size > _ONE_CORE else nullcontext()
+    with alone:
+        steps = lstsq(left, wanted, lapack_driver="gelsy", check_finite=False)[0]
+    for near in w + steps.T:
+        if np.isfinite(near).all() and system.holds(_homogeneous(system, near), limits):
+            return np.asarray(near)
+    return None
+
+
+def _conflict(
+    system: System,
+    view: View,
+    left: Mask,
+    targets: Mask,
+    free: Indices,
+    done: Projection,
+    found: Finding,
+    limits: Limits,
+) -> None:
+    """An irreducible conflict, given that −Σ a_i over the targets is in the cone: for one target.
+
+    That is e wherever it is one: the others then need not be strict.
+    """
+    passes, e = system.passes, system.e
+    target = e if targets[e] else int(np.flatnonzero(targets)[0])
+    if np.count_nonzero(targets) > 1:
+        others = left & ~passes.mask(np.array([target]))
+        guess = np.setdiff1d(done.rows, [*free.tolist(), target])
+        aimed = passes.mask(np.array([target]))
+        done = project(passes, others, aimed, view.columns, guess, limits, free)
+        if done.w is not None:  # it cannot be: −Σ a_i over the targets is in the cone
+            raise OutOfTimeError
+    pairs = [(int(i), mu) for i, mu in zip(done.rows, done.multipliers, strict=True) if mu]
+    if target != e:
+        pairs.append((target, Fraction(1)))
+    found.rows = np.array([i for i, _ in pairs if i != e], dtype=np.int64)
+    found.multipliers = [mu for i, mu in pairs if i != e]
+
+
+def interior(
+    system: System, limits: Limits
+) -> tuple[list[Fraction], Indices, list[Fraction], Indices, list[Fraction]]:
+    """A point in the relative interior of a feasible system, and its implicit equalities.
+
+    These are the rows J at which every solution is zero, with λ > 0 on them, and the equalities
+    with theirs, of any sign: Σ λ_i a_i = 0.
+    """
+    passes = system.passes
+    free = np.flatnonzero(system.free)
+    with np.errstate(all="ignore"):
+        view = balanced_view(passes, limits)
+        parts = partition(view, ~system.free, limits, free=free)
+    if parts.w is None:
+        raise OutOfTimeError  # the system is feasible: e at least is separated
+    at_zero = np.setdiff1d(np.flatnonzero(~system.free), parts.separated)
+    more: dict[int, Fraction] = {}
+    if parts.dependence is not None:
+        claim = parts.dependence
+        more = dict(zip(claim.rows, claim.multipliers, strict=True))
+    weights = [1 + more.get(i, Fraction(0)) for i in at_zero.tolist()]
+    equal = np.array([i for i in free.tolist() if more.get(i)], dtype=np.int64)
+    return parts.w, at_zero, weights, equal, [more[i] for i in equal.tolist()]

@@ -1,0 +1,1 @@
+"""Files of inequalities (CSV, MPS, LP, npz), read into a `Model` or refused in a sentence."""

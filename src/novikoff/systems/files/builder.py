@@ -1,0 +1,191 @@
+"""The parts of a `Model` while a file is read: exact numbers, names, bounds, and their lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final, Literal, NamedTuple
+
+from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.systems.model import Constraint, Model, Relation
+
+# Other readers take a bound of this size for none.
+NO_BOUND: Final = Fraction(10**20)
+FLIPPED: Final[dict[Relation, Relation]] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<", "=": "="}
+_MOST_DIGITS: Final = 1000
+_NUMBER = re.compile(
+    r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eEdD]([-+]?[0-9]+))?(?:/([0-9]+))?", re.ASCII
+)
+_INFINITY = re.compile(r"([-+]?)inf(?:inity)?", re.IGNORECASE)
+
+
+class SystemFile(NamedTuple):
+    """A file's name, its model or arrays for `nv.solve`, its format, what is to be said of it."""
+
+    source: str
+    content: Model | dict[str, Any]
+    format: str
+    notes: tuple[str, ...]
+
+    @property
+    def model(self) -> Model:
+        """The system, where it was not given by arrays."""
+        if not isinstance(self.content, Model):
+            raise TypeError("An npz file holds arrays.")
+        return self.content
+
+
+class Place(NamedTuple):
+    """A line of a file, counted from 1."""
+
+    source: str
+    line: int
+
+    def error(self, sentence: str) -> DataError:
+        """What is wrong there."""
+        return DataError(f"{self.source}, line {self.line:,}: {sentence}")
+
+
+def exact_number(text: str, what: str, place: Place) -> Fraction:
+    """The rational number that a field is: 0.1 is one tenth; 1.5e3, Fortran's 1.5D3 and 1/3 too.
+
+    ``what`` names the field in the complaint. Very long numbers are refused, since 1e999999999
+    would take hours to write out.
+    """
+    found = _NUMBER.fullmatch(text)
+    if found is None or not (found[2] or found[3]):
+        sentence = f"{what} is {quoted(text)}, which is not a finite number"
+        if "," in text:
+            sentence += "; the decimal point is a point, and there is none between thousands"
+        raise place.error(f"{sentence}.")
+    sign, whole, fraction, exponent, divisor = (part or "" for part in found.groups())
+    digits, power = whole + fraction, exponent.lstrip("+-").lstrip("0")
+    if max(len(digits), len(divisor)) > _MOST_DIGITS or len(power) > 3:
+        raise place.error(
+            f"{what} is {quoted(text)}, which has more than {_MOST_DIGITS:,} digits when it is "
+            "written out."
+        )
+    if divisor and not int(divisor):
+        raise place.error(f"{what} is {quoted(text)}, a division by zero.")
+    shift = int(exponent or 0) - len(fraction)
+    value = int(sign + digits)
+    if shift >= 0:
+        return Fraction(value * 10**shift, int(divisor or 1))
+    return Fraction(value, 10**-shift * int(divisor or 1))
+
+
+def bound_number(text: str, what: str, place: Place) -> Fraction | float:
+    """A number, or an infinite one, as bounds may be."""
+    found = _INFINITY.fullmatch(text)
+    if found is not None:
+        return float(f"{found[1]}inf")
+    return exact_number(text, what, place)
+
+
+class ModelBuilder:
+    """Collects the rows, bounds and notes of a file, and refuses what is there twice.
+
+    Variables are at least ``default_lower`` unless the file bounds them otherwise.
+    """
+
+    def __init__(self, source: str, default_lower: Fraction | None) -> None:
+        self.source = source
+        self.variables: dict[str, int] = {}
+        self.integers: dict[str, None] = {}
+        self.notes: list[str] = []
+        self._rows: list[Constraint] = []
+        self._lines: dict[str, int] = {}  # of the rows' names
+        self._default_lower = default_lower
+        self._bounds: dict[tuple[int, str], tuple[Fraction | None, int]] = {}
+        self._huge: dict[str, None] = {}
+
+    def variable(self, name: str) -> int:
+        """The index of a variable, a new one if it is not known."""
+        return self.variables.setdefault(name, len(self.variables))
+
+    def name_row(self, name: str, place: Place) -> str:
+        """The name of a new row; "row 3" for the third, if it has none."""
+        name = name or f"row {len(self._lines) + 1}"
+        first = self._lines.setdefault(name, place.line)
+        if first != place.line:
+            raise place.error(f"the row {quoted(name)} is there twice, first in line {first:,}.")
+        return name
+
+    def add(
+        self, name: str, terms: Mapping[int, Fraction], relation: Relation, right: Fraction
+    ) -> None:
+        """Add a row; coefficients 0 are left out."""
+        kept = {j: value for j, value in terms.items() if value}
+        self._rows.append(Constraint(name, kept, relation, right))
+
+    def add_range(
+        self, name: str, terms: Mapping[int, Fraction], least: Fraction, most: Fraction
+    ) -> None:
+        """Add least ≤ row ≤ most: two rows of one name, or one with =."""
+        if least == most:
+            self.add(name, terms, "=", least)
+        else:
+            self.add(name, terms, ">=", least)
+            self.add(name, terms, "<=", most)
+
+    def bound(
+        self, name: str, side: Literal["lower", "upper"], value: Fraction | float, place: Place
+    ) -> None:
+        """Bound a variable; an infinite value says that there is no bound."""
+        limit: Fraction | None = None
+        if -NO_BOUND < value < NO_BOUND:
+            limit = Fraction(value)
+        elif (side == "upper") != (value > 0):
+            raise place.error(f"the {side} bound of {quoted(name)} is {value}: nothing meets it.")
+        elif isinstance(value, Fraction):
+            self._huge[name] = None
+        key = self.variable(name), side
+        before, line = self._bounds.setdefault(key, (limit, place.line))
+        if before != limit:
+            raise place.error(
+                f"the variable {quoted(name)} has another {side} bound in line {line:,}."
+            )
+
+    def build(
+        self,
+        format: str,
+        objective: Mapping[int, Fraction] | None = None,
+        *,
+        maximise: bool = False,
+        constant: Fraction = Fraction(0),
+        name: str = "",
+    ) -> SystemFile:
+        """The model; an upper bound below 0 beside a lower one that was not said is refused."""
+        limits: dict[str, list[Fraction | None]] = {
+            "lower": [self._default_lower] * len(self.variables),
+            "upper": [None] * len(self.variables),
+        }
+        names = [*self.variables]
+        for (index, side), (value, line) in self._bounds.items():
+            limits[side][index] = value
+            unsaid = side == "upper" and (index, "lower") not in self._bounds
+            if unsaid and self._default_lower is not None and value is not None and value < 0:
+                raise Place(self.source, line).error(
+                    f"the upper bound of {quoted(names[index])} is negative and its lower bound is "
+                    "not said: some programs take 0, some −∞; write the lower bound too."
+                )
+        if self.integers:
+            whole = counted(len(self.integers), "variable")
+            self.notes.append(
+                f"{whole} of whole numbers ({listed([*self.integers], 3)}) may be fractions here: "
+                "what is infeasible so is infeasible, what is feasible so may not be"
+            )
+        if self._huge:
+            self.notes.append(f"bounds of 1e20 and more are none: {listed([*self._huge], 3)}")
+        model = Model(
+            tuple(names),
+            tuple(self._rows),
+            tuple(limits["lower"]),
+            tuple(limits["upper"]),
+            None if objective is None else {j: value for j, value in objective.items() if value},
+            maximise,
+            constant,
+            name=name,
+        )
+        return SystemFile(self.source, model, format, tuple(self.notes))

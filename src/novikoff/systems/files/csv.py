@@ -1,0 +1,103 @@
+"""Inequalities in a CSV: a line of names, then one row of the system in each line.
+
+    name,tea,bread,relation,right
+    money,3,1.10,<=,20
+    breakfast,1,,>=,2
+
+One column holds the signs <=, >=, =, <, > (strict ones are strict); the columns before it are the
+coefficients of the variables that the header names, the column behind it is the right side. The
+first column names the rows if its heading says so (`NAME_COLUMNS`), or if no cell of it is a
+number. An empty coefficient is 0; variables may have any sign.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from typing import Final
+
+from novikoff.data.errors import DataError, quoted
+from novikoff.systems.files.builder import ModelBuilder, Place, SystemFile, exact_number
+from novikoff.systems.model import Relation
+
+NAME_COLUMNS: Final = ("", "name", "row", "constraint", "rule", "wish", "id")
+RELATIONS: Final[dict[str, Relation]] = {
+    "<=": "<=", "=<": "<=", "≤": "<=", "<": "<", "=": "=", "==": "=",
+    ">=": ">=", "=>": ">=", "≥": ">=", ">": ">",
+}  # fmt: skip
+
+
+def parse_csv(text: str, source: str) -> SystemFile:
+    """Read the system that a CSV holds; comma, semicolon or tab between the fields."""
+    (_, header), *table = _records(text, source)
+    at = _relation_column(header, table, source)
+    named = at > 0 and _are_names(header[0], [cells[0] for _, cells in table])
+    builder = ModelBuilder(source, default_lower=None)
+    for j in range(int(named), at):
+        if not header[j]:
+            raise DataError(f"{source}, line 1: column {j + 1} has no name.")
+        if builder.variable(header[j]) != j - int(named):
+            raise DataError(f"{source}, line 1: two columns are called {quoted(header[j])}.")
+    if not builder.variables:
+        raise DataError(f"{source}, line 1: no column before that of the signs names a variable.")
+    for line, cells in table:
+        place = Place(source, line)
+        name = builder.name_row(cells[0] if named else "", place)
+        coefficients = cells[int(named) : at]
+        terms = {
+            j: exact_number(cell, f"the coefficient of {quoted(header[j + int(named)])}", place)
+            for j, cell in enumerate(coefficients)
+            if cell
+        }
+        if cells[at] not in RELATIONS:
+            raise place.error(
+                f"column {quoted(header[at])} has {quoted(cells[at])}, not one of <=, >=, =, <, >."
+            )
+        what = f"the right side, column {quoted(header[at + 1])},"
+        builder.add(name, terms, RELATIONS[cells[at]], exact_number(cells[at + 1], what, place))
+    return builder.build("csv")
+
+
+def _records(text: str, source: str) -> list[tuple[int, list[str]]]:
+    """The lines that are not blank, as cells without blanks around them, all of one width."""
+    first = next(line for line in text.splitlines() if line.strip())
+    delimiter = max(",;\t", key=first.count)
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    records: list[tuple[int, list[str]]] = []
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                records.append((reader.line_num, [cell.strip() for cell in cells]))
+                if len(cells) != len(records[0][1]):
+                    raise Place(source, reader.line_num).error(
+                        f"there are {len(cells)} fields, {len(records[0][1])} in the header."
+                    )
+    except csv.Error as error:
+        raise Place(source, reader.line_num).error(f"this is not sound CSV: {error}.") from None
+    if len(records) < 2:
+        raise DataError(f"{source} has a header, but no row below it.")
+    return records
+
+
+def _relation_column(
+    header: Sequence[str], table: Sequence[tuple[int, list[str]]], source: str
+) -> int:
+    """The one column with signs; the next one is the last."""
+    found = [j for j in range(len(header)) if any(cells[j] in RELATIONS for _, cells in table)]
+    if len(found) != 1:
+        which = " and ".join(quoted(header[j]) for j in found[:2])
+        what = f"two columns have them, {which}" if found else "no column has any"
+        raise DataError(f"{source}: one column is needed with the signs <=, >=, =, < or >; {what}.")
+    at = found[0]
+    if at != len(header) - 2:
+        raise DataError(
+            f"{source}, line 1: behind the signs in column {quoted(header[at])}, one column is "
+            f"needed with the right sides; there are {len(header) - at - 1}."
+        )
+    return at
+
+
+def _are_names(heading: str, cells: Sequence[str]) -> bool:
+    if heading.lower() in NAME_COLUMNS:
+        return True
+    return not any(cell[:1].isdigit() or cell[:1] in ("", "+", "-", ".") for cell in cells)

@@ -1,0 +1,295 @@
+r"""The LP format (CPLEX's): sums as they are written on paper.
+
+    Maximize
+     profit: 3 tea + 2 bread
+    Subject To
+     money: 3 tea + 1.10 bread <= 20
+     1 <= tea - bread <= 4
+    Bounds
+     tea >= 2
+     bread free
+    End
+
+A sum may go on over several lines; a backslash begins a comment. "<" means "<=", as everywhere
+in this format, and variables are at least 0 unless Bounds says otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from novikoff.data.errors import DataError, quoted
+from novikoff.systems.files.builder import (
+    FLIPPED,
+    ModelBuilder,
+    Place,
+    SystemFile,
+    bound_number,
+    exact_number,
+)
+from novikoff.systems.model import Relation
+
+_SECTIONS: Final = {
+    "objective": r"max(?:imi[sz]e|imum)?|min(?:imi[sz]e|imum)?",
+    "rows": r"subject\s+to:?|such\s+that:?|s\.t\.|st\.?",
+    "bounds": r"bounds?",
+    "integers": r"generals?|gen|integers?|int",
+    "binaries": r"binary|binaries|bin",
+    "refused": r"semi(?:-continuous|s)?|sos[12]?|pwlobj|lazy\s+constraints|user\s+cuts"
+    r"|general\s+constraints",
+    "end": r"end",
+}
+_SECTION = re.compile(
+    r"\s*(?:" + "|".join(f"(?P<{k}>{words})" for k, words in _SECTIONS.items()) + r")(?=\s|$)"
+    r"(?!\s*:)",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(
+    r"\s*(?:(?P<relation><=|=<|>=|=>|<|>|=)|(?P<sign>[-+])|(?P<colon>:)"
+    r"|(?P<infinity>inf(?:inity)?(?![^\s<>=+:-]))"
+    r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
+    r"|(?P<name>[^\W\d_][^\s:<>=+*^\-]*|[_!\"#$%&(),;?@'`{}~|][^\s:<>=+*^\-]*)|(?P<other>\S))",
+    re.IGNORECASE,
+)
+_RELATIONS: Final[dict[str, Relation]] = {
+    "<": "<=", "<=": "<=", "=<": "<=", ">": ">=", ">=": ">=", "=>": ">=", "=": "="
+}  # fmt: skip
+Sum = tuple[dict[int, Fraction], Fraction]
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+
+
+def parse_lp(text: str, source: str) -> SystemFile:
+    """Read the system of a file in LP format."""
+    parser = _Parser(source, list(_tokens(text)))
+    parser.parse()
+    goal, constant = parser.objective
+    return parser.builder.build("lp", goal or None, maximise=parser.maximise, constant=constant)
+
+
+def parse_objective(text: str, variables: tuple[str, ...]) -> tuple[bool, Sum]:
+    """An objective such as "max 3 tea + 2 bread": whether it is maximised, and the sum.
+
+    >>> parse_objective("max 3 tea - bread + 1", ("bread", "tea"))
+    (True, ({1: Fraction(3, 1), 0: Fraction(-1, 1)}, Fraction(1, 1)))
+    """
+    parser = _Parser("the objective", list(_tokens(text)))
+    for name in variables:
+        parser.builder.variable(name)
+    if parser.next.kind != "objective":
+        raise parser.error('an objective begins with "min" or "max"')
+    parser.begin_objective()
+    unknown = [*parser.builder.variables][len(variables) :]
+    if unknown:
+        raise DataError(f"the system has no variable {quoted(unknown[0])}.")
+    if parser.next.kind != "end":
+        raise parser.error("a sign, a number or a variable is expected")
+    return parser.maximise, parser.objective
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    """The words of a file; the name of a section is one where it begins a line."""
+    line = 0
+    for line, full in enumerate(text.splitlines(), 1):
+        rest = full.partition("\\")[0].rstrip()
+        section = _SECTION.match(rest)
+        at = 0
+        if section is not None:
+            yield _Token(str(section.lastgroup), section[0].strip(), line)
+            at = section.end()
+        while at < len(rest):
+            found = _TOKEN.match(rest, at)
+            if found is None:
+                break
+            yield _Token(str(found.lastgroup), found[0].strip(), line)
+            at = found.end()
+    yield _Token("end", "", max(line, 1))
+
+
+class _Parser:
+    """Recursive descent over the words; each method reads what its name says."""
+
+    def __init__(self, source: str, tokens: list[_Token]) -> None:
+        self.builder = ModelBuilder(source, default_lower=Fraction(0))
+        self.tokens, self.at = tokens, 0
+        self.objective: Sum = {}, Fraction(0)
+        self.maximise = False
+
+    @property
+    def next(self) -> _Token:
+        return self.tokens[self.at]
+
+    @property
+    def place(self) -> Place:
+        return Place(self.builder.source, self.next.line)
+
+    def error(self, expected: str) -> Exception:
+        found = quoted(self.next.text) if self.next.text else "the end of the file"
+        return self.place.error(f"{expected}, but there is {found}.")
+
+    def take(self) -> _Token:
+        token = self.next
+        self.at += token.text != "" or token.kind != "end"
+        return token
+
+    def parse(self) -> None:
+        if self.next.kind != "objective":
+            raise self.error('the file begins with "Minimize" or "Maximize"')
+        self.begin_objective()
+        while self.next.kind != "end":
+            section = self.take()
+            if section.kind == "rows":
+                while self.next.kind not in _SECTIONS:
+                    self.row()
+            elif section.kind == "bounds":
+                while self.next.kind not in _SECTIONS:
+                    self.bound()
+            elif section.kind in ("integers", "binaries"):
+                while self.next.kind not in _SECTIONS:
+                    self.integer(binary=section.kind == "binaries")
+            else:
+                self.at -= 1
+                raise self.error("a section of a linear program is expected (Subject To, Bounds)")
+        if not self.next.text:
+            raise self.error('"End" is expected: the file may be cut off')
+        self.take()
+        if self.next.text:
+            raise self.error('nothing is expected behind "End"')
+
+    def begin_objective(self) -> None:
+        self.maximise = self.take().text.lower().startswith("max")
+        self.label()
+        if self.next.kind in ("sign", "number", "name"):
+            self.objective = self.sum()
+
+    def label(self) -> str:
+        """The name before a colon, if there is one."""
+        if self.next.kind == "name" and self.tokens[self.at + 1].kind == "colon":
+            name = self.take().text
+            self.take()
+            return name
+        return ""
+
+    def row(self) -> None:
+        """``name: sum <= number``, or ``number <= sum <= number``."""
+        place, name = self.place, self.label()
+        name = self.builder.name_row(name, place)
+        terms, constant = self.sum()
+        relation = self.relation()
+        if self.any_term:
+            self.builder.add(name, terms, relation, self.right() - constant)
+        else:
+            least, (terms, constant) = constant, self.sum()
+            if not self.any_term:
+                raise self.error("a row needs a variable")
+            first = FLIPPED[relation]
+            if self.next.kind == "relation":
+                if _RELATIONS[self.next.text] != relation or relation == "=":
+                    raise self.error("both signs of a range point the same way")
+                self.take()
+                ends = least - constant, self.right() - constant
+                low, high = ends if relation == "<=" else ends[::-1]
+                self.builder.add_range(name, terms, low, high)
+            else:
+                self.builder.add(name, terms, first, least - constant)
+        self.end_of_line("a row")
+
+    def sum(self) -> Sum:
+        """Terms and constants with signs between them."""
+        terms: dict[int, Fraction] = {}
+        constant, first, self.any_term = Fraction(0), True, False
+        while first or self.next.kind == "sign":
+            factor = self.sign()
+            if self.next.kind == "number":
+                factor *= exact_number(self.next.text, "a coefficient", self.place)
+                self.take()
+            elif self.next.kind != "name":
+                raise self.error("a number or a variable is expected")
+            if self.next.kind == "name" and self.tokens[self.at + 1].kind != "colon":
+                j = self.builder.variable(self.take().text)
+                terms[j] = terms.get(j, Fraction(0)) + factor
+                self.any_term = True
+            else:
+                constant += factor
+            first = False
+        return terms, constant
+
+    def sign(self) -> Fraction:
+        factor = Fraction(1)
+        while self.next.kind == "sign":
+            factor *= -1 if self.take().text == "-" else 1
+        return factor
+
+    def relation(self) -> Relation:
+        if self.next.kind != "relation":
+            raise self.error("one of <=, >= and = is expected")
+        return _RELATIONS[self.take().text]
+
+    def number(self, what: str) -> Fraction | float:
+        """A number with signs; infinite where it is a bound."""
+        factor = self.sign()
+        if self.next.kind != "number" and (what, self.next.kind) != ("the bound", "infinity"):
+            raise self.error("a number is expected; variables stand on the left")
+        value = bound_number(self.next.text, what, self.place)
+        self.take()
+        return -value if factor < 0 else value
+
+    def right(self) -> Fraction:
+        return Fraction(self.number("the right side"))
+
+    def end_of_line(self, what: str) -> None:
+        if self.next.text and self.next.line == self.tokens[self.at - 1].line:
+            raise self.error(f"{what} ends with its number, and the next begins a new line")
+
+    def bound(self) -> None:
+        """``number <= x <= number``, either half of it, ``x = number`` or ``x free``."""
+        place = self.place
+        if self.next.kind == "name":
+            name = self.known()
+            if self.next.kind == "name" and self.next.text.lower() == "free":
+                self.take()
+                self.builder.bound(name, "lower", float("-inf"), place)
+                self.builder.bound(name, "upper", float("inf"), place)
+            else:
+                self.limit(name, self.relation(), self.number("the bound"), place)
+        else:
+            value = self.number("the bound")
+            relation = FLIPPED[self.relation()]
+            if self.next.kind != "name":
+                raise self.error("a variable is expected")
+            name = self.known()
+            self.limit(name, relation, value, place)
+            if self.next.kind == "relation":
+                self.limit(name, self.relation(), self.number("the bound"), place)
+        self.end_of_line("a bound")
+
+    def known(self) -> str:
+        """A variable's name; one that no row has is noted."""
+        name = self.take().text
+        if name not in self.builder.variables:
+            self.builder.notes.append(f"{quoted(name)} is in no row and not in the objective")
+            self.builder.variable(name)
+        return name
+
+    def limit(self, name: str, relation: Relation, value: Fraction | float, place: Place) -> None:
+        if relation in ("<=", "="):
+            self.builder.bound(name, "upper", value, place)
+        if relation in (">=", "="):
+            self.builder.bound(name, "lower", value, place)
+
+    def integer(self, *, binary: bool) -> None:
+        place = self.place
+        if self.next.kind != "name":
+            raise self.error("a variable is expected")
+        name = self.known()
+        self.builder.integers[name] = None
+        if binary:
+            self.builder.bound(name, "lower", Fraction(0), place)
+            self.builder.bound(name, "upper", Fraction(1), place)

@@ -1,0 +1,234 @@
+"""MPS files, fixed and free: the punched cards that linear programs still travel on.
+
+A line that begins at the margin names a section. A free file separates fields by blanks; a fixed
+one has them in columns 2–3, 5–12, 15–22, 25–36, 40–47, 50–61, so that names may have blanks.
+Variables are at least 0 unless BOUNDS says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
+
+from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.systems.files.builder import (
+    ModelBuilder,
+    Place,
+    SystemFile,
+    bound_number,
+    exact_number,
+)
+from novikoff.systems.model import Relation
+
+_RELATIONS: Final[dict[str, Relation]] = {"L": "<=", "G": ">=", "E": "="}
+_FIXED: Final = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
+_VALUELESS: Final = ("FR", "MI", "PL", "BV")
+_SIDES: Final[dict[str, tuple[str, ...]]] = {
+    "UP": ("upper",), "UI": ("upper",), "LO": ("lower",), "LI": ("lower",),
+    "FX": ("lower", "upper"), "FR": ("lower", "upper"), "BV": ("lower", "upper"),
+    "MI": ("lower",), "PL": ("upper",),
+}  # fmt: skip
+
+
+def parse_mps(text: str, source: str) -> SystemFile:
+    """Read the system of an MPS file: as a free one and, where that fails, as a fixed one."""
+    try:
+        return _Parser(source, fixed=False).parse(text)
+    except DataError:
+        try:
+            return _Parser(source, fixed=True).parse(text)
+        except DataError:
+            pass
+        raise
+
+
+class _Parser:
+    """One pass over the lines; each section has a method that takes the fields of a line."""
+
+    def __init__(self, source: str, *, fixed: bool) -> None:
+        self.builder = ModelBuilder(source, default_lower=Fraction(0))
+        self.place = Place(source, 0)
+        self.fixed = fixed
+        self.kinds: dict[str, str] = {}  # N, L, G or E of every row
+        self.terms: dict[str, dict[int, Fraction]] = {}
+        self.right: dict[str, Fraction] = {}
+        self.range: dict[str, Fraction] = {}
+        self.sets: dict[str, str] = {}  # the name of the vector in RHS, RANGES and BOUNDS
+        self.name = ""
+        self.whole = self.maximise = False
+
+    def parse(self, text: str) -> SystemFile:
+        section, ended = "", False
+        sections: dict[str, Callable[[list[str]], None]] = {
+            "OBJSENSE": self._sense,
+            "ROWS": self._row,
+            "COLUMNS": self._column,
+            "RHS": self._right,
+            "RANGES": self._ranges,
+            "BOUNDS": self._bound,
+        }
+        for number, line in enumerate(text.splitlines(), 1):
+            self.place = self.place._replace(line=number)
+            if not line.strip() or line.startswith(("*", "$")):
+                continue
+            if ended:
+                raise self.place.error("there is text behind ENDATA.")
+            if line[0].isspace():
+                if section not in sections:
+                    raise self.place.error("this line stands in no section: ROWS comes first.")
+                sections[section](self._fields(line, section))
+                continue
+            section, *rest = line.split()
+            if section == "NAME":
+                self.name = " ".join(rest)
+            elif section == "OBJSENSE" and rest:
+                self._sense(rest)
+            elif section == "ENDATA":
+                ended = True
+            elif section not in sections:
+                raise self.place.error(
+                    f"{quoted(section)} is no section that is read here; those are NAME, "
+                    f"{', '.join(sections)} and ENDATA."
+                )
+        if not ended:
+            raise self.place.error("the file ends here without ENDATA: it may be cut off.")
+        return self._build()
+
+    def _fields(self, line: str, section: str) -> list[str]:
+        """The fields of a line in the order of the fixed form, without an empty kind."""
+        if self.fixed:
+            fields = [line[begin:end].strip() for begin, end in _FIXED]
+            covered = {k for begin, end in _FIXED for k in range(begin, end)}
+            stop = next((k for k in (2, 4) if fields[k].startswith("$")), 6)
+            limit = len(line) if stop == 6 else _FIXED[stop][0]
+            if any(not line[k].isspace() for k in range(limit) if k not in covered):
+                raise self.place.error("there is text between the columns of the fixed form.")
+            fields = fields[:stop]
+            while fields and not fields[-1]:
+                fields.pop()
+            return fields if section in ("ROWS", "BOUNDS") else fields[1:]
+        fields = line.split()
+        for k, field in enumerate(fields[2:], 2):
+            named = field in self.kinds or field in self.builder.variables
+            if field[0] in "$*" and not named:  # a comment
+                fields = fields[:k]
+                break
+        if section in ("RHS", "RANGES") and len(fields) % 2 == 0:
+            fields.insert(0, "")  # the vector may be without a name
+        elif section == "BOUNDS" and len(fields) == 3 - (fields[0] in _VALUELESS):
+            fields.insert(1, "")
+        return fields
+
+    def _sense(self, fields: list[str]) -> None:
+        word = fields[0].upper()
+        if word not in ("MIN", "MINIMIZE", "MAX", "MAXIMIZE"):
+            raise self.place.error(f"OBJSENSE is {quoted(fields[0])}, neither MIN nor MAX.")
+        self.maximise = word.startswith("MAX")
+
+    def _row(self, fields: list[str]) -> None:
+        if len(fields) != 2 or fields[0].upper() not in ("N", *_RELATIONS):
+            raise self.place.error("a row is N, L, G or E and one name.")
+        kind, name = fields[0].upper(), self.builder.name_row(fields[1], self.place)
+        self.kinds[name], self.terms[name] = kind, {}
+
+    def _column(self, fields: list[str]) -> None:
+        if len(fields) > 2 and fields[1] == "'MARKER'":
+            if fields[-1] not in ("'INTORG'", "'INTEND'"):
+                raise self.place.error(f"the marker {quoted(fields[-1])} is not known.")
+            self.whole = fields[-1] == "'INTORG'"
+            return
+        for name, text in self._pairs(fields, "a column's name"):
+            j = self.builder.variable(fields[0])
+            what = f"the coefficient of {quoted(fields[0])} in row {quoted(name)}"
+            if j in self.terms[name]:
+                raise self.place.error(f"{what} is there twice.")
+            self.terms[name][j] = exact_number(text, what, self.place)
+            if self.whole:
+                self.builder.integers[fields[0]] = None
+
+    def _right(self, fields: list[str]) -> None:
+        self._vector("RHS", fields, self.right, "the right side of row")
+
+    def _ranges(self, fields: list[str]) -> None:
+        self._vector("RANGES", fields, self.range, "the range of row")
+        for name in fields[1::2]:
+            if self.kinds[name] == "N":
+                raise self.place.error(f"row {quoted(name)} is N, which has no range.")
+
+    def _vector(
+        self, section: str, fields: list[str], values: dict[str, Fraction], what: str
+    ) -> None:
+        for name, text in self._pairs(fields, "a vector's name"):
+            self._one_set(section, fields[0])
+            if name in values:
+                raise self.place.error(f"{what} {quoted(name)} is there twice.")
+            values[name] = exact_number(text, f"{what} {quoted(name)}", self.place)
+
+    def _pairs(self, fields: list[str], first: str) -> list[tuple[str, str]]:
+        if len(fields) not in (3, 5):
+            raise self.place.error(
+                f"there are {counted(len(fields), 'field')}; {first} is needed, and one or two "
+                "pairs of a row and a number."
+            )
+        pairs = list(zip(fields[1::2], fields[2::2], strict=True))
+        for name, _ in pairs:
+            if name not in self.kinds:
+                raise self.place.error(f"there is no row {quoted(name)} in ROWS.")
+        return pairs
+
+    def _bound(self, fields: list[str]) -> None:
+        kind, *rest = [fields[0].upper(), *fields[1:]]
+        if kind not in _SIDES:
+            raise self.place.error(f"{quoted(fields[0])} is no kind of bound that is read here.")
+        if len(rest) != 3 and not (len(rest) == 2 and kind in _VALUELESS):
+            raise self.place.error(
+                f"the bound {kind} has {counted(len(rest), 'field')} behind it; a vector's name, a "
+                "column and a number are needed."
+            )
+        self._one_set("BOUNDS", rest[0])
+        name = rest[1]
+        if name not in self.builder.variables:
+            raise self.place.error(f"there is no column {quoted(name)} in COLUMNS.")
+        if kind in ("BV", "LI", "UI"):
+            self.builder.integers[name] = None
+        for side in _SIDES[kind]:
+            endless = float("-inf" if side == "lower" else "inf")
+            value: Fraction | float = Fraction(side == "upper") if kind == "BV" else endless
+            if kind not in _VALUELESS:
+                value = bound_number(rest[2], f"the bound of {quoted(name)}", self.place)
+            self.builder.bound(name, "lower" if side == "lower" else "upper", value, self.place)
+
+    def _one_set(self, section: str, name: str) -> None:
+        first = self.sets.setdefault(section, name)
+        if first != name:
+            raise self.place.error(
+                f"{section} has a second vector {quoted(name)} beside {quoted(first)}: keep one."
+            )
+
+    def _build(self) -> SystemFile:
+        free = [name for name, kind in self.kinds.items() if kind == "N"]
+        if len(free) > 1:
+            self.builder.notes.append(
+                f"rows of kind N but the first, {quoted(free[0])}, bind nothing and are left out: "
+                f"{listed(free[1:], 3)}"
+            )
+        for name, kind in self.kinds.items():
+            terms, right = self.terms[name], self.right.get(name, Fraction(0))
+            reach = self.range.get(name)
+            if kind == "N":
+                continue
+            if reach is None:
+                self.builder.add(name, terms, _RELATIONS[kind], right)
+            elif kind == "G" or (kind == "E" and reach > 0):
+                self.builder.add_range(name, terms, right, right + abs(reach))
+            else:
+                self.builder.add_range(name, terms, right - abs(reach), right)
+        goal = free[0] if free else None
+        return self.builder.build(
+            "mps",
+            None if goal is None else self.terms[goal],
+            maximise=self.maximise,
+            constant=-self.right.get(goal, Fraction(0)) if goal else Fraction(0),
+            name=self.name,
+        )

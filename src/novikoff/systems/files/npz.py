@@ -1,0 +1,61 @@
+"""Arrays in an npz file, under the names of `nv.solve`: A, c, A_eq, c_eq, lower, upper, strict.
+
+A sparse matrix is given by its parts A_data, A_indices, A_indptr and A_shape (CSR), likewise
+A_eq. A alone, with ``strict`` true, asks for A w > 0. Floats are the numbers they are: 0.1 is the
+float64 next to one tenth.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any, Final
+
+import numpy as np
+
+from novikoff.data.errors import DataError, listed, quoted
+from novikoff.systems.files.builder import SystemFile
+
+_ARRAYS: Final = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
+_PARTS: Final = ("data", "indices", "indptr", "shape")
+
+
+def parse_npz(content: bytes, source: str) -> SystemFile:
+    """The arrays of an npz file as arguments of `nv.solve`, which checks what they hold."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
+    except MemoryError:
+        raise
+    except Exception:  # whatever zipfile and NumPy make of arbitrary bytes
+        raise DataError(
+            f"{source} is not a sound npz file of numbers: it cannot be unpacked."
+        ) from None
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise DataError(f"{source}, array {quoted(name)} holds {array.dtype}, not numbers.")
+    for name in ("A", "A_eq"):
+        if f"{name}_data" in arrays:
+            arrays[name] = _sparse(arrays, name, source)
+    unknown = [name for name in arrays if name not in _ARRAYS]
+    if unknown or "A" not in arrays:
+        what = f"{listed(unknown)} is none of them" if unknown else "there is no A"
+        raise DataError(f"{source}: arrays of a system are {', '.join(_ARRAYS)}; {what}.")
+    strict = arrays.get("strict")
+    if strict is not None and strict.ndim == 0:
+        arrays["strict"] = bool(strict)
+    arrays.setdefault("c", None)
+    return SystemFile(source, arrays, "npz", ())
+
+
+def _sparse(arrays: dict[str, Any], name: str, source: str) -> Any:
+    from scipy.sparse import csr_array
+
+    parts = [arrays.pop(f"{name}_{part}", None) for part in _PARTS]
+    try:
+        data, indices, indptr, shape = parts
+        matrix = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+        matrix.check_format(full_check=True)
+    except (AttributeError, IndexError, TypeError, ValueError):
+        needed = ", ".join(f"{name}_{part}" for part in _PARTS)
+        raise DataError(f"{source}: {needed} do not make a CSR matrix.") from None
+    return matrix

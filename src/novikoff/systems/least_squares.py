@@ -1,0 +1,69 @@
+"""The point of least squared violation, in floats: Σ max(0, ⟨a_i, w⟩ − c_i)² at its minimum.
+
+The function is convex and piecewise quadratic. Each step solves the least squares of the rows that
+are violated, equalities always, and a search along the line keeps the sum falling (the finite
+Newton method of Mangasarian 2002).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from novikoff.core.rows import Vector
+from novikoff.systems.system import System
+
+_MOST_STEPS = 200
+
+
+def least_squares(system: System) -> Vector:
+    """A w of the least Σ violation² over the rows as the engine has them divided by factors."""
+    A, c = _rows(system)
+    free = system.free[:-1]
+    w = np.zeros(system.p)
+
+    def residual(w: Vector) -> Vector:
+        r = A @ w - c
+        return np.where(free, r, np.maximum(r, 0.0))
+
+    r = residual(w)
+    value = float(r @ r)
+    for _ in range(_MOST_STEPS):
+        active = np.flatnonzero((r != 0.0) | free)
+        part: Any = A[active]
+        dense = part if isinstance(part, np.ndarray) else part.toarray()
+        step = np.linalg.lstsq(dense, -r[active], rcond=None)[0]
+        length = 1.0
+        while length > 1e-12:
+            after = residual(w + length * step)
+            if float(after @ after) < value * (1.0 - 1e-14):
+                break
+            length /= 2.0
+        else:
+            break
+        w, r, value = w + length * step, after, float(after @ after)
+    return w
+
+
+def largest_violation(system: System, w: Vector) -> float:
+    """The largest ⟨a_i, w⟩ − c_i, or |⟨a_i, w⟩ − c_i| of an equality; 0 where there is none."""
+    A, c = _rows(system)
+    r = A @ w - c
+    return float(np.where(system.free[:-1], np.abs(r), r).max(initial=0.0))
+
+
+def _rows(system: System) -> tuple[Any, Vector]:
+    """A and c of the rows as they are stated, in floats."""
+    A: Any = system.passes.X[:-1]
+    A = -A
+    factors = np.ones(system.e)
+    if system.factors is not None:
+        factors = np.array([float(1 / factor) for factor in system.factors[:-1]])
+    if isinstance(A, np.ndarray):
+        A = A * factors[:, None]
+        return A[:, :-1], -A[:, -1] * float(system.unit)
+    from scipy.sparse import csr_array, diags_array
+
+    A = csr_array(diags_array(factors) @ A)
+    return A[:, :-1], -np.asarray(A[:, [-1]].toarray()).ravel() * float(system.unit)

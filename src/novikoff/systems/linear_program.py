@@ -1,0 +1,274 @@
+"""A small linear program, exactly (D6): Newton on the value of the objective.
+
+Where f·w ≤ z leaves no solution, the conflict's λ, scaled to 1 on the objective, is a solution of
+the dual program: every solution has f·w ≥ −⟨c, λ⟩ > z, and that is the next z. Each is the value
+of a vertex, so that finitely many steps end with a point that reaches it. HiGHS is faster by
+orders of magnitude; here the answer is exact, and proved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry.margin import Interval
+from novikoff.geometry.passes import OutOfTimeError
+from novikoff.systems.engine import Finding, decide
+from novikoff.systems.model import Constraint, Model
+from novikoff.systems.solution import Asked, NamedRow, Solution, stated_multipliers
+from novikoff.systems.solve import answer
+from novikoff.systems.statement import ask_arrays, ask_model
+from novikoff.systems.system import System, system_of
+
+
+@dataclass(eq=False)
+class Optimum:
+    """What is known of a linear program.
+
+    Attributes
+    ----------
+    kind : str
+        "optimal", "infeasible", "unbounded" or "undecided".
+    value : Interval
+        Holds the least (or greatest) value of the objective; ±∞ if unbounded or infeasible.
+    exact_value : Fraction or None
+        The same exactly, if optimal.
+    w, exact_w : array and tuple of Fraction, or None
+        A point of this value; the best found otherwise.
+    dual : tuple of NamedRow
+        Rows with multipliers λ: Σ λ_i a_i = −f and −⟨c, λ⟩ is the value, rows that ask for at least
+        their right side turned round. They prove that no solution has a lesser value. For a
+        program that maximises, f is minus the objective.
+    ray : tuple of Fraction or None
+        If unbounded: a direction along which solutions stay solutions, and the value falls.
+    solution : Solution
+        The answer to the system without its objective: with the conflict if infeasible.
+    """
+
+    kind: Literal["optimal", "infeasible", "unbounded", "undecided"]
+    value: Interval
+    solution: Solution
+    exact_value: Fraction | None = None
+    w: Vector | None = None
+    exact_w: tuple[Fraction, ...] | None = None
+    dual: tuple[NamedRow, ...] = ()
+    ray: tuple[Fraction, ...] | None = None
+
+    def __str__(self) -> str:
+        if self.kind == "infeasible":
+            return str(self.solution)
+        if self.kind == "unbounded":
+            return "Unbounded: the objective falls for ever along a ray of solutions (proved)."
+        if self.kind == "undecided":
+            return f"Undecided: the value is in [{self.value.lo:.6g}, {self.value.hi:.6g}]."
+        return f"Optimal: the value is {float(self.exact_value or 0):.10g}, exactly (proved)."
+
+    def __repr__(self) -> str:
+        return f"<Optimum: {self}>"
+
+
+def linear_program(
+    objective: npt.ArrayLike,
+    A: object,
+    c: object,
+    *,
+    maximise: bool = False,
+    A_eq: object = None,
+    c_eq: object = None,
+    lower: object = None,
+    upper: object = None,
+    names: Sequence[str] | None = None,
+    budget: float | None = None,
+) -> Optimum:
+    """Minimise ⟨objective, w⟩ over A w ≤ c, exactly (D6).
+
+    Small programs and exact answers are its point; for large ones use HiGHS, which
+    ``scipy.optimize.linprog`` has.
+
+    Parameters
+    ----------
+    objective : array of shape (p,)
+        What to minimise, or maximise.
+    A, c, A_eq, c_eq, lower, upper, names, budget
+        As in `solve`.
+    maximise : bool
+        Whether the greatest value is wanted.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> best = nv.linear_program([3, 2], [[1, 1], [1, 3]], [4, 6], lower=0, maximise=True)
+    >>> best.kind, best.exact_value, best.w
+    ('optimal', Fraction(12, 1), array([4., 0.]))
+    >>> [(row.name, str(row.multiplier)) for row in best.dual]
+    [('row 0', '3'), ('lower bound of w[1]', '1')]
+    """
+    given: dict[str, Any] = {
+        "A_eq": A_eq,
+        "c_eq": c_eq,
+        "lower": lower,
+        "upper": upper,
+        "names": names,
+        "seconds": budget,
+    }
+    asked = ask_arrays(A, c, **given)
+    f = np.array(objective, dtype=np.float64)
+    if f.shape != (asked.system.p,) or not np.isfinite(f).all():
+        raise ValueError(f"The objective must be {asked.system.p} finite numbers.")
+    terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}
+    return _optimise(asked, terms, maximise, Fraction(0), Limits(seconds=budget))
+
+
+def optimise(model: Model, *, budget: float | None = None, limits: Limits | None = None) -> Optimum:
+    """The same for a model with an objective."""
+    if model.objective is None:
+        raise ValueError("The model has no objective.")
+    limits = limits or Limits(seconds=budget)
+    asked = ask_model(model, budget)
+    return _optimise(asked, model.objective, model.maximise, model.constant, limits)
+
+
+def _optimise(
+    asked: Asked, terms: dict[int, Fraction], maximise: bool, constant: Fraction, limits: Limits
+) -> Optimum:
+    sign = -1 if maximise else 1
+    f = {j: sign * value for j, value in terms.items()}
+    solution = answer(asked, None, "any", "auto", limits)
+    result = Optimum("undecided", Interval(-math.inf, math.inf), solution)
+    if solution.kind == "infeasible":
+        worst = math.inf if sign > 0 else -math.inf
+        return replace(result, kind="infeasible", value=Interval(worst, worst))
+    if solution.kind == "undecided" or solution.exact_w is None:
+        return result
+    search = _Newton(asked, f, solution, limits)
+    kind: Literal["optimal", "unbounded", "undecided"]
+    try:
+        with np.errstate(all="ignore"):
+            kind = search.go()
+    except (OutOfTimeError, OverflowError):
+        kind = "undecided"
+    except KeyboardInterrupt:
+        limits.interrupted, kind = True, "undecided"
+    lo, hi = search.low, search.value(search.best)
+    bounds = [-math.inf if lo is None else sign * lo + constant, sign * hi + constant]
+    if kind == "unbounded":
+        bounds = [-sign * math.inf] * 2
+    ends = sorted(bounds)
+    result.value = Interval(_down(ends[0]), _up(ends[1]))
+    result.kind = kind
+    result.exact_w = tuple(search.best)
+    result.w = np.array([float(value) for value in search.best])
+    if kind == "optimal":
+        result.exact_value = sign * hi + constant
+    result.dual, result.ray = search.dual(), search.ray
+    return result
+
+
+class _Newton:
+    """The search for the least f·w: ``low`` is proved by λ on rows, ``best`` is a solution."""
+
+    def __init__(
+        self, asked: Asked, f: dict[int, Fraction], solution: Solution, limits: Limits
+    ) -> None:
+        self.asked, self.f, self.limits = asked, f, limits
+        self.number, self.system = _with_objective(asked, f)
+        self.row = int(np.flatnonzero(self.system.numbers == self.number)[0])
+        factors = self.system.factors
+        self.factor = Fraction(1) if factors is None else factors[self.row]
+        self.best: Sequence[Fraction] = solution.exact_w or ()
+        self.low: Fraction | None = None
+        self.ray: tuple[Fraction, ...] | None = None
+        self.found = Finding()
+
+    def value(self, w: Sequence[Fraction]) -> Fraction:
+        """f·w."""
+        return sum((value * w[j] for j, value in self.f.items()), Fraction(0))
+
+    def go(self) -> Literal["optimal", "unbounded"]:
+        """Raise the lower bound until a point reaches it."""
+        right = self.system.right()
+        falling = [Fraction(0)] * len(right)
+        falling[self.row] = Fraction(-1)
+        while True:
+            trial = self.system.with_right(falling if self.low is None else right)
+            start = self.found.rows
+            found = decide(trial, self.limits, floats=False, start=start)
+            if found.point is not None:
+                w = tuple(trial.point(found.point))
+                if self.low is None:
+                    self.ray = w
+                    return "unbounded"
+                self.best = w
+                return "optimal"
+            self.found = found
+            right = self._raise(right)
+            if self.value(self.best) == self.low:
+                return "optimal"
+
+    def _raise(self, right: list[Fraction]) -> list[Fraction]:
+        """The bound that a conflict proves, as the right side of the objective."""
+        total, own = Fraction(0), Fraction(0)
+        rows = [] if self.found.rows is None else self.found.rows.tolist()
+        for i, mu in zip(rows, self.found.multipliers or (), strict=True):
+            if i == self.row:
+                own = mu
+            else:
+                total += mu * right[i]
+        self.low = -total / own / self.factor
+        raised = list(right)
+        raised[self.row] = self.low * self.factor
+        return raised
+
+    def dual(self) -> tuple[NamedRow, ...]:
+        """The multipliers that prove the bound, by the rows of the question."""
+        if self.low is None or self.found.rows is None:
+            return ()
+        numbers, weights = stated_multipliers(
+            self.system, self.found.rows.tolist(), self.found.multipliers or []
+        )
+        own = weights[numbers.index(self.number)]
+        return tuple(
+            self.asked.name(k - (k > self.number), weight / own)
+            for k, weight in zip(numbers, weights, strict=True)
+            if k != self.number
+        )
+
+
+def _with_objective(asked: Asked, f: dict[int, Fraction]) -> tuple[int, System]:
+    """The system with the row f·w ≤ 0, and the number of that row."""
+    stated = asked.stated
+    if isinstance(stated, Model):
+        row = Constraint("objective", f, "<=", Fraction(0))
+        number = len(stated.constraints)
+        return number, system_of(replace(stated, constraints=(*stated.constraints, row)))
+    own = np.zeros((1, stated.d))
+    for j, value in f.items():
+        own[0, j] = float(value)
+    A: Any = stated.A
+    if isinstance(A, np.ndarray):
+        A = np.concatenate([A, own])
+    else:
+        from scipy.sparse import csr_array, vstack
+
+        A = csr_array(vstack([A, csr_array(own)], format="csr"))
+    c, strict = np.append(stated.c, 0.0), np.append(stated.strict, False)
+    return len(stated.c), system_of(replace(stated, A=A, c=c, strict=strict))
+
+
+def _down(value: Fraction | float) -> float:
+    near = float(value)
+    if math.isinf(near):
+        return near
+    return math.nextafter(near, -math.inf) if Fraction(value) < Fraction(near) else near
+
+
+def _up(value: Fraction | float) -> float:
+    return -_down(-value)

@@ -1,0 +1,152 @@
+"""Relaxation: move towards the half-space of a violated row (D1).
+
+Agmon 1954; Motzkin and Schoenberg 1954; Goffin 1980.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from novikoff.core.orders import Greedy, Order, named
+from novikoff.core.problem import pose
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits, Stop
+from novikoff.systems.methods.attempt import (
+    UNLIMITED,
+    Attempt,
+    Matrix,
+    Tape,
+    bordered,
+    most_steps,
+    row_lengths,
+    scaled,
+)
+
+# The rows are [a_i, −c_i/s] and the last weight is s: so large that no step moves it.
+_FIXED = 2.0**200
+_HALVINGS = 50  # until δ is below the rounding of what it began with
+# m < 0 and m ≤ BELOW_ZERO are the same condition on floats.
+BELOW_ZERO = -math.ulp(0.0)
+
+
+def relaxation(
+    A: Matrix,
+    c: Vector | None = None,
+    *,
+    w0: Vector | None = None,
+    limits: Limits | None = None,
+    trace: bool = False,
+    order: str | Sequence[int] | Indices | Order = "permuted",
+    eta: float = 1.0,
+    shift: float | Literal["halving"] = "halving",
+    seed: int = 0,
+) -> Attempt:
+    """Move w towards the half-space of a violated row, again and again.
+
+        r = (⟨a_i, w⟩ − c_i)/‖a_i‖ > 0:    w ← w − η·(r + δ)·a_i/‖a_i‖
+
+    η = 1 projects, η = 2 reflects; δ > 0 aims inside. For every z with slack s_i ≥ 0 on the row,
+    as a distance, and δ = 0,
+
+        ‖w⁺ − z‖² = ‖w − z‖² − η(2 − η)·r² − 2η·r·s_i        (Fejér)
+
+    so that no step leads away from any solution. Guarantees for every index rule of A4 (Rem 1.38
+    of the source notes), where z is the centre of a ball of radius ε > 0 of solutions:
+
+    * η = 1 and 0 < δ < 2ε: at most ‖w₀ − z‖²/(δ·(2ε − δ)) steps (`theory.shifted_bound`);
+    * η = 1 and δ by halving: finitely many steps, without knowledge of ε. In round j = 0, 1, … δ
+      falls from δ₀/2ʲ, with (p+1)·4ʲ steps for each value. While δ > 2ε, a round adds at most
+      4/3·(p+1)·δ₀² to ‖w − z‖², so that some round grants the steps which δ ≤ ε < 2δ needs;
+    * η = 2 and δ = 0: finitely many steps, but no bound; without interior it need not converge;
+    * maximal distance and δ = 0: the distance to the solutions falls by a constant factor at
+      every step, with or without interior (`theory.agmon_rate`).
+
+    If there is no solution, the steps of one more epoch, summed by row, are the multipliers: with
+    δ = 0 in a repeated order they tend to a Farkas vector, as Σ τ_t·a_t = w − w⁺ tends to 0 while
+    each step adds −η(1 − η/2)·r² to ⟨c, λ⟩.
+
+    Parameters
+    ----------
+    A, c : array (n, p) or CSR, array (n,)
+        The system A w ≤ c without rows of zeros; without ``c``, A w > 0.
+    w0, limits, trace
+        The start; limits on epochs, updates and seconds; whether to record a trace.
+    order, seed : str, sequence of int or Order; int
+        The index rule. With a shift, rows have unit length, and residual and distance are one.
+    eta : float in (0, 2]
+    shift : float or "halving"
+        δ as a distance; "halving" begins with an eighth of the largest violation at w₀.
+
+    Returns
+    -------
+    Attempt
+        The trace has the index i, residual ⟨a_i, w⟩ − c_i before, the multiple of a_i that was
+        subtracted as step, and delta, for each step; a_i has unit length if there is a shift.
+
+    Examples
+    --------
+    >>> found = relaxation(np.array([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 0, 0]))
+    >>> bool(found.w.sum() <= 1.0 and (found.w >= 0.0).all())
+    True
+    """
+    from novikoff.core.runs import Plan  # Numba: here, for those who use other methods
+    from novikoff.core.sweep import run
+    from novikoff.core.updates import Update
+
+    if not 0.0 < eta <= 2.0:
+        raise ValueError(f"The relaxation η must be above 0 and at most 2, not {eta}.")
+    if shift != "halving" and not 0.0 <= shift < math.inf:
+        raise ValueError(f'The shift δ must be "halving", 0 or a positive number, not {shift!r}.')
+    limits, rule = limits or Limits(), named(order)
+    if c is None:  # a solution of A w > 0, made longer, is at least 1 away from every hyperplane
+        A, c = scaled(A, -1.0 / row_lengths(A)), np.full(A.shape[0], -1.0)
+    factors = np.ones(len(c)) if shift == 0.0 else 1.0 / row_lengths(A)
+    A, c = (A, c) if shift == 0.0 else (scaled(A, factors), c * factors)
+    signs = np.full(len(c), -1, dtype=np.int8)
+    problem = pose(bordered(A, c / -_FIXED), signs, fit_intercept=False)
+    w = np.append(np.zeros(A.shape[1]) if w0 is None else w0, [_FIXED, 0.0])
+    if shift == "halving":
+        schedule = _halving(float((A @ w[:-2] - c).max(initial=0.0)) / 8.0, A.shape[1] + 1)
+    else:
+        schedule = iter([(float(shift), UNLIMITED)])
+
+    best, smallest = w, math.inf  # the point of the least shift
+    n_steps, n_epochs, left, tape = 0, 0, most_steps(limits), Tape(trace)
+    for k, (delta, granted) in enumerate(schedule):
+        phase = Limits(
+            None if limits.epochs is None else limits.epochs - n_epochs,
+            min(left, granted),
+            limits.left(),
+        )
+        update = Update(BELOW_ZERO, eta=eta, goal=delta)
+        state = run(problem, Plan(update, rule, phase, seed + k, trace=trace), start=w)
+        w, n_epochs = state.W[:, 0], n_epochs + state.epochs
+        if state.converged or delta <= smallest:
+            best, smallest = w, delta
+        n_steps, left = n_steps + state.updates, left - state.updates
+        for seen in state.traces:
+            for i, margin, step in zip(seen.index, seen.margin, seen.tau, strict=True):
+                tape.note(index=i, residual=-margin, step=step, delta=delta)
+        if state.stops[0] is not Stop.UPDATES or left == 0:
+            break
+    weights = None
+    limits.interrupted |= phase.interrupted
+    if not (state.converged or limits.interrupted):
+        last = Limits(
+            epochs=1, updates=min(n_steps, 100 * len(w)) if isinstance(rule, Greedy) else None
+        )
+        plan = Plan(update._replace(goal=0.0), rule, last, seed, trace=True)
+        seen = run(problem, plan, start=best).traces[0]
+        weights = np.bincount(seen.index, seen.tau, minlength=problem.n) * factors
+    return Attempt(best[:-2].copy(), weights, n_steps, tape.trace())
+
+
+def _halving(first: float, m: int) -> Iterator[tuple[float, int]]:
+    """The shifts δ, and the steps that are granted to each."""
+    for j in range(_HALVINGS):
+        for k in range(j, _HALVINGS):
+            yield math.ldexp(first, -k), m * 4**j

@@ -1,0 +1,163 @@
+"""The smooth perceptron (D4; Soheili and Peña 2012)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits
+from novikoff.systems.methods.attempt import TINY, Attempt, Matrix, Tape, cone, steps
+
+
+def smooth(
+    A: Matrix,
+    c: Vector | None = None,
+    *,
+    w0: Vector | None = None,
+    limits: Limits | None = None,
+    trace: bool = False,
+    prox: Literal["entropy", "euclidean"] = "entropy",
+) -> Attempt:
+    """Ascend φ_μ(y) = −½‖y‖² + min over x ∈ Δ of ⟨Hy, x⟩ + μ·d(x), while μ falls.
+
+    d is the entropy Σ x_i ln x_i + ln n with L = 1, or ½‖x − x̄‖² with L = ‖H‖₂²; H has the unit
+    rows of `Cone`. Nesterov's excessive gap holds at every step,
+
+        ½‖Hᵀx_k‖² ≤ φ_{μ_k}(y_k),    μ_k = 4L/((k+1)(k+2)),
+
+    and with margin γ > 0 there are fewer than 2√(2 ln n)/γ steps (entropy) or 2‖H‖₂/γ (Euclidean):
+    `theory.smooth_bound`. At any time γ ≤ ‖Hᵀx_k‖; if γ ≤ 0, x tends to a λ with Σ λ_i h_i = 0.
+
+    The trace has norm ‖Hᵀx‖, smoothed φ_μ(y), mu and least min ⟨h_i, y⟩, before each step and at
+    the end.
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, 0.0], [-0.6, 0.8]])
+    >>> bool((A @ smooth(A).w > 0.0).all())
+    True
+    """
+    system, tape = cone(A, c, w0), Tape(trace)
+    H = system.H
+    centre = np.full(H.shape[0], 1.0 / H.shape[0])
+    if prox not in ("entropy", "euclidean"):
+        raise ValueError(f"The prox function is 'entropy' or 'euclidean', not {prox!r}.")
+    d, L = (ENTROPY, 1.0) if prox == "entropy" else (euclidean(centre), squared_norm(H))
+    ascent = ascend(lambda y: H @ y, lambda x: H.T @ x, centre, d, L)
+    state = next(ascent)
+    for _ in steps(limits):
+        if trace:
+            tape.note(**state.seen(d))
+        if state.least > 0.0 or state.norm <= TINY:
+            break
+        state = next(ascent)
+    return system.attempt(state.y, state.x, state.k, tape)
+
+
+class Prox(NamedTuple):
+    """A prox function d on the simplex, and x_μ(y), which minimises ⟨Hy, x⟩ + μ·d(x)."""
+
+    value: Callable[[Vector], float]
+    nearest: Callable[[Vector, float], Vector]
+
+
+class State(NamedTuple):
+    """The iterates after k steps."""
+
+    k: int
+    x: Vector
+    y: Vector
+    v: Vector  # Hᵀx
+    products: Vector  # Hy
+    near: Vector  # x_μ(y)
+    mu: float
+
+    @property
+    def least(self) -> float:
+        """The least ⟨h_i, y⟩: y is a solution if it is positive."""
+        return float(self.products.min())
+
+    @property
+    def norm(self) -> float:
+        """‖Hᵀx‖: x is a contradiction if it is 0."""
+        return math.sqrt(self.v @ self.v)
+
+    def seen(self, d: Prox) -> dict[str, float]:
+        """What the excessive gap speaks of."""
+        smoothed = float(self.products @ self.near) + self.mu * d.value(self.near)
+        smoothed -= 0.5 * float(self.y @ self.y)
+        return {"norm": self.norm, "smoothed": smoothed, "mu": self.mu, "least": self.least}
+
+
+def ascend(
+    times: Callable[[Vector], Vector],
+    transposed: Callable[[Vector], Vector],
+    centre: Vector,
+    d: Prox,
+    L: float,
+) -> Iterator[State]:
+    """The iterates of the smooth perceptron from a centre of the simplex, for ever.
+
+    One product y → Hy and one x → Hᵀx for each step.
+    """
+    y, mu = transposed(centre), 2.0 * L
+    products = times(y)
+    near = x = d.nearest(products, mu)
+    g = v = transposed(near)
+    for k in itertools.count():
+        yield State(k, x, y, v, products, near, mu)
+        theta = 2.0 / (k + 3.0)
+        y = (1.0 - theta) * y + theta * ((1.0 - theta) * v + theta * g)
+        mu *= 1.0 - theta
+        products = times(y)
+        near = d.nearest(products, mu)
+        g = transposed(near)
+        x = (1.0 - theta) * x + theta * near
+        v = (1.0 - theta) * v + theta * g
+
+
+def _softmax(products: Vector, mu: float) -> Vector:
+    x = np.exp((products.min() - products) / mu)
+    return np.asarray(x / x.sum())
+
+
+def _entropy(x: Vector) -> float:
+    return float(x @ np.log(x, out=np.zeros_like(x), where=x > 0.0)) + math.log(len(x))
+
+
+ENTROPY = Prox(_entropy, _softmax)
+
+
+def euclidean(centre: Vector) -> Prox:
+    """½‖x − x̄‖²."""
+    return Prox(
+        lambda x: 0.5 * float((x - centre) @ (x - centre)),
+        lambda products, mu: on_simplex(centre - products / mu),
+    )
+
+
+def on_simplex(z: Vector) -> Vector:
+    """The point of the simplex nearest to z: (z − τ)⁺ with the τ that makes its sum 1.
+
+    Examples
+    --------
+    >>> on_simplex(np.array([0.5, 1.0, -2.0])).tolist()
+    [0.25, 0.75, 0.0]
+    """
+    falling = np.sort(z)[::-1]
+    excess = (np.cumsum(falling) - 1.0) / np.arange(1, len(z) + 1)
+    return np.asarray(np.maximum(z - excess[np.flatnonzero(falling > excess)[-1]], 0.0))
+
+
+def squared_norm(H: Matrix) -> float:
+    """‖H‖₂², rounded up; for CSR the bound ‖H‖₁·‖H‖_∞, which needs no second matrix."""
+    if isinstance(H, np.ndarray):
+        return float(np.linalg.eigvalsh(H.T @ H)[-1]) * (1.0 + 1e-12)
+    from scipy.sparse.linalg import norm  # here, for those whose rows are dense
+
+    return float(norm(H, 1) * norm(H, np.inf))

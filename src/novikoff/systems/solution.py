@@ -1,0 +1,331 @@
+"""The answer to a system: a point, or the rows that contradict each other, and what proves it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry.margin import Interval
+from novikoff.geometry.passes import OutOfTimeError
+from novikoff.geometry.system_certificate import SystemCertificate
+from novikoff.geometry.system_checker import (
+    Arrays,
+    Multipliers,
+    Radius,
+    digest_of,
+    row_of,
+    size_of,
+)
+from novikoff.systems import engine, least_squares
+from novikoff.systems.model import Model
+from novikoff.systems.system import System
+
+# How many rows and variables a sentence names.
+_NAMED = 6
+
+
+@dataclass(frozen=True)
+class NamedRow:
+    """A row that an answer speaks of.
+
+    ``kind`` is "row", "eq", "upper" or "lower", ``index`` counts the rows of A, of A_eq, or the
+    variables; in a model rows and equalities are counted together. The row times its
+    ``multiplier``, turned so that it asks for at most its right side, is its share of the sum.
+    """
+
+    kind: Literal["row", "eq", "upper", "lower"]
+    index: int
+    name: str
+    multiplier: Fraction
+    kept: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The system that an answer is about, and the names in it."""
+
+    stated: Model | Arrays
+    system: System
+    variables: Sequence[str]
+    rows: Sequence[str]  # of rows and equalities
+    kept: frozenset[int] = frozenset()  # numbers of rows that may not be blamed
+    seconds: float | None = None  # for each thing that is found when first asked for
+
+    def name(self, number: int, multiplier: Fraction = Fraction(0)) -> NamedRow:
+        """A row by its number in the statement."""
+        m, p = len(self.rows), len(self.variables)
+        kept = number in self.kept
+        if number < m:
+            row = row_of(self.stated, number)
+            equal = row is not None and row.relation == "="
+            first = len(self.stated.c) if equal and isinstance(self.stated, Arrays) else 0
+            kind: Any = "eq" if equal else "row"
+            return NamedRow(kind, number - first, self.rows[number], multiplier, kept)
+        kind = "lower" if number >= m + p else "upper"
+        j = (number - m) % p
+        name = f"{kind} bound of {self.variables[j]}"
+        return NamedRow(kind, j, name, multiplier, kept)
+
+    def engine_number(self, number: int) -> int:
+        """The number under which the engine has a row: that of the upper bound of the fixed."""
+        known = {*self.system.numbers.tolist()}
+        return number if number in known else number - len(self.variables)
+
+    def text(self, number: int) -> str:
+        """A row as a formula, such as "2 tea + bread <= 40"."""
+        row = row_of(self.stated, number)
+        if row is None:
+            return ""
+        left = " + ".join(
+            self.variables[j] if value == 1 else f"{plain(value)} {self.variables[j]}"
+            for j, value in row.terms.items()
+        )
+        left = left.replace("+ -1 ", "- ").replace("+ -", "- ")
+        left = f"-{left[3:]}" if left.startswith("-1 ") else left
+        return f"{left or 0} {row.relation} {plain(row.right)}"
+
+
+class Conflict(tuple[NamedRow, ...]):
+    """Rows that contradict each other, with multipliers that sum up to the contradiction."""
+
+
+@dataclass(eq=False)
+class Solution:
+    """What is known of a system A w ≤ c, and what proves it (D3, D8).
+
+    Attributes
+    ----------
+    kind : str
+        "feasible", "infeasible" or "undecided".
+    w : array of shape (p,) or None
+        A solution in floats. Where ``exact_only``, no floats were found that satisfy every row,
+        and these are the rounded ``exact_w``. If undecided, the best point found; None if
+        infeasible.
+    exact_w : tuple of Fraction or None
+        A solution, exactly.
+    exact_only : bool
+        Whether only ``exact_w`` satisfies every row.
+    conflict : tuple of NamedRow
+        Rows that contradict each other, and no fewer of them do: kind, index, name, multiplier.
+        Empty unless infeasible.
+    interior : str
+        "full" if some point satisfies every row strictly, "relative" if some rows hold with
+        equality in every solution, "unknown" where that was not found in time.
+    implicit_equalities : tuple of NamedRow or None
+        The rows, equalities apart, that hold with equality in every solution; None if unknown.
+    radius : Interval
+        Holds one signed number: the radius of the largest ball of solutions, or minus the
+        violation, as a distance, that no point avoids; < counts as ≤. Where it is not negative,
+        equalities hold and have no part in it; else they count as two rows.
+    least_squares : array of shape (p,) or None
+        Where infeasible, a point of the least Σ violation².
+    violation : float
+        The largest violation of ``w``, or of ``least_squares`` where infeasible.
+    n_steps : int
+        Steps of the method; of the engine, rows that it had in hand and projections.
+    trace : mapping or None
+        What the method recorded, with ``trace=True``.
+    certificate : SystemCertificate or None
+        The proof, with the implicit equalities and the radius once they have been asked for.
+    no_point_within : float
+        If undecided: every solution is at least this far from the origin. Proved.
+    """
+
+    kind: Literal["feasible", "infeasible", "undecided"]
+    asked: Asked = field(repr=False)
+    w: Vector | None = None
+    exact_w: tuple[Fraction, ...] | None = None
+    exact_only: bool = False
+    conflict: Conflict = field(default_factory=Conflict)
+    n_steps: int = 0
+    trace: Mapping[str, Any] | None = None
+    no_point_within: float = 0.0
+    proof: SystemCertificate | None = field(default=None, repr=False)
+    rows: tuple[int, ...] = field(default=(), repr=False)  # of the engine, in conflict
+
+    @property
+    def certificate(self) -> SystemCertificate | None:
+        """The proof, with all that has been asked for."""
+        known = vars(self)
+        if self.proof is None:
+            return None
+        proof, inside = self.proof, known.get("inside")
+        radius = known.get("room")
+        point, implicit = (proof.point, None) if inside is None else inside
+        claim = radius if isinstance(radius, Radius) else None
+        return SystemCertificate(
+            proof.answer,
+            proof.n,
+            proof.d,
+            proof.sha256,
+            point,
+            proof.conflict,
+            proof.irreducible,
+            proof.kept,
+            proof.witnesses,
+            implicit,
+            claim,
+        )
+
+    @cached_property
+    def inside(self) -> tuple[tuple[Fraction, ...], Multipliers] | None:
+        """A point of the relative interior, and λ on the rows that every solution meets."""
+        if self.kind != "feasible":
+            return None
+        system = self.asked.system
+        try:
+            v, rows, weights, equal, more = engine.interior(
+                system, Limits(seconds=self.asked.seconds)
+            )
+        except OutOfTimeError:
+            return None
+        stated = stated_multipliers(system, [*rows, *equal], [*weights, *more])
+        claim = dict(zip(*stated, strict=True))
+        bounds = system.numbers[system.free & (system.numbers >= system.first_bound)]
+        for number in bounds.tolist():  # both bounds of a fixed variable hold with equality
+            for side in (number, number + system.p):
+                claim[side] = claim.get(side, Fraction(0)) + 1
+        order = sorted(claim)
+        return homogeneous(system, v), Multipliers(
+            tuple(order), tuple(claim[number] for number in order)
+        )
+
+    @property
+    def interior(self) -> Literal["full", "relative", "unknown"]:
+        """Whether some point satisfies every row strictly."""
+        if self.inside is None:
+            return "unknown"
+        whole = len(self.inside[1].rows) == 0 and not self.asked.system.free.any()
+        return "full" if whole else "relative"
+
+    @property
+    def implicit_equalities(self) -> tuple[NamedRow, ...] | None:
+        """The rows, equalities apart, that hold with equality in every solution."""
+        if self.inside is None:
+            return None
+        claim = self.inside[1]
+        named = map(self.asked.name, claim.rows, claim.multipliers)
+        return tuple(row for row in named if row.kind != "eq")
+
+    @cached_property
+    def room(self) -> Radius | Interval:
+        """The radius with its proof; without one where it is infinite, or unknown."""
+        from novikoff.systems.radius import signed_radius
+
+        if self.kind == "undecided":
+            return Interval(-math.inf, math.inf)
+        return signed_radius(self.asked.system, Limits(seconds=self.asked.seconds))
+
+    @property
+    def radius(self) -> Interval:
+        """The radius of the largest ball inside, or minus the violation that no point avoids."""
+        found = self.room
+        return Interval(found.least, found.most) if isinstance(found, Radius) else found
+
+    @cached_property
+    def least_squares(self) -> Vector | None:
+        """Where infeasible, a point of the least Σ violation²."""
+        if self.kind != "infeasible":
+            return None
+        return least_squares.least_squares(self.asked.system)
+
+    @cached_property
+    def violation(self) -> float:
+        """The largest violation of ``w``, or of ``least_squares``."""
+        w = self.least_squares if self.kind == "infeasible" else self.w
+        if w is None or (self.kind == "feasible" and not self.exact_only):
+            return 0.0 if w is not None else math.inf
+        return least_squares.largest_violation(self.asked.system, w)
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self}>"
+
+    def __str__(self) -> str:
+        n = len(self.asked.system.numbers) - 1
+        rows = "1 row" if n == 1 else f"{n:,} rows"
+        if self.kind == "infeasible":
+            kept = self.proof is not None and len(self.proof.witnesses) > 0
+            return _conflict_text(self.conflict, kept)
+        if self.kind == "undecided":
+            text = f"Undecided: no proof was found in time for {rows}"
+            if self.w is not None:
+                text += f"; the best point violates a row by {self.violation:.3g}"
+            if self.no_point_within > 0.0:
+                text += f", and no solution is nearer to the origin than {self.no_point_within:.6g}"
+            return f"{text}."
+        values = [] if self.w is None else self.w.tolist()
+        point = ", ".join(
+            f"{name} = {value:.6g}"
+            for name, value in zip(self.asked.variables[:_NAMED], values, strict=False)
+        )
+        more = len(values) - _NAMED
+        point += f" and {more:,} more values" if more > 0 else ""
+        how = "its exact values satisfy" if self.exact_only else "it satisfies"
+        every = "its only row" if n == 1 else f"all {rows}"
+        return f"Feasible: {point}; {how} {every} (proved)."
+
+
+def _conflict_text(conflict: Conflict, kept: bool) -> str:
+    names = [row.name for row in conflict[:_NAMED]]
+    if len(conflict) > _NAMED:
+        names.append(f"{len(conflict) - _NAMED} more")
+    if len(conflict) == 1:
+        return f"Infeasible: no point satisfies {names[0]} (proved)."
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    fewer = "no fewer of them do"
+    if kept:
+        fewer = "none of those that may be blamed is superfluous"
+    return f"Infeasible: {listed} contradict each other, and {fewer} (proved)."
+
+
+def plain(value: Fraction) -> str:
+    """A number as it is written, in decimals where these are few.
+
+    Examples
+    --------
+    >>> plain(Fraction(3, 8)), plain(Fraction(1, 3)), plain(Fraction(-2))
+    ('0.375', '1/3', '-2')
+    """
+    if value.denominator == 1:
+        return str(value) if abs(value) < 10**15 else f"{float(value):.6g}"
+    text = repr(float(value)) if abs(value) < 10**300 else ""
+    if text and Fraction(text) == value:
+        return text
+    short = str(value)
+    return short if len(short) <= 12 or not text else f"{float(value):.6g}"
+
+
+def homogeneous(system: System, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """(w, t) of the engine as that of a certificate, where c is what is stated."""
+    return (*(value * system.unit for value in v[:-1]), v[-1])
+
+
+def stated_multipliers(
+    system: System, rows: Sequence[int], multipliers: Sequence[Fraction]
+) -> tuple[tuple[int, ...], tuple[Fraction, ...]]:
+    """Λ for the rows as they are stated: factors, and the two bounds of a fixed variable."""
+    pairs: dict[int, Fraction] = {}
+    below = system.passes.p - 1
+    for i, mu in zip(rows, multipliers, strict=True):
+        factor = Fraction(1) if system.factors is None else system.factors[i]
+        number, weight = int(system.numbers[i]), mu * factor
+        if weight < 0 and number >= system.first_bound:
+            number, weight = number + below, -weight
+        pairs[number] = weight
+    order = sorted(pairs)
+    return tuple(order), tuple(pairs[number] for number in order)
+
+
+def certificate_of(
+    asked: Asked,
+    answer: str,
+    **claims: Any,
+) -> SystemCertificate:
+    """A certificate about this system."""
+    return SystemCertificate(answer, *size_of(asked.stated), digest_of(asked.stated), **claims)

@@ -1,0 +1,512 @@
+"""A point of a system of linear inequalities, or the rows that contradict each other (D1-D5).
+
+The road: the point that was given; one projection in floats, whose point is verified as it is or
+nudged; the same projection in rationals from where floats ended, which decides. A method by name
+proposes a point or multipliers instead, and the same exact verification judges them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry import exact
+from novikoff.geometry.passes import Mask, OutOfTimeError
+from novikoff.geometry.system_checker import Arrays, Multipliers, Radius
+from novikoff.systems.engine import Finding, decide, nudged
+from novikoff.systems.model import Model
+from novikoff.systems.solution import (
+    Asked,
+    Conflict,
+    Solution,
+    certificate_of,
+    homogeneous,
+    stated_multipliers,
+)
+from novikoff.systems.statement import ask_arrays, ask_model
+from novikoff.systems.system import System
+
+# The share of the time that a method by name may use; the rest is for the proof.
+_SHARE = 0.75
+POINTS = ("any", "nearest", "interior", "chebyshev")
+
+
+def solve(
+    A: object,
+    c: object,
+    *,
+    A_eq: object = None,
+    c_eq: object = None,
+    lower: object = None,
+    upper: object = None,
+    strict: bool | npt.ArrayLike = False,
+    names: Sequence[str] | None = None,
+    keep: object = None,
+    w0: npt.ArrayLike | None = None,
+    point: str = "any",
+    method: str | Callable[..., Any] = "auto",
+    budget: float | None = None,
+    trace: bool = False,
+) -> Solution:
+    """Find a point with A w ≤ c, or the few rows that contradict each other, with proof (D1-D5).
+
+    Parameters
+    ----------
+    A : array, data frame or sparse matrix of shape (n, p)
+        The rows, taken exactly as the floats that they are.
+    c : array of shape (n,) or None
+        Right sides; +inf is no row. None, with ``strict=True``, asks for A w > 0.
+    A_eq, c_eq : optional
+        Equalities A_eq w = c_eq.
+    lower, upper : array of shape (p,) or number, optional
+        Bounds on the variables; ±inf is none.
+    strict : bool or mask of shape (n,)
+        Rows with < instead of ≤.
+    names : sequence of str, optional
+        Names of the rows; else the index of a data frame. Its columns name the variables.
+    keep : mask of shape (n,), row numbers or names, optional
+        Rows that may not be blamed: the conflict is irreducible among the others.
+    w0 : array of shape (p,), optional
+        Where to begin; the point to which "nearest" refers, else the origin.
+    point : "any", "nearest", "interior" or "chebyshev"
+        Which solution: any; the one nearest to ``w0``, exactly; one that meets no more rows with
+        equality than it must; the centre of a largest ball of solutions.
+    method : str or callable
+        "auto", or a method of `novikoff.systems.methods` by name: what it proposes is verified,
+        and "undecided" is the answer where that proves nothing.
+    budget : float, optional
+        Seconds after which to return what is known.
+    trace : bool
+        Whether a method records what its theorem speaks of.
+
+    Returns
+    -------
+    Solution
+        With ``kind`` "feasible", "infeasible" or "undecided"; on Ctrl-C, what is known.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> nv.solve([[1.0, 1.0], [-1.0, 0.0]], [4.0, -1.0], lower=0.0, point="nearest").w
+    array([1., 0.])
+    >>> answer = nv.solve([[1, 1], [-1, 0], [0, -1]], [1, -1, -1], names=["money", "tea", "bread"])
+    >>> print(answer)
+    Infeasible: money, tea and bread contradict each other, and no fewer of them do (proved).
+    >>> [str(row.multiplier) for row in answer.conflict]
+    ['1', '1', '1']
+    """
+    seconds = _check_options(point, method, budget)
+    asked = ask_arrays(
+        A,
+        c,
+        A_eq=A_eq,
+        c_eq=c_eq,
+        lower=lower,
+        upper=upper,
+        strict=strict,
+        names=names,
+        keep=keep,
+        seconds=seconds,
+    )
+    start = None if w0 is None else _start(w0, asked.system.p)
+    return answer(asked, start, point, method, Limits(seconds=seconds), trace)
+
+
+def solve_model(
+    model: Model,
+    *,
+    w0: npt.ArrayLike | None = None,
+    point: str = "any",
+    method: str | Callable[..., Any] = "auto",
+    budget: float | None = None,
+    limits: Limits | None = None,
+    trace: bool = False,
+) -> Solution:
+    """The same for a model, whose numbers are exact; ``limits`` instead of a budget.
+
+    Examples
+    --------
+    >>> from novikoff.systems.model import Constraint
+    >>> tenth, three = Fraction("0.1"), Fraction("0.3")
+    >>> rows = (Constraint("a", {0: tenth}, "=", three), Constraint("b", {0: tenth}, "=", tenth))
+    >>> print(solve_model(Model(("x",), rows, (None,), (None,))))
+    Infeasible: a and b contradict each other, and no fewer of them do (proved).
+    """
+    seconds = _check_options(point, method, budget)
+    asked = ask_model(model, seconds)
+    start = None if w0 is None else _start(w0, asked.system.p)
+    return answer(asked, start, point, method, limits or Limits(seconds=seconds), trace)
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """Conflicts without a common row: at least one row of each must go.
+
+    ``complete`` says that the rows without them are feasible; kept rows may be in several.
+    """
+
+    solutions: tuple[Solution, ...]
+    complete: bool
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __iter__(self) -> Iterator[Conflict]:
+        return (solution.conflict for solution in self.solutions)
+
+    def __getitem__(self, k: int) -> Conflict:
+        return self.solutions[k].conflict
+
+
+def conflicts(
+    A: object,
+    c: object,
+    *,
+    A_eq: object = None,
+    c_eq: object = None,
+    lower: object = None,
+    upper: object = None,
+    strict: bool | npt.ArrayLike = False,
+    names: Sequence[str] | None = None,
+    keep: object = None,
+    limit: int | None = None,
+    budget: float | None = None,
+) -> Conflicts:
+    """Find conflicts that share no row: at least so many rows must go (C5 for systems).
+
+    Parameters
+    ----------
+    A, c, A_eq, c_eq, lower, upper, strict, names, keep, budget
+        As in `solve`.
+    limit : int, optional
+        The most conflicts to look for.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> A, c = [[1, 0], [-1, 0], [0, 1], [0, -1]], [0, -1, 2, -3]
+    >>> found = nv.conflicts(A, c)
+    >>> sorted([row.name for row in conflict] for conflict in found), found.complete
+    ([['row 0', 'row 1'], ['row 2', 'row 3']], True)
+    """
+    seconds = _check_options("any", "auto", budget)
+    asked = ask_arrays(
+        A,
+        c,
+        A_eq=A_eq,
+        c_eq=c_eq,
+        lower=lower,
+        upper=upper,
+        strict=strict,
+        names=names,
+        keep=keep,
+        seconds=seconds,
+    )
+    return _disjoint(asked, limit, Limits(seconds=seconds))
+
+
+def conflicts_of(
+    model: Model,
+    limit: int | None = None,
+    *,
+    budget: float | None = None,
+    limits: Limits | None = None,
+) -> Conflicts:
+    """The same for a model."""
+    return _disjoint(ask_model(model, budget), limit, limits or Limits(seconds=budget))
+
+
+def _disjoint(asked: Asked, limit: int | None, limits: Limits) -> Conflicts:
+    if limit is not None and not limit >= 1:
+        raise ValueError(f"limit must be at least 1, not {limit!r}.")
+    system, found = asked.system, list[Solution]()
+    left = np.ones(system.passes.n, dtype=np.bool_)
+    while limit is None or len(found) < limit:
+        answered = answer(asked, None, "any", "auto", limits, within=left)
+        if answered.kind != "infeasible":
+            return Conflicts(tuple(found), answered.kind == "feasible")
+        found.append(answered)
+        blamed = [row for row in answered.rows if int(system.numbers[row]) not in asked.kept]
+        if not blamed:  # the kept rows contradict each other
+            break
+        left[blamed] = False
+    return Conflicts(tuple(found), False)
+
+
+def answer(
+    asked: Asked,
+    w0: Vector | None,
+    point: str,
+    method: str | Callable[..., Any],
+    limits: Limits,
+    trace: bool = False,
+    within: Mask | None = None,
+) -> Solution:
+    """Answer a question: find, verify, and say what is known when time is up.
+
+    ``within`` are the rows that take part, where they are not all: nothing else of an answer
+    than its conflict is about the system then.
+    """
+    found = Finding()
+    try:
+        with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
+            if within is not None:
+                decide(asked.system, limits, within=within, floats=False, found=found)
+                if found.point is not None:
+                    return Solution("feasible", asked)
+            elif method == "auto":
+                _find(asked.system, w0, point, limits, found)
+            else:
+                _propose(asked, method, w0, limits, trace, found)
+            if found.rows is not None:
+                return _infeasible(asked, found, _keep(asked, found, limits, within))
+            if found.point is not None:
+                return _feasible(asked, found, point, limits)
+    except KeyboardInterrupt:
+        limits.interrupted = True
+    except (OutOfTimeError, OverflowError):
+        pass
+    return _undecided(asked, found)
+
+
+def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: Finding) -> None:
+    """Fill in a finding, beginning with the point that was given."""
+    if w0 is not None:
+        start = [*map(Fraction, w0.tolist()), system.unit]
+        if point in ("any", "nearest") and system.holds(start, limits):
+            found.point, found.floats = start, True
+            return
+        if point == "nearest":
+            whole, e = system.passes.whole(np.arange(system.e))
+            v = exact.numbers(start)
+            slack = [int(value) * v.unit * Fraction(2) ** e for value in whole.dot(v.whole)]
+            moved = system.with_right(slack)
+            decide(moved, limits, nearest=True, found=found)
+            if found.point is not None:
+                way = zip(start, moved.point(found.point), strict=False)
+                found.point = [*(a + b for a, b in way), system.unit]
+            return
+    decide(system, limits, nearest=point == "nearest", found=found)
+
+
+def _propose(
+    asked: Asked,
+    method: str | Callable[..., Any],
+    w0: Vector | None,
+    limits: Limits,
+    trace: bool,
+    found: Finding,
+) -> None:
+    """Let a method propose a point and multipliers, and verify them."""
+    system = asked.system
+    if isinstance(method, str):
+        from novikoff.systems.methods import METHODS
+
+        if method not in METHODS:
+            known = ", ".join(["auto", *METHODS])
+            raise ValueError(f"method must be one of {known}, not {method!r}.")
+        method = METHODS[method]
+    own = limits.part(_SHARE)
+    stated, free = asked.stated, np.flatnonzero(system.free)
+    left: Any = system.passes.X[: system.e, :-1]
+    right = system.passes.X[: system.e, [-1]]
+    right = right if isinstance(right, np.ndarray) else right.toarray()
+    if isinstance(stated, Arrays) and stated.greater and system.e == len(stated.c):
+        attempt = method(left, None, w0=w0, limits=own, trace=trace)
+    else:
+        c = right.ravel() * float(system.unit)
+        if len(free) > 0:
+            left, c = _stacked(left, left[free]), np.append(c, -c[free])
+        attempt = method(-left, c, w0=w0, limits=own, trace=trace)
+    found.n_steps, found.near, found.trace = attempt.n_steps, attempt.w, attempt.trace
+    if attempt.w is not None and np.isfinite(attempt.w).all():
+        met = left[: system.e] @ attempt.w + right.ravel() * float(system.unit)
+        few = np.argsort(met, kind="stable")[: system.p]
+        w = nudged(system, attempt.w, few, limits)
+        found.point = None if w is None else [*map(Fraction, w.tolist()), system.unit]
+        found.floats = w is not None
+    if found.point is None and attempt.weights is not None:
+        weights = np.array(attempt.weights[: system.e])
+        np.add.at(weights, free, np.abs(attempt.weights[system.e :]))
+        few = np.flatnonzero(weights > 0.0)
+        proved = decide(system, limits, within=system.passes.mask(few), floats=False)
+        if proved.rows is not None:
+            found.rows, found.multipliers = proved.rows, proved.multipliers
+            found.weak = proved.weak
+
+
+def _stacked(A: Any, B: Any) -> Any:
+    """The rows of A, then those of −B."""
+    if isinstance(A, np.ndarray):
+        return np.concatenate([A, -B])
+    from scipy.sparse import csr_array, vstack
+
+    return csr_array(vstack([A, -B], format="csr"))
+
+
+def _keep(
+    asked: Asked, found: Finding, limits: Limits, within: Mask | None
+) -> dict[int, list[Fraction]]:
+    """Leave out rows of a conflict that the kept rows make superfluous; points without each other.
+
+    The points are by row, (w, t) of the engine: each satisfies all kept rows and the other rows
+    that are blamed.
+    """
+    system = asked.system
+    if not asked.kept:
+        return {}
+    kept = np.isin(system.numbers, sorted(asked.kept))
+    kept = kept if within is None else kept & within
+    blamed = [i for i in (found.rows if found.rows is not None else ()) if not kept[i]]
+    witnesses: dict[int, list[Fraction]] = {}
+    for i in list(blamed):
+        if i not in blamed:
+            continue
+        others = system.passes.mask(np.array([k for k in blamed if k != i], dtype=np.int64))
+        try:
+            without = decide(system, limits, within=kept | others, floats=False)
+        except OutOfTimeError:  # the conflict stands, as one that may blame any row
+            return {}
+        if without.point is not None:
+            witnesses[i] = without.point
+        else:
+            found.rows, found.multipliers = without.rows, without.multipliers
+            found.weak = without.weak
+            blamed = [k for k in without.rows if not kept[k]] if without.rows is not None else []
+    return {i: witnesses[i] for i in blamed}
+
+
+def _infeasible(asked: Asked, found: Finding, witnesses: dict[int, list[Fraction]]) -> Solution:
+    system = asked.system
+    rows: Indices = found.rows if found.rows is not None else np.empty(0, dtype=np.int64)
+    numbers, weights = stated_multipliers(system, rows.tolist(), found.multipliers or [])
+    by_number = {int(system.numbers[i]): homogeneous(system, v) for i, v in dict(witnesses).items()}
+    blamed = [k for k in numbers if k not in asked.kept]
+    claims: dict[str, Any] = {}
+    if by_number:
+        claims["kept"] = tuple(sorted(asked.kept))
+        claims["witnesses"] = tuple(by_number[asked.engine_number(k)] for k in blamed)
+    if found.weak is not None and not by_number:
+        claims["point"] = homogeneous(system, found.weak)
+    proof = certificate_of(
+        asked,
+        "infeasible",
+        conflict=Multipliers(numbers, weights),
+        irreducible=True,
+        **claims,
+    )
+    conflict = Conflict(map(asked.name, numbers, weights))
+    return Solution(
+        "infeasible",
+        asked,
+        conflict=conflict,
+        n_steps=found.n_steps,
+        trace=found.trace,
+        proof=proof,
+        rows=tuple(rows.tolist()),
+    )
+
+
+def _feasible(asked: Asked, found: Finding, point: str, limits: Limits) -> Solution:
+    """The point that is wanted, exactly and in floats; what is proved stands if time is up."""
+    system, v = asked.system, found.point or []
+    solution = Solution("feasible", asked, n_steps=found.n_steps, trace=found.trace)
+    solution.exact_w = tuple(system.point(v))
+    solution.proof = certificate_of(asked, "feasible", point=homogeneous(system, v))
+    if point == "interior" and solution.inside is not None:
+        solution.exact_w = _point(solution.inside[0])
+    elif point == "chebyshev" and isinstance(solution.room, Radius):
+        solution.exact_w = _point(solution.room.point)
+    solution.w = np.array([_near(value) for value in solution.exact_w])
+    if found.floats and point == "any":
+        return solution
+    try:
+        better = _floats(solution, point, limits)
+    except OutOfTimeError:
+        better = None
+    solution.exact_only = better is None
+    if better is not None:
+        solution.w = better
+        if point == "any":
+            solution.exact_w = tuple(map(Fraction, better.tolist()))
+            solution.proof = replace(solution.proof, point=(*solution.exact_w, Fraction(1)))
+    return solution
+
+
+def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
+    """Floats that satisfy every row, near the exact point, or inside if any point will do."""
+    system, w = solution.asked.system, solution.w
+    if w is None or not np.isfinite(w).all():
+        return None
+    signs = system.signs([*(solution.exact_w or ()), system.unit], limits)
+    found = nudged(system, w, np.flatnonzero(signs[:-1] == 0), limits)
+    if found is not None or point != "any" or system.free.any() or solution.inside is None:
+        return found
+    inner = np.array([_near(value) for value in _point(solution.inside[0])])
+    return nudged(system, inner, np.empty(0, dtype=np.int64), limits)
+
+
+def _point(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    return tuple(value / v[-1] for value in v[:-1])
+
+
+def _near(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def _undecided(asked: Asked, found: Finding) -> Solution:
+    """The best of both sides: a point, and a distance from the origin that solutions keep."""
+    far = 0.0
+    if found.near_rows is not None and found.near_weights is not None:
+        far = _distance(asked.system, found.near_rows, found.near_weights)
+    return Solution(
+        "undecided",
+        asked,
+        w=found.near,
+        n_steps=found.n_steps,
+        trace=found.trace,
+        no_point_within=far,
+    )
+
+
+def _distance(system: System, rows: Indices, weights: Vector) -> float:
+    """−⟨c, λ⟩/‖Σ λ_i a_i‖, rounded down: no solution is nearer to the origin, for any λ ≥ 0."""
+    usable = np.isfinite(weights) & ((weights > 0.0) | system.free[rows]) & (rows != system.e)
+    rows, weights = rows[usable], weights[usable]
+    if len(rows) == 0:
+        return 0.0
+    whole, _ = system.passes.whole(rows)
+    sums = exact.floats(weights).whole.dot(whole)
+    right = int(sums[-1]) * system.unit
+    squared = sum(int(value) ** 2 for value in sums[:-1])
+    if right >= 0 or squared == 0:
+        return 0.0
+    return exact.square_root_down(right**2 / squared)
+
+
+def _start(w0: npt.ArrayLike, p: int) -> Vector:
+    start = np.array(w0, dtype=np.float64)
+    if start.shape != (p,) or not np.isfinite(start).all():
+        raise ValueError(f"w0 must be {p} finite numbers, one for each variable.")
+    return start
+
+
+def _check_options(point: str, method: object, budget: float | None) -> float | None:
+    if point not in POINTS:
+        raise ValueError(f"point must be one of {', '.join(POINTS)}, not {point!r}.")
+    if not (isinstance(method, str) or callable(method)):
+        raise ValueError(f"method must be a name or a function, not {method!r}.")
+    if budget is not None and not (isinstance(budget, Real) and 0.0 < budget <= 1e300):
+        raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
+    return budget

@@ -1,0 +1,147 @@
+"""Arrays at the door: checked once, with the names that rows and variables have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.rows import Vector
+from novikoff.core.validation import check_matrix, columns_of
+from novikoff.geometry.system_checker import Arrays
+from novikoff.systems.model import Model
+from novikoff.systems.solution import Asked
+from novikoff.systems.system import system_of
+
+
+def ask_model(model: Model, seconds: float | None = None) -> Asked:
+    """The question that a model asks."""
+    if not model.variables:
+        raise ValueError("The system has no variables.")
+    names = [row.name for row in model.constraints]
+    unknown = sorted(model.kept - {*names})
+    if unknown:
+        raise ValueError(f"There is no row {unknown[0]!r} to keep.")
+    kept = frozenset(k for k, name in enumerate(names) if name in model.kept)
+    return Asked(model, system_of(model), model.variables, names, kept, seconds)
+
+
+def ask_arrays(
+    A: Any,
+    c: Any,
+    *,
+    A_eq: Any = None,
+    c_eq: Any = None,
+    lower: Any = None,
+    upper: Any = None,
+    strict: Any = False,
+    names: Sequence[str] | None = None,
+    keep: Any = None,
+    seconds: float | None = None,
+) -> Asked:
+    """The question that arrays ask; ValueError says what is wrong with them, and where."""
+    matrix = _matrix(A, "A")
+    labels = A.index.tolist() if hasattr(A, "iloc") and names is None else None
+    n, p = matrix.shape
+    greater = c is None
+    if greater and strict is not True:
+        raise ValueError("c is missing: without it, strict=True asks for A w > 0.")
+    right = np.zeros(n) if greater else _vector(c, n, "c", "row of A")
+    _refuse(right == -np.inf, "c", "-inf: no point satisfies that row")
+    if (A_eq is None) != (c_eq is None):
+        raise ValueError("A_eq and c_eq belong together: one of them is missing.")
+    equal, right_eq = matrix[:0], np.zeros(0)
+    if A_eq is not None:
+        equal = _matrix(A_eq, "A_eq")
+        if equal.shape[1] != p:
+            raise ValueError(f"A_eq has {equal.shape[1]} columns, but A has {p}.")
+        right_eq = _vector(c_eq, equal.shape[0], "c_eq", "row of A_eq")
+        _refuse(np.isinf(right_eq), "c_eq", "infinity: no point satisfies that equality")
+        if isinstance(equal, np.ndarray) != isinstance(matrix, np.ndarray):
+            from scipy.sparse import csr_array
+
+            matrix, equal = csr_array(matrix), csr_array(equal)
+    low = np.full(p, -np.inf) if lower is None else _vector(lower, p, "lower", "variable")
+    high = np.full(p, np.inf) if upper is None else _vector(upper, p, "upper", "variable")
+    _refuse(low == np.inf, "lower", "+inf: no point is above it")
+    _refuse(high == -np.inf, "upper", "-inf: no point is below it")
+    stated = Arrays(matrix, right, equal, right_eq, low, high, _mask(strict, n), greater)
+    columns = columns_of(A, p).names
+    named = hasattr(A, "columns")
+    variables = [str(name) if named else f"w[{name}]" for name in columns]
+    rows = [f"row {i}" for i in range(n)] if labels is None else [*map(str, labels)]
+    if names is not None:
+        rows = [*map(str, names)]
+        if len(rows) != n:
+            raise ValueError(f"names has {len(rows)} entries, but A has {n} rows.")
+    kept = _kept(keep, rows, n)
+    rows += [f"equality {k}" for k in range(len(right_eq))]
+    return Asked(stated, system_of(stated), variables, rows, kept, seconds)
+
+
+def _matrix(A: Any, name: str) -> Any:
+    """A float64 array or CSR matrix of finite numbers."""
+    try:
+        matrix: Any = check_matrix(A)
+    except ValueError as error:
+        raise ValueError(str(error).replace("X ", f"{name} ").replace("X.", f"{name}.")) from None
+    matrix = matrix.astype(np.float64, copy=False)
+    values = matrix if isinstance(matrix, np.ndarray) else matrix.data
+    if not np.isfinite(values).all():
+        at = np.argwhere(~np.isfinite(values))[0].tolist()
+        if not isinstance(matrix, np.ndarray):
+            row = int(np.searchsorted(matrix.indptr, at[0], side="right")) - 1
+            at = [row, int(matrix.indices[at[0]])]
+        raise ValueError(f"{name} has NaN or infinity in row {at[0]}, column {at[1]}.")
+    return matrix
+
+
+def _vector(values: Any, n: int, name: str, per: str) -> Vector:
+    """One number for each row or variable; infinity is for the caller to judge."""
+    try:
+        given = np.asarray(values)
+        vector = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} does not consist of numbers.") from None
+    if vector.ndim == 0:
+        vector, given = np.full(n, float(vector)), np.full(n, given)
+    if vector.shape != (n,):
+        raise ValueError(f"{name} has shape {vector.shape}: one number per {per} is needed, {n}.")
+    _refuse(np.isnan(vector), name, "NaN")
+    rounded = [i for i, value in enumerate(given.tolist()) if float(vector[i]) != value]
+    if given.dtype.kind not in "fb" and rounded:
+        raise ValueError(f"{name}[{rounded[0]}] is a number that float64 cannot hold exactly.")
+    return vector
+
+
+def _refuse(bad: npt.NDArray[np.bool_], name: str, what: str) -> None:
+    if bad.any():
+        raise ValueError(f"{name}[{int(np.argmax(bad))}] is {what}.")
+
+
+def _mask(strict: Any, n: int) -> npt.NDArray[np.bool_]:
+    if isinstance(strict, bool | np.bool_):
+        return np.full(n, bool(strict))
+    mask = np.asarray(strict)
+    if mask.dtype != np.bool_ or mask.shape != (n,):
+        raise ValueError(f"strict must be True, False, or one of them for each of {n} rows.")
+    return mask.copy()
+
+
+def _kept(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
+    """Rows of A by number or name, or a mask of them."""
+    if keep is None:
+        return frozenset()
+    given = np.asarray(keep)
+    if given.dtype == np.bool_ and given.shape == (n,):
+        return frozenset(np.flatnonzero(given).tolist())
+    places = {name: i for i, name in enumerate(names)}
+    found = set()
+    for row in given.ravel().tolist():
+        number = places.get(row, -1) if isinstance(row, str) else row
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < n:
+            raise ValueError(f"keep names the row {row!r}, which A has not.")
+        found.add(number)
+    return frozenset(found)

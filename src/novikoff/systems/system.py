@@ -1,0 +1,310 @@
+"""A system as the engine sees it: rows of which a point makes none negative, and the row t > 0.
+
+A row a·w ≤ c is [−a, c], and (w, t) with t > 0 stands for the point w/t: it satisfies the row
+exactly if ⟨[−a, c], (w, t)⟩ ≥ 0. The last row, e = (0, …, 0, 1), asks for t > 0. Rows of a
+`Model` are multiplied by positive factors that make their numbers whole; arrays are taken as they
+are. A number that one float64 does not hold is a sum of several, in columns of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.problem import Problem, pose
+from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry import exact
+from novikoff.geometry.exact import Integers, Numbers
+from novikoff.geometry.passes import ExactSigns, Mask, Passes, in_turn
+from novikoff.geometry.system_checker import Arrays
+from novikoff.systems.model import Model
+
+# Systems with at most so many numbers are dense: the engine is quicker with them.
+_MOST_DENSE = 1 << 20
+# Bits of a whole number that float64 reaches without a unit of its own, and with one.
+_MOST_BITS, _MORE_BITS = 900, 1800
+
+
+class Folded(Passes):
+    """Rows whose numbers are sums of floats: column k of ``parts`` belongs to column fold[k].
+
+    What floats alone are asked is answered by the first part of each number.
+    """
+
+    def __init__(self, near: Problem, parts: Problem, fold: Indices) -> None:
+        super().__init__(near)
+        self.parts, self.fold = Passes(parts), fold
+
+    def whole(self, rows: Indices) -> tuple[Integers, int]:
+        """Rows by number as integers N and an exponent e, N·2^e exactly."""
+        parts, e = self.parts.whole(rows)
+        return self._folded(parts.T).T, e
+
+    def exact_sum(self, within: Mask, limits: Limits) -> list[Fraction]:
+        """Σ a_i over some rows."""
+        sums = np.array(self.parts.exact_sum(within, limits), dtype=object)
+        return [Fraction(value) for value in self._folded(sums)]
+
+    def exact_signs(self, w: Numbers, within: Mask | None, limits: Limits) -> ExactSigns:
+        """The signs of ⟨a_i, w⟩ of some rows, and the row that is most on the wrong side."""
+        return self.parts.exact_signs(w.at(self.fold), within, limits)
+
+    def _folded(self, parts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        total = np.zeros((self.p, *parts.shape[1:]), dtype=object)
+        for k, j in enumerate(self.fold.tolist()):
+            total[j] += parts[k]
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Rows [−a, c] and last the row e, what each is, and which row of the statement it is.
+
+    ``numbers`` are those of the rows as they are stated: rows, then equalities (of arrays), then
+    upper bounds and lower bounds by variable. A variable whose bounds are equal has one free row,
+    its upper bound; a negative multiplier of it is one of the lower bound.
+    """
+
+    passes: Passes
+    free: Mask  # equalities: multipliers of any sign
+    strict: Mask
+    numbers: Indices  # −1 for e
+    factors: Sequence[Fraction] | None  # each row is this times the row stated; None: 1
+    first_bound: int  # the number of the first upper bound
+    left: Floats | SparseMatrix  # −a, in several columns where one float does not hold it
+    fold: Indices
+    unit: Fraction = Fraction(1)  # of the last column: it holds c/unit
+
+    @property
+    def p(self) -> int:
+        """The number of variables."""
+        return self.passes.p - 1
+
+    @property
+    def e(self) -> int:
+        """The number of the row t > 0, the last."""
+        return self.passes.n - 1
+
+    def point(self, v: Sequence[Fraction]) -> list[Fraction]:
+        """The point that (w, t) of the engine stands for; t > 0."""
+        return [value * self.unit / v[-1] for value in v[:-1]]
+
+    def signs(self, v: Sequence[Fraction], limits: Limits) -> Signs:
+        """The signs of the products of all rows with (w, t)."""
+        return in_turn(self.passes.exact_signs(exact.numbers(v), None, limits).signs)
+
+    def holds(self, v: Sequence[Fraction], limits: Limits) -> bool:
+        """Whether (w, t) satisfies every row, exactly."""
+        signs = self.signs(v, limits)
+        strict = np.append(self.strict[:-1], True)
+        return bool((signs >= 0).all() and (signs[strict] > 0).all() and not signs[self.free].any())
+
+    def right(self) -> list[Fraction]:
+        """C of every row but e."""
+        whole, e = self.passes.whole(np.arange(self.e))
+        unit = self.unit * Fraction(2) ** e
+        return [int(value) * unit for value in whole[:, -1]]
+
+    def with_right(self, right: Sequence[Fraction]) -> System:
+        """The same rows with other right-hand sides, one for each row but e."""
+        over = math.lcm(*(value.denominator for value in right))
+        whole = [value.numerator * (over // value.denominator) for value in right]
+        columns, shift = _parts([*whole, 0])
+        columns[0][-1] = 1.0
+        unit = Fraction(2) ** shift / over
+        return replace(self, passes=_passes(self.left, self.fold, columns), unit=unit)
+
+
+def system_of(statement: Model | Arrays) -> System:
+    """The rows of a model or of arrays that were checked."""
+    return _of_model(statement) if isinstance(statement, Model) else _of_arrays(statement)
+
+
+def _of_arrays(given: Arrays) -> System:
+    A, m, p = given.A, given.m, given.d
+    stated = np.concatenate([-given.c if given.greater else given.c, given.c_eq])
+    sides = [np.isfinite(given.upper), np.isfinite(given.lower)]
+    fixed = sides[0] & (given.upper == given.lower)
+    sides[1] = sides[1] & ~fixed
+    rows = np.flatnonzero(stated < np.inf)
+    bounded = [np.flatnonzero(side) for side in sides]
+    n, used = len(rows), [len(rows), *map(len, bounded)]
+    right = np.concatenate(
+        [stated[rows], given.upper[bounded[0]], -given.lower[bounded[1]], np.ones(1)]
+    )
+    left: Any
+    if isinstance(A, np.ndarray):
+        X = np.zeros((sum(used) + 1, p + 1))
+        for first, part in ((0, A), (len(A), given.A_eq)):
+            own = rows[(rows >= first) & (rows < first + part.shape[0])]
+            at = slice(int(np.searchsorted(rows, first)), None)
+            whole = len(own) == len(part)
+            turned = np.positive if given.greater and first == 0 else np.negative
+            turned(part if whole else part[own - first], out=X[at][: len(own), :p])
+        X[n + np.arange(used[1]), bounded[0]] = -1.0
+        X[n + used[1] + np.arange(used[2]), bounded[1]] = 1.0
+        X[:, p] = right
+        left, passes = X[:, :p], Passes(pose(X, np.ones(len(X), dtype=np.int8), False))
+    else:
+        import scipy.sparse as sp
+
+        both: Any = sp.vstack([-A if given.greater else A, given.A_eq], format="csr")
+        unit: Any = sp.eye_array(p, format="csr")
+        none: Any = sp.csr_array((1, p))
+        parts: list[Any] = [-both[rows], -unit[bounded[0]], unit[bounded[1]], none]
+        left = sp.csr_array(sp.vstack(parts, format="csr"))
+        passes = _passes(left, np.arange(p), [right])
+    numbers = np.concatenate([rows, m + bounded[0], m + p + bounded[1], [-1]])
+    free = np.zeros(len(numbers), dtype=np.bool_)
+    free[:n] = rows >= len(given.c)
+    free[n : n + used[1]] = fixed[bounded[0]]
+    strict = np.zeros(len(numbers), dtype=np.bool_)
+    strict[: np.count_nonzero(rows < len(given.c))] = given.strict[rows[rows < len(given.c)]]
+    return System(passes, free, strict, numbers, None, m, left, np.arange(p))
+
+
+def _of_model(model: Model) -> System:
+    p, m = len(model.variables), len(model.constraints)
+    rows: list[tuple[int, dict[int, Fraction], int, Fraction, str]] = []
+    for k, row in enumerate(model.constraints):
+        sign = 1 if row.relation in (">=", ">") else -1
+        rows.append((k, row.terms, sign, row.right, row.relation))
+    one = Fraction(1)
+    for j, (low, high) in enumerate(zip(model.lower, model.upper, strict=True)):
+        if high is not None:
+            rows.append((m + j, {j: one}, -1, high, "=" if low == high else "<="))
+        if low is not None and low != high:
+            rows.append((m + p + j, {j: one}, 1, low, ">="))
+    counts, columns, values, right, factors = [], [], [], [], []
+    for number, terms, sign, c, _ in rows:
+        used = sorted(j for j, value in terms.items() if value)
+        given = [*(terms[j] for j in used), c]
+        over = math.lcm(*(value.denominator for value in given))
+        whole = [value.numerator * (over // value.denominator) for value in given]
+        common = math.gcd(*whole) or 1
+        if max(map(int.bit_length, whole)) > _MOST_BITS:
+            raise ValueError(
+                f"The numbers of {_name(model, number)} differ by more than 270 digits: write them "
+                "in other units."
+            )
+        counts.append(len(used))
+        columns += used
+        values += [sign * value // common for value in whole[:-1]]
+        right.append(-sign * whole[-1] // common)
+        factors.append(Fraction(over, common))
+    left, fold = _matrix([*counts, 0], columns, values, p)
+    parts, _ = _parts([*right, 0])
+    parts[0][-1] = 1.0
+    relations = [*(relation for *_, relation in rows), ""]
+    return System(
+        _passes(left, fold, parts),
+        np.array([relation == "=" for relation in relations]),
+        np.array([relation in ("<", ">") for relation in relations]),
+        np.array([*(number for number, *_ in rows), -1]),
+        [*factors, one],
+        m,
+        left,
+        fold,
+    )
+
+
+def _name(model: Model, number: int) -> str:
+    m, p = len(model.constraints), len(model.variables)
+    if number < m:
+        return f"row {model.constraints[number].name!r}"
+    return f"the bound of {model.variables[(number - m) % p]!r}"
+
+
+def _matrix(
+    counts: list[int], columns: list[int], values: list[int], p: int
+) -> tuple[Any, Indices]:
+    """Whole numbers by rows as floats, those that need several in more columns."""
+    parts, _ = _parts(values)
+    at, across = np.repeat(np.arange(len(counts)), counts), np.array(columns, dtype=np.int64)
+    fold, every = np.arange(p), [(at, across, parts[0])]
+    for part in parts[1:]:
+        used, place = np.unique(across[part != 0.0], return_inverse=True)
+        every.append((at[part != 0.0], len(fold) + place, part[part != 0.0]))
+        fold = np.concatenate([fold, used])
+    rows, across, data = (np.concatenate(pieces) for pieces in zip(*every, strict=True))
+    shape = len(counts), len(fold)
+    if shape[0] * shape[1] <= _MOST_DENSE:
+        X = np.zeros(shape)
+        X[rows, across] = data
+        return X, fold
+    import scipy.sparse as sp
+
+    return sp.csr_array(sp.coo_array((data, (rows, across)), shape=shape)), fold
+
+
+def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:
+    """Floats whose sums, times two to a power, are the whole numbers, and that power."""
+    rest = list(values)
+    bits = max(map(int.bit_length, rest), default=0)
+    shift = max(0, bits - _MOST_BITS)
+    if bits > _MORE_BITS:
+        raise OverflowError("A number is beyond what several floats hold.")
+    parts: list[Vector] = []
+    while any(rest) or not parts:
+        part = [value / (1 << shift) for value in rest]
+        rest = [
+            value - int(Fraction(near) * (1 << shift)) if value else 0
+            for value, near in zip(rest, part, strict=True)
+        ]
+        parts.append(np.array(part, dtype=np.float64))
+    return parts, shift
+
+
+def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> Passes:
+    """Rows [left, right], the last column a sum of several."""
+    p = int(fold.max(initial=-1)) + 1
+    ones = np.ones(left.shape[0], dtype=np.int8)
+    near = pose(_beside(left[:, :p], right[:1]), ones, False)
+    if len(right) == 1 and left.shape[1] == p:
+        return Passes(near)
+    parts = pose(_beside(left, right), ones, False)
+    return Folded(near, parts, np.append(fold, np.full(len(right), p)))
+
+
+def _beside(left: Any, right: Sequence[Vector]) -> Any:
+    last = np.array(right).T
+    if isinstance(left, np.ndarray):
+        return np.concatenate([left, last], axis=1)
+    import scipy.sparse as sp
+
+    return sp.csr_array(sp.hstack([left, sp.csr_array(last)], format="csr"))
+
+
+def split(system: System) -> System:
+    """The same with two rows for each equality, one for either side, and none of them strict."""
+    free = np.flatnonzero(system.free)
+    if len(free) == 0:
+        return system
+    right = system.right()
+    left: Any = system.left
+    parts: list[Any] = [left[: system.e], -left[free], left[system.e :]]
+    if isinstance(left, np.ndarray):
+        left = np.concatenate(parts)
+    else:
+        import scipy.sparse as sp
+
+        left = sp.csr_array(sp.vstack(parts, format="csr"))
+    order = np.concatenate([np.arange(system.e), free, [system.e]])
+    stated = [Fraction(1)] * len(system.free) if system.factors is None else system.factors
+    factors = [*stated[:-1], *(-stated[i] for i in free.tolist()), Fraction(1)]
+    both = replace(
+        system,
+        left=left,
+        free=np.zeros(len(order), dtype=np.bool_),
+        strict=np.zeros(len(order), dtype=np.bool_),
+        numbers=system.numbers[order],
+        factors=factors,
+    )
+    return both.with_right([*right, *(-right[i] for i in free.tolist())])

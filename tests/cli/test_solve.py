@@ -1,0 +1,216 @@
+"""``novikoff solve``: a point, or a sum that is a contradiction; and the proof that is written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import sys
+from fractions import Fraction
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from novikoff.systems.files.reading import read_model
+from tests.cli.conftest import inside, refused, script
+from tests.unit.test_system_files import BAD
+
+jsonschema = pytest.importorskip("jsonschema")
+SCHEMA = json.loads((resources.files("novikoff.report") / "system.schema.json").read_text())
+SHARED = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[3] / "shared/data")) / "lp"
+
+DAY = """wish,work,family,sleep,is,hours
+a day has 24 hours,1,1,1,=,24
+the boss wants,1,,,>=,9
+the children want,,1,,>=,8
+the doctor says,,,1,>=,7.5
+nobody works so long,1,,,<=,16
+"""
+
+
+@pytest.fixture
+def day(tmp_path: Path) -> Path:
+    path = tmp_path / "day.csv"
+    path.write_text(DAY)
+    return path
+
+
+def report(*words: str | Path) -> Any:
+    done = inside("solve", *words, "--format", "json")
+    assert done.err == ""
+    jsonschema.validate(done.json, SCHEMA)
+    return done.json
+
+
+def test_a_conflict_is_a_sum(day: Path) -> None:
+    done = inside("solve", day)
+    assert (done.code, done.err) == (0, "")
+    assert done.line("system").endswith("day.csv · 5 rows · 3 variables")
+    assert done.line("verdict") == (
+        "infeasible — proved: these rows contradict each other, and no fewer of them do"
+    )
+    assert done.out.split("\nconflict", 1)[1].split("\n")[:5] == [
+        "    1 × a day has 24 hours  work + family + sleep = 24",
+        "            1 × the boss wants      work ≥ 9",
+        "            1 × the children want   family ≥ 8",
+        "            1 × the doctor says     sleep ≥ 7.5",
+        "            the sum, ≥ turned into ≤:  0 ≤ −0.5, which is false",
+    ]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/inequalities.md"])
+def test_the_pages_show_what_is_printed(page: str, tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / page).read_text("utf-8")
+    shown = re.search(r"\$ cat day\.csv\n(.*?)\$ novikoff (.*?)\n(.*?)```", text, re.DOTALL)
+    assert shown is not None
+    (tmp_path / "day.csv").write_text(shown[1])
+    done = script(*shlex.split(shown[2], comments=True), cwd=tmp_path)
+    assert done.out == shown[3]
+
+
+def test_the_json_adds_up(day: Path) -> None:
+    body = report(day)
+    assert body["kind"] == "infeasible"
+    assert body["conflict"]["sum"] == "0 <= -1/2"
+    model, total = read_model(str(day)).model, dict[int, Fraction]()
+    for row in body["conflict"]["rows"]:
+        stated = model.constraints[row["index"]]
+        assert stated.name == row["name"]
+        factor = Fraction(row["multiplier"]) * (-1 if ">" in stated.relation else 1)
+        for j, value in {**stated.terms, -1: stated.right}.items():
+            total[j] = total.get(j, Fraction(0)) + factor * value
+    assert total == {-1: Fraction(-1, 2), 0: 0, 1: 0, 2: 0}
+
+
+def test_a_point_its_room_and_the_ways_to_ask_for_one(day: Path) -> None:
+    day.write_text(DAY.replace(",8\n", ",7\n"))
+    for point in ("any", "nearest", "interior", "chebyshev"):
+        body = report(day, "--point", point)
+        w = [Fraction(value) for value in body["exact_w"].values()]
+        assert (body["kind"], body["interior"], sum(w)) == ("feasible", "relative", 24)
+        assert w[0] >= 9
+        assert w[1] >= 7
+        assert w[2] >= Fraction("7.5")
+        if point in ("interior", "chebyshev"):
+            assert w[0] > 9
+        assert (body["radius"] is not None) == (point == "chebyshev")
+    text = inside("solve", day, "--point", "chebyshev")
+    assert text.line("room") == "the nearest boundary is that of the boss wants, 0.1667 away"
+    assert text.line("radius").startswith("of the largest ball of solutions = 0.16666")
+    tight = inside("solve", day, "--point", "nearest")
+    assert "none: the point is on the boundary of" in tight.line("room")
+
+
+def test_rows_that_hold_with_equality_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "thin.csv"
+    path.write_text("name,x,y,is,to\na,1,1,<=,1\nb,-1,-1,<=,-1\nc,1,,<=,5\n")
+    done = inside("solve", path)
+    assert done.line("equalities") == "in every solution these rows hold with =: a, b"
+    assert [row["name"] for row in report(path)["implicit_equalities"]] == ["a", "b"]
+
+
+def test_the_best_value(day: Path, tmp_path: Path) -> None:
+    day.write_text(DAY.replace(",8\n", ",7\n"))
+    body = report(day, "--objective", "max family + 0.5")
+    assert (body["objective"]["kind"], body["objective"]["exact_value"]) == ("optimal", "8")
+    assert body["exact_w"]["family"] == "15/2"
+    assert inside("solve", day, "--objective", "min family").line("objective") == (
+        "the best value is 7 — proved"
+    )
+    unbounded = tmp_path / "cone.lp"
+    unbounded.write_text("max\n x\nst\n x - y <= 1\nend\n")
+    assert report(unbounded, "--objective", "file")["objective"]["kind"] == "unbounded"
+    for words, part in (
+        (["--objective", "file"], "there is no objective in the file"),
+        (["--objective", "max tea"], 'the system has no variable "tea"'),
+        (["--objective", "family"], 'an objective begins with "min" or "max"'),
+        (["--objective", "max family >"], "is expected"),
+        (["--keep", "the cat wants"], "no row 'the cat wants' to keep"),
+    ):
+        refused(inside("solve", day, *words), part)
+
+
+def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("name,x,y,is,to\na,1,,<=,0\nb,1,,>=,1\nc,,1,<,0\nd,,1,>=,0\ne,1,,>=,2\n")
+    body = report(path, "--all-conflicts")
+    listed = [{row["name"] for row in one["rows"]} for one in body["conflicts"]["listed"]]
+    assert len(listed) == 2
+    assert not listed[0] & listed[1]
+    assert {"c", "d"} in listed
+    assert body["conflicts"]["complete"]
+    text = inside("solve", path, "--all-conflicts")
+    assert "at least 2 rows, one of each conflict, must go" in text.out
+    assert "0 < 0, which is false" in text.out
+    kept = report(path, "--keep", "c", "--keep", "d", "--keep", "a")
+    blamed = [row["name"] for row in kept["conflict"]["rows"] if not row["kept"]]
+    assert blamed in ([], ["b"], ["e"])  # c and d, which are kept, contradict each other
+
+
+def test_files_are_written_whole_or_not_at_all(day: Path, tmp_path: Path) -> None:
+    proof, out = tmp_path / "day.cert.json", tmp_path / "day.txt"
+    done = inside("solve", day, "--certificate", proof, "--out", out)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert "which is false" in out.read_text()
+    assert str(proof) in out.read_text()
+    held = inside("verify", proof, day)
+    assert held.line("holds").startswith("Infeasible: 4 rows contradict each other, and no fewer")
+    refused(inside("solve", day, "--certificate", proof), "already exists", "--force")
+    refused(inside("solve", day, "--out", tmp_path / "none" / "x"), "does not exist")
+    assert inside("solve", day, "--certificate", proof, "--force").code == 0
+    done = inside("solve", day, "--certificate", proof, "--out", proof, "--force")
+    assert (done.code, "the same file" in done.err) == (2, True)
+    other = tmp_path / "other.csv"
+    other.write_text(DAY.replace(",9\n", ",9.5\n"))
+    refused(inside("verify", proof, other), "another system")
+    text = proof.read_text()
+    proof.write_text(re.sub(r'"format": "csv"', '"format": "prose"', text))
+    refused(inside("verify", proof, day), "cannot be read as prose")
+
+
+def test_arrays_from_a_pipe(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    np.savez(file, A=[[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], c=[1.0, -1.0, -1.0])
+    (tmp_path / "a.npz").write_bytes(file.getvalue())
+    body = report(tmp_path / "a.npz", "--keep", "row 0")
+    assert [row["kept"] for row in body["conflict"]["rows"]] == [True, False, False]
+    done = inside("solve", "-", "--from", "csv", stdin=DAY.encode())
+    assert (done.code, "which is false" in done.out) == (0, True)
+    refused(inside("solve", "-", stdin=DAY.encode()), "--from")
+
+
+def test_undecided_has_its_own_exit_code(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "hard.csv"
+    rows = [[*map(str, row), ">=", "1"] for row in rng.integers(-99, 99, (300, 40)).tolist()]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([[*(f"x{j}" for j in range(40)), "is", "to"], *rows])
+    done = inside("solve", path, "--budget", "1e-9")
+    assert done.code == 3
+    assert done.line("verdict").startswith("undecided")
+
+
+@pytest.mark.parametrize("case", range(0, len(BAD), 3))
+def test_nothing_is_written_for_a_broken_file(case: int, tmp_path: Path) -> None:
+    form, content, part = BAD[case]
+    path = tmp_path / f"system.{form}"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    proof, out = tmp_path / "proof", tmp_path / "out"
+    refused(inside("solve", path, "--certificate", proof, "--out", out), str(path), part)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_the_command_imports_no_learner_and_compiles_nothing(day: Path) -> None:
+    code = (
+        "import sys\nfrom novikoff.cli.main import run\n"
+        "try:\n    run()\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('sklearn', 'pandas', 'numba', 'pyarrow') if m in sys.modules])"
+    )
+    done = script("solve", day, start=[sys.executable, "-c", code])
+    assert done.out.endswith("[]\n")

@@ -1,0 +1,207 @@
+"""Random small systems, of every nasty kind, against an exact solver by others (D3, D6, D8)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import isfinite
+from random import Random
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import novikoff as nv
+from novikoff.geometry.system_checker import row_of, size_of
+from novikoff.systems.linear_program import optimise
+from novikoff.systems.model import Constraint, Model
+from novikoff.systems.solution import NamedRow, Solution
+from novikoff.systems.solve import conflicts_of, solve_model
+
+oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
+
+RELATIONS = (("<=",), ("<=", ">="), ("<=", ">=", "="), ("<=", ">=", "=", "<", ">"), ("<", ">"))
+STYLES = ("small", "decimal", "point", "ulp", "fractions", "homogeneous", "redundant")
+
+
+def random_model(seed: int) -> Model:
+    """A few rows in a few variables: feasible, single points, or contradictory by an ulp."""
+    rng = Random(seed)  # noqa: S311
+    p, n, style = rng.randint(1, 4), rng.randint(0, 7), rng.choice(STYLES)
+
+    def number() -> Fraction:
+        if style == "decimal":
+            return Fraction(rng.randint(-30, 30), 10)
+        if style == "fractions":
+            return Fraction(rng.randint(-9, 9), rng.randint(1, 7))
+        return Fraction(rng.randint(-3, 3))
+
+    z, relations = [number() for _ in range(p)], rng.choice(RELATIONS)
+    rows = []
+    for i in range(n):
+        terms = {j: number() for j in range(p) if rng.random() < 0.8}
+        terms = {} if rng.random() < 0.05 else terms
+        right = number() * rng.choice([1, 1, 3])
+        if style in ("point", "ulp"):
+            right = sum((terms[j] * z[j] for j in terms), Fraction(0))
+            if style == "ulp" and rng.random() < 0.3:
+                right += rng.choice([-1, 1]) * Fraction(1, 2**60)
+        right = Fraction(0) if style == "homogeneous" else right
+        rows.append(Constraint(f"r{i}", terms, rng.choice(relations), right))  # type: ignore[arg-type]
+    for _ in range(3 if style == "redundant" and rows else 0):
+        a, s = rng.choice(rows), Fraction(rng.randint(1, 3))
+        terms = {j: s * value for j, value in a.terms.items()}
+        right = s * a.right + rng.choice([0, 0, 1])
+        rows.append(Constraint(f"r{len(rows)}", terms, a.relation, right))
+    lower = [number() if rng.random() < 0.3 else None for _ in range(p)]
+    upper = [number() if rng.random() < 0.3 else None for _ in range(p)]
+    for j in range(p):
+        upper[j] = lower[j] if lower[j] is not None and rng.random() < 0.1 else upper[j]
+    kept = frozenset(row.name for row in rows if rng.random() < 0.3) if rng.random() < 0.3 else ()
+    return Model(
+        tuple(f"x{j}" for j in range(p)),
+        tuple(rows),
+        tuple(lower),
+        tuple(upper),
+        kept=frozenset(kept),
+    )
+
+
+def number_of(model: Model, row: NamedRow) -> int:
+    m, p = len(model.constraints), len(model.variables)
+    return row.index + {"row": 0, "eq": 0, "upper": m, "lower": m + p}[row.kind]
+
+
+def assert_irreducible(model: Model, answer: Solution) -> None:
+    d = len(model.variables)
+    rows = {number_of(model, row) for row in answer.conflict}
+    kept = {k for k, row in enumerate(model.constraints) if row.name in model.kept}
+    blamed = rows - kept
+    together = rows | kept if blamed else rows
+    stated = {k: row_of(model, k) for k in together}
+    assert len(rows) == len(answer.conflict)
+    assert kept or len(rows) <= d + 1
+    assert not oracle.is_feasible(stated.values(), d)
+    for k in blamed or rows:
+        assert oracle.is_feasible([row for i, row in stated.items() if i != k], d)
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_every_system_is_decided_as_an_exact_solver_by_others_does(part: int) -> None:
+    points = ("any", "any", "nearest", "interior", "chebyshev")
+    kinds = {"feasible": 0, "infeasible": 0}
+    for seed in range(550 * part, 550 * (part + 1)):
+        model = random_model(seed)
+        d = len(model.variables)
+        answer = solve_model(model, point=points[seed % 5])
+        solutions = oracle.polyhedron(oracle.rows_of(model), d)
+        assert answer.kind == ("infeasible" if solutions.is_empty() else "feasible"), seed
+        kinds[answer.kind] += 1
+        if answer.kind == "infeasible":
+            assert_irreducible(model, answer)
+        else:
+            always = {
+                k
+                for k in range(size_of(model)[0])
+                if (row := row_of(model, k)) is not None
+                and row.relation != "="
+                and oracle.is_always_met(solutions, row)
+            }
+            found = answer.implicit_equalities
+            assert found is not None
+            assert {number_of(model, row) for row in found} == always, seed
+        if seed % 3 == 0:
+            assert (answer.radius.lo >= 0.0) or answer.kind == "infeasible"
+        proof = answer.certificate
+        assert proof is not None
+        nv.SystemCertificate.from_json(proof.to_json()).check(model)
+    assert min(kinds.values()) > 100
+
+
+def test_the_same_system_as_arrays_dense_and_sparse() -> None:
+    compared = 0
+    for seed in range(400):
+        model = random_model(seed)
+        numbers = [v for row in model.constraints for v in (*row.terms.values(), row.right)]
+        if not model.constraints or any(Fraction(float(v)) != v for v in numbers):
+            continue
+        p, compared = len(model.variables), compared + 1
+        A, c = np.zeros((len(model.constraints), p)), np.zeros(len(model.constraints))
+        for i, row in enumerate(model.constraints):
+            sign = -1.0 if row.relation in (">=", ">") else 1.0
+            c[i] = sign * float(row.right)
+            for j, value in row.terms.items():
+                A[i, j] = sign * float(value)
+        equal = np.array([row.relation == "=" for row in model.constraints])
+        strict = np.array([row.relation in ("<", ">") for row in model.constraints])[~equal]
+        if equal.all():
+            continue
+        more = {
+            "lower": [-np.inf if v is None else float(v) for v in model.lower],
+            "upper": [np.inf if v is None else float(v) for v in model.upper],
+            "strict": strict,
+        }
+        if equal.any():
+            more |= {"A_eq": A[equal], "c_eq": c[equal]}
+        expected = solve_model(replace(model, kept=frozenset()))
+        for form in (np.asarray, sp.csr_array):
+            answer = nv.solve(form(A[~equal]), c[~equal], **more)
+            assert answer.kind == expected.kind
+            assert answer.certificate is not None
+            assert isfinite(answer.violation)
+            nv.verify(answer.certificate, form(A[~equal]), c[~equal], **more)
+    assert compared > 100
+
+
+def test_invariances() -> None:
+    for seed in range(0, 600, 3):
+        model = replace(random_model(seed), kept=frozenset())
+        kind = solve_model(model).kind
+        rng = Random(seed)  # noqa: S311
+        rows = [
+            row._replace(terms={j: v * s for j, v in row.terms.items()}, right=row.right * s)
+            for row in model.constraints
+            for s in [Fraction(2) ** rng.randint(-70, 70)]
+        ]
+        turned = {"<=": ">=", ">=": "<=", "=": "=", "<": ">", ">": "<"}
+        flipped = [
+            row._replace(
+                terms={j: -v for j, v in row.terms.items()},
+                right=-row.right,
+                relation=turned[row.relation],  # type: ignore[arg-type]
+            )
+            for row in model.constraints
+        ]
+        shuffled = rng.sample(model.constraints, len(model.constraints))
+        for other in (rows, flipped, shuffled, [*model.constraints, *flipped]):
+            changed = replace(model, constraints=tuple(other))
+            assert solve_model(changed).kind == kind, seed
+
+
+def test_conflicts_without_a_common_row_and_least_values() -> None:
+    several = 0
+    for seed in range(500):
+        model = random_model(seed)
+        if any(row.relation in ("<", ">") for row in model.constraints):
+            continue
+        d = len(model.variables)
+        found = conflicts_of(model)
+        kept = {k for k, row in enumerate(model.constraints) if row.name in model.kept}
+        used: set[int] = set()
+        for conflict in found:
+            rows = {number_of(model, row) for row in conflict} - kept
+            assert not used & rows
+            used |= rows
+        several += len(found) > 1
+        if found.complete:
+            assert oracle.is_feasible(oracle.rows_of(model, frozenset(used)), d)
+        f = {j: Fraction(k - seed % 5) for j, k in enumerate(range(d))}
+        best = optimise(replace(model, objective=f))
+        solutions = oracle.polyhedron(oracle.rows_of(model), d)
+        if solutions.is_empty():
+            assert best.kind == "infeasible"
+            continue
+        value = oracle.least_value(solutions, f)
+        assert best.exact_value == value
+        assert best.kind == ("unbounded" if value is None else "optimal")
+    assert several > 5

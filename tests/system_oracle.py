@@ -1,0 +1,78 @@
+"""An exact solver by others, the Parma Polyhedra Library, asked the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import lcm
+
+import ppl
+
+from novikoff.geometry.system_checker import Row, row_of, size_of
+from novikoff.systems.model import Model
+
+
+def rows_of(model: Model, leave_out: frozenset[int] = frozenset()) -> list[Row]:
+    """All rows of a model but some, bounds too."""
+    found = [row_of(model, k) for k in range(size_of(model)[0]) if k not in leave_out]
+    return [row for row in found if row is not None]
+
+
+def polyhedron(rows: Iterable[Row], d: int) -> ppl.NNC_Polyhedron:
+    """The set of all solutions."""
+    found = ppl.NNC_Polyhedron(d, "universe")
+    for row in rows:
+        left, right = _whole(row.terms, row.right)
+        found.add_constraint(
+            {
+                "<=": lambda a, b: a <= b,
+                ">=": lambda a, b: a >= b,
+                "=": lambda a, b: a == b,
+                "<": lambda a, b: a < b,
+                ">": lambda a, b: a > b,
+            }[row.relation](left, right)
+        )
+    return found
+
+
+def is_feasible(rows: Iterable[Row], d: int) -> bool:
+    return not polyhedron(rows, d).is_empty()
+
+
+def is_always_met(solutions: ppl.NNC_Polyhedron, row: Row) -> bool:
+    """Whether a row holds with equality in every solution."""
+    left, right = _whole(row.terms, row.right)
+    return bool(solutions.relation_with(left == right).implies(ppl.Poly_Con_Relation.is_included()))
+
+
+def least_value(solutions: ppl.NNC_Polyhedron, f: dict[int, Fraction]) -> Fraction | None:
+    """The least f·w over the solutions, None if there is none."""
+    left, over = _whole(f, Fraction(0), scale=True)
+    found = solutions.minimize(left)
+    if not found["bounded"]:
+        return None
+    return Fraction(int(found["inf_n"]), int(found["inf_d"])) / over
+
+
+def _whole(terms: dict[int, Fraction], right: Fraction, scale: bool = False):  # type: ignore[no-untyped-def]
+    over = lcm(right.denominator, *(value.denominator for value in terms.values()))
+    left = ppl.Linear_Expression({j: int(value * over) for j, value in terms.items()}, 0)
+    return left, over if scale else int(right * over)
+
+
+def is_satisfiable(rows: Iterable[Row]) -> bool:
+    """Whether rows that are not strict have a common point, by the simplex method."""
+    rows = list(rows)
+    used = sorted({j for row in rows for j in row.terms})
+    place = {j: k for k, j in enumerate(used)}
+    system = ppl.Constraint_System()
+    for row in rows:
+        left, right = _whole({place[j]: value for j, value in row.terms.items()}, row.right)
+        system.insert(
+            left == right
+            if row.relation == "="
+            else left <= right
+            if row.sign > 0
+            else left >= right
+        )
+    return bool(ppl.MIP_Problem(len(used), system, ppl.Linear_Expression(0)).is_satisfiable())

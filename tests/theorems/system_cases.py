@@ -1,0 +1,58 @@
+"""Small systems whose geometry is known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from novikoff.core.rows import Vector
+from novikoff.systems.methods import Attempt
+
+RULES = ["cyclic", "fixed", "permuted", "blocks", "random", "max_distance", "max_residual"]
+
+
+def with_ball(seed: int, radius: float, n: int = 30, p: int = 4) -> tuple[Vector, Vector, Vector]:
+    """A, c and z such that the ball of that radius around z satisfies A w ≤ c, and touches it."""
+    rng = np.random.default_rng(seed)
+    A, z = rng.normal(size=(n, p)) * rng.uniform(0.3, 3.0, size=(n, 1)), rng.normal(size=p)
+    slack = radius * np.where(np.arange(n) < p + 1, 1.0, rng.uniform(1.0, 5.0, size=n))
+    return A, A @ z + slack * np.linalg.norm(A, axis=1), z
+
+
+def contradictory(seed: int, n: int = 30, p: int = 4) -> tuple[Vector, Vector]:
+    """A w ≤ c that no w satisfies: Σ λ_i·(row i) of the first rows, λ > 0, reads 0 ≤ −1."""
+    rng = np.random.default_rng(seed)
+    A, c = rng.normal(size=(n, p)), rng.normal(size=n)
+    lam = rng.uniform(0.5, 2.0, size=p)
+    A[p], c[p] = -lam @ A[:p], -lam @ c[:p] - 1.0
+    return A, c
+
+
+def separable(seed: int, margin: float, n: int = 30, p: int = 4) -> tuple[Vector, Vector]:
+    """Unit rows h_i with ⟨h_i, z⟩ ≥ γ for a unit z, and nearly that for many; z."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=p)
+    z /= np.linalg.norm(z)
+    across = rng.normal(size=(n, p))
+    across -= np.outer(across @ z, z)
+    across /= np.linalg.norm(across, axis=1)[:, None]
+    m = margin * rng.uniform(1.0, 3.0, size=n)
+    return m[:, None] * z + np.sqrt(1.0 - m**2)[:, None] * across, z
+
+
+def polygon(n: int) -> tuple[Vector, float]:
+    """Rows around the circle, and the depth of the origin in their hull."""
+    angles = 2.0 * np.pi * np.arange(n) / n
+    return np.column_stack([np.cos(angles), np.sin(angles)]), float(np.cos(np.pi / n))
+
+
+def point(found: Attempt) -> Vector:
+    """The point that a method must have found."""
+    assert found.w is not None
+    return found.w
+
+
+def multipliers(found: Attempt) -> Vector:
+    """The multipliers that a method must have found, with sum 1."""
+    assert found.weights is not None
+    assert (found.weights >= 0.0).all()
+    return np.asarray(found.weights / found.weights.sum())

@@ -1,0 +1,189 @@
+"""D1: relaxation never leads away from a solution; aimed inside, it counts like the perceptron."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits
+from novikoff.systems.methods import METHODS, Attempt
+from tests.theorems.mutants import changed
+from tests.theorems.system_cases import RULES, contradictory, multipliers, point, with_ball
+
+relaxation = METHODS["relaxation"]
+LONG = Limits(updates=20_000)
+
+
+def path(found: Attempt, A: Vector, w0: Vector) -> Vector:
+    """W before the first and after every step; A as the method sees it."""
+    assert found.trace is not None
+    moves = -found.trace["step"][:, None] * A[found.trace["index"]]
+    return np.vstack([w0, w0 + np.cumsum(moves, axis=0)])
+
+
+def check_fejer(method: Callable[..., Attempt], order: str, eta: float, storage: Any) -> None:
+    """The identity for several solutions z, at every step."""
+    A, c, z = with_ball(3, 0.01)
+    w0 = z + 3.0
+    lengths = np.linalg.norm(A, axis=1)
+    found = method(
+        storage(A),
+        c,
+        w0=w0,
+        order=order,
+        eta=eta,
+        shift=0.0,
+        trace=True,
+        limits=Limits(updates=300),
+    )
+    assert found.trace is not None
+    assert found.w is not None
+    W = path(found, A, w0)
+    assert np.allclose(W[-1], found.w, rtol=0, atol=1e-12)
+    at = found.trace["index"]
+    r = ((A[at] * W[:-1]).sum(1) - c[at]) / lengths[at]
+    assert np.allclose(r, found.trace["residual"] / lengths[at], rtol=1e-9, atol=1e-12)
+    assert (r > -1e-12).all()
+    for solution in (z, z + 0.009 * A[0] / lengths[0], z - 0.01 * A[1] / lengths[1]):
+        s = (c[at] - A[at] @ solution) / lengths[at]
+        squares = ((W - solution) ** 2).sum(1)
+        assert (s > -1e-12).all()
+        assert np.allclose(np.diff(squares), -eta * (2 - eta) * r**2 - 2 * eta * r * s, atol=1e-10)
+        assert (np.diff(squares) < 1e-10).all()
+
+
+@pytest.mark.parametrize("order", RULES)
+@pytest.mark.parametrize("eta", [0.5, 1.0, 1.5, 2.0])
+def test_fejer_identity(order: str, eta: float) -> None:
+    check_fejer(relaxation, order, eta, np.asarray)
+    check_fejer(relaxation, order, eta, sp.csr_array)
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        changed(relaxation, a="eta=eta, goal → eta=1.05 * eta, goal"),
+        changed(relaxation, a="Update(BELOW_ZERO → Update(0.1"),
+        changed(relaxation, a="0.0 < eta <= 2.0 → True", b="eta=eta, goal → eta=2.1, goal"),
+        changed(relaxation, a="c / -_FIXED → c / _FIXED"),
+    ],
+)
+def test_fejer_catches(mutant: Callable[..., Attempt]) -> None:
+    with pytest.raises(AssertionError):
+        check_fejer(mutant, "cyclic", 2.0, np.asarray)
+
+
+def check_shifted(
+    method: Callable[..., Attempt], A: Vector, c: Vector, z: Vector, order: str, share: float
+) -> None:
+    """At most ‖w₀ − z‖²/(δ(2ε − δ)) steps, where the ball of radius ε = 0.05 around z fits."""
+    w0 = z + np.random.default_rng(len(A)).normal(size=len(z))
+    found = method(A, c, w0=w0, order=order, shift=share * 0.05, limits=LONG)
+    distance = float(np.linalg.norm(w0 - z))
+    assert found.n_steps <= nv.theory.shifted_bound(distance, 0.05, share * 0.05)
+    assert (A @ point(found) <= c).all()
+
+
+SLAB = np.array([[1.0], [-1.0]]), np.array([0.05, 0.05]), np.zeros(1)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from(RULES), st.sampled_from([0.3, 1.0, 1.7]))
+def test_shifted_count(seed: int, order: str, share: float) -> None:
+    check_shifted(relaxation, *with_ball(seed, 0.05), order, share)
+    check_shifted(relaxation, *SLAB, order, share)
+
+
+def test_shifted_count_catches_a_shift_beyond_the_ball() -> None:
+    mutant = changed(relaxation, a="goal=delta) → goal=2.1 * delta)")
+    with pytest.raises(AssertionError):
+        check_shifted(mutant, *SLAB, "cyclic", 1.0)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10**6), st.sampled_from(RULES), st.sampled_from([1e-1, 1e-3, 1e-5]))
+def test_halving_finds_every_interior(seed: int, order: str, radius: float) -> None:
+    A, c, _ = with_ball(seed, radius)
+    found = relaxation(A, c, order=order, limits=LONG)
+    assert (A @ point(found) <= c).all()
+    assert found.weights is None
+
+
+@pytest.mark.parametrize("order", RULES)
+def test_reflection_is_finite_with_interior_alone(order: str) -> None:
+    A, c, _ = with_ball(1, 0.1)
+    found = relaxation(A, c, order=order, eta=2.0, shift=0.0, limits=LONG)
+    assert (A @ point(found) <= c).all()
+    line = relaxation(
+        np.array([[1.0], [-1.0]]), np.zeros(2), w0=np.ones(1), order=order, eta=2.0, shift=0.0,
+        limits=Limits(updates=1001),
+    )  # fmt: skip
+    assert abs(point(line).item()) == 1.0
+
+
+def check_agmon(order: str, eta: float) -> None:
+    """A turned orthant: the distance is ‖(Q w)⁺‖, and μ = 1/√p."""
+    Q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))
+    w0 = np.random.default_rng(1).normal(size=5) * 10.0
+    found = relaxation(
+        Q, np.zeros(5), w0=w0, order=order, eta=eta, shift=0.0, trace=True,
+        limits=Limits(updates=40),
+    )  # fmt: skip
+    squares = (np.maximum(path(found, Q, w0) @ Q.T, 0.0) ** 2).sum(1)
+    rate = nv.theory.agmon_rate(eta, 1.0 / np.sqrt(5.0))
+    assert (squares[1:] <= rate * squares[:-1] + 1e-12).all()
+
+
+def test_agmon_rate_at_maximal_distance() -> None:
+    for eta in (0.5, 1.0, 1.5):
+        check_agmon("max_distance", eta)
+    with pytest.raises(AssertionError):
+        check_agmon("cyclic", 0.5)
+
+
+@pytest.mark.parametrize("order", ["max_distance", "max_residual"])
+def test_the_maximal_rules_are_those_of_the_inequalities(order: str) -> None:
+    A, c, z = with_ball(5, 0.01)
+    w0 = z + 2.0
+    found = relaxation(A, c, w0=w0, order=order, shift=0.0, trace=True, limits=Limits(updates=60))
+    assert found.trace is not None
+    lengths = np.linalg.norm(A, axis=1) if order == "max_distance" else 1.0
+    violations = (path(found, A, w0)[:-1] @ A.T - c) / lengths
+    assert np.array_equal(violations.argmax(axis=1), found.trace["index"])
+
+
+def check_farkas(method: Callable[..., Attempt], seed: int) -> None:
+    A, c = contradictory(seed, n=8, p=2)
+    found = method(A, c, order="cyclic", shift=0.0, limits=Limits(epochs=3000))
+    lam = multipliers(found)
+    assert np.abs(lam @ A).max() < 1e-6
+    assert lam @ c < 0.0
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 10**6))
+def test_without_a_solution_one_cycle_is_a_farkas_vector(seed: int) -> None:
+    check_farkas(relaxation, seed)
+
+
+def test_farkas_catches_visits_instead_of_steps() -> None:
+    mutant = changed(relaxation, a="seen.tau, minlength → np.sign(seen.tau), minlength")
+    with pytest.raises(AssertionError):
+        check_farkas(mutant, 0)
+
+
+def test_strict_homogeneous_systems_and_bad_options() -> None:
+    A = np.array([[1.0, 0.1], [-1.0, 0.1]])
+    assert (A @ point(relaxation(A)) > 0.0).all()
+    with pytest.raises(ValueError, match=r"at most 2, not 2\.5"):
+        relaxation(A, eta=2.5)
+    with pytest.raises(ValueError, match="not -1"):
+        relaxation(A, shift=-1.0)

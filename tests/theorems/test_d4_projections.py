@@ -1,0 +1,221 @@
+"""D2, D4: perceptron, von Neumann, the smooth perceptrons, Spingarn; what holds at every step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits
+from novikoff.systems.methods import METHODS, Attempt, Trace
+from tests.theorems.mutants import changed
+from tests.theorems.system_cases import (
+    contradictory,
+    multipliers,
+    point,
+    polygon,
+    separable,
+    with_ball,
+)
+
+perceptron, von_neumann = METHODS["perceptron"], METHODS["von_neumann"]
+smooth, primal_dual = METHODS["smooth"], METHODS["smooth_primal_dual"]
+spingarn = METHODS["spingarn"]
+seeds = given(st.integers(0, 10**6))
+few = settings(deadline=None, max_examples=25)
+
+
+def traced(method: Callable[..., Attempt], A: Vector, *more: Vector, **options: str) -> Trace:
+    found = method(A, *more, trace=True, limits=Limits(updates=3000), **options)
+    assert found.trace is not None
+    return found.trace
+
+
+def check_perceptron(method: Callable[..., Attempt], seed: int) -> None:
+    """‖u_t‖² ≤ t, and t ≤ 1/γ² (B1 in the cone)."""
+    H, _ = separable(seed, 0.05)
+    seen = traced(method, H)
+    t = np.arange(1, len(seen["norm"]) + 1)
+    assert (seen["norm"] ** 2 <= t + 1e-9).all()
+    assert len(t) <= nv.theory.unit_ball_bound(0.05)
+
+
+@few
+@seeds
+def test_perceptron(seed: int) -> None:
+    check_perceptron(perceptron, seed)
+    A, c = contradictory(seed)
+    found = perceptron(A, c, limits=Limits(updates=2000))
+    assert np.abs(multipliers(found) @ A).max() < 0.5
+
+
+def test_perceptron_catches_an_update_that_is_no_mistake() -> None:
+    with pytest.raises(AssertionError):
+        check_perceptron(changed(perceptron, a="Plan(update() → Plan(update(margin=0.9)"), 0)
+
+
+def check_von_neumann(method: Callable[..., Attempt], H: Vector) -> None:
+    """1/‖u⁺‖² ≥ 1/‖u‖² + 1 at every step."""
+    norms = np.append(1.0, traced(method, H)["norm"])
+    norms = norms[norms > 1e-7]  # their squares are lost in rounding
+    assert len(norms) > 3
+    assert (np.diff(norms**-2.0) >= 1.0 - 1e-6 * norms[1:] ** -2.0).all()
+
+
+@few
+@seeds
+def test_von_neumann(seed: int) -> None:
+    H, _ = separable(seed, 0.02)
+    check_von_neumann(von_neumann, H)
+    assert von_neumann(H).n_steps <= nv.theory.unit_ball_bound(0.02)
+    assert (H @ point(von_neumann(H)) > 0.0).all()
+
+
+def test_von_neumann_on_the_tightest_rows_and_with_the_origin_inside() -> None:
+    check_von_neumann(von_neumann, np.eye(6))
+    H, depth = polygon(5)
+    check_von_neumann(von_neumann, H)
+    norms = traced(von_neumann, H)["norm"]
+    assert (norms <= (1.0 - depth**2) ** (np.arange(1, len(norms) + 1) / 2.0) + 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["u = (1.0 - share) * u → u = u", "(square - m) / → 0.5 * (square - m) /"]
+)
+def test_von_neumann_catches(wrong: str) -> None:
+    with pytest.raises(AssertionError):
+        check_von_neumann(changed(von_neumann, a=wrong), np.eye(6))
+
+
+def check_gap(method: Callable[..., Attempt], H: Vector, prox: str) -> None:
+    """½‖Hᵀx‖² ≤ φ_μ(y) at every step."""
+    seen = traced(method, H, prox=prox)
+    assert (0.5 * seen["norm"] ** 2 <= seen["smoothed"] + 1e-12).all()
+    k = np.arange(len(seen["mu"]))
+    assert np.allclose(seen["mu"] * (k + 1) * (k + 2), 2.0 * seen["mu"][0])
+
+
+@few
+@seeds
+def test_excessive_gap_and_steps(seed: int) -> None:
+    H, _ = separable(seed, 0.01)
+    norm = float(np.linalg.norm(H, 2))
+    bounds = {
+        "entropy": nv.theory.smooth_bound(0.01, len(H)),
+        "euclidean": nv.theory.smooth_euclidean_bound(0.01, norm),
+    }
+    for prox, bound in bounds.items():
+        check_gap(smooth, H, prox)
+        found = smooth(H, prox=prox)
+        assert found.n_steps < bound
+        assert (H @ point(found) > 0.0).all()
+        check_gap(smooth, polygon(3 + seed % 5)[0], prox)
+
+
+@pytest.mark.parametrize("prox", ["entropy", "euclidean"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "transposed(centre), 2.0 * L → transposed(centre), L",
+        "= times(y)\n        near = d.nearest(products, mu → "
+        "= times(y)\n        near = d.nearest(products, mu / (1.0 - theta)",
+    ],
+)
+def test_excessive_gap_catches(wrong: str, prox: str) -> None:
+    with pytest.raises(AssertionError):
+        check_gap(changed(smooth, a=wrong), separable(9, 0.01, n=3, p=2)[0], prox)
+
+
+def check_runs(method: Callable[..., Attempt], H: Vector, most: float) -> None:
+    """The gap inside each run; each run ends Γ times lower than it began, within its steps."""
+    seen = traced(method, H)
+    assert (0.5 * seen["norm"] ** 2 <= seen["smoothed"] + 1e-12).all()
+    starts = np.flatnonzero(np.diff(seen["run"], prepend=-1))
+    ends = np.append(starts[1:], len(seen["run"])) - 1
+    assert (ends - starts <= most).all()
+    begun = np.append(np.linalg.norm(H.mean(axis=0)), seen["norm"][ends[:-1]])
+    assert (seen["norm"][ends[:-1]] <= begun[:-1] / np.e + 1e-15).all()
+
+
+@few
+@seeds
+def test_primal_dual_runs(seed: int) -> None:
+    H, _ = separable(seed, 0.01)
+    steps, runs = nv.theory.primal_dual_bound(0.01, float(np.linalg.norm(H, 2)))
+    check_runs(primal_dual, H, steps)
+    assert traced(primal_dual, H)["run"][-1] + 1 <= runs
+    assert (H @ point(primal_dual(H)) > 0.0).all()
+
+
+def test_primal_dual_is_linear_with_the_origin_inside() -> None:
+    for n in range(3, 12):
+        H, depth = polygon(n)
+        H = np.vstack([H, H[:1]])  # so that the mean is not 0 from the beginning
+        check_runs(primal_dual, H, np.sqrt(8.0) * np.e * np.linalg.norm(H, 2) / depth)
+        assert np.abs(multipliers(primal_dual(H)) @ H).max() < 1e-13
+
+
+def test_primal_dual_catches_a_centre_that_stays() -> None:
+    H, _ = separable(0, 0.001)
+    check_runs(primal_dual, H, np.inf)
+    mutant = changed(primal_dual, a="x, run, n_steps = state.x → x, run, n_steps = x")
+    with pytest.raises(AssertionError):
+        check_runs(mutant, H, np.inf)
+
+
+def check_spingarn(method: Callable[..., Attempt], A: Vector, c: Vector, w0: Vector) -> None:
+    """No step is longer than the one before."""
+    change = traced(lambda A, c, **more: method(A, c, w0=w0, **more), A, c)["change"]
+    assert len(change) > 3
+    assert (np.diff(change) <= 1e-12).all()
+
+
+def check_farkas(method: Callable[..., Attempt], seed: int) -> None:
+    A, c = contradictory(seed)
+    found = method(A, c, limits=Limits(updates=20_000))
+    lam = multipliers(found)
+    assert np.abs(lam @ A).max() < 1e-9
+    assert lam @ c < 0.0
+
+
+@few
+@seeds
+def test_spingarn(seed: int) -> None:
+    A, c, z = with_ball(seed, 0.05)
+    check_spingarn(spingarn, A, c, z + 3.0)
+    assert (A @ point(spingarn(A, c, w0=z + 3.0)) <= c + 1e-12).all()
+    check_spingarn(spingarn, *contradictory(seed), z)
+    check_farkas(spingarn, seed)
+
+
+def test_spingarn_catches_a_mean_that_stays() -> None:
+    mutant = changed(spingarn, a="of_x - of_mean + alpha → of_x + alpha")
+    with pytest.raises(AssertionError):
+        check_farkas(mutant, 0)
+    A, c, z = with_ball(0, 0.05)
+    with pytest.raises(AssertionError):
+        check_spingarn(mutant, A, c, z + 3.0)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_finds_a_point_from_dense_and_sparse_rows(name: str) -> None:
+    A, c, z = with_ball(2, 0.5)
+    for w0 in (None, z + 100.0):
+        for rows in (A, sp.csr_array(A)):
+            found = METHODS[name](rows, c, w0=w0, limits=Limits(updates=100_000))
+            assert (A @ point(found) <= c + 1e-12).all()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_keeps_its_limits(name: str) -> None:
+    A, c = contradictory(0)
+    kept = A.copy()
+    assert METHODS[name](A, c, limits=Limits(updates=7)).n_steps <= 7
+    assert METHODS[name](A, c, limits=Limits(seconds=0.0)).n_steps == 0
+    assert np.array_equal(A, kept)
