@@ -313,6 +313,7 @@ BAD: list[tuple[str, str | bytes, str]] = [
     ("csv", "x,is,to\n1,<=,\n", 'line 2: the right side, column "to", is ""'),
     ("csv", "x,is,to\n1,<=,3\none,>=,3\n", 'line 3: the coefficient of "x" is "one"'),
     ("csv", "x,is,to\nnan,<=,3\n2,<=,3\n", 'line 2: the coefficient of "x" is "nan"'),
+    ("csv", "x,y,is,to\nNaN,1,<=,3\n", 'line 2: the coefficient of "x" is "NaN"'),
     ("csv", "x,is,to\n1,<=,inf\n", 'line 2: the right side, column "to", is "inf"'),
     ("csv", "x;is;to\n1,5;<=;3\n", "the decimal point is a point"),
     ("csv", "x,is,to\n1/0,<=,3\n", "division by zero"),

@@ -214,7 +214,7 @@ def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
     weights, relation, total = _whole(answer)
     exact = max(len(str(value)) for value in weights) <= _MOST_DIGITS
     unit = Fraction(1) if exact else Fraction(min(abs(value) for value in weights))
-    texts = [_pretty(plain(w) if exact else f"{float(w / unit):.4g}") for w in weights]
+    texts = [_pretty(str(w) if exact else f"{float(w / unit):.4g}") for w in weights]
     shown = list(zip(texts, conflict, _numbers(answer), strict=True))[:_MOST_LINES]
     names = [row.name if row.kind in ("row", "eq") else "" for _, row, _ in shown]
     wide = max(len(text) for text, *_ in shown), max(map(len, names))

@@ -36,10 +36,10 @@ _SECTIONS: Final = {
     "objective": r"max(?:imi[sz]e|imum)?|min(?:imi[sz]e|imum)?",
     "rows": r"subject\s+to:?|such\s+that:?|s\.t\.|st\.?",
     "bounds": r"bounds?",
-    "integers": r"generals?|gen|integers?|int",
-    "binaries": r"binary|binaries|bin",
     "refused": r"semi(?:-continuous|s)?|sos[12]?|pwlobj|lazy\s+constraints|user\s+cuts"
     r"|general\s+constraints",
+    "integers": r"generals?|gen|integers?|int",
+    "binaries": r"binary|binaries|bin",
     "end": r"end",
 }
 _SECTION = re.compile(

@@ -79,7 +79,8 @@ class _Parser:
                     raise self.place.error("this line stands in no section: ROWS comes first.")
                 sections[section](self._fields(line, section))
                 continue
-            section, *rest = line.split()
+            word, *rest = line.split()
+            section = word.upper()
             if section == "NAME":
                 self.name = " ".join(rest)
             elif section == "OBJSENSE" and rest:
@@ -88,7 +89,7 @@ class _Parser:
                 ended = True
             elif section not in sections:
                 raise self.place.error(
-                    f"{quoted(section)} is no section that is read here; those are NAME, "
+                    f"{quoted(word)} is no section that is read here; those are NAME, "
                     f"{', '.join(sections)} and ENDATA."
                 )
         if not ended:
