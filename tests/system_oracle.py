@@ -58,3 +58,21 @@ def _whole(terms: dict[int, Fraction], right: Fraction, scale: bool = False):  #
     over = lcm(right.denominator, *(value.denominator for value in terms.values()))
     left = ppl.Linear_Expression({j: int(value * over) for j, value in terms.items()}, 0)
     return left, over if scale else int(right * over)
+
+
+def is_satisfiable(rows: Iterable[Row]) -> bool:
+    """Whether rows that are not strict have a common point, by the simplex method."""
+    rows = list(rows)
+    used = sorted({j for row in rows for j in row.terms})
+    place = {j: k for k, j in enumerate(used)}
+    system = ppl.Constraint_System()
+    for row in rows:
+        left, right = _whole({place[j]: value for j, value in row.terms.items()}, row.right)
+        system.insert(
+            left == right
+            if row.relation == "="
+            else left <= right
+            if row.sign > 0
+            else left >= right
+        )
+    return bool(ppl.MIP_Problem(len(used), system, ppl.Linear_Expression(0)).is_satisfiable())

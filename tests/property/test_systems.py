@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
+from random import Random
 
 import numpy as np
 import pytest
@@ -25,8 +25,8 @@ STYLES = ("small", "decimal", "point", "ulp", "fractions", "homogeneous", "redun
 
 
 def random_model(seed: int) -> Model:
-    """A few rows in a few variables: feasible, single points, contradictory by an ulp, …"""
-    rng = random.Random(seed)
+    """A few rows in a few variables: feasible, single points, or contradictory by an ulp."""
+    rng = Random(seed)  # noqa: S311
     p, n, style = rng.randint(1, 4), rng.randint(0, 7), rng.choice(STYLES)
 
     def number() -> Fraction:
@@ -145,7 +145,7 @@ def test_the_same_system_as_arrays_dense_and_sparse() -> None:
             more |= {"A_eq": A[equal], "c_eq": c[equal]}
         expected = solve_model(replace(model, kept=frozenset()))
         for form in (np.asarray, sp.csr_array):
-            answer = nv.solve(form(A[~equal]), c[~equal], **more)  # type: ignore[arg-type]
+            answer = nv.solve(form(A[~equal]), c[~equal], **more)
             assert answer.kind == expected.kind
             assert answer.certificate is not None
             assert isfinite(answer.violation)
@@ -157,7 +157,7 @@ def test_invariances() -> None:
     for seed in range(0, 600, 3):
         model = replace(random_model(seed), kept=frozenset())
         kind = solve_model(model).kind
-        rng = random.Random(seed)
+        rng = Random(seed)  # noqa: S311
         rows = [
             row._replace(terms={j: v * s for j, v in row.terms.items()}, right=row.right * s)
             for row in model.constraints

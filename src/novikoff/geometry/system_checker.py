@@ -167,14 +167,12 @@ def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, stri
         n, d = (int(size) for size in table.shape)
         equal = np.zeros((0, d)) if A_eq is None else A_eq
         equal = equal if hasattr(equal, "shape") else np.array(equal)
-        ends = (
-            np.full(d, sign * np.inf) if bound is None else _floats(bound, d)
-            for bound, sign in ((lower, -1.0), (upper, 1.0))
-        )
+        low = np.full(d, -np.inf) if lower is None else _floats(lower, d)
+        high = np.full(d, np.inf) if upper is None else _floats(upper, d)
         mask = np.full(n, bool(strict)) if np.ndim(strict) == 0 else np.array(strict, dtype=bool)
         right = np.zeros(n) if c is None else _floats(c, n)
         right_eq = np.zeros(0) if c_eq is None else _floats(c_eq, int(equal.shape[0]))
-        found = Arrays(table, right, equal, right_eq, *ends, mask, c is None)
+        found = Arrays(table, right, equal, right_eq, low, high, mask, c is None)
         if mask.shape != (n,) or equal.shape[1] != d:
             raise ValueError("its parts do not belong together.")
     except (ValueError, TypeError, OverflowError) as error:

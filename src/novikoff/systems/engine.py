@@ -9,9 +9,11 @@ those that the residual leaves at zero are targets anew (Motzkin's transposition
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lstsq
@@ -48,10 +50,12 @@ class Finding:
     rows: Indices | None = None
     multipliers: list[Fraction] | None = None
     weak: list[Fraction] | None = None  # where only strict rows contradict: solves all weakly
+    floats: bool = False  # whether the point is one of floats
     near: Vector | None = None
     near_rows: Indices | None = None
     near_weights: Vector | None = None
     n_steps: int = 0
+    trace: Mapping[str, Any] | None = None  # of a method
 
 
 def decide(
@@ -103,6 +107,7 @@ def _decide(
         if only_e and floats and not nearest and within is None:
             found.point = _float_point(system, found, limits)
             if found.point is not None:
+                found.floats = True
                 return
         if only_e and not nearest and found.near is not None:
             # The residual has about the length 1/√(1 + ‖w‖²): seen in a larger unit, t that is
@@ -179,12 +184,13 @@ def _guess(
     system: System, question: Question, start: Indices | None, limits: Limits, found: Finding
 ) -> Indices:
     """The rows that floats would use, and what they say: a point, unless the residual is zero."""
-    among = np.empty(0) if question.within is None else question.within
-    if not question.b.any() or not (among.any() or len(question.free) > 0):
-        return np.empty(0, dtype=np.int64)
-    begin = np.empty(0, dtype=np.int64)
-    if among.any():
+    among, begin = question.within, np.empty(0, dtype=np.int64)
+    if not question.b.any():
+        return begin
+    if among is not None and among.any():
         begin = start_rows(question.view, among) if start is None else start[among[start]]
+    elif len(question.free) == 0:
+        return begin
     answer = search(question, begin, 1e-9, limits, lambda _: False)
     found.n_steps += len(answer.working)
     found.near_rows, found.near_weights = answer.rows, answer.weights

@@ -149,6 +149,7 @@ def _optimise(
     if solution.kind == "undecided" or solution.exact_w is None:
         return result
     search = _Newton(asked, f, solution, limits)
+    kind: Literal["optimal", "unbounded", "undecided"]
     try:
         with np.errstate(all="ignore"):
             kind = search.go()
@@ -215,7 +216,8 @@ class _Newton:
     def _raise(self, right: list[Fraction]) -> list[Fraction]:
         """The bound that a conflict proves, as the right side of the objective."""
         total, own = Fraction(0), Fraction(0)
-        for i, mu in zip(self.found.rows, self.found.multipliers or (), strict=True):
+        rows = [] if self.found.rows is None else self.found.rows.tolist()
+        for i, mu in zip(rows, self.found.multipliers or (), strict=True):
             if i == self.row:
                 own = mu
             else:

@@ -8,6 +8,7 @@ the value of a vertex and they fall strictly, so that finitely many steps end at
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -45,7 +46,8 @@ def _newton(system: System, limits: Limits) -> Radius | Interval:
     lengths = _lengths(system)
     lengths[system.free[:-1]] = 0.0
     n, right = [Fraction(value) for value in lengths.tolist()], system.right()
-    r, rows, weights = None, np.empty(0, dtype=np.int64), list[Fraction]()
+    r: Fraction | None = None
+    rows, weights = np.empty(0, dtype=np.int64), list[Fraction]()
     while True:
         aim = [-b if r is None else c - r * b for c, b in zip(right, n, strict=True)]
         trial = system.with_right(aim)
@@ -53,15 +55,19 @@ def _newton(system: System, limits: Limits) -> Radius | Interval:
         if found.rows is None or found.multipliers is None:
             break
         rows, weights = found.rows, found.multipliers
-        total = sum(mu * n[i] for i, mu in zip(rows.tolist(), weights, strict=True))
+        total = _sum(mu * n[i] for i, mu in zip(rows.tolist(), weights, strict=True))
         if not total > 0:  # equalities, or a row 0 ≤ c < 0: contradictory at any distance
             return Interval(-math.inf, -math.inf)
-        r = sum(mu * right[i] for i, mu in zip(rows.tolist(), weights, strict=True)) / total
+        r = _sum(mu * right[i] for i, mu in zip(rows.tolist(), weights, strict=True)) / total
     if r is None or found.point is None:
         return Interval(math.inf, math.inf)
     point = (*trial.point(found.point), Fraction(1))
     numbers, multipliers = stated_multipliers(system, rows.tolist(), weights)
     return Radius(_rounded(r, up=False), _rounded(r, up=True), point, numbers, multipliers)
+
+
+def _sum(values: Iterable[Fraction]) -> Fraction:
+    return sum(values, Fraction(0))
 
 
 def _lengths(system: System) -> Vector:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
@@ -30,7 +30,8 @@ from novikoff.systems.system import System
 _NAMED = 6
 
 
-class NamedRow(NamedTuple):
+@dataclass(frozen=True)
+class NamedRow:
     """A row that an answer speaks of.
 
     ``kind`` is "row", "eq", "upper" or "lower", ``index`` counts the rows of A, of A_eq, or the
@@ -249,7 +250,8 @@ class Solution:
         n = len(self.asked.system.numbers) - 1
         rows = "1 row" if n == 1 else f"{n:,} rows"
         if self.kind == "infeasible":
-            return _conflict_text(self.asked, self.conflict)
+            kept = self.proof is not None and len(self.proof.witnesses) > 0
+            return _conflict_text(self.conflict, kept)
         if self.kind == "undecided":
             text = f"Undecided: no proof was found in time for {rows}"
             if self.w is not None:
@@ -269,7 +271,7 @@ class Solution:
         return f"Feasible: {point}; {how} {every} (proved)."
 
 
-def _conflict_text(asked: Asked, conflict: Conflict) -> str:
+def _conflict_text(conflict: Conflict, kept: bool) -> str:
     names = [row.name for row in conflict[:_NAMED]]
     if len(conflict) > _NAMED:
         names.append(f"{len(conflict) - _NAMED} more")
@@ -277,7 +279,7 @@ def _conflict_text(asked: Asked, conflict: Conflict) -> str:
         return f"Infeasible: no point satisfies {names[0]} (proved)."
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     fewer = "no fewer of them do"
-    if any(row.kept for row in conflict):
+    if kept:
         fewer = "none of those that may be blamed is superfluous"
     return f"Infeasible: {listed} contradict each other, and {fewer} (proved)."
 

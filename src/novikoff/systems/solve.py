@@ -34,6 +34,8 @@ from novikoff.systems.solution import (
 from novikoff.systems.statement import ask_arrays, ask_model
 from novikoff.systems.system import System
 
+# The share of the time that a method by name may use; the rest is for the proof.
+_SHARE = 0.75
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
@@ -253,7 +255,7 @@ def answer(
     ``within`` are the rows that take part, where they are not all: nothing else of an answer
     than its conflict is about the system then.
     """
-    found, record = Finding(), None
+    found = Finding()
     try:
         with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
             if within is not None:
@@ -263,17 +265,16 @@ def answer(
             elif method == "auto":
                 _find(asked.system, w0, point, limits, found)
             else:
-                record = _propose(asked, method, w0, limits, trace, found)
+                _propose(asked, method, w0, limits, trace, found)
             if found.rows is not None:
-                witnesses = _keep(asked, found, limits, within) if asked.kept else {}
-                return _infeasible(asked, found, witnesses, record)
+                return _infeasible(asked, found, _keep(asked, found, limits, within))
             if found.point is not None:
-                return _feasible(asked, found, point, limits, record)
+                return _feasible(asked, found, point, limits)
     except KeyboardInterrupt:
         limits.interrupted = True
     except (OutOfTimeError, OverflowError):
         pass
-    return _undecided(asked, found, record)
+    return _undecided(asked, found)
 
 
 def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: Finding) -> None:
@@ -281,7 +282,7 @@ def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: 
     if w0 is not None:
         start = [*map(Fraction, w0.tolist()), system.unit]
         if point in ("any", "nearest") and system.holds(start, limits):
-            found.point = start
+            found.point, found.floats = start, True
             return
         if point == "nearest":
             whole, e = system.passes.whole(np.arange(system.e))
@@ -303,8 +304,8 @@ def _propose(
     limits: Limits,
     trace: bool,
     found: Finding,
-) -> Any:
-    """Let a method propose a point and multipliers, and verify them; its trace."""
+) -> None:
+    """Let a method propose a point and multipliers, and verify them."""
     system = asked.system
     if isinstance(method, str):
         from novikoff.systems.methods import METHODS
@@ -313,23 +314,25 @@ def _propose(
             known = ", ".join(["auto", *METHODS])
             raise ValueError(f"method must be one of {known}, not {method!r}.")
         method = METHODS[method]
+    own = limits.part(_SHARE)
     stated, free = asked.stated, np.flatnonzero(system.free)
     left: Any = system.passes.X[: system.e, :-1]
     right = system.passes.X[: system.e, [-1]]
     right = right if isinstance(right, np.ndarray) else right.toarray()
     if isinstance(stated, Arrays) and stated.greater and system.e == len(stated.c):
-        attempt = method(left, None, w0=w0, limits=limits, trace=trace)
+        attempt = method(left, None, w0=w0, limits=own, trace=trace)
     else:
         c = right.ravel() * float(system.unit)
         if len(free) > 0:
             left, c = _stacked(left, left[free]), np.append(c, -c[free])
-        attempt = method(-left, c, w0=w0, limits=limits, trace=trace)
-    found.n_steps, found.near = attempt.n_steps, attempt.w
+        attempt = method(-left, c, w0=w0, limits=own, trace=trace)
+    found.n_steps, found.near, found.trace = attempt.n_steps, attempt.w, attempt.trace
     if attempt.w is not None and np.isfinite(attempt.w).all():
         met = left[: system.e] @ attempt.w + right.ravel() * float(system.unit)
         few = np.argsort(met, kind="stable")[: system.p]
         w = nudged(system, attempt.w, few, limits)
         found.point = None if w is None else [*map(Fraction, w.tolist()), system.unit]
+        found.floats = w is not None
     if found.point is None and attempt.weights is not None:
         weights = np.array(attempt.weights[: system.e])
         np.add.at(weights, free, np.abs(attempt.weights[system.e :]))
@@ -338,7 +341,6 @@ def _propose(
         if proved.rows is not None:
             found.rows, found.multipliers = proved.rows, proved.multipliers
             found.weak = proved.weak
-    return attempt.trace
 
 
 def _stacked(A: Any, B: Any) -> Any:
@@ -359,6 +361,8 @@ def _keep(
     that are blamed.
     """
     system = asked.system
+    if not asked.kept:
+        return {}
     kept = np.isin(system.numbers, sorted(asked.kept))
     kept = kept if within is None else kept & within
     blamed = [i for i in (found.rows if found.rows is not None else ()) if not kept[i]]
@@ -367,7 +371,10 @@ def _keep(
         if i not in blamed:
             continue
         others = system.passes.mask(np.array([k for k in blamed if k != i], dtype=np.int64))
-        without = decide(system, limits, within=kept | others, floats=False)
+        try:
+            without = decide(system, limits, within=kept | others, floats=False)
+        except OutOfTimeError:  # the conflict stands, as one that may blame any row
+            return {}
         if without.point is not None:
             witnesses[i] = without.point
         else:
@@ -377,10 +384,10 @@ def _keep(
     return {i: witnesses[i] for i in blamed}
 
 
-def _infeasible(asked: Asked, found: Finding, witnesses: Any, record: Any) -> Solution:
+def _infeasible(asked: Asked, found: Finding, witnesses: dict[int, list[Fraction]]) -> Solution:
     system = asked.system
     rows: Indices = found.rows if found.rows is not None else np.empty(0, dtype=np.int64)
-    numbers, weights = stated_multipliers(system, rows, found.multipliers or [])
+    numbers, weights = stated_multipliers(system, rows.tolist(), found.multipliers or [])
     by_number = {int(system.numbers[i]): homogeneous(system, v) for i, v in dict(witnesses).items()}
     blamed = [k for k in numbers if k not in asked.kept]
     claims: dict[str, Any] = {}
@@ -402,40 +409,53 @@ def _infeasible(asked: Asked, found: Finding, witnesses: Any, record: Any) -> So
         asked,
         conflict=conflict,
         n_steps=found.n_steps,
-        trace=record,
+        trace=found.trace,
         proof=proof,
         rows=tuple(rows.tolist()),
     )
 
 
-def _feasible(asked: Asked, found: Finding, point: str, limits: Limits, record: Any) -> Solution:
+def _feasible(asked: Asked, found: Finding, point: str, limits: Limits) -> Solution:
+    """The point that is wanted, exactly and in floats; what is proved stands if time is up."""
     system, v = asked.system, found.point or []
-    solution = Solution("feasible", asked, n_steps=found.n_steps, trace=record)
+    solution = Solution("feasible", asked, n_steps=found.n_steps, trace=found.trace)
     solution.exact_w = tuple(system.point(v))
     solution.proof = certificate_of(asked, "feasible", point=homogeneous(system, v))
     if point == "interior" and solution.inside is not None:
-        inner = solution.inside[0]
-        solution.exact_w = tuple(value / inner[-1] for value in inner[:-1])
-    if point == "chebyshev" and isinstance(solution.room, Radius):
-        centre = solution.room.point
-        solution.exact_w = tuple(value / centre[-1] for value in centre[:-1])
-    w = np.array([_near(value) for value in solution.exact_w])
-    better = None
-    if np.isfinite(w).all():
-        at = [*solution.exact_w, system.unit]
-        met = np.flatnonzero(system.signs(at, limits)[:-1] == 0)
-        better = nudged(system, w, met, limits)
-        if better is None and point == "any" and not system.free.any():
-            inside = solution.inside
-            if inside is not None:
-                inner = np.array([_near(value / inside[0][-1]) for value in inside[0][:-1]])
-                better = nudged(system, inner, met[:0], limits)
-    solution.w, solution.exact_only = (w, True) if better is None else (better, False)
-    if point == "any" and better is not None:
-        solution.exact_w = tuple(map(Fraction, better.tolist()))
-        proof = replace(solution.proof, point=(*solution.exact_w, Fraction(1)))
-        solution.proof = proof
+        solution.exact_w = _point(solution.inside[0])
+    elif point == "chebyshev" and isinstance(solution.room, Radius):
+        solution.exact_w = _point(solution.room.point)
+    solution.w = np.array([_near(value) for value in solution.exact_w])
+    if found.floats and point == "any":
+        return solution
+    try:
+        better = _floats(solution, point, limits)
+    except OutOfTimeError:
+        better = None
+    solution.exact_only = better is None
+    if better is not None:
+        solution.w = better
+        if point == "any":
+            solution.exact_w = tuple(map(Fraction, better.tolist()))
+            solution.proof = replace(solution.proof, point=(*solution.exact_w, Fraction(1)))
     return solution
+
+
+def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
+    """Floats that satisfy every row, near the exact point, or inside if any point will do."""
+    system, w = solution.asked.system, solution.w
+    if w is None or not np.isfinite(w).all():
+        return None
+    signs = system.signs([*(solution.exact_w or ()), system.unit], limits)
+    found = nudged(system, w, np.flatnonzero(signs[:-1] == 0), limits)
+    if found is not None or point != "any" or system.free.any() or solution.inside is None:
+        return found
+    inner = np.array([_near(value) for value in _point(solution.inside[0])])
+    return nudged(system, inner, np.empty(0, dtype=np.int64), limits)
+
+
+def _point(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    return tuple(value / v[-1] for value in v[:-1])
 
 
 def _near(value: Fraction) -> float:
@@ -445,7 +465,7 @@ def _near(value: Fraction) -> float:
         return float("inf")
 
 
-def _undecided(asked: Asked, found: Finding, record: Any) -> Solution:
+def _undecided(asked: Asked, found: Finding) -> Solution:
     """The best of both sides: a point, and a distance from the origin that solutions keep."""
     far = 0.0
     if found.near_rows is not None and found.near_weights is not None:
@@ -455,7 +475,7 @@ def _undecided(asked: Asked, found: Finding, record: Any) -> Solution:
         asked,
         w=found.near,
         n_steps=found.n_steps,
-        trace=record,
+        trace=found.trace,
         no_point_within=far,
     )
 

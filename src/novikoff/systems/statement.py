@@ -42,7 +42,8 @@ def ask_arrays(
     seconds: float | None = None,
 ) -> Asked:
     """The question that arrays ask; ValueError says what is wrong with them, and where."""
-    matrix, index = _matrix(A, "A"), getattr(A, "index", None)
+    matrix = _matrix(A, "A")
+    labels = A.index.tolist() if hasattr(A, "iloc") and names is None else None
     n, p = matrix.shape
     greater = c is None
     if greater and strict is not True:
@@ -70,7 +71,6 @@ def ask_arrays(
     columns = columns_of(A, p).names
     named = hasattr(A, "columns")
     variables = [str(name) if named else f"w[{name}]" for name in columns]
-    labels = index.tolist() if hasattr(index, "tolist") and names is None else None
     rows = [f"row {i}" for i in range(n)] if labels is None else [*map(str, labels)]
     if names is not None:
         rows = [*map(str, names)]

@@ -251,7 +251,7 @@ def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:
     shift = max(0, bits - _MOST_BITS)
     if bits > _MORE_BITS:
         raise OverflowError("A number is beyond what several floats hold.")
-    parts = []
+    parts: list[Vector] = []
     while any(rest) or not parts:
         part = [value / (1 << shift) for value in rest]
         rest = [

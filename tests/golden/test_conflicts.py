@@ -1,0 +1,57 @@
+"""Conflicts of published systems: without any one of their rows an exact solver finds a point."""
+
+from __future__ import annotations
+
+import csv
+import os
+from math import lcm
+from pathlib import Path
+
+import flint
+import pytest
+
+from novikoff.geometry.system_checker import Row, row_of, size_of
+from novikoff.systems.files.reading import read_model
+from novikoff.systems.solve import solve_model
+
+oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
+
+SHARED = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[3] / "shared/data")) / "lp"
+pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data/lp is not there")
+# Larger conflicts take the other solver minutes; their rows are shown independent by flint.
+_MOST_ROWS = 25
+
+
+def rank(rows: list[Row], d: int) -> int:
+    table = []
+    for row in rows:
+        values = {**row.terms, d: row.right}
+        over = lcm(*(value.denominator for value in values.values()))
+        table.append([int(values.get(j, 0) * over) for j in range(d + 1)])
+    return int(flint.fmpz_mat(table).rank())
+
+
+def infeasible() -> list[str]:
+    if not SHARED.is_dir():
+        return []
+    with (SHARED / "index.csv").open(newline="") as file:
+        return [r["file"] for r in csv.DictReader(file) if r["published_kind"] == "infeasible"]
+
+
+def test_without_any_one_of_its_rows_there_is_no_conflict() -> None:
+    compared = 0
+    for file in infeasible():
+        model = read_model(str(SHARED / file)).model
+        d, m = len(model.variables), len(model.constraints)
+        answer = solve_model(model)
+        first = {"row": 0, "eq": 0, "upper": m, "lower": m + d}
+        numbers = [first[row.kind] + row.index for row in answer.conflict]
+        rows = [row for row in (row_of(model, k) for k in numbers) if row is not None]
+        assert 0 < len(rows) == len({*numbers}) <= min(d + 1, size_of(model)[0]), file
+        assert rank(rows, d) == len(rows), file
+        if len(rows) <= _MOST_ROWS:
+            compared += 1
+            assert not oracle.is_satisfiable(rows), file
+            for k in range(len(rows)):
+                assert oracle.is_satisfiable(rows[:k] + rows[k + 1 :]), (file, k)
+    assert compared > 60

@@ -1,0 +1,379 @@
+"""`solve` as its user sees it: points, conflicts, proofs that cannot be altered, and complaints."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+import novikoff as nv
+from novikoff.core.stops import Limits
+from novikoff.geometry.system_checker import Multipliers
+from novikoff.systems.methods.relaxation import relaxation
+from novikoff.systems.model import Constraint, Model
+from novikoff.systems.solution import Solution
+from novikoff.systems.solve import conflicts_of, solve_model
+
+F = Fraction
+WISHES = ["money", "tea", "bread"]
+A, C = [[2, 3], [-1, 0], [0, -1]], [10, -2, -3]  # 2 tea + 3 bread ≤ 10, tea ≥ 2, bread ≥ 3
+
+
+def dense(n: int = 300, p: int = 5, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((n, p))
+    return rows, rows @ rng.standard_normal(p) + rng.uniform(0.1, 1.0, n)
+
+
+def proof_of(answer: Solution) -> nv.SystemCertificate:
+    assert answer.certificate is not None
+    return answer.certificate
+
+
+def test_a_conflict_sums_up_to_a_contradiction() -> None:
+    answer = nv.solve(A, C, names=WISHES)
+    assert answer.kind == "infeasible"
+    assert [(row.kind, row.index, row.name) for row in answer.conflict] == [
+        ("row", i, name) for i, name in enumerate(WISHES)
+    ]
+    weights = [row.multiplier for row in answer.conflict]
+    assert not np.dot(weights, A).any()
+    assert np.dot(weights, C) < 0
+    assert str(answer) == (
+        "Infeasible: money, tea and bread contradict each other, and no fewer of them do (proved)."
+    )
+    assert answer.w is None
+    assert answer.radius.hi < 0.0
+    assert answer.violation > 0.0
+
+
+def test_names_come_from_a_frame() -> None:
+    frame = pd.DataFrame(A, columns=["tea", "bread"], index=WISHES)
+    answer = nv.solve(frame, C)
+    assert [row.name for row in answer.conflict] == WISHES
+    feasible = nv.solve(frame, [20, -2, -3], lower=0, upper=[3, np.inf])
+    assert str(feasible).startswith("Feasible: tea = ")
+    bounds = nv.solve(frame, [20, 0, 0], lower=[4, 0], upper=[3, 9])
+    assert {row.name for row in bounds.conflict} == {
+        "upper bound of tea",
+        "lower bound of tea",
+    }
+
+
+def test_rows_that_are_kept_are_not_blamed() -> None:
+    rows, right = [[1], [-1], [-1], [1]], [0, -1, -2, 5]  # w ≤ 0, w ≥ 1, w ≥ 2, w ≤ 5
+    answer = nv.solve(rows, right, keep=[1])
+    proof = proof_of(answer)
+    assert [row.index for row in answer.conflict if not row.kept] == [0]
+    assert proof.kept == (1,)
+    proof.verify(rows, right)
+    assert "blamed" in str(answer)
+    both = nv.solve(rows, right, keep=[True, True, False, False])
+    assert all(row.kept for row in both.conflict)
+    proof_of(both).verify(rows, right)
+
+
+def test_strict_rows_and_the_homogeneous_system() -> None:
+    open_interval = nv.solve([[1], [-1]], [1, -1], strict=[True, False])
+    assert open_interval.kind == "infeasible"
+    assert nv.solve([[1], [-1]], [1, -1]).kind == "feasible"
+    X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.1]])
+    found = nv.solve(X, None, strict=True)
+    assert found.w is not None
+    assert (X @ found.w > 0).all()
+    opposite = nv.solve([[1.0, 2.0], [-1.0, -2.0]], None, strict=True)
+    assert len(opposite.conflict) == 2
+    proof_of(opposite).verify([[1.0, 2.0], [-1.0, -2.0]], None, strict=True)
+    with pytest.raises(ValueError, match="strict=True asks for A w > 0"):
+        nv.solve(X, None)
+
+
+def test_decimals_are_exact_in_a_model_and_floats_are_floats_in_arrays() -> None:
+    tenth = {0: F("0.1"), 1: F("0.2"), 2: F(-1)}
+    one = [{j: F(1)} for j in range(3)]
+    rows = [
+        Constraint("sum", tenth, "=", F(0)),
+        Constraint("a", one[0], "=", F(1)),
+        Constraint("b", one[1], "=", F(1)),
+        Constraint("c", one[2], "=", F("0.3")),
+    ]
+    free: tuple[None, ...] = (None,) * 3
+    assert solve_model(Model(("a", "b", "c"), tuple(rows), free, free)).kind == "feasible"
+    rows_eq = [[0.1, 0.2, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    floats = nv.solve(np.zeros((1, 3)), [0.0], A_eq=rows_eq, c_eq=[0.0, 1.0, 1.0, 0.3])
+    assert floats.kind == "infeasible"
+    assert {row.kind for row in floats.conflict} == {"eq"}
+
+
+def test_numbers_that_no_float_holds() -> None:
+    large = F(10**30 + 1)
+
+    def between(low: Fraction, high: Fraction) -> Solution:
+        rows = (
+            Constraint("low", {0: F(1), 1: F(1, 3)}, ">=", low),
+            Constraint("high", {0: F(3), 1: F(1)}, "<=", 3 * high),
+        )
+        return solve_model(Model(("x", "y"), rows, (None,) * 2, (None,) * 2))
+
+    assert between(large, large).kind == "feasible"
+    assert between(large, large).exact_only
+    assert between(large, large - F(1, 10**9)).kind == "infeasible"
+    assert between(large, large + F(1, 10**9)).interior == "full"
+
+
+def test_the_nearest_point_is_exact() -> None:
+    rows, right = dense(60, 3, seed=2)
+    w0 = np.array([5.0, -7.0, 11.0])
+    nearest = nv.solve(rows, right, w0=w0, point="nearest")
+    assert nearest.exact_w is not None
+    away = [F(a) - b for a, b in zip(w0.tolist(), nearest.exact_w, strict=True)]
+    for seed in range(5):  # ⟨w0 − p, z − p⟩ ≤ 0 for every solution z
+        start = np.random.default_rng(seed).standard_normal(3) * 9.0
+        z = nv.solve(rows, right, w0=start, point="nearest").exact_w
+        assert z is not None
+        way = [a - b for a, b in zip(z, nearest.exact_w, strict=True)]
+        assert sum(a * b for a, b in zip(away, way, strict=True)) <= 0
+    assert nearest.w is not None
+    assert (rows @ nearest.w <= right).all()
+    inside = nearest.exact_w
+    assert nv.solve(rows, right, w0=[float(v) for v in inside]).kind == "feasible"
+
+
+@pytest.mark.parametrize("shift", [0.0, -3.0])
+def test_the_signed_radius_is_that_of_a_linear_program(shift: float) -> None:
+    rows, right = dense(60, 4, seed=3)
+    rows, right = (
+        np.vstack([rows, np.eye(4), -np.eye(4)]),
+        np.append(right + shift, np.full(8, 9.0)),
+    )
+    answer = nv.solve(rows, right, point="chebyshev")
+    lengths = np.linalg.norm(rows, axis=1)
+    other = linprog([0, 0, 0, 0, -1], np.column_stack([rows, lengths]), right, bounds=(None, None))
+    assert answer.radius.lo - 1e-7 <= -other.fun <= answer.radius.hi + 1e-7
+    assert answer.radius.hi - answer.radius.lo <= 1e-13 * abs(answer.radius.hi)
+    assert (answer.radius.lo > 0.0) == (answer.kind == "feasible")
+    proof = nv.SystemCertificate.from_json(proof_of(answer).to_json())
+    assert proof.radius is not None
+    proof.verify(rows, right)
+    if answer.w is not None:
+        room = ((right - rows @ answer.w) / lengths).min()
+        assert room == pytest.approx(answer.radius.lo)
+
+
+def test_the_least_squared_violation_is_stationary() -> None:
+    rows, right = dense(60, 4, seed=3)
+    answer = nv.solve(rows, right - 3.0, A_eq=[[1.0, 1.0, 0.0, 0.0]], c_eq=[9.0])
+    assert answer.kind == "infeasible"
+    w = answer.least_squares
+    assert w is not None
+    r = np.maximum(rows @ w - (right - 3.0), 0.0)
+    gradient = r @ rows + (w[0] + w[1] - 9.0) * np.array([1.0, 1.0, 0.0, 0.0])
+    assert np.abs(gradient).max() < 1e-9
+    assert answer.violation == pytest.approx(max(r.max(), abs(w[0] + w[1] - 9.0)))
+
+
+def test_the_interior_of_a_flat_system() -> None:
+    flat = nv.solve([[1, 1], [-1, -1], [1, 0]], [1, -1, 5], point="interior")
+    assert flat.interior == "relative"
+    assert [row.index for row in flat.implicit_equalities or ()] == [0, 1]
+    assert nv.solve([[1, 1], [1, 0]], [1, 5]).interior == "full"
+    assert nv.solve([[1.0], [-1.0]], [0, -1]).interior == "unknown"
+
+
+def test_what_is_known_when_time_is_up() -> None:
+    model_rows, right = dense(2000, 30, seed=5)
+    answer = nv.solve(model_rows, right, budget=1e-9)
+    assert answer.kind == "undecided"
+    assert answer.certificate is None
+    assert str(answer).startswith("Undecided: ")
+    row = Constraint("r", {0: F(1)}, "<=", F(1))
+    model = Model(("x",), (row,), (None,), (None,))
+    assert solve_model(model, limits=Limits(interrupted=True)).kind == "undecided"
+
+
+def altered(proof: nv.SystemCertificate) -> list[nv.SystemCertificate]:
+    """The proof, changed so that it proves less or something else."""
+    found = [
+        replace(proof, answer="feasible" if proof.answer == "infeasible" else "infeasible"),
+        replace(proof, answer="maybe"),
+        replace(proof, sha256="0" * 64),
+        replace(proof, d=proof.d + 1),
+    ]
+    if proof.point is not None:
+        far = tuple(value + 10**6 for value in proof.point)
+        found += [replace(proof, point=far), replace(proof, point=proof.point[:-1])]
+        found += [replace(proof, point=(*proof.point[:-1], -proof.point[-1]))]
+    if proof.conflict is not None:
+        rows, weights = proof.conflict.rows, proof.conflict.multipliers
+        found += [
+            replace(proof, conflict=Multipliers(rows[1:], weights[1:])),
+            replace(proof, conflict=Multipliers(rows, (2 * weights[0], *weights[1:]))),
+            replace(proof, conflict=Multipliers(rows, tuple(-value for value in weights))),
+            replace(proof, conflict=Multipliers((*rows, rows[0]), (*weights, weights[0]))),
+            replace(proof, conflict=Multipliers((), ())),
+            replace(proof, conflict=Multipliers(rows, (F(0), *weights[1:]))),
+        ]
+    if proof.radius is not None:
+        least, most = proof.radius.least, proof.radius.most
+        found += [
+            replace(
+                proof, radius=replace(proof.radius, least=math.nextafter(most, math.inf) + 1e-9)
+            ),
+            replace(proof, radius=replace(proof.radius, most=least - 1e-9)),
+            replace(proof, radius=replace(proof.radius, multipliers=())),
+        ]
+    if proof.implicit is not None and proof.implicit.rows:
+        rows, weights = proof.implicit.rows, proof.implicit.multipliers
+        found.append(replace(proof, implicit=Multipliers(rows[1:], weights[1:])))
+        found.append(replace(proof, implicit=Multipliers((), ())))
+    return found
+
+
+@pytest.mark.parametrize("kind", ["infeasible", "feasible", "flat", "kept", "strict"])
+def test_an_altered_proof_is_refused(kind: str) -> None:
+    systems: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+        "infeasible": (A, C, {"A_eq": [[1, 1]], "c_eq": [5]}),
+        "feasible": (A, [20, -2, -3], {}),
+        "flat": ([[1, 1], [-1, -1], [1, 0]], [1, -1, 5], {"lower": 0}),
+        "kept": ([[1, 0], [-1, 0], [0, 1]], [0, -1, 1], {"keep": [1]}),
+        "strict": ([[1, 1], [-1, -1]], [1, -1], {"strict": True}),
+    }
+    rows, right, more = systems[kind]
+    answer = nv.solve(rows, right, **more)
+    assert answer.interior
+    assert answer.radius
+    proof = proof_of(answer)
+    stated = {name: value for name, value in more.items() if name != "keep"}
+    proof.verify(rows, right, **stated)
+    for other in altered(proof):
+        if other != proof:
+            with pytest.raises(nv.CertificateError):
+                other.verify(rows, right, **stated)
+    if proof.witnesses:
+        with pytest.raises(nv.CertificateError):
+            replace(proof, witnesses=()).verify(rows, right, **stated)
+    body = json.loads(proof.to_json())
+    body["n"] += 1
+    with pytest.raises(nv.CertificateError, match="altered"):
+        nv.SystemCertificate.from_json(json.dumps(body))
+
+
+def test_a_conflict_with_a_superfluous_row_is_not_irreducible() -> None:
+    rows, right = [[1], [-1], [1], [-1]], [0, -1, 0, -1]
+    proof = proof_of(nv.solve(rows, right))
+    twice = Multipliers((0, 1, 2, 3), (F(1),) * 4)
+    with pytest.raises(nv.CertificateError, match="fewer may do"):
+        replace(proof, conflict=twice).verify(rows, right)
+    replace(proof, conflict=twice, irreducible=False).verify(rows, right)
+
+
+def test_conflicts_and_kept_rows() -> None:
+    found = nv.conflicts([[1], [-1], [1], [-1]], [0, -1, 0, -1], limit=1)
+    assert len(found) == 1
+    assert not found.complete
+    found = nv.conflicts([[1], [-1], [1], [-1]], [0, -1, 0, -1], keep=[1])
+    assert sorted(row.index for conflict in found for row in conflict if not row.kept) == [0, 2]
+    row = Constraint("r", {0: F(1)}, "<=", F(1))
+    assert conflicts_of(Model(("x",), (row,), (None,), (None,))).complete
+    with pytest.raises(ValueError, match="limit"):
+        nv.conflicts([[1]], [1], limit=0)
+
+
+def test_tall_data_dense_and_sparse() -> None:
+    rows, right = dense(20_000, 10, seed=7)
+    answer = nv.solve(rows, right)
+    assert answer.w is not None
+    assert (rows @ answer.w <= right).all()
+    proof_of(answer).verify(rows, right)
+    thin = sp.random_array((5000, 20), density=0.1, rng=np.random.default_rng(0), format="csr")
+    right = thin @ np.ones(20) + 0.01
+    assert nv.solve(thin, right).kind == "feasible"
+    worse = sp.csr_array(sp.vstack([thin, -thin[:3].sum(axis=0)[None, :]]))
+    answer = nv.solve(worse, np.append(right, -right[:3].sum() - 1.0))
+    assert answer.kind == "infeasible"
+    proof_of(answer).verify(worse, np.append(right, -right[:3].sum() - 1.0))
+
+
+def test_methods_by_name_and_as_functions() -> None:
+    rows, right = dense(50, 3, seed=8)
+    for method in ("von_neumann", "smooth_primal_dual", partial(relaxation, order="max_distance")):
+        answer = nv.solve(rows, right, method=method, trace=True)
+        assert answer.kind == "feasible"
+        assert answer.n_steps > 0
+        assert answer.trace
+        proof_of(answer).verify(rows, right)
+    refuted = nv.solve(A, C, method="spingarn")
+    assert refuted.kind == "infeasible"
+    proof_of(refuted).verify(A, C)
+
+
+def test_linear_programs() -> None:
+    best = nv.linear_program([1, 1], [[-1, -2], [-3, -1]], [-4, -6], lower=0)
+    assert best.kind == "optimal"
+    assert best.exact_value == F(14, 5)
+    assert 2.8 in best.value
+    total = sum(row.multiplier * F([-4, -6][row.index]) for row in best.dual if row.kind == "row")
+    assert -total == best.exact_value
+    assert str(best).startswith("Optimal: the value is 2.8")
+    unbounded = nv.linear_program([1], [[1]], [3])
+    assert unbounded.kind == "unbounded"
+    assert unbounded.ray is not None
+    assert unbounded.ray[0] < 0
+    assert nv.linear_program([1], [[1], [-1]], [0, -1]).kind == "infeasible"
+    assert nv.linear_program([0], [[1]], [0]).exact_value == 0
+    assert nv.linear_program([1] * 30, *dense(300, 30), budget=1e-9).kind == "undecided"
+    with pytest.raises(ValueError, match="objective"):
+        nv.linear_program([1, 2], [[1]], [0])
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"A": [[1.0, math.nan]]}, "A has NaN or infinity in row 0, column 1"),
+        ({"A": sp.csr_array([[0.0, math.inf]])}, "A has NaN or infinity in row 0, column 1"),
+        ({"A": [[1, "two"]]}, "A contains 'two' in row 0, column 1"),
+        ({"A": [1, 2]}, "A has 1 dimension"),
+        ({"c": [1, 2]}, "c has shape \\(2,\\): one number per row of A is needed, 1"),
+        ({"c": [math.nan]}, "c\\[0\\] is NaN"),
+        ({"c": [-math.inf]}, "c\\[0\\] is -inf"),
+        ({"c": [2**53 + 1]}, "float64 cannot hold"),
+        ({"c": ["x"]}, "c does not consist of numbers"),
+        ({"A_eq": [[1, 2]]}, "belong together"),
+        ({"A_eq": [[1]], "c_eq": [1]}, "A_eq has 1 columns, but A has 2"),
+        ({"A_eq": [[1, 1]], "c_eq": [math.inf]}, "c_eq\\[0\\] is infinity"),
+        ({"lower": [0]}, "lower has shape"),
+        ({"lower": math.inf}, "lower\\[0\\] is \\+inf"),
+        ({"upper": -math.inf}, "upper\\[0\\] is -inf"),
+        ({"strict": [1]}, "strict must be"),
+        ({"names": ["a", "b"]}, "names has 2 entries, but A has 1 rows"),
+        ({"keep": [3]}, "keep names the row 3"),
+        ({"keep": ["tea"]}, "keep names the row 'tea'"),
+        ({"w0": [1]}, "w0 must be 2 finite numbers"),
+        ({"point": "best"}, "point must be one of"),
+        ({"method": "simplex"}, "method must be one of auto"),
+        ({"budget": -1}, "budget must be a positive number"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(given: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        nv.solve(**{"A": [[1, 1]], "c": [1], **given})
+
+
+def test_models_that_are_refused() -> None:
+    with pytest.raises(ValueError, match="no variables"):
+        solve_model(Model((), (), (), ()))
+    row = Constraint("r", {0: F(1)}, "<=", F(1))
+    with pytest.raises(ValueError, match="no row 'q' to keep"):
+        solve_model(Model(("x",), (row,), (None,), (None,), kept=frozenset({"q"})))
+    far = Constraint("r", {0: F(1)}, "<=", F(10**400 + 1))
+    with pytest.raises(ValueError, match="differ by more than 270 digits"):
+        solve_model(Model(("x",), (far,), (None,), (None,)))
