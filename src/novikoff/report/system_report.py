@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -274,7 +274,7 @@ def _conflict(answer: Solution) -> dict[str, object]:
 
 
 def _plain_row(row: NamedRow) -> dict[str, object]:
-    return {**row._asdict(), "multiplier": str(row.multiplier)}
+    return {**asdict(row), "multiplier": str(row.multiplier)}
 
 
 def _by_name(names: Sequence[str], values: Vector | None) -> dict[str, float] | None:
