@@ -352,6 +352,7 @@ BAD: list[tuple[str, str | bytes, str]] = [
     ("lp", ON_PAPER.format("") + "x <= 3\n", 'nothing is expected behind "End"'),
     ("lp", ON_PAPER.format(" c1: x >= 3\n"), 'line 5: the row "c1" is there twice'),
     ("lp", ON_PAPER.format(" x + >= 3\n"), "line 5: a number or a variable is expected"),
+    ("lp", ON_PAPER.format(" 1 <= x +\n c2: y <= 3\n"), "line 6: a number or a variable"),
     ("lp", ON_PAPER.format(" x y >= 3\n"), 'one of <=, >= and = is expected, but there is "y"'),
     ("lp", ON_PAPER.format(" x >= y\n"), "line 5: a number is expected"),
     ("lp", ON_PAPER.format(" x >= 3 y\n + y >= 2\n"), "line 5: a row ends with its number"),
