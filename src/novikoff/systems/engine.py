@@ -33,7 +33,7 @@ _LARGER = 2.0**20
 # Least squares with fewer entries are solved on one core by themselves.
 _ONE_CORE = 1 << 14
 # Weights below this share of the largest are taken for rounding.
-_FIRM = 1e-9
+_FIRM = 1e-14
 # Powers of two by which rows that a float point fails are asked for more slack.
 _NUDGES = (4.0, 14.0, 24.0)
 
