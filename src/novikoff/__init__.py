@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from novikoff import data, plots, theory
+    from novikoff import data, neurons, plots, theory
     from novikoff.core import orders
     from novikoff.core.hyperplane import Hyperplane
     from novikoff.geometry.certificate import Certificate, verify
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from novikoff.report.estimators import load, save, stream
     from novikoff.report.onnx import export_onnx
     from novikoff.theory import bounds
+    from novikoff.theory.herding import herd
 
 __version__ = "0.1.0"
 __all__ = [
@@ -44,8 +45,10 @@ __all__ = [
     "bounds",
     "data",
     "export_onnx",
+    "herd",
     "lab",
     "load",
+    "neurons",
     "orders",
     "plots",
     "regret",
@@ -71,8 +74,10 @@ _HOMES = {
     "bounds": ("novikoff.theory.bounds", None),
     "data": ("novikoff.data", None),
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),
+    "herd": ("novikoff.theory.herding", "herd"),
     "lab": ("novikoff.lab.widget", "lab"),
     "load": ("novikoff.report.estimators", "load"),
+    "neurons": ("novikoff.neurons", None),
     "orders": ("novikoff.core.orders", None),
     "plots": ("novikoff.plots", None),
     "save": ("novikoff.report.estimators", "save"),
