@@ -111,7 +111,7 @@ def _doubling(t: Indices) -> tuple[Vector, Signs]:
 
 
 def _unbounded(t: Indices) -> tuple[Vector, Signs]:
-    X = (2.0 * t - 1.0) * _alternating(t)
+    X = np.asarray((2.0 * t - 1.0) * _alternating(t), dtype=np.float64)
     return X[:, None], np.ones(len(t), dtype=np.int8)
 
 
