@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from novikoff.learners.perceptron import Perceptron
     from novikoff.learners.pocket import Pocket
     from novikoff.learners.regret import regret
+    from novikoff.learners.tower import TowerClassifier
     from novikoff.report.estimators import load, save, stream
     from novikoff.report.onnx import export_onnx
     from novikoff.theory import bounds
@@ -41,6 +42,7 @@ __all__ = [
     "NotSeparableError",
     "Perceptron",
     "Pocket",
+    "TowerClassifier",
     "Verdict",
     "bounds",
     "data",
@@ -71,6 +73,7 @@ _HOMES = {
     "NotSeparableError": ("novikoff.learners.max_margin", "NotSeparableError"),
     "Pocket": ("novikoff.learners.pocket", "Pocket"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
+    "TowerClassifier": ("novikoff.learners.tower", "TowerClassifier"),
     "bounds": ("novikoff.theory.bounds", None),
     "data": ("novikoff.data", None),
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),

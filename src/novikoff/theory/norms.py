@@ -73,24 +73,20 @@ def dual_vector(w: npt.ArrayLike, p: float) -> Vector:
 
 
 class PNormMargin(NamedTuple):
-    """The margin of a rule in ℓ_p, and what the p-norm perceptron makes of it.
+    """The margin of a rule in ℓ_p, and the size of the rows.
 
     Attributes
     ----------
     margin : float
         γ = min_i ⟨a_i, w⟩/‖w‖_q; not positive where w errs on a row or passes through one.
     radius : float
-        X_p = max_i ‖a_i‖_p.
-    mistake_bound : float
-        (p − 1)·(X_p/γ)²: the p-norm perceptron makes at most this many mistakes. Infinite where
-        γ ≤ 0 or p = ∞; undefined, NaN, for p < 2, where the algorithm is another.
+        X_p = max_i ‖a_i‖_p. The p-norm perceptron makes at most (p − 1)·(X_p/γ)² mistakes, p ≥ 2.
     q : float
         The dual exponent.
     """
 
     margin: float
     radius: float
-    mistake_bound: float
     q: float
 
 
@@ -120,10 +116,8 @@ def p_norm_margin(
     Examples
     --------
     >>> X, y = [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], [1, 1, 0, 0]
-    >>> [p_norm_margin(X, y, [1, 0, 0], p=p).margin for p in (2, 4, math.inf)]
-    [1.0, 1.0, 1.0]
-    >>> [round(p_norm_margin(X, y, [1, 0, 0], p=p).mistake_bound, 3) for p in (2, 3)]
-    [3.0, 4.16]
+    >>> p_norm_margin(X, y, [1, 0, 0], p=math.inf)
+    PNormMargin(margin=1.0, radius=1.0, q=1.0)
     """
     q, matrix, labels = dual_exponent(p), check_matrix(X), check_labels(y)
     kinds = distinct_labels(labels)
@@ -141,10 +135,7 @@ def p_norm_margin(
         raise ValueError("The rule must be finite and not zero.")
     margin = float(products(problem, w).min()) / lp_norm(w, q)
     radius = max(_row_norm(problem.X[i], p, problem.rows.bias) for i in range(problem.n))
-    bound = math.nan if p < 2.0 else math.inf
-    if p >= 2.0 and p < math.inf and margin > 0.0:
-        bound = (p - 1.0) * (radius / margin) ** 2
-    return PNormMargin(margin, radius, bound, q)
+    return PNormMargin(margin, radius, q)
 
 
 def _row_norm(row: object, p: float, bias: float) -> float:
