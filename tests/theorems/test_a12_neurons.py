@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -184,7 +184,7 @@ def test_a_picture_has_every_unit_and_edge(net: Network) -> None:
 
 
 def test_bad_input() -> None:
-    for message, call in {
+    calls: dict[str, Callable[[], object]] = {
         "Inputs are 0 or 1, but input 1 is 0.5": lambda: and_gate(2)([0, 0.5]),
         "input 3 is inhibitory, but there are only 2": lambda: McCullochPitts(1, (3,))([0, 1]),
         "θ must be a finite number": lambda: McCullochPitts(math.nan),
@@ -203,6 +203,7 @@ def test_bad_input() -> None:
         ),
         "one layer at least": lambda: Network.from_layers([]),
         "start must be 5 finite numbers": lambda: Network.xor().settle([0]),
-    }.items():
+    }
+    for message, call in calls.items():
         with pytest.raises(ValueError, match=f"(?i){message}"):
             call()

@@ -129,7 +129,8 @@ def test_any_points(seed: int, m: int, d: int) -> None:
 @given(seed=st.integers(0, 10**6))
 def test_a_target_is_in_the_hull_or_has_a_separator(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    points, target = rng.integers(-3, 4, size=(6, 2)).astype(float), rng.integers(-3, 4, size=2)
+    points, target = np.split(rng.integers(-3, 4, size=(7, 2)).astype(float), [6])
+    target = target[0]
     herded = nv.herd(points, target, n_samples=300)
     verdict = herded.verdict
     assert verdict is not None
@@ -137,8 +138,9 @@ def test_a_target_is_in_the_hull_or_has_a_separator(seed: int) -> None:
     verdict.certificate.verify(np.vstack([points, target]), [0] * 6 + [1])
     np.testing.assert_allclose(herded.errors, mean_errors(points, target, herded), atol=1e-12)
     if verdict.kind == "separable":
-        assert herded.bound is herded.ball is herded.fast_bound is None
+        assert (herded.bound, herded.ball, herded.fast_bound) == (None, None, None)
         assert verdict.coef is not None
+        assert verdict.intercept is not None
         f = np.vstack([points, target]) @ verdict.coef + verdict.intercept
         assert f[-1] > 0 > f[:-1].max()
         # The errors do not tend to 0: the target is at least so far away.

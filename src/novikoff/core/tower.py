@@ -86,9 +86,8 @@ def grow_tower(
     [1, 0]
     """
     centre = X.mean(axis=0)
-    reach = float(np.abs(X - centre).max(initial=0.0)) * math.sqrt(X.shape[1])
-    scale = math.ldexp(1.0, math.frexp(reach)[1]) if reach > 0.0 else 1.0
-    tower = Tower(centre, scale, np.empty((0, X.shape[1] + 3)))
+    scale = max(math.hypot(*row) for row in (X - centre).tolist())  # so that ‖z‖ ≤ 1
+    tower = Tower(centre, scale or 1.0, np.empty((0, X.shape[1] + 3)))
     Z, before = tower.inputs(X), np.zeros(len(X))
     constant = np.append(np.zeros(Z.shape[1] + 1), 1.0 if (signs > 0).mean() > 0.5 else -1.0)
     start: Vector | None = constant
