@@ -143,6 +143,8 @@ def test_bad_input() -> None:
         nv.TowerClassifier().fit(sp.csr_array(X), y)
     with pytest.raises(ValueError, match="entries beyond 1e\\+150: scale it down"):
         nv.TowerClassifier().fit(X * 1e200, y)
+    with pytest.raises(ValueError, match="Row 1 is too far from the training rows"):
+        nv.TowerClassifier().fit(X * 1e-100, y).predict([[0.0, 0.0], [1e100, 0.0]])
     with pytest.raises(ValueError, match="'max_units' parameter of TowerClassifier must be"):
         nv.TowerClassifier(0).fit(X, y)
     with pytest.raises(ValueError, match="NaN in row 0, column 0"):

@@ -177,7 +177,12 @@ class TowerClassifier(ClassifierMixin, BaseEstimator):
     def _scores(self, X: MatrixLike) -> Vector:
         check_is_fitted(self)
         rows = self._dense(check_rows(self, X, reset=False))
-        return np.column_stack([tower.scores(rows) for tower in self.towers_])
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = np.column_stack([tower.scores(rows) for tower in self.towers_])
+        far = np.flatnonzero(~np.isfinite(scores).all(axis=1))
+        if len(far) > 0:
+            raise ValueError(f"Row {far[0]} is too far from the training rows for float64.")
+        return scores
 
     def _dense(self, matrix: object) -> Vector:
         """The rows in float64, finite and within the range of their squares."""

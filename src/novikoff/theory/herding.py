@@ -59,7 +59,7 @@ class Herding:
         The error is at most this: E/√T, or with a kernel (√(‖φ̄‖² + T·E²) + ‖φ̄‖)/T. None if
         the target is not in the hull.
     ball : float or None
-        ρ, where it is known: for at most 2,000 points that span at most 5 dimensions.
+        ρ, in floats, where it is known: for at most 2,000 points that span at most 5 dimensions.
     fast_bound : array of shape (n_samples,), or None
         max(E, E²/2ρ)/T, where ρ is known and positive.
     verdict : Verdict or None
@@ -86,7 +86,7 @@ def herd(
     """Choose points whose mean is near a target, by herding (D7; Welling 2009).
 
     Guarantee: for a target in the hull, ``errors`` are at most ``bound``, and at most
-    ``fast_bound`` where it is known: O(1/T), while n points drawn at random have O(1/√T).
+    ``fast_bound`` where it is known: O(1/T), while T points drawn at random have O(1/√T).
 
     Parameters
     ----------

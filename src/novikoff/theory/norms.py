@@ -55,7 +55,7 @@ def lp_norm(w: npt.ArrayLike, p: float) -> float:
 def dual_vector(w: npt.ArrayLike, p: float) -> Vector:
     """The z with ‖z‖_q = 1 and ⟨w, z⟩ = ‖w‖_p: it shows that Hölder's inequality is sharp.
 
-    z_j = sign(w_j)·(|w_j|/‖w‖_p)^(p−1). For p = ∞ it is ±e_j of the first largest entry.
+    ``z_j = sign(w_j)·(|w_j|/‖w‖_p)^(p−1)``. For p = ∞ it is ±e_j of the first largest entry.
 
     Examples
     --------
