@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.separability import Verdict, separate, separate_classes
     from novikoff.lab.widget import lab
     from novikoff.learners.max_margin import MaxMargin, NotSeparableError
+    from novikoff.learners.passive_aggressive import PassiveAggressive
     from novikoff.learners.perceptron import Perceptron
     from novikoff.learners.pocket import Pocket
     from novikoff.learners.regret import regret
@@ -38,6 +39,7 @@ __all__ = [
     "Interval",
     "MaxMargin",
     "NotSeparableError",
+    "PassiveAggressive",
     "Perceptron",
     "Pocket",
     "Verdict",
@@ -66,6 +68,7 @@ _HOMES = {
     "Interval": ("novikoff.geometry.margin", "Interval"),
     "MaxMargin": ("novikoff.learners.max_margin", "MaxMargin"),
     "NotSeparableError": ("novikoff.learners.max_margin", "NotSeparableError"),
+    "PassiveAggressive": ("novikoff.learners.passive_aggressive", "PassiveAggressive"),
     "Pocket": ("novikoff.learners.pocket", "Pocket"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
     "bounds": ("novikoff.theory.bounds", None),

@@ -28,6 +28,8 @@ from novikoff.geometry.fewest_mistakes import rounded_down
 from novikoff.geometry.separability import Verdict
 from novikoff.learners.inputs import Example, check_parameters, class_factor
 from novikoff.learners.max_margin import MaxMargin
+from novikoff.learners.online import OnlineLearner
+from novikoff.learners.passive_aggressive import PassiveAggressive
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
 from novikoff.report import model_file
@@ -53,7 +55,7 @@ from novikoff.report.stream import (
 )
 from novikoff.report.strict_json import InvalidJsonError, as_json, take_fields
 
-Model: TypeAlias = Perceptron | Pocket | MaxMargin
+Model: TypeAlias = OnlineLearner | Pocket | MaxMargin
 Item: TypeAlias = tuple[object, object]
 StreamSource: TypeAlias = str | os.PathLike[str] | BinaryIO | Iterable[Item]
 _Proof = TypeVar("_Proof", Certificate, ErrorBound)
@@ -61,7 +63,7 @@ _Value = TypeVar("_Value")
 
 # Nothing is imported by name: these are the estimators and orders that a file can name.
 _CLASSES: Final[dict[str, type[Model]]] = dict(
-    zip(ESTIMATORS, (Perceptron, Pocket, MaxMargin), strict=True)
+    zip(ESTIMATORS, (Perceptron, Pocket, MaxMargin, PassiveAggressive), strict=True)
 )
 _ORDERS: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
 _MAX_THREADS = 1024
@@ -87,8 +89,8 @@ def save(
 
     Parameters
     ----------
-    model : Perceptron, Pocket or MaxMargin
-        A fitted estimator.
+    model : estimator of novikoff
+        A fitted one.
     path : path
         Where to write; a file that is there is replaced with ``force``.
     preprocessing, data, certificate : mapping, optional
@@ -176,7 +178,7 @@ def estimator_of(record: ModelRecord) -> Model:
     model._take(record.model, cast("list[str]", names) if texts else None)
     if names is not None and not texts:
         model._vocabulary = {name: k for k, name in enumerate(names)}
-    if isinstance(model, Perceptron):
+    if isinstance(model, OnlineLearner):
         _take_run(model, record.fitted)
     elif record.model.averages or record.model.votes or len(record.model.classes) < 2:
         raise InvalidJsonError(f"a {record.estimator} keeps no average and has two classes")
@@ -237,7 +239,7 @@ def _read_parameter(name: str, value: Any) -> object:
 
 def _state_of(model: Model) -> tuple[Body, dict[str, Array]]:
     """What a fit has left beside its model, one entry for each rule: plain values and arrays."""
-    if isinstance(model, Perceptron):
+    if isinstance(model, OnlineLearner):
         return run_state(int(model.n_iter_), converged=model.converged_, grows=model._open), {}
     if isinstance(model, Pocket):
         proofs = _listed(model.certificate_)
@@ -250,7 +252,7 @@ def _state_of(model: Model) -> tuple[Body, dict[str, Array]]:
     return {"certificates": [proof.to_json() for proof in found if proof]}, arrays
 
 
-def _take_run(model: Perceptron, fitted: Body) -> None:
+def _take_run(model: OnlineLearner, fitted: Body) -> None:
     model.n_iter_, model.converged_, model._open = take_fields(
         fitted, "its fit", n_iter="count", converged="flag", open="flag"
     )

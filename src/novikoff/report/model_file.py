@@ -47,7 +47,7 @@ Array: TypeAlias = npt.NDArray[np.generic]
 Body: TypeAlias = dict[str, object]
 
 SCHEMA_VERSION: Final = 2
-ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin")
+ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive")
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
 _MAX_LABEL_CHARACTERS = 2**24  # each label padded to the longest
 _MAX_SIDES = 2**26  # entries of the table of signs, classes × rules
