@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from novikoff.geometry.separability import Verdict, separate, separate_classes
     from novikoff.lab.widget import lab
     from novikoff.learners.max_margin import MaxMargin, NotSeparableError
+    from novikoff.learners.p_norm import PNormPerceptron
     from novikoff.learners.passive_aggressive import PassiveAggressive
     from novikoff.learners.perceptron import Perceptron
     from novikoff.learners.pocket import Pocket
     from novikoff.learners.regret import regret
+    from novikoff.learners.second_order import SecondOrderPerceptron
     from novikoff.report.estimators import load, save, stream
     from novikoff.report.onnx import export_onnx
     from novikoff.theory import bounds
@@ -39,9 +41,11 @@ __all__ = [
     "Interval",
     "MaxMargin",
     "NotSeparableError",
+    "PNormPerceptron",
     "PassiveAggressive",
     "Perceptron",
     "Pocket",
+    "SecondOrderPerceptron",
     "Verdict",
     "bounds",
     "data",
@@ -71,6 +75,8 @@ _HOMES = {
     "PassiveAggressive": ("novikoff.learners.passive_aggressive", "PassiveAggressive"),
     "Pocket": ("novikoff.learners.pocket", "Pocket"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
+    "PNormPerceptron": ("novikoff.learners.p_norm", "PNormPerceptron"),
+    "SecondOrderPerceptron": ("novikoff.learners.second_order", "SecondOrderPerceptron"),
     "bounds": ("novikoff.theory.bounds", None),
     "data": ("novikoff.data", None),
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),
