@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict, separate, separate_classes
     from novikoff.lab.widget import lab
+    from novikoff.learners.forgetron import Forgetron
+    from novikoff.learners.kernel import KernelPerceptron
     from novikoff.learners.max_margin import MaxMargin, NotSeparableError
     from novikoff.learners.p_norm import PNormPerceptron
     from novikoff.learners.passive_aggressive import PassiveAggressive
@@ -37,8 +39,10 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ErrorBound",
+    "Forgetron",
     "Hyperplane",
     "Interval",
+    "KernelPerceptron",
     "MaxMargin",
     "NotSeparableError",
     "PNormPerceptron",
@@ -77,6 +81,8 @@ _HOMES = {
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
     "PNormPerceptron": ("novikoff.learners.p_norm", "PNormPerceptron"),
     "SecondOrderPerceptron": ("novikoff.learners.second_order", "SecondOrderPerceptron"),
+    "KernelPerceptron": ("novikoff.learners.kernel", "KernelPerceptron"),
+    "Forgetron": ("novikoff.learners.forgetron", "Forgetron"),
     "bounds": ("novikoff.theory.bounds", None),
     "data": ("novikoff.data", None),
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),

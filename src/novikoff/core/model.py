@@ -128,6 +128,7 @@ class StateModel(Model):
     fit_intercept: bool
     settings: dict[str, Any]  # the parameters of its formula
     state: dict[str, Vector] = field(default_factory=dict)
+    support: Floats | SparseMatrix | None = None  # the points that rules share, if they keep any
     totals: Indices = field(init=False)
     votes: list[Votes] = field(default_factory=list)
     scheme: Scheme = field(init=False)
@@ -136,6 +137,8 @@ class StateModel(Model):
     multi_class: str = "ovr"
 
     shapes: ClassVar[dict[str, str]]
+    wanted: ClassVar[dict[str, Any]]  # of each setting, the least number or the words it may be
+    cycles: ClassVar[bool] = False  # whether equal `watched` mean that a run goes round (B8)
     odd: ClassVar[tuple[str, ...]]  # arrays that change their sign with the two sides of a rule
 
     def __post_init__(self) -> None:
@@ -172,6 +175,24 @@ class StateModel(Model):
         """The numbers of each rule, in columns, that must stay finite; a view of the state."""
         raise NotImplementedError
 
+    @classmethod
+    def check_settings(cls, settings: dict[str, Any]) -> None:
+        """Raise ValueError unless a file's settings are those of the formula."""
+        if settings.keys() != cls.wanted.keys():
+            raise ValueError(f"its settings are not {', '.join(cls.wanted)}")
+        for name, wanted in cls.wanted.items():
+            value = settings[name]
+            if isinstance(wanted, tuple):
+                fits = value in wanted
+            else:
+                number = isinstance(value, int | float) and not isinstance(value, bool)
+                fits = number and wanted <= value < 2.0**1023
+            if not fits:
+                raise ValueError(f"its setting {name!r} is {str(value)[:80]!r}")
+
+    def check(self) -> None:
+        """Raise ValueError unless the arrays, as from a file, belong together."""
+
     def traces(self) -> list[Trace]:
         """One for each rule, where the loop keeps them."""
         return []
@@ -206,11 +227,13 @@ class StateModel(Model):
         run.W = self.watched()
 
         def margins(rule: int) -> Vector:
-            return self.last_scores(problem.X)[:, rule] * self.sides[codes, rule]
+            return np.asarray(self.last_scores(problem.X)[:, rule] * self.sides[codes, rule])
 
         stride = min(problem.rows_within(ENTRIES_PER_CALL // self.n_rules), 1 << 12)
         run.repeat(plan, problem, None, visit, stride, margins=margins)
-        self.totals = run.counts.totals
+        self.totals, run.traces = run.counts.totals, self.traces()
+        if not self.cycles:
+            run.periods = [None] * self.n_rules
         finish()
         return run
 
@@ -272,18 +295,23 @@ class StateModel(Model):
             ]
             if "d" not in self.shapes[name] and "p" not in self.shapes[name]:
                 grown.state[name] = array
-            elif "S" in self.shapes[name]:  # a length that a blank state does not have
-                grown.state[name] = np.zeros((len(array), n_features))
-                grown.state[name][:, kept] = array[:, kept]
             else:
                 there, here = (np.ix_(*ends) for ends in zip(*axes, strict=True))
                 grown.state[name][there] = array[here]
         grown.totals = self.totals.copy()
+        if isinstance(self.support, np.ndarray):
+            grown.support = np.zeros((len(self.support), n_features))
+            grown.support[:, kept] = self.support[:, kept]
+        elif self.support is not None:
+            shape = self.support.shape[0], n_features
+            grown.support = self.support[:, kept]
+            grown.support.resize(*shape)
         return grown
 
     def with_class(self, label: Hashable) -> Self:
         """The rules with one more class: each rule that lives on keeps its state."""
         grown = self._like(np.array(self.classes_with(label)), self.features)
+        grown.support = self.support
         for name, array in self.state.items():
             if self.shapes[name][0] != "K":
                 grown.state[name] = array
@@ -299,7 +327,7 @@ class StateModel(Model):
 
     def _like(self, classes: Labels, n_features: int) -> Self:
         """A blank model of the same formula."""
-        return replace(self, classes=classes, features=n_features, state={}, votes=[])
+        return replace(self, classes=classes, features=n_features, state={}, support=None, votes=[])
 
     def _row(self, columns: Indices, values: Vector) -> Vector:
         row = np.zeros((1, self.features))

@@ -27,6 +27,8 @@ class PNormModel(StateModel):
 
     shapes: ClassVar = {"theta": "Kp"}
     odd: ClassVar = ("theta",)
+    wanted: ClassVar = {"p": 2.0}
+    cycles: ClassVar = True
 
     def blank_state(self) -> dict[str, Vector]:
         """θ = 0."""

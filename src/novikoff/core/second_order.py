@@ -31,6 +31,7 @@ class SecondOrderModel(StateModel):
 
     shapes: ClassVar = {"w": "Kp", "inverse": "Kpp", "growth": "Ks"}
     odd: ClassVar = ("w",)
+    wanted: ClassVar = {"a": 5e-324}
 
     def blank_state(self) -> dict[str, Vector]:
         """W = 0 and A = a·I; growth: ln det(A/a) and Σ⟨a_i, A⁻¹a_i⟩."""
@@ -45,6 +46,13 @@ class SecondOrderModel(StateModel):
     def watched(self) -> Vector:
         """The weights."""
         return self.state["w"].T
+
+    def check(self) -> None:
+        """Raise ValueError where the diagonal is not positive."""
+        inverse = self.state.get("inverse")
+        places = self.state["A"] if inverse is None else np.diagonal(inverse, axis1=1, axis2=2)
+        if not (places > 0.0).all():
+            raise ValueError("its matrix is not positive definite")
 
     def begin(
         self, problem: Problem, codes: Indices, counts: Counts, active: Flags

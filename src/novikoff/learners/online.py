@@ -70,6 +70,10 @@ def streams(learner: OnlineLearner) -> bool:
             "The voted perceptron keeps the rows of all its updates and does not learn from "
             "a stream: use average='averaged'."
         )
+    if getattr(learner, "kernel", None) == "precomputed":
+        raise AttributeError(
+            "A precomputed kernel has the rows of one fit: a stream needs kernel='rbf' or another."
+        )
     if learner.scale is not None:
         raise AttributeError(
             "scale='standard' needs all rows at once: a stream has no mean and variance before "
@@ -472,18 +476,24 @@ class OnlineLearner(LinearLearner):
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
         more = " or ".join(_LIMITS[stop] for stop in stops if stop in _LIMITS)
         advice = f", or the run need more time ({more})" if more else ""
+        warnings.warn(
+            f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle: "
+            f"{self._unclean(advice, given)}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def _unclean(self, advice: str, given: Problem) -> str:
+        """What a run without a clean cycle may mean, and what to do."""
         offered = self.get_params(deep=False)
         scalable = "scale" in offered and self.scale is None
         unscaled = scalable and Scaling.of(given.X, centre=self.fit_intercept).matters
         hint = "With scale='standard' it is often far shorter. " if unscaled else ""
         averaged = " or average='averaged'" if offered.get("average", "no") is False else ""
-        warnings.warn(
-            f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle: "
+        return (
             f"the data may not be linearly separable{advice}. novikoff.separate tells which, with "
             f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
-            "than the last weights.",
-            ConvergenceWarning,
-            stacklevel=3,
+            "than the last weights."
         )
 
 

@@ -44,7 +44,7 @@ class StateLearner(OnlineLearner):
         name: OnlineLearner._rules[name]
         for name in ("order", "max_epochs", "max_seconds", "random_state", "verbose")
     }
-    _kind: ClassVar[type[StateModel]]
+    _kind: type[StateModel]
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         """The numbers of the formula, by the learner's parameters."""

@@ -26,12 +26,16 @@ from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.fewest_mistakes import rounded_down
 from novikoff.geometry.separability import Verdict
+from novikoff.learners.forgetron import Forgetron
 from novikoff.learners.inputs import Example, check_parameters, class_factor
+from novikoff.learners.kernel import KernelPerceptron
 from novikoff.learners.max_margin import MaxMargin
 from novikoff.learners.online import OnlineLearner
+from novikoff.learners.p_norm import PNormPerceptron
 from novikoff.learners.passive_aggressive import PassiveAggressive
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
+from novikoff.learners.second_order import SecondOrderPerceptron
 from novikoff.report import model_file
 from novikoff.report.files import write_file
 from novikoff.report.model_file import (
@@ -62,9 +66,13 @@ _Proof = TypeVar("_Proof", Certificate, ErrorBound)
 _Value = TypeVar("_Value")
 
 # Nothing is imported by name: these are the estimators and orders that a file can name.
-_CLASSES: Final[dict[str, type[Model]]] = dict(
-    zip(ESTIMATORS, (Perceptron, Pocket, MaxMargin, PassiveAggressive), strict=True)
-)
+_CLASSES: Final[dict[str, type[Model]]] = {
+    kind.__name__: kind
+    for kind in (
+        *(Perceptron, Pocket, MaxMargin, PassiveAggressive),
+        *(PNormPerceptron, SecondOrderPerceptron, KernelPerceptron, Forgetron),
+    )
+}
 _ORDERS: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
 _MAX_THREADS = 1024
 
