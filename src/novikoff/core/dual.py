@@ -9,7 +9,7 @@ space: Novikoff's proof has inner products only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,6 +54,11 @@ class KernelModel(StateModel):
     def precomputed(self) -> bool:
         """Whether the features are the kernels with the rows of the fit."""
         return bool(self.settings["kernel"] == "precomputed")
+
+    @property
+    def points(self) -> Any:
+        """The support; none for a precomputed kernel."""
+        return self.support
 
     def watched(self) -> Vector:
         """The counts of the run that goes on."""
@@ -163,7 +168,7 @@ class KernelModel(StateModel):
         for numbers, below in places:
             if not ((numbers >= 0) & (numbers < below) & (numbers % 1.0 == 0.0)).all():
                 raise ValueError("its support or its votes are numbers of no row")
-        if (len(rows) if self.precomputed else self.support.shape[0]) != width:
+        if (len(rows) if self.precomputed else self.points.shape[0]) != width:
             raise ValueError("its coefficients are not those of its support")
         if (updates[:, 3] < 0).any() or updates[:, 3].sum() > 2.0**53:
             raise ValueError("its votes cannot be counted")
@@ -181,15 +186,14 @@ class KernelModel(StateModel):
 
     def _append(self, rows: Floats | SparseMatrix, coef: Vector, weighted: Vector) -> None:
         """More points of support."""
-        if not self.precomputed:
-            rows = rows.astype(np.float64)
-            before = self.support
-            if before.shape[0] == 0:
-                self.support = rows
-            elif isinstance(before, np.ndarray) and isinstance(rows, np.ndarray):
-                self.support = np.vstack([before, rows])
+        if not self.precomputed and self.points.shape[0] == 0:
+            self.support = rows.astype(np.float64)
+        elif not self.precomputed:
+            both = self.points, rows.astype(np.float64)
+            if all(isinstance(part, np.ndarray) for part in both):
+                self.support = np.asarray(np.concatenate(both), dtype=np.float64)
             else:
-                self.support = sp.csr_array(sp.vstack([sp.csr_array(before), sp.csr_array(rows)]))
+                self.support = sp.csr_array(sp.vstack([sp.csr_array(part) for part in both]))
         self.state["coef"] = np.hstack([self.state["coef"], coef])
         self.state["weighted"] = np.hstack([self.state["weighted"], weighted])
 
@@ -201,8 +205,8 @@ class KernelModel(StateModel):
 
     def _blocks(self, X: Floats | SparseMatrix) -> Iterator[tuple[int, int, Vector]]:
         if not self.precomputed:
-            yield from self.kernel.blocks(X, self.support)
+            yield from self.kernel.blocks(X, self.points)
         elif len(self.state["rows"]) > 0:
             part = X[:, self.state["rows"].astype(np.int64)]
             dense = part if isinstance(part, np.ndarray) else part.toarray()
-            yield 0, X.shape[0], dense + self.kernel.bias
+            yield 0, X.shape[0], dense.astype(np.float64) + self.kernel.bias

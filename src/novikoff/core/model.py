@@ -40,7 +40,11 @@ class Model:
     totals: Indices  # (3, n_rules): rows visited, updates and mistakes
     multi_class: str
     votes: list[Votes]  # for each rule, if its earlier selves vote
-    averages: bool  # whether the average over all steps predicts
+
+    @property
+    def averages(self) -> bool:
+        """Whether the average over all steps predicts."""
+        raise NotImplementedError
 
     @property
     def n_features(self) -> int:
@@ -133,7 +137,7 @@ class StateModel(Model):
     votes: list[Votes] = field(default_factory=list)
     scheme: Scheme = field(init=False)
     sides: Signs = field(init=False, repr=False)
-    averages: bool = False
+    averaged: bool = False
     multi_class: str = "ovr"
 
     shapes: ClassVar[dict[str, str]]
@@ -152,6 +156,11 @@ class StateModel(Model):
     def n_features(self) -> int:
         """The number of features, d."""
         return self.features
+
+    @property
+    def averages(self) -> bool:
+        """Whether the average over all steps predicts."""
+        return self.averaged
 
     def blank_state(self) -> dict[str, Vector]:
         """The arrays before anything was learned."""
@@ -303,9 +312,10 @@ class StateModel(Model):
             grown.support = np.zeros((len(self.support), n_features))
             grown.support[:, kept] = self.support[:, kept]
         elif self.support is not None:
-            shape = self.support.shape[0], n_features
-            grown.support = self.support[:, kept]
-            grown.support.resize(*shape)
+            import scipy.sparse as sp  # here, for those whose data is dense
+
+            padding = sp.csr_array((self.support.shape[0], n_features - len(kept)))
+            grown.support = sp.csr_array(sp.hstack([self.support[:, kept], padding]))
         return grown
 
     def with_class(self, label: Hashable) -> Self:

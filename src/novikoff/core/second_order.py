@@ -117,11 +117,10 @@ class DiagonalModel(SecondOrderModel):
             for begin, end in stretches(X):
                 part = X[begin:end].astype(np.float64)
                 if isinstance(part, np.ndarray):
-                    shares = part / (A[k, :-1] + part * part)
+                    part /= A[k, :-1] + part * part
                 else:
-                    shares = part
-                    shares.data = part.data / (A[k, part.indices] + part.data**2)
-                out[begin:end, k] = shares @ v[k, :-1]
+                    part.data /= A[k, part.indices] + part.data**2
+                out[begin:end, k] = part @ v[k, :-1]
             out[:, k] += bias * v[k, -1] / (A[k, -1] + bias)
         return out
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from numbers import Integral
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -191,9 +191,9 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         if "_held" not in self.__dict__:
             return None
         model, (columns, values) = self._held, self._locate(x)
-        linear = isinstance(model, LinearModel) and not model.averages and not model.votes
-        if linear and len(self._labels) <= 2:  # in half the time
-            w = model.W[:, 0]
+        plain = isinstance(model, LinearModel) and not model.averages and not model.votes
+        if plain and len(self._labels) <= 2:  # in half the time
+            w = linear(model).W[:, 0]
             score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]
             if -LARGEST <= score <= LARGEST:
                 return self._labels[min(int(score > 0.0), len(self._labels) - 1)]
@@ -259,6 +259,11 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             names = self.__dict__.get("_feature_names", range(self.n_features_in_))
             self._vocabulary = {name: column for column, name in enumerate(names)}
         return self._vocabulary
+
+
+def linear(model: Model) -> LinearModel:
+    """The model, which is one of weights."""
+    return cast(LinearModel, model)
 
 
 def one_or_each(found: list[_Found]) -> _Found | list[_Found]:

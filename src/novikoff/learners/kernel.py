@@ -203,17 +203,16 @@ class KernelPerceptron(StateLearner):
                     f"X has shape {given.shape}: a precomputed kernel is a square matrix, of the "
                     "rows of the fit with each other."
                 )
-            gram = given if isinstance(given, np.ndarray) else given.toarray()
-            least = smallest_eigenvalue(gram)
-            if not np.allclose(gram, gram.T) or least < -1e-8:
+            dense = given if isinstance(given, np.ndarray) else given.toarray()
+            gram = dense.astype(np.float64, copy=False)
+            if not np.allclose(gram, gram.T) or smallest_eigenvalue(gram) < -1e-8:
                 warnings.warn(
-                    "The precomputed kernel is not symmetric and positive semidefinite (an "
-                    f"eigenvalue is {least:.2g} of the largest): it belongs to no feature space, "
-                    "and no bound on the mistakes holds.",
+                    "The precomputed kernel is not symmetric and positive semidefinite: it belongs "
+                    "to no feature space, and no bound on the mistakes holds.",
                     stacklevel=3,
                 )
         return problem, model, codes
 
     def _unclean(self, advice: str, given: Problem) -> str:
-        averaged = "" if self.average else ", or average='averaged' for a better rule"
-        return f"the classes may not be separable in the kernel's space{advice}{averaged}."
+        averaged = "" if self.average else " Then average='averaged' often gives a better rule."
+        return f"the classes may not be separable in the kernel's space{advice}.{averaged}"

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral
 from operator import attrgetter
-from typing import ClassVar, Literal, Self, cast
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from novikoff.core.stops import Limits, Stop
 from novikoff.core.training import load_kernels, train
 from novikoff.core.updates import Update
 from novikoff.core.voting import votes_of
-from novikoff.learners.base import LinearLearner, one_or_each
+from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
     CLASS_WEIGHT,
@@ -495,11 +495,6 @@ class OnlineLearner(LinearLearner):
             f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
             "than the last weights."
         )
-
-
-def linear(model: Model) -> LinearModel:
-    """The model, which is one of weights."""
-    return cast(LinearModel, model)
 
 
 def _is_clean(

@@ -59,7 +59,7 @@ class StateLearner(OnlineLearner):
             n_features,
             bool(self.fit_intercept),
             self._settings(n_features),
-            averages=self.average == "averaged",
+            averaged=self.average == "averaged",
         )
 
     def fit(self, X: MatrixLike, y: npt.ArrayLike | None = None) -> Self:  # type: ignore[override]
@@ -105,7 +105,7 @@ class StateLearner(OnlineLearner):
         return self
 
     @available_if(streams)
-    def partial_fit(  # type: ignore[override]
+    def partial_fit(
         self,
         X: MatrixLike,
         y: npt.ArrayLike | None = None,

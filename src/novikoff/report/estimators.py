@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.core import orders
+from novikoff.core.linear_model import LinearModel
 from novikoff.core.schemes import labels_of
 from novikoff.core.validation import check_labels, check_matrix
 from novikoff.data import DataError, ReadOptions, StreamOptions
@@ -215,6 +216,11 @@ def _write_parameter(name: str, value: Any) -> object:
         value = {"order": kind, **vars(value)}
         if value.get("p") is not None:
             value["p"] = np.asarray(value["p"], dtype=np.float64).tolist()
+    elif name == "kernel" and callable(value):
+        raise InvalidJsonError(
+            "its kernel is a function, which no file can hold; one of the named kernels can be "
+            "saved, or its support_vectors_ and dual_coef_ apart"
+        )
     elif name == "class_weight" and isinstance(value, Mapping):
         value = [[key, value[key]] for key in value]
     elif name == "trace" and not isinstance(value, bool | np.bool_):
@@ -434,7 +440,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
         multi_class=learner.multi_class,
         class_weight=cast("Mapping[Hashable, float] | None", learner.class_weight),
         classes=classes,
-        model=known,
+        model=cast("LinearModel | None", known),
     )
 
 
@@ -511,7 +517,7 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
     except ValueError as error:
         raise ValueError(f"Row {number} of the stream cannot be learned: {error}") from None
     # A third class, or a later one, is not foreseen; of two the sign is predicted (B4).
-    model = learner._model
+    model = cast(LinearModel, learner._model)
     novel = len(model.classes) > max(2, known)
     run.note(model, novel | (model.scheme.choose_alone(scores[None, :]) != code))
 

@@ -415,7 +415,7 @@ def _read_state(kind: type[StateModel], body: object, tensors: Tensors) -> State
     try:
         kind.check_settings(settings)
         model = kind(classes, n_features, fit_intercept, settings, state, support)
-        model.averages, model.totals = averages, totals
+        model.averaged, model.totals = averages, totals
         model.check()
         with np.errstate(all="ignore"):
             model.scores(np.zeros((1, n_features)))
