@@ -114,7 +114,9 @@ class KernelModel(StateModel):
         """Learn one example: its scores before, and how many rules it moved."""
         row = self._row(columns, values)
         scores: Vector = self.last_scores(row)[0]
-        if not np.isfinite(scores).all() or not np.isfinite(values).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = values.dot(values)
+        if not np.isfinite(scores).all() or not np.isfinite(square):
             raise ValueError(TOO_LARGE)
         self.kernel.diagonal(row)  # finite, or ValueError
         moved = np.where(self.sides[code] * scores <= 0.0, self.sides[code], 0).astype(np.float64)
@@ -168,7 +170,8 @@ class KernelModel(StateModel):
         for numbers, below in places:
             if not ((numbers >= 0) & (numbers < below) & (numbers % 1.0 == 0.0)).all():
                 raise ValueError("its support or its votes are numbers of no row")
-        if (len(rows) if self.precomputed else self.points.shape[0]) != width:
+        points = 0 if self.support is None else self.support.shape[0]
+        if (len(rows) if self.precomputed else points) != width or self.support is None:
             raise ValueError("its coefficients are not those of its support")
         if (updates[:, 3] < 0).any() or updates[:, 3].sum() > 2.0**53:
             raise ValueError("its votes cannot be counted")
@@ -189,9 +192,9 @@ class KernelModel(StateModel):
         if not self.precomputed and self.points.shape[0] == 0:
             self.support = rows.astype(np.float64)
         elif not self.precomputed:
-            both = self.points, rows.astype(np.float64)
+            both: list[Any] = [self.points, rows.astype(np.float64)]
             if all(isinstance(part, np.ndarray) for part in both):
-                self.support = np.asarray(np.concatenate(both), dtype=np.float64)
+                self.support = np.concatenate(both)
             else:
                 self.support = sp.csr_array(sp.vstack([sp.csr_array(part) for part in both]))
         self.state["coef"] = np.hstack([self.state["coef"], coef])
