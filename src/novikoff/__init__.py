@@ -21,10 +21,15 @@ if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict, separate, separate_classes
     from novikoff.lab.widget import lab
+    from novikoff.learners.forgetron import Forgetron
+    from novikoff.learners.kernel import KernelPerceptron
     from novikoff.learners.max_margin import MaxMargin, NotSeparableError
+    from novikoff.learners.p_norm import PNormPerceptron
+    from novikoff.learners.passive_aggressive import PassiveAggressive
     from novikoff.learners.perceptron import Perceptron
     from novikoff.learners.pocket import Pocket
     from novikoff.learners.regret import regret
+    from novikoff.learners.second_order import SecondOrderPerceptron
     from novikoff.learners.tower import TowerClassifier
     from novikoff.report.estimators import load, save, stream
     from novikoff.report.onnx import export_onnx
@@ -36,12 +41,17 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ErrorBound",
+    "Forgetron",
     "Hyperplane",
     "Interval",
+    "KernelPerceptron",
     "MaxMargin",
     "NotSeparableError",
+    "PNormPerceptron",
+    "PassiveAggressive",
     "Perceptron",
     "Pocket",
+    "SecondOrderPerceptron",
     "TowerClassifier",
     "Verdict",
     "bounds",
@@ -71,8 +81,13 @@ _HOMES = {
     "Interval": ("novikoff.geometry.margin", "Interval"),
     "MaxMargin": ("novikoff.learners.max_margin", "MaxMargin"),
     "NotSeparableError": ("novikoff.learners.max_margin", "NotSeparableError"),
+    "PassiveAggressive": ("novikoff.learners.passive_aggressive", "PassiveAggressive"),
     "Pocket": ("novikoff.learners.pocket", "Pocket"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
+    "PNormPerceptron": ("novikoff.learners.p_norm", "PNormPerceptron"),
+    "SecondOrderPerceptron": ("novikoff.learners.second_order", "SecondOrderPerceptron"),
+    "KernelPerceptron": ("novikoff.learners.kernel", "KernelPerceptron"),
+    "Forgetron": ("novikoff.learners.forgetron", "Forgetron"),
     "TowerClassifier": ("novikoff.learners.tower", "TowerClassifier"),
     "bounds": ("novikoff.theory.bounds", None),
     "data": ("novikoff.data", None),
