@@ -18,7 +18,7 @@ from novikoff.core.rows import Vector
 from novikoff.learners.online import OnlineLearner
 from novikoff.report.model_file import _MARK, _checksum
 
-Model: TypeAlias = OnlineLearner | nv.Pocket | nv.MaxMargin
+Model: TypeAlias = OnlineLearner | nv.Pocket | nv.MaxMargin | nv.TowerClassifier
 Learner = TypeVar("Learner", bound=OnlineLearner)
 Labels: TypeAlias = npt.NDArray[np.generic]
 
@@ -96,6 +96,8 @@ FITTED: dict[str, Callable[[], Model]] = {
     "pocket ovr": lambda: nv.Pocket(max_updates=50, refine=False, random_state=0).fit(
         X, np.arange(40) % 3
     ),
+    "tower": lambda: nv.TowerClassifier(random_state=0).fit(X, NOISY),
+    "tower ovr": lambda: nv.TowerClassifier(3, max_updates=50).fit(sparse(X), np.arange(40) % 3),
     "margin": lambda: nv.MaxMargin().fit(X, TWO),
     "margin padded": lambda: nv.MaxMargin("padded", tol=1e-6).fit(X, TWO),
     "margin ovr": lambda: nv.MaxMargin().fit(CORNERS, THREE),

@@ -28,7 +28,7 @@ for p, name in ((lambda d: 2.0, "p = 2"), (lambda d: max(2.0, 2 * np.log(d)), "p
     for d in dimensions:
         X = np.random.default_rng(0).choice([-1.0, 1.0], size=(50, d))
         found = nv.theory.p_norm_margin(X, X[:, 0], np.eye(d)[0], p=p(d))
-        bounds.append((p(d) - 1) * (found.radius / found.margin) ** 2)
+        bounds.append(nv.bounds.p_norm_bound(p(d), found.radius, 1.0, found.margin))
     right.plot(dimensions, bounds, "o-", label=name)
 right.set(xlabel="features d, one of which matters", ylabel="bound on mistakes")
 right.set(xscale="log", yscale="log")

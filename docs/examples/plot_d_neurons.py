@@ -31,7 +31,7 @@ tower = nv.TowerClassifier(random_state=0).fit(X, y)
 assert tower.n_errors_ == 0
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
-left.step(np.arange(1, tower.n_units_ + 1), tower.towers_[0].errors, where="mid")
+left.step(np.arange(1, tower.n_units_ + 1), tower.unit_errors_[0], where="mid")
 left.set(xlabel="units", ylabel="rows wrong", ylim=(0, None))
 grid = np.linspace(-7, 7, 200)
 plane = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)

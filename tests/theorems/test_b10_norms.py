@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import novikoff as nv
 from novikoff.theory import (
     compare_normalisations,
     dual_exponent,
@@ -54,13 +55,13 @@ def test_the_norm_itself_is_not_its_own_dual() -> None:
     assert w @ w <= lp_norm(w, 4.0) * lp_norm(w, dual_exponent(4.0)) * (1 + 1e-12)
 
 
-def p_norm_mistakes(A: Any, p: float, link: float, epochs: int = 200) -> int:
+def p_norm_mistakes(A: Any, p: float, epochs: int = 200) -> int:
     """The p-norm perceptron by its definition: θ += a on a mistake, w = ∇½‖θ‖_p²."""
     theta, mistakes = np.zeros(A.shape[1]), 0
     for _ in range(epochs):
         before = mistakes
         for a in A:
-            w = np.sign(theta) * np.abs(theta) ** (link - 1.0)
+            w = np.sign(theta) * np.abs(theta) ** (p - 1.0)
             if not a @ w > 0.0:
                 theta, mistakes = theta + a, mistakes + 1
         if mistakes == before:
@@ -77,7 +78,9 @@ def test_the_margin_bounds_the_p_norm_perceptron(p: float) -> None:
     A = X * np.where(y, 1, -1)[:, None]
     assert found.margin == pytest.approx(1.0 / 3.0 ** (1.0 / found.q))
     assert found.radius == pytest.approx(30.0 ** (1.0 / p))
-    assert 0 < p_norm_mistakes(A, p, p) <= (p - 1.0) * (found.radius / found.margin) ** 2
+    bound = nv.bounds.p_norm_bound(p, found.radius, 1.0, found.margin)
+    assert 0 < p_norm_mistakes(A, p) <= bound
+    assert nv.PNormPerceptron(p, order="cyclic", fit_intercept=False).fit(X, y).n_mistakes_ <= bound
 
 
 def test_margins_with_a_bias_and_without_luck() -> None:

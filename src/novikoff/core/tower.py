@@ -17,93 +17,130 @@ some 10⁻¹⁵·D: whether a unit has gained is seen on the rows.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
+from novikoff.core.model import Labels, StateModel
 from novikoff.core.pocket import fill_pocket
-from novikoff.core.problem import pose
-from novikoff.core.rows import Indices, Signs, Vector
+from novikoff.core.problem import pose, stretches
+from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
+from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 
 LARGEST = 1e150  # entries whose squares are still finite
 _CANDIDATES = 64  # wrong rows among which the one farthest from all others is taken
 
 
-@dataclass(eq=False)
-class Tower:
-    """Units of one rule, from the first to the last, which has the answer.
+class TowerModel(StateModel):
+    """Towers of units, one for each rule; the last unit of a tower has the answer.
 
     ``units`` has a row for each: the weights of z = (x − centre)/scale, of ‖z‖² and of the answer
-    before, and the bias. ``errors`` has the rows that were wrong after each unit.
+    before, and the bias. ``rule`` tells whose it is, ``errors`` the rows wrong after it.
     """
 
-    centre: Vector
-    scale: float
-    units: Vector
-    errors: list[int] = field(default_factory=list)
+    shapes: ClassVar = {"centre": "d", "scale": "o", "units": "uv", "rule": "u", "errors": "u"}
+    odd: ClassVar = ()
+    wanted: ClassVar = {}
 
-    def scores(self, X: Vector) -> Vector:
-        """The weighted sum of the last unit, whose sign is the answer; 0 is −1."""
-        Z = self.inputs(X)
-        net, before = np.zeros(len(Z)), np.zeros(len(Z))
-        for unit in self.units:
-            net = _nets(Z, before, unit)
-            before = np.where(net > 0.0, 1.0, -1.0)
-        return net
+    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+        """The weighted sum of each tower's last unit, whose sign is the answer; 0 is −1."""
+        out = np.empty((X.shape[0], self.n_rules))
+        for first, last in stretches(X):
+            Z = _inputs(X[first:last], self.state["centre"], float(self.state["scale"][0]))
+            for k in range(self.n_rules):
+                before = np.zeros(len(Z))
+                for unit in self.state["units"][self.state["rule"] == k]:
+                    out[first:last, k] = _nets(Z, before, unit)
+                    before = np.where(out[first:last, k] > 0.0, 1.0, -1.0)
+        return out
 
-    def inputs(self, X: Vector) -> Vector:
-        """Z and ‖z‖², what every unit sees of x."""
-        Z = (X - self.centre) / self.scale
-        return np.column_stack([Z, (Z * Z).sum(axis=1)])
+    def errors(self) -> list[list[int]]:
+        """The rows wrong after each unit, by rule."""
+        found = self.state["errors"].astype(np.int64)
+        return [found[self.state["rule"] == k].tolist() for k in range(self.n_rules)]
+
+    def check(self) -> None:
+        """Raise ValueError unless each rule has units, and these as many weights as it takes."""
+        state = self.state
+        rules = state["rule"].tolist()
+        if sorted(set(rules)) != list(range(self.n_rules)) or sorted(rules) != rules:
+            raise ValueError("its units are not in the order of its rules")
+        if state["units"].shape[1] != self.features + 3:
+            raise ValueError(f"its units do not have {self.features + 3} weights")
+        if state["scale"].shape != (1,) or not state["scale"][0] > 0.0:
+            raise ValueError("its scale is not a positive number")
+        errors = state["errors"]
+        if (errors % 1.0 != 0.0).any() or not 0 <= errors.min() <= errors.max() < 2**53:
+            raise ValueError("its errors are not counts")
 
 
-def grow_tower(
+def grow_towers(
     X: Vector,
-    signs: Signs,
+    targets: Indices,
+    classes: Labels,
     *,
     rng: np.random.Generator,
-    limits: Limits,
+    max_updates: int,
     max_units: int | None = None,
-) -> Tower:
-    """Add units until all rows are right, a unit gains nothing, or there are ``max_units``.
+) -> TowerModel:
+    """A tower for each class against the rest, or one for two classes.
 
     Parameters
     ----------
-    X, signs : arrays of shape (n, d) and (n,)
-        Rows, all different and no entry beyond 1e150 in size, and their labels ±1.
-    rng, limits
+    X, targets : arrays of shape (n, d) and (n,)
+        Rows, all different and no entry beyond 1e150 in size, and the codes of their classes.
+    classes : array
+        The labels.
+    rng, max_updates
         The source of randomness, and the updates of the pocket for each unit.
     max_units : int, optional
-        When to stop.
+        The most units of a tower.
 
     Examples
     --------
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    >>> signs = np.array([-1, 1, 1, -1], dtype=np.int8)
-    >>> limits, rng = Limits(updates=1000), np.random.default_rng(0)
-    >>> grow_tower(X, signs, rng=rng, limits=limits).errors
-    [1, 0]
+    >>> xor, rng = np.array([0, 1, 1, 0]), np.random.default_rng(0)
+    >>> grow_towers(X, xor, np.array(["no", "yes"]), rng=rng, max_updates=1000).errors()
+    [[1, 0]]
     """
     centre = X.mean(axis=0)
-    scale = max(math.hypot(*row) for row in (X - centre).tolist())  # so that ‖z‖ ≤ 1
-    tower = Tower(centre, scale or 1.0, np.empty((0, X.shape[1] + 3)))
-    Z, before = tower.inputs(X), np.zeros(len(X))
-    constant = np.append(np.zeros(Z.shape[1] + 1), 1.0 if (signs > 0).mean() > 0.5 else -1.0)
-    start: Vector | None = constant
-    while start is not None and len(tower.units) != max_units:
+    scale = max(math.hypot(*row) for row in (X - centre).tolist()) or 1.0  # so that ‖z‖ ≤ 1
+    Z = _inputs(X, centre, scale)
+    towers = []
+    for sides in scheme_for(len(classes), "ovr").sides.T:
+        limits = Limits(updates=max_updates)
+        towers.append(_grow(Z, sides[targets], limits, rng, max_units))
+    state = {
+        "centre": centre,
+        "scale": np.array([scale]),
+        "units": np.vstack([units for units, _ in towers]),
+        "rule": np.repeat(np.arange(len(towers)) * 1.0, [len(units) for units, _ in towers]),
+        "errors": np.array([count * 1.0 for _, errors in towers for count in errors]),
+    }
+    return TowerModel(classes, X.shape[1], True, {}, state)
+
+
+def _grow(
+    Z: Vector, signs: Signs, limits: Limits, rng: np.random.Generator, max_units: int | None
+) -> tuple[Vector, list[int]]:
+    """Units until all rows are right, a unit gains nothing, or there are ``max_units``."""
+    units, errors, before = list[Vector](), list[int](), np.zeros(len(Z))
+    constant = 1.0 if (signs > 0).mean() > 0.5 else -1.0
+    start: Vector | None = np.append(np.zeros(Z.shape[1] + 1), constant)
+    while start is not None and len(units) != max_units:
         problem = pose(np.column_stack([Z, before]), signs, True)
         unit = fill_pocket(problem, limits, rng, start=start).w
         if limits.interrupted:
             raise KeyboardInterrupt
         answers = np.where(_nets(Z, before, unit) > 0.0, 1.0, -1.0)
         wrong = np.flatnonzero(answers != signs)
-        if tower.errors and len(wrong) >= tower.errors[-1]:  # rows too close for floats
+        if errors and len(wrong) >= errors[-1]:  # rows too close for floats
             break
-        tower.units, before = np.vstack([tower.units, unit]), answers
-        tower.errors.append(len(wrong))
-        start = _farthest(Z, wrong, signs) if len(wrong) > 0 else None
-    return tower
+        units.append(unit)
+        errors.append(len(wrong))
+        before, start = answers, _farthest(Z, wrong, signs) if len(wrong) > 0 else None
+    return np.array(units), errors
 
 
 def better_unit(Z: Vector, i: int, sign: float) -> tuple[Vector, float]:
@@ -121,6 +158,12 @@ def _farthest(Z: Vector, wrong: Indices, signs: Signs) -> Vector:
     """The better unit for a wrong row that is far from all others."""
     found = [better_unit(Z, i, float(signs[i])) for i in wrong[:_CANDIDATES].tolist()]
     return max(found, key=lambda pair: pair[1])[0]
+
+
+def _inputs(X: Floats | SparseMatrix, centre: Vector, scale: float) -> Vector:
+    """Z and ‖z‖², what every unit sees of x."""
+    Z = ((X if isinstance(X, np.ndarray) else X.toarray()) - centre) / scale
+    return np.column_stack([Z, (Z * Z).sum(axis=1)])
 
 
 def _nets(Z: Vector, before: Vector, unit: Vector) -> Vector:

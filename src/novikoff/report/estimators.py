@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from novikoff.core import orders
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.schemes import labels_of
+from novikoff.core.tower import TowerModel
 from novikoff.core.validation import check_labels, check_matrix
 from novikoff.data import DataError, ReadOptions, StreamOptions
 from novikoff.geometry.certificate import Certificate
@@ -37,6 +38,7 @@ from novikoff.learners.passive_aggressive import PassiveAggressive
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
 from novikoff.learners.second_order import SecondOrderPerceptron
+from novikoff.learners.tower import TowerClassifier
 from novikoff.report import model_file
 from novikoff.report.files import write_file
 from novikoff.report.model_file import (
@@ -60,7 +62,7 @@ from novikoff.report.stream import (
 )
 from novikoff.report.strict_json import InvalidJsonError, as_json, take_fields
 
-Model: TypeAlias = OnlineLearner | Pocket | MaxMargin
+Model: TypeAlias = OnlineLearner | Pocket | MaxMargin | TowerClassifier
 Item: TypeAlias = tuple[object, object]
 StreamSource: TypeAlias = str | os.PathLike[str] | BinaryIO | Iterable[Item]
 _Proof = TypeVar("_Proof", Certificate, ErrorBound)
@@ -71,7 +73,7 @@ _CLASSES: Final[dict[str, type[Model]]] = {
     kind.__name__: kind
     for kind in (
         *(Perceptron, Pocket, MaxMargin, PassiveAggressive),
-        *(PNormPerceptron, SecondOrderPerceptron, KernelPerceptron, Forgetron),
+        *(PNormPerceptron, SecondOrderPerceptron, KernelPerceptron, Forgetron, TowerClassifier),
     )
 }
 _ORDERS: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
@@ -193,6 +195,11 @@ def estimator_of(record: ModelRecord) -> Model:
         raise InvalidJsonError(f"a {record.estimator} keeps no average and has two classes")
     elif isinstance(model, Pocket):
         _take_pocket(model, record.fitted, tensors)
+    elif isinstance(model, TowerClassifier):
+        errors = take_fields(record.fitted, "its fit", n_errors="count", n_unavoidable="count")
+        if errors[0] < errors[1]:
+            raise InvalidJsonError("it claims fewer errors than are unavoidable")
+        model._describe(cast("TowerModel", record.model), *errors)
     else:
         _take_margins(model, record.fitted, tensors)
     tensors.end()
@@ -258,6 +265,8 @@ def _state_of(model: Model) -> tuple[Body, dict[str, Array]]:
     if isinstance(model, Pocket):
         proofs = _listed(model.certificate_)
         return pocket_state(_listed(model.n_errors_), proofs, _listed(model.history_))
+    if isinstance(model, TowerClassifier):
+        return {"n_errors": model.n_errors_, "n_unavoidable": model.n_unavoidable_}, {}
     arrays: dict[str, Array] = {}
     for rule, support in enumerate(_listed(model.support_)):
         arrays[f"support.{rule}"] = support

@@ -49,7 +49,10 @@ Array: TypeAlias = npt.NDArray[np.generic]
 Body: TypeAlias = dict[str, object]
 
 SCHEMA_VERSION: Final = 2
-STATES: Final = ("PNormPerceptron", "SecondOrderPerceptron", "KernelPerceptron", "Forgetron")
+STATES: Final = (
+    *("PNormPerceptron", "SecondOrderPerceptron", "KernelPerceptron", "Forgetron"),
+    "TowerClassifier",
+)
 ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive", *STATES)
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
 _MAX_LABEL_CHARACTERS = 2**24  # each label padded to the longest
@@ -374,7 +377,7 @@ def _write_state(model: StateModel) -> tuple[Body, dict[str, Array]]:
 
 def _state_kind(estimator: str, parameters: Body) -> type[StateModel]:
     """The model of an estimator; imported here, as its kernels are only needed for these."""
-    from novikoff.core import dual, forgetron, p_norm, second_order
+    from novikoff.core import dual, forgetron, p_norm, second_order, tower
 
     if parameters.get("matrix") == "diagonal":
         return second_order.DiagonalModel
@@ -383,6 +386,7 @@ def _state_kind(estimator: str, parameters: Body) -> type[StateModel]:
         second_order.SecondOrderModel,
         dual.KernelModel,
         forgetron.ForgetronModel,
+        tower.TowerModel,
     )
     return dict(zip(STATES, kinds, strict=True))[estimator]
 

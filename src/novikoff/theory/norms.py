@@ -80,7 +80,8 @@ class PNormMargin(NamedTuple):
     margin : float
         γ = min_i ⟨a_i, w⟩/‖w‖_q; not positive where w errs on a row or passes through one.
     radius : float
-        X_p = max_i ‖a_i‖_p. The p-norm perceptron makes at most (p − 1)·(X_p/γ)² mistakes, p ≥ 2.
+        X_p = max_i ‖a_i‖_p. The p-norm perceptron makes at most (p − 1)·(X_p/γ)² mistakes, p ≥ 2:
+        `novikoff.bounds.p_norm_bound`.
     q : float
         The dual exponent.
     """
