@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.datasets import load_svmlight_file
+from sklearn.metrics.pairwise import rbf_kernel
 
 import novikoff as nv
 from benchmarks import data, peers
@@ -54,6 +55,7 @@ class Scale:
     relaxed: tuple[int, int] = (100_000, 100)
     large: int = 4_000_000  # rows of 100 features that are not to be in memory
     first_files: int = 4
+    herd: tuple[int, int, int] = (4_096, 10, 2)  # points, features, halvings
 
 
 FULL = Scale()
@@ -79,6 +81,7 @@ TINY = Scale(
     relaxed=(300, 5),
     large=500,
     first_files=1,
+    herd=(256, 3, 2),
 )
 
 
@@ -329,6 +332,23 @@ def memory(scale: Scale, turns: int) -> list[Row]:
     return [Row(name, "", [peak], 1000.0, 0, 0, here == there, f"{here} and {there} mistakes")]
 
 
+def herding(scale: Scale, turns: int) -> list[Row]:
+    """Kernel herding beside goodpoints, where that could be compiled; the same points."""
+    try:
+        from goodpoints.herding import herding as their_herding
+    except ImportError:
+        return []
+    n, d, halvings = scale.herd
+    X = np.random.default_rng(0).normal(size=(n, d))
+    times, mine, their = compare(
+        lambda: nv.herd(X, n_samples=n >> halvings, kernel=rbf_kernel).indices.tolist(),
+        lambda: their_herding(X, halvings, lambda y, Z: rbf_kernel(y, Z)[0]).tolist(),
+        turns,
+    )
+    case = f"kernel herding, {n >> halvings} of {n} × {d}"
+    return [times.row(case, "goodpoints", 2.0, (mine == their, f"{len(mine)} points"))]
+
+
 CASES: dict[str, Case] = {
     "first-fit": first_fit,
     "warm-fit": warm_fit,
@@ -345,6 +365,7 @@ CASES: dict[str, Case] = {
     "svmlight": svmlight,
     "stream": stream,
     "memory": memory,
+    "herding": herding,
 }
 
 

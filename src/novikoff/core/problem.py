@@ -135,6 +135,11 @@ def products(problem: Problem, w: Vector) -> Vector:
     return scores(problem.X, W)[:, 0] * problem.signs
 
 
+def margins_of(problem: Problem, w: Vector, weights: Vector | None) -> Vector:
+    """⟨a_i, w⟩ for the rows that take part."""
+    return products(problem, w)[problem.taking_part(weights)]
+
+
 def scores(X: Floats | SparseMatrix, W: Vector) -> Vector:
     """⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k."""
     if len(W) != X.shape[1] + 1:

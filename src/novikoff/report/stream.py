@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, M
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -475,7 +475,7 @@ def resume(
                 f"{path} was begun with --{name.replace('_', '-')} {was}, not {now}; ask for the "
                 "same, or begin anew with --force."
             )
-    run = replace(run, model=saved.model)
+    run = replace(run, model=cast(LinearModel, saved.model))
     run.restore(stream)
     run.first_pass = passes == 1
     rows = open_stream(source, options, state=state)
