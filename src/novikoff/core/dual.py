@@ -19,7 +19,7 @@ from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
 from novikoff.core.model import TOO_LARGE, Finish, StateModel
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.runs import Flags, Visit
+from novikoff.core.runs import Advance, Flags
 from novikoff.core.voting import Votes
 
 LOOK = 64  # rows looked at together for the next mistake
@@ -66,7 +66,7 @@ class KernelModel(StateModel):
 
     def begin(
         self, problem: Problem, codes: Indices, counts: Counts, active: Flags
-    ) -> tuple[Visit, Finish]:
+    ) -> tuple[Advance, Finish]:
         """The loop over these rows."""
         X = problem.X
         kernels = KernelRows(self.kernel, X, self.settings["cache_bytes"])

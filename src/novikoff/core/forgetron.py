@@ -23,7 +23,7 @@ from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
 from novikoff.core.model import Finish, StateModel
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.runs import Flags, Visit
+from novikoff.core.runs import Advance, Flags
 
 SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
 CHUNK = 64  # rows whose kernels are computed together
@@ -56,7 +56,7 @@ class ForgetronModel(StateModel):
 
     def begin(
         self, problem: Problem, codes: Indices, counts: Counts, active: Flags
-    ) -> tuple[Visit, Finish]:
+    ) -> tuple[Advance, Finish]:
         """The loop over these rows."""
         X, signs, kernel = problem.X, self.sides[codes].astype(np.float64), self.kernel
         points, n_places = self.state["points"], self.state["beta"].shape[1]

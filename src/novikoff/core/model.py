@@ -22,7 +22,7 @@ from novikoff.core.voting import Votes
 
 if TYPE_CHECKING:
     from novikoff.core.counts import Counts, Trace
-    from novikoff.core.runs import Flags, Plan, Run, Visit
+    from novikoff.core.runs import Advance, Flags, Plan, Run
 
 Labels: TypeAlias = npt.NDArray[np.generic]
 Finish: TypeAlias = Callable[[], None]
@@ -168,7 +168,7 @@ class StateModel(Model):
 
     def begin(
         self, problem: Problem, codes: Indices, counts: Counts, active: Flags
-    ) -> tuple[Visit, Finish]:
+    ) -> tuple[Advance, Finish]:
         """The loop over these rows, of sign +1, and what follows when it has ended.
 
         It leaves rules alone that are not active, counts, and notes in ``counts.beyond`` where it

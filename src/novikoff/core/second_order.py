@@ -22,7 +22,7 @@ from novikoff.core.counts import Counts
 from novikoff.core.model import Finish, StateModel
 from novikoff.core.problem import Problem, scores, stretches
 from novikoff.core.rows import Floats, Indices, Rows, SparseMatrix, Vector
-from novikoff.core.runs import Flags, Visit
+from novikoff.core.runs import Advance, Flags
 from novikoff.core.verbs import axpy, dot, entries
 
 
@@ -56,7 +56,7 @@ class SecondOrderModel(StateModel):
 
     def begin(
         self, problem: Problem, codes: Indices, counts: Counts, active: Flags
-    ) -> tuple[Visit, Finish]:
+    ) -> tuple[Advance, Finish]:
         """The loop over these rows."""
         signed = [problem.resigned(self.sides[codes, k]).rows for k in range(self.n_rules)]
         first_name, second_name, _ = self.shapes
