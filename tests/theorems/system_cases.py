@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff.core.rows import Vector
+from novikoff.systems.methods import Attempt
 
 RULES = ["cyclic", "fixed", "permuted", "blocks", "random", "max_distance", "max_residual"]
 
@@ -42,3 +43,16 @@ def polygon(n: int) -> tuple[Vector, float]:
     """Rows around the circle, and the depth of the origin in their hull."""
     angles = 2.0 * np.pi * np.arange(n) / n
     return np.column_stack([np.cos(angles), np.sin(angles)]), float(np.cos(np.pi / n))
+
+
+def point(found: Attempt) -> Vector:
+    """The point that a method must have found."""
+    assert found.w is not None
+    return found.w
+
+
+def multipliers(found: Attempt) -> Vector:
+    """The multipliers that a method must have found, with sum 1."""
+    assert found.weights is not None
+    assert (found.weights >= 0.0).all()
+    return np.asarray(found.weights / found.weights.sum())

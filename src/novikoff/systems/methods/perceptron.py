@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from novikoff.core.orders import Order, named
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import MOST_STEPS, Attempt, Matrix, cone
+from novikoff.systems.methods.attempt import Attempt, Matrix, cone, most_steps
 
 
 def perceptron(
@@ -43,9 +44,10 @@ def perceptron(
     system = cone(A, c, w0)
     signs = np.ones(system.H.shape[0], dtype=np.int8)
     problem = pose(system.H, signs, fit_intercept=False)
-    limits = limits or Limits(updates=MOST_STEPS)
-    plan = Plan(update(), named(order), limits, seed, trace=trace)
-    state = run(problem, plan)
+    limits = limits or Limits()
+    own = replace(limits, updates=most_steps(limits))
+    state = run(problem, Plan(update(), named(order), own, seed, trace=trace))
+    limits.interrupted |= own.interrupted
     counts = np.asarray(state.update_counts.toarray(), dtype=np.float64)[0]
     found = system.attempt(state.W[:-1, 0], None if state.converged else counts, state.updates)
     if trace:

@@ -59,8 +59,8 @@ def relaxation(
 
     * η = 1 and 0 < δ < 2ε: at most ‖w₀ − z‖²/(δ·(2ε − δ)) steps (`theory.shifted_bound`);
     * η = 1 and δ by halving: finitely many steps, without knowledge of ε. In round j = 0, 1, … δ
-      falls from δ₀/2ʲ, with n·4ʲ steps for each value. While δ > 2ε, a round adds at most
-      4/3·n·δ₀² to ‖w − z‖², so that some round grants the steps which δ ≤ ε < 2δ needs;
+      falls from δ₀/2ʲ, with (p+1)·4ʲ steps for each value. While δ > 2ε, a round adds at most
+      4/3·(p+1)·δ₀² to ‖w − z‖², so that some round grants the steps which δ ≤ ε < 2δ needs;
     * η = 2 and δ = 0: finitely many steps, but no bound; without interior it need not converge;
     * maximal distance and δ = 0: the distance to the solutions falls by a constant factor at
       every step, with or without interior (`theory.agmon_rate`).
@@ -79,7 +79,7 @@ def relaxation(
         The index rule. With a shift, rows have unit length, and residual and distance are one.
     eta : float in (0, 2]
     shift : float or "halving"
-        δ as a distance; "halving" begins with the largest violation at w₀.
+        δ as a distance; "halving" begins with an eighth of the largest violation at w₀.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def relaxation(
     problem = pose(bordered(A, c / -_FIXED), signs, fit_intercept=False)
     w = np.append(np.zeros(A.shape[1]) if w0 is None else w0, [_FIXED, 0.0])
     if shift == "halving":
-        schedule = _halving(float((A @ w[:-2] - c).max(initial=0.0)), len(c))
+        schedule = _halving(float((A @ w[:-2] - c).max(initial=0.0)) / 8.0, A.shape[1] + 1)
     else:
         schedule = iter([(float(shift), UNLIMITED)])
 
@@ -136,15 +136,17 @@ def relaxation(
     weights = None
     limits.interrupted |= phase.interrupted
     if not (state.converged or limits.interrupted):
-        last = Limits(epochs=1, updates=min(n_steps, len(w)) if isinstance(rule, Greedy) else None)
+        last = Limits(
+            epochs=1, updates=min(n_steps, 100 * len(w)) if isinstance(rule, Greedy) else None
+        )
         plan = Plan(update._replace(goal=0.0), rule, last, seed, trace=True)
         seen = run(problem, plan, start=best).traces[0]
         weights = np.bincount(seen.index, seen.tau, minlength=problem.n) * factors
     return Attempt(best[:-2].copy(), weights, n_steps, tape.trace())
 
 
-def _halving(first: float, n: int) -> Iterator[tuple[float, int]]:
+def _halving(first: float, m: int) -> Iterator[tuple[float, int]]:
     """The shifts δ, and the steps that are granted to each."""
     for j in range(_HALVINGS):
         for k in range(j, _HALVINGS):
-            yield math.ldexp(first, -k), n * 4**j
+            yield math.ldexp(first, -k), m * 4**j
