@@ -19,6 +19,7 @@ import novikoff as nv
 from benchmarks import data, peers
 from benchmarks.first_touch import first_touch, small_files
 from benchmarks.measure import Row, Turns, compare, compare_epochs, timed
+from benchmarks.systems import first_solve, relaxation_steps, system_files, tall_systems
 
 Case: TypeAlias = "Callable[[Scale, int], list[Row]]"
 NEGLIGIBLE = 0.001  # a difference in test error that is never held against ours
@@ -54,6 +55,10 @@ class Scale:
     relaxed: tuple[int, int] = (100_000, 100)
     large: int = 4_000_000  # rows of 100 features that are not to be in memory
     first_files: int = 4
+    system: tuple[int, int] = (100_000, 50)
+    system_files: int = 200
+    relaxation: tuple[int, int] = (100_000, 100)
+    relaxation_steps: int = 100_000
 
 
 FULL = Scale()
@@ -79,6 +84,10 @@ TINY = Scale(
     relaxed=(300, 5),
     large=500,
     first_files=1,
+    system=(500, 5),
+    system_files=3,
+    relaxation=(500, 5),
+    relaxation_steps=1_000,
 )
 
 
@@ -329,6 +338,16 @@ def memory(scale: Scale, turns: int) -> list[Row]:
     return [Row(name, "", [peak], 1000.0, 0, 0, here == there, f"{here} and {there} mistakes")]
 
 
+def systems(scale: Scale, turns: int) -> list[Row]:
+    """Systems of inequalities: tall ones, those of others, and the first solve."""
+    return [
+        *first_solve(),
+        *tall_systems(scale.system, turns, scale.patience),
+        *system_files(scale.system_files, turns),
+        *relaxation_steps(scale.relaxation, scale.relaxation_steps, turns),
+    ]
+
+
 CASES: dict[str, Case] = {
     "first-fit": first_fit,
     "warm-fit": warm_fit,
@@ -345,6 +364,7 @@ CASES: dict[str, Case] = {
     "svmlight": svmlight,
     "stream": stream,
     "memory": memory,
+    "systems": systems,
 }
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import sys
 from fractions import Fraction
 from importlib import resources
@@ -18,7 +19,7 @@ import numpy as np
 import pytest
 
 from novikoff.systems.files.reading import read_model
-from tests.cli.conftest import inside, refused, script
+from tests.cli.conftest import inside, on_terminal, refused, script
 from tests.unit.test_system_files import BAD
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -194,6 +195,14 @@ def test_undecided_has_its_own_exit_code(tmp_path: Path) -> None:
     done = inside("solve", path, "--budget", "1e-9")
     assert done.code == 3
     assert done.line("verdict").startswith("undecided")
+
+
+def test_ctrl_c_ends_a_method_that_never_would(day: Path, tmp_path: Path) -> None:
+    words = ["solve", str(day), "--method", "relaxation", "--out", str(tmp_path / "out")]
+    code, out, err = on_terminal(words, signal_at=("solving", signal.SIGINT))
+    assert (code, out) == (130, "")
+    assert "interrupted; nothing was written." in err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("case", range(0, len(BAD), 3))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -153,7 +153,8 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     yield from _room(report)
     equal = found.implicit_equalities
     if equal:
-        yield "equalities", f"in every solution these rows hold with =: {_names(equal)}"
+        named = some([row.name for row in equal], len(equal), _MOST_NAMES)
+        yield "equalities", f"in every solution these rows hold with =: {named}"
     elif equal is None:
         yield "", "whether rows hold with = in every solution was not found in time"
     if report.with_radius and best is None:
@@ -163,14 +164,13 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
 def _room(report: SystemReport) -> Iterator[tuple[str, str]]:
     """How far the point is from the nearest row, equalities apart; or the rows that it meets."""
     asked, system = report.solution.asked, report.solution.asked.system
-    v = [*(report.exact_w or ()), system.unit]
-    equal = {(row.kind, row.index) for row in report.solution.implicit_equalities or ()}
-    numbers = [asked.name(k) for k in system.numbers[:-1].tolist()]
-    free = [i for i, row in enumerate(numbers) if (row.kind, row.index) not in equal]
-    rows = np.array([i for i in free if not system.free[i]], dtype=np.int64)
+    v, proof = [*(report.exact_w or ()), system.unit], report.solution.certificate
+    equal = () if proof is None or proof.implicit is None else proof.implicit.rows
+    rows = np.flatnonzero(~(system.free[:-1] | np.isin(system.numbers[:-1], equal)))
     touched = rows[system.signs(v, Limits())[rows] == 0]
     if len(touched):
-        named = _names(numbers[i] for i in touched)
+        few = [asked.name(k).name for k in system.numbers[touched[:_MOST_NAMES]].tolist()]
+        named = some(few, len(touched), _MOST_NAMES)
         more = "; --point interior finds one with room" if report.optimum is None else ""
         yield "room", f"none: the point is on the boundary of {named}{more}"
     elif len(rows):
@@ -179,9 +179,9 @@ def _room(report: SystemReport) -> Iterator[tuple[str, str]]:
         lengths = np.linalg.norm(X[:, :-1], axis=1)
         slack = X @ np.array([float(value) for value in v])
         away = np.divide(slack, lengths, out=np.full(len(rows), np.inf), where=lengths > 0.0)
-        name, least = numbers[rows[int(away.argmin())]].name, float(away.min())
+        nearest, least = asked.name(int(system.numbers[rows[away.argmin()]])), float(away.min())
         if math.isfinite(least):
-            yield "room", f"the nearest boundary is that of {name}, {number(least)} away"
+            yield "room", f"the nearest boundary is that of {nearest.name}, {number(least)} away"
 
 
 def _objective(best: Optimum) -> Iterator[tuple[str, str]]:
@@ -214,7 +214,7 @@ def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
     weights, relation, total = _whole(answer)
     exact = max(len(str(value)) for value in weights) <= _MOST_DIGITS
     unit = Fraction(1) if exact else Fraction(min(abs(value) for value in weights))
-    texts = [_pretty(plain(w) if exact else f"{float(w / unit):.4g}") for w in weights]
+    texts = [_pretty(str(w) if exact else f"{float(w / unit):.4g}") for w in weights]
     shown = list(zip(texts, conflict, _numbers(answer), strict=True))[:_MOST_LINES]
     names = [row.name if row.kind in ("row", "eq") else "" for _, row, _ in shown]
     wide = max(len(text) for text, *_ in shown), max(map(len, names))
@@ -274,7 +274,7 @@ def _conflict(answer: Solution) -> dict[str, object]:
 
 
 def _plain_row(row: NamedRow) -> dict[str, object]:
-    return {**row._asdict(), "multiplier": str(row.multiplier)}
+    return {**asdict(row), "multiplier": str(row.multiplier)}
 
 
 def _by_name(names: Sequence[str], values: Vector | None) -> dict[str, float] | None:
@@ -288,11 +288,6 @@ def _ends(bounds: Interval) -> list[float | None]:
 def _bounds(report: SystemReport) -> int:
     asked = report.solution.asked
     return int((asked.system.numbers >= len(asked.rows)).sum())
-
-
-def _names(rows: Iterable[NamedRow]) -> str:
-    named = [row.name for row in rows]
-    return some(named, len(named), _MOST_NAMES)
 
 
 def _value(value: Fraction) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from novikoff.data.errors import DataError, quoted
+from novikoff.data.values import is_missing
 from novikoff.systems.files.builder import ModelBuilder, Place, SystemFile, exact_number
 from novikoff.systems.model import Relation
 
@@ -98,6 +99,7 @@ def _relation_column(
 
 
 def _are_names(heading: str, cells: Sequence[str]) -> bool:
+    """Whether the first column names the rows: cells such as 1O and NaN are numbers gone wrong."""
     if heading.lower() in NAME_COLUMNS:
         return True
-    return not any(cell[:1].isdigit() or cell[:1] in ("", "+", "-", ".") for cell in cells)
+    return not any(cell[:1] in "+-.0123456789" or is_missing(cell) for cell in cells)

@@ -36,10 +36,10 @@ _SECTIONS: Final = {
     "objective": r"max(?:imi[sz]e|imum)?|min(?:imi[sz]e|imum)?",
     "rows": r"subject\s+to:?|such\s+that:?|s\.t\.|st\.?",
     "bounds": r"bounds?",
-    "integers": r"generals?|gen|integers?|int",
-    "binaries": r"binary|binaries|bin",
     "refused": r"semi(?:-continuous|s)?|sos[12]?|pwlobj|lazy\s+constraints|user\s+cuts"
     r"|general\s+constraints",
+    "integers": r"generals?|gen|integers?|int",
+    "binaries": r"binary|binaries|bin",
     "end": r"end",
 }
 _SECTION = re.compile(
@@ -143,20 +143,13 @@ class _Parser:
         if self.next.kind != "objective":
             raise self.error('the file begins with "Minimize" or "Maximize"')
         self.begin_objective()
+        readers = {"rows": self.row, "bounds": self.bound, "integers": self.integer}
         while self.next.kind != "end":
-            section = self.take()
-            if section.kind == "rows":
-                while self.next.kind not in _SECTIONS:
-                    self.row()
-            elif section.kind == "bounds":
-                while self.next.kind not in _SECTIONS:
-                    self.bound()
-            elif section.kind in ("integers", "binaries"):
-                while self.next.kind not in _SECTIONS:
-                    self.integer(binary=section.kind == "binaries")
-            else:
-                self.at -= 1
+            if self.next.kind not in (*readers, "binaries"):
                 raise self.error("a section of a linear program is expected (Subject To, Bounds)")
+            section = self.take().kind
+            while self.next.kind not in _SECTIONS:
+                readers.get(section, self.binary)()
         if not self.next.text:
             raise self.error('"End" is expected: the file may be cut off')
         self.take()
@@ -189,7 +182,6 @@ class _Parser:
             least, (terms, constant) = constant, self.sum()
             if not self.any_term:
                 raise self.error("a row needs a variable")
-            first = FLIPPED[relation]
             if self.next.kind == "relation":
                 if _RELATIONS[self.next.text] != relation or relation == "=":
                     raise self.error("both signs of a range point the same way")
@@ -198,7 +190,7 @@ class _Parser:
                 low, high = ends if relation == "<=" else ends[::-1]
                 self.builder.add_range(name, terms, low, high)
             else:
-                self.builder.add(name, terms, first, least - constant)
+                self.builder.add(name, terms, FLIPPED[relation], least - constant)
         self.end_of_line("a row")
 
     def sum(self) -> Sum:
@@ -206,26 +198,27 @@ class _Parser:
         terms: dict[int, Fraction] = {}
         constant, first, self.any_term = Fraction(0), True, False
         while first or self.next.kind == "sign":
-            factor = self.sign()
-            if self.next.kind == "number":
-                factor *= exact_number(self.next.text, "a coefficient", self.place)
+            sign, numbered, first = self.sign(), self.next.kind == "number", False
+            factor = Fraction(sign)
+            if numbered:
+                value = exact_number(self.next.text, "a coefficient", self.place)
+                factor = value if sign > 0 else -value
                 self.take()
-            elif self.next.kind != "name":
-                raise self.error("a number or a variable is expected")
             if self.next.kind == "name" and self.tokens[self.at + 1].kind != "colon":
                 j = self.builder.variable(self.take().text)
-                terms[j] = terms.get(j, Fraction(0)) + factor
+                terms[j] = terms[j] + factor if j in terms else factor
                 self.any_term = True
-            else:
+            elif numbered:
                 constant += factor
-            first = False
+            else:
+                raise self.error("a number or a variable is expected")
         return terms, constant
 
-    def sign(self) -> Fraction:
-        factor = Fraction(1)
+    def sign(self) -> int:
+        sign = 1
         while self.next.kind == "sign":
-            factor *= -1 if self.take().text == "-" else 1
-        return factor
+            sign *= -1 if self.take().text == "-" else 1
+        return sign
 
     def relation(self) -> Relation:
         if self.next.kind != "relation":
@@ -234,12 +227,12 @@ class _Parser:
 
     def number(self, what: str) -> Fraction | float:
         """A number with signs; infinite where it is a bound."""
-        factor = self.sign()
+        sign = self.sign()
         if self.next.kind != "number" and (what, self.next.kind) != ("the bound", "infinity"):
             raise self.error("a number is expected; variables stand on the left")
         value = bound_number(self.next.text, what, self.place)
         self.take()
-        return -value if factor < 0 else value
+        return value if sign > 0 else -value
 
     def right(self) -> Fraction:
         return Fraction(self.number("the right side"))
@@ -284,12 +277,14 @@ class _Parser:
         if relation in (">=", "="):
             self.builder.bound(name, "lower", value, place)
 
-    def integer(self, *, binary: bool) -> None:
-        place = self.place
+    def integer(self) -> str:
         if self.next.kind != "name":
             raise self.error("a variable is expected")
         name = self.known()
         self.builder.integers[name] = None
-        if binary:
-            self.builder.bound(name, "lower", Fraction(0), place)
-            self.builder.bound(name, "upper", Fraction(1), place)
+        return name
+
+    def binary(self) -> None:
+        place, name = self.place, self.integer()
+        self.builder.bound(name, "lower", Fraction(0), place)
+        self.builder.bound(name, "upper", Fraction(1), place)

@@ -79,7 +79,8 @@ class _Parser:
                     raise self.place.error("this line stands in no section: ROWS comes first.")
                 sections[section](self._fields(line, section))
                 continue
-            section, *rest = line.split()
+            word, *rest = line.split()
+            section = word.upper()
             if section == "NAME":
                 self.name = " ".join(rest)
             elif section == "OBJSENSE" and rest:
@@ -88,7 +89,7 @@ class _Parser:
                 ended = True
             elif section not in sections:
                 raise self.place.error(
-                    f"{quoted(section)} is no section that is read here; those are NAME, "
+                    f"{quoted(word)} is no section that is read here; those are NAME, "
                     f"{', '.join(sections)} and ENDATA."
                 )
         if not ended:
@@ -121,9 +122,9 @@ class _Parser:
         return fields
 
     def _sense(self, fields: list[str]) -> None:
-        word = fields[0].upper()
+        word = " ".join(fields).upper()
         if word not in ("MIN", "MINIMIZE", "MAX", "MAXIMIZE"):
-            raise self.place.error(f"OBJSENSE is {quoted(fields[0])}, neither MIN nor MAX.")
+            raise self.place.error(f"OBJSENSE is {quoted(word)}, neither MIN nor MAX.")
         self.maximise = word.startswith("MAX")
 
     def _row(self, fields: list[str]) -> None:
@@ -178,9 +179,10 @@ class _Parser:
         return pairs
 
     def _bound(self, fields: list[str]) -> None:
-        kind, *rest = [fields[0].upper(), *fields[1:]]
+        kind, *rest = fields or [""]
+        kind = kind.upper()
         if kind not in _SIDES:
-            raise self.place.error(f"{quoted(fields[0])} is no kind of bound that is read here.")
+            raise self.place.error(f"{quoted(kind)} is no kind of bound that is read here.")
         if len(rest) != 3 and not (len(rest) == 2 and kind in _VALUELESS):
             raise self.place.error(
                 f"the bound {kind} has {counted(len(rest), 'field')} behind it; a vector's name, a "

@@ -41,7 +41,7 @@ def parse_npz(content: bytes, source: str) -> SystemFile:
         what = f"{listed(unknown)} is none of them" if unknown else "there is no A"
         raise DataError(f"{source}: arrays of a system are {', '.join(_ARRAYS)}; {what}.")
     strict = arrays.get("strict")
-    if strict is not None and strict.ndim == 0:
+    if strict is not None and strict.ndim == 0 and strict.dtype.kind == "b":
         arrays["strict"] = bool(strict)
     arrays.setdefault("c", None)
     return SystemFile(source, arrays, "npz", ())
