@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def small_system(seed: int) -> tuple[Any, Any]:
 @given(seed=st.integers(0, 10**6))
 def test_a_method_agrees_with_auto_or_is_undecided(name: str, seed: int) -> None:
     A, c = small_system(seed)
-    method = METHODS.get(name, liar)
+    method: Callable[..., Attempt] = METHODS.get(name, liar)
 
     def bounded(A: Any, c: Any, *, limits: Limits, **options: Any) -> Attempt:
         return method(A, c, limits=Limits(updates=300), **options)
