@@ -20,6 +20,7 @@ import novikoff as nv
 from benchmarks import data, peers
 from benchmarks.first_touch import first_touch, small_files
 from benchmarks.measure import Row, Turns, compare, compare_epochs, timed
+from benchmarks.systems import first_solve, relaxation_steps, system_files, tall_systems
 
 Case: TypeAlias = "Callable[[Scale, int], list[Row]]"
 NEGLIGIBLE = 0.001  # a difference in test error that is never held against ours
@@ -52,10 +53,13 @@ class Scale:
     csv: tuple[int, int] = (1_000_000, 100)
     pipe: tuple[int, int] = (1_000_000, 50)
     short_pipe: int = 50_000  # rows for river
-    relaxed: tuple[int, int] = (100_000, 100)
     large: int = 4_000_000  # rows of 100 features that are not to be in memory
     first_files: int = 4
     herd: tuple[int, int, int] = (4_096, 10, 2)  # points, features, halvings
+    system: tuple[int, int] = (100_000, 50)
+    system_files: int = 200
+    relaxation: tuple[int, int] = (100_000, 100)
+    relaxation_steps: int = 100_000
 
 
 FULL = Scale()
@@ -78,10 +82,13 @@ TINY = Scale(
     csv=(2_000, 10),
     pipe=(1_000, 5),
     short_pipe=200,
-    relaxed=(300, 5),
     large=500,
     first_files=1,
     herd=(256, 3, 2),
+    system=(500, 5),
+    system_files=3,
+    relaxation=(500, 5),
+    relaxation_steps=1_000,
 )
 
 
@@ -123,20 +130,6 @@ def sparse(scale: Scale, turns: int) -> list[Row]:
         split = data.sparse(*scale.sparse, classes, dtype)
         rows.append(_epochs(f"CSR {size}, {name}", split, "cyclic", False, aim, scale, turns))
     return rows
-
-
-def relaxation(scale: Scale, turns: int) -> list[Row]:
-    """Steps of relaxation, a row each: ours on inequalities, the peer's on equalities."""
-    rng = np.random.default_rng(0)
-    A = rng.normal(size=scale.relaxed)
-    c = A @ rng.normal(size=scale.relaxed[1]) + rng.normal(size=len(A))  # no end for either
-    epochs = 50  # of ours; the copy that it makes at first counts
-    ours, theirs = partial(peers.our_relaxation, A, c, epochs), partial(peers.kaczmarz, A, c)
-    times, mine, _ = compare(ours, theirs, turns)
-    times.ours[:] = [seconds / epochs for seconds in times.ours]
-    verdict = mine.n_steps > len(A), f"{mine.n_steps / epochs / len(A):.0%} of our rows moved w"
-    title = "relaxation {:,} × {}, an epoch in cyclic order".format(*scale.relaxed)
-    return [times.row(title, "kaczmarz-algorithms", 50.0, verdict)]
 
 
 def one_by_one(scale: Scale, turns: int) -> list[Row]:
@@ -349,12 +342,21 @@ def herding(scale: Scale, turns: int) -> list[Row]:
     return [times.row(case, "goodpoints", 2.0, (mine == their, f"{len(mine)} points"))]
 
 
+def systems(scale: Scale, turns: int) -> list[Row]:
+    """Systems of inequalities: tall ones, those of others, and the first solve."""
+    return [
+        *first_solve(),
+        *tall_systems(scale.system, turns, scale.patience),
+        *system_files(scale.system_files, turns),
+        *relaxation_steps(scale.relaxation, scale.relaxation_steps, turns),
+    ]
+
+
 CASES: dict[str, Case] = {
     "first-fit": first_fit,
     "warm-fit": warm_fit,
     "dense": dense,
     "sparse": sparse,
-    "relaxation": relaxation,
     "one-by-one": one_by_one,
     "verdicts": verdicts,
     "max-margin": max_margin,
@@ -366,6 +368,7 @@ CASES: dict[str, Case] = {
     "stream": stream,
     "memory": memory,
     "herding": herding,
+    "systems": systems,
 }
 
 

@@ -44,7 +44,7 @@ _OPTIONS = adding([
     click.option("--out", type=click.Path(), metavar="FILE", help="Where the report goes. Default: "
                  "standard output."),
     click.option("--certificate", type=click.Path(), metavar="FILE", help="Write the proof, which "
-                 "novikoff verify checks."),
+                 "novikoff verify checks: that of the system, not of a best value."),
     click.option("--force", is_flag=True, help="Replace files that are there."),
 ])  # fmt: skip
 
@@ -71,8 +71,8 @@ def command(file: str, **values: object) -> None:
     out, certificate = (path and Path(path) for path in (asked.out, asked.certificate))
     check(
         (
-            asked.objective is not None and asked.point != "any",
-            "--objective and --point exclude each other: the best point is shown.",
+            asked.objective is not None and (asked.point, asked.method) != ("any", "auto"),
+            "--objective excludes --point and --method: the best point is shown.",
         ),
         (out and out == certificate, "--out and --certificate name the same file."),
     )

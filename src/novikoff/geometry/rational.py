@@ -161,9 +161,10 @@ def _feasible_start(
             mu = cone.solve(used, limits)
         positive = np.array([value > 0 for value in mu], dtype=np.bool_)
         positive[: cone.free] = True
-        if positive.all():
-            return used, mu
-        used = used[positive]
+        stay = np.flatnonzero(positive)
+        if all(value >= 0 for value in mu[cone.free :]):  # those at zero were of no use
+            return used[stay], [mu[k] for k in stay.tolist()]
+        used = used[stay]
 
 
 def _admit(

@@ -189,6 +189,7 @@ def _of_model(model: Model) -> System:
         over = math.lcm(*(value.denominator for value in given))
         whole = [value.numerator * (over // value.denominator) for value in given]
         common = math.gcd(*whole) or 1
+        whole = [sign * value // common for value in whole]
         if max(map(int.bit_length, whole)) > _MOST_BITS:
             raise ValueError(
                 f"The numbers of {_name(model, number)} differ by more than 270 digits: write them "
@@ -196,8 +197,8 @@ def _of_model(model: Model) -> System:
             )
         counts.append(len(used))
         columns += used
-        values += [sign * value // common for value in whole[:-1]]
-        right.append(-sign * whole[-1] // common)
+        values += whole[:-1]
+        right.append(-whole[-1])
         factors.append(Fraction(over, common))
     left, fold = _matrix([*counts, 0], columns, values, p)
     parts, _ = _parts([*right, 0])
@@ -248,6 +249,8 @@ def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:
     """Floats whose sums, times two to a power, are the whole numbers, and that power."""
     rest = list(values)
     bits = max(map(int.bit_length, rest), default=0)
+    if bits <= 53:
+        return [np.array(rest, dtype=np.float64)], 0
     shift = max(0, bits - _MOST_BITS)
     if bits > _MORE_BITS:
         raise OverflowError("A number is beyond what several floats hold.")

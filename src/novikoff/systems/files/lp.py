@@ -198,13 +198,15 @@ class _Parser:
         terms: dict[int, Fraction] = {}
         constant, first, self.any_term = Fraction(0), True, False
         while first or self.next.kind == "sign":
-            factor, numbered, first = self.sign(), self.next.kind == "number", False
+            sign, numbered, first = self.sign(), self.next.kind == "number", False
+            factor = Fraction(sign)
             if numbered:
-                factor *= exact_number(self.next.text, "a coefficient", self.place)
+                value = exact_number(self.next.text, "a coefficient", self.place)
+                factor = value if sign > 0 else -value
                 self.take()
             if self.next.kind == "name" and self.tokens[self.at + 1].kind != "colon":
                 j = self.builder.variable(self.take().text)
-                terms[j] = terms.get(j, Fraction(0)) + factor
+                terms[j] = terms[j] + factor if j in terms else factor
                 self.any_term = True
             elif numbered:
                 constant += factor
@@ -212,11 +214,11 @@ class _Parser:
                 raise self.error("a number or a variable is expected")
         return terms, constant
 
-    def sign(self) -> Fraction:
-        factor = Fraction(1)
+    def sign(self) -> int:
+        sign = 1
         while self.next.kind == "sign":
-            factor *= -1 if self.take().text == "-" else 1
-        return factor
+            sign *= -1 if self.take().text == "-" else 1
+        return sign
 
     def relation(self) -> Relation:
         if self.next.kind != "relation":
@@ -225,12 +227,12 @@ class _Parser:
 
     def number(self, what: str) -> Fraction | float:
         """A number with signs; infinite where it is a bound."""
-        factor = self.sign()
+        sign = self.sign()
         if self.next.kind != "number" and (what, self.next.kind) != ("the bound", "infinity"):
             raise self.error("a number is expected; variables stand on the left")
         value = bound_number(self.next.text, what, self.place)
         self.take()
-        return -value if factor < 0 else value
+        return value if sign > 0 else -value
 
     def right(self) -> Fraction:
         return Fraction(self.number("the right side"))

@@ -1,0 +1,188 @@
+"""The rows of the table about systems of inequalities: points, conflicts, files, relaxation."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+import novikoff as nv
+from benchmarks import data, peers
+from benchmarks.measure import Row, Turns, compare, timed
+from novikoff.core.stops import Limits
+from novikoff.systems.files.reading import read_model
+from novikoff.systems.methods.relaxation import relaxation
+from novikoff.systems.solve import solve_model
+
+KINDS = {0: "feasible", 2: "infeasible"}
+_ALL_IIS_STRATEGIES = 6  # from the rays, then by deletion
+
+
+def tall_systems(shape: tuple[int, int], turns: int, patience: float) -> list[Row]:
+    """A dense system with an interior, and one that a few of its rows contradict."""
+    n, p = shape
+    rows = []
+    name = f"dense {n} × {p}"
+    A, c = _with_interior(n, p)
+    B, b = _contradicted(A, c)
+    for title, left, right, aim in (
+        (f"feasible {name}, verified point", A, c, 20.0),
+        (f"infeasible {name}, irreducible conflict", B, b, 10.0),
+    ):
+        theirs = partial(_linprog, left, right, patience)
+        times, mine, kind = compare(partial(nv.solve, left, right), theirs, turns, patience)
+        assert mine.certificate is not None
+        nv.verify(mine.certificate, left, right)  # or an error
+        agree = kind in (mine.kind, "out of time")
+        note = f"{mine.kind}, verified; HiGHS: {kind}"
+        rows.append(times.row(title, "HiGHS, kind only", aim, (agree, note)))
+    times, mine, size = compare(
+        partial(nv.solve, B, b), partial(_iis, _pass_rows, B, b, patience), 1
+    )
+    note = f"{len(mine.conflict)} rows, irreducible; HiGHS: {size} rows"
+    title = f"infeasible {name}, irreducible conflict"
+    rows.append(times.row(title, "HiGHS getIis", 50.0, (True, note)))
+    return rows
+
+
+def system_files(most: int, turns: int) -> list[Row]:
+    """Every published system, with proof; HiGHS gives kind and conflict without."""
+    folder = data.SHARED / "lp"
+    if not folder.is_dir():
+        return []
+    with (folder / "index.csv").open(newline="") as file:
+        published = list(csv.DictReader(file))[:most]
+    models = [read_model(str(folder / row["file"])).model for row in published]
+    with tempfile.TemporaryDirectory() as name:
+        plain = [_unpacked(folder / row["file"], Path(name)) for row in published]
+        times, mine, _ = compare(
+            lambda: [solve_model(model) for model in models],
+            lambda: [_iis(_pass_file, path, None, np.inf) for path in plain],
+            turns,
+        )
+    for answer, model, row in zip(mine, models, published, strict=True):
+        assert answer.kind == row["published_kind"]
+        assert answer.certificate is not None
+        answer.certificate.check(model)
+    title = f"{len(models)} published systems, with proof"
+    return [times.row(title, "HiGHS kind + getIis", 1.0, (True, "all as published, verified"))]
+
+
+def relaxation_steps(shape: tuple[int, int], steps: int, turns: int) -> list[Row]:
+    """Projections per second on rows in turn; theirs are of equalities."""
+    import kaczmarz
+
+    n, p = shape
+    A, _ = _with_interior(n, p)
+    c = np.full(n, -1.0)  # no point satisfies such rows: steps never end
+
+    def ours(k: int) -> object:
+        return relaxation(A, c, order="cyclic", shift=0.0, limits=Limits(updates=k))
+
+    def theirs(k: int) -> object:
+        return kaczmarz.Cyclic.solve(A, c, tol=None, maxiter=k)
+
+    ours(100)
+    times = Turns([], [])
+    few = max(1, steps // 50)
+    for _ in range(turns):
+        times.ours.append(_per_step(ours, 10 * steps))
+        times.theirs.append(_per_step(theirs, few))
+    return [times.row(f"relaxation {n} × {p}, one step", "kaczmarz-algorithms", 50.0)]
+
+
+def first_solve() -> list[Row]:
+    """``novikoff solve`` with empty caches, whole processes, in units of ``import numba``."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "wishes.csv"
+        path.write_text("tea,bread,relation,right\n2,3,<=,10\n1,0,>=,2\n0,1,>=,3\n")
+        units = [timed(partial(peers.python, "-c", "import numba"))[0] for _ in range(3)]
+        command = ("-m", "novikoff", "solve", path)
+        first, _ = timed(partial(peers.python, *command, NUMBA_CACHE_DIR=f"{name}/cache"))
+    ratios = [first / unit for unit in units]
+    case = "first `novikoff solve`, empty caches, in `import numba`"
+    return [Row(case, "", ratios, 8.0, note=f"{first:.2f} s, import {np.median(units):.2f} s")]
+
+
+def _with_interior(n: int, p: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((n, p))
+    return A, A @ rng.standard_normal(p) + rng.uniform(0.01, 1.0, n)
+
+
+def _contradicted(A: Any, c: Any, k: int = 10) -> tuple[Any, Any]:
+    """The same system with k rows that contradict each other among the others."""
+    rng = np.random.default_rng(1)
+    n, p = A.shape
+    few = np.round(64.0 * rng.standard_normal((k - 1, p))) / 64.0
+    weights = rng.integers(1, 8, k - 1).astype(np.float64)
+    rows = rng.choice(n, k, replace=False)
+    A, c = A.copy(), c.copy()
+    A[rows] = np.vstack([few, -(weights @ few)])
+    c[rows] = np.append(np.zeros(k - 1), -1.0)
+    return A, c
+
+
+def _linprog(A: Any, c: Any, seconds: float) -> str:
+    found = linprog(
+        np.zeros(A.shape[1]),
+        A_ub=A,
+        b_ub=c,
+        bounds=(None, None),
+        method="highs",
+        options={"time_limit": seconds},
+    )
+    return KINDS.get(found.status, "out of time")
+
+
+def _iis(fill: Callable[..., None], A: Any, c: Any, seconds: float) -> int:
+    """The rows and bounds that HiGHS names, 0 if it finds the system feasible."""
+    import highspy
+
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("time_limit", seconds)
+    solver.setOptionValue("iis_time_limit", seconds)
+    fill(solver, A, c)
+    p = solver.getNumCol()
+    solver.changeColsCost(p, np.arange(p, dtype=np.int32), np.zeros(p))
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kInfeasible:
+        return 0
+    solver.setOptionValue("iis_strategy", _ALL_IIS_STRATEGIES)
+    _, found = solver.getIis()
+    return len(found.row_index_) + len(found.col_index_)
+
+
+def _pass_rows(solver: Any, A: Any, c: Any) -> None:
+    n, p = A.shape
+    solver.addVars(p, np.full(p, -np.inf), np.full(p, np.inf))
+    starts = np.arange(0, n * p, p, dtype=np.int32)
+    columns = np.tile(np.arange(p, dtype=np.int32), n)
+    solver.addRows(n, np.full(n, -np.inf), c, n * p, starts, columns, A.ravel())
+
+
+def _pass_file(solver: Any, path: Path, _: None) -> None:
+    solver.readModel(str(path))
+
+
+def _unpacked(path: Path, folder: Path) -> Path:
+    import bz2
+    import gzip
+
+    opened = gzip.open if path.suffix == ".gz" else bz2.open
+    plain = folder / path.stem
+    with opened(path) as file:
+        plain.write_bytes(file.read())
+    return plain
+
+
+def _per_step(run: Callable[[int], object], steps: int) -> float:
+    """Seconds of one step: what twice as many take more."""
+    return (timed(partial(run, 2 * steps))[0] - timed(partial(run, steps))[0]) / steps
