@@ -113,6 +113,8 @@ def test_any_margin_dimension_and_answer(gamma: Fraction, d: int, answer: object
     n = len(forced.y)
     assert n == min(math.floor(1 / gamma**2), d)
     assert_separated_by(forced, gamma)
+    assert forced.verdict.certificate is not None
+    forced.verdict.certificate.verify(forced.X, forced.y)
     # The perceptron errs at most ⌊1/γ²⌋ times on any such data, so n is the best there is.
     bound = forced.verdict.mistake_bound
     assert bound is not None
