@@ -75,7 +75,7 @@ def assert_separated_by(forced: ForcedMistakes, gamma: Fraction) -> None:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize(("gamma", "d", "n"), [(0.25, 40, 16), (0.25, 7, 7), (0.3, 40, 11)])
+@pytest.mark.parametrize(("gamma", "d", "n"), [(0.3, 40, 11), (0.25, 7, 7)])
 def test_every_learner_errs_every_time(name: str, gamma: float, d: int, n: int) -> None:
     forced = force_mistakes(LEARNERS[name](), gamma, d)
     assert forced.mistakes == n == len(forced.y)

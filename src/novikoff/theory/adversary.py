@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Signs, Vector
-from novikoff.core.validation import plain_label
+from novikoff.core.validation import Label, plain_label
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -120,6 +120,9 @@ def _certificate(X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable
     from novikoff.geometry import checker, exact
     from novikoff.geometry.certificate import Certificate
 
+    sides: tuple[Label, Label | None] = plain_label(labels[1]), plain_label(labels[0])
+    if (signs == signs[0]).all():  # a certificate calls the only label positive
+        sides, signs = (plain_label(labels[int(signs[0] > 0)]), None), np.ones_like(signs)
     n, d = X.shape
     square = Fraction(1, n)
     lo, hi = exact.square_root_down(square), exact.square_root_up(square)
@@ -128,8 +131,8 @@ def _certificate(X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable
         n=n,
         d=d,
         fit_intercept=False,
-        positive=plain_label(labels[1]),
-        negative=plain_label(labels[0]),
+        positive=sides[0],
+        negative=sides[1],
         sha256=checker.MatrixDigest.of(X).signed(signs),
         w=(*(Fraction(int(sign)) for sign in signs), *[Fraction(0)] * (d - n)),
         margin=checker.Margin(lo, hi, tuple(range(n)), (Fraction(1),) * n),
