@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Signs, Vector
+from novikoff.core.validation import Label, plain_label
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+    from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.separability import Verdict
 
 
@@ -41,8 +43,8 @@ class ForcedMistakes:
     w_star : array of shape (d,)
         The separator w* = γ·Σ y_i·e_i, without a bias; γ rounded to a float.
     verdict : Verdict
-        That of `novikoff.separate` on X and y, with its certificate. The largest margin of any rule
-        is 1/√n, at least γ.
+        X and y are separable, with the certificate that follows from the theorem: w = Σ y_i·e_i
+        and λ ≡ 1 show that the largest margin of any rule is 1/√n, at least γ.
     """
 
     X: sp.csr_array
@@ -92,7 +94,7 @@ def force_mistakes(
     """
     from scipy.sparse import eye_array
 
-    from novikoff.geometry.separability import separate
+    from novikoff.geometry.separability import Verdict
 
     gamma = _margin(margin)
     if not isinstance(d, Integral) or isinstance(d, bool) or d < 1:
@@ -109,9 +111,34 @@ def force_mistakes(
     y = np.array(labels)[(signs > 0.0).astype(np.int64)]
     w_star = np.zeros(d)
     w_star[:n] = float(gamma) * signs
-    positive = labels[1] if (signs > 0.0).any() else None
-    verdict = separate(X, y, positive=positive, fit_intercept=False)
+    verdict = Verdict.from_certificate(_certificate(X, signs.astype(np.int8), labels))
     return ForcedMistakes(X, y, n, gamma, w_star, verdict)
+
+
+def _certificate(X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable]) -> Certificate:
+    """For w = Σ y_i·e_i: ⟨a_i, w⟩ = 1 and ‖w‖ = √n, and ‖Σ a_i‖/n = 1/√n."""
+    from novikoff.geometry import checker, exact
+    from novikoff.geometry.certificate import Certificate
+
+    sides: tuple[Label, Label | None] = plain_label(labels[1]), plain_label(labels[0])
+    if (signs == signs[0]).all():  # a certificate calls the only label positive
+        sides, signs = (plain_label(labels[int(signs[0] > 0)]), None), np.ones_like(signs)
+    n, d = X.shape
+    square = Fraction(1, n)
+    lo, hi = exact.square_root_down(square), exact.square_root_up(square)
+    return Certificate(
+        kind="separable",
+        n=n,
+        d=d,
+        fit_intercept=False,
+        positive=sides[0],
+        negative=sides[1],
+        sha256=checker.MatrixDigest.of(X).signed(signs),
+        w=(*(Fraction(int(sign)) for sign in signs), *[Fraction(0)] * (d - n)),
+        margin=checker.Margin(lo, hi, tuple(range(n)), (Fraction(1),) * n),
+        radius=1.0,
+        mistake_bound=checker.mistake_bound(1.0, lo),
+    )
 
 
 def _margin(margin: float | Fraction) -> Fraction:

@@ -224,10 +224,11 @@ def watch_weights(
         raise KeyboardInterrupt
     period, path = ran.periods[0], np.array(ends)
     pre_period = None if period is None else _first_return(path, period)
-    if verdict.kind == "separable":
-        bound = problem.radius * (problem.radius / verdict.margin.lo)
-    else:
+    if verdict.kind != "separable":
         bound = _bound_of(problem.X, problem.signs, fit_intercept)
+    else:
+        lo = verdict.margin.lo
+        bound = problem.radius * (problem.radius / lo) if lo > 0.0 else math.inf
     norms = np.sqrt(ran.traces[0].squared_norm)
     return WeightPath(norms, bound, ran.converged, period, pre_period, verdict)
 
