@@ -143,7 +143,7 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     found, best = report.solution, report.optimum
     yield "verdict", "feasible — proved: the point satisfies every row, exactly"
     if best is not None:
-        yield from _objective(best)
+        yield from _objective(best, maximise=getattr(found.asked.stated, "maximise", False))
     point = list(zip(found.asked.variables, report.exact_w or (), strict=True))
     width = max(len(name) for name, _ in point[:_MOST_LINES])
     for k, (name, value) in enumerate(point[:_MOST_LINES]):
@@ -184,13 +184,14 @@ def _room(report: SystemReport) -> Iterator[tuple[str, str]]:
             yield "room", f"the nearest boundary is that of {nearest.name}, {number(least)} away"
 
 
-def _objective(best: Optimum) -> Iterator[tuple[str, str]]:
+def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
+    end, course = ("greatest", "grows") if maximise else ("least", "falls")
     if best.kind == "unbounded":
-        yield "objective", "unbounded — proved: along a ray of solutions it grows for ever"
+        yield "objective", f"unbounded — proved: along a ray of solutions it {course} for ever"
     elif best.exact_value is None:
-        yield "objective", f"undecided: the best value is in {_ends(best.value)}"
+        yield "objective", f"undecided: the {end} value is in {_ends(best.value)}"
     else:
-        yield "objective", f"the best value is {_value(best.exact_value)} — proved"
+        yield "objective", f"the {end} value is {_value(best.exact_value)} — proved"
 
 
 def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
