@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -215,7 +216,7 @@ def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
     weights, relation, total = _whole(answer)
     exact = max(len(str(value)) for value in weights) <= _MOST_DIGITS
     unit = Fraction(1) if exact else Fraction(min(abs(value) for value in weights))
-    texts = [_pretty(str(w) if exact else f"{float(w / unit):.4g}") for w in weights]
+    texts = [_pretty(str(w)) if exact else _rounded(w / unit, 4) for w in weights]
     shown = list(zip(texts, conflict, _numbers(answer), strict=True))[:_MOST_LINES]
     names = [row.name if row.kind in ("row", "eq") else "" for _, row, _ in shown]
     wide = max(len(text) for text, *_ in shown), max(map(len, names))
@@ -224,10 +225,10 @@ def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
         yield "" if k else heading, f"{text:>{wide[0]}} × {names[k]:{wide[1]}}  {formula}"
     if len(conflict) > len(shown):
         yield "", f"… and {len(conflict) - len(shown)} more (--format json has all)"
-    amount = plain(total) if exact else f"{float(total / unit):.4g}"
+    amount = _pretty(plain(total)) if exact else _rounded(total / unit, 4)
     turned = any(">" in asked.text(at) for at in _numbers(answer))
     how = "the sum, ≥ turned into ≤" if turned else "the sum"
-    false = f"0 {_pretty(relation)} {_pretty(amount)}, which is false"
+    false = f"0 {_pretty(relation)} {amount}, which is false"
     yield "", f"{how}:  {false}{'' if exact else ' (multipliers are rounded here)'}"
 
 
@@ -293,8 +294,17 @@ def _bounds(report: SystemReport) -> int:
 
 def _value(value: Fraction) -> str:
     """A number for a person, and whether it is rounded."""
-    text = plain(value)
-    return f"{_pretty(text)}{'' if Fraction(text) == value else ' (rounded)'}"
+    if abs(value) < 10**15:
+        text = plain(value)
+        if Fraction(text) == value:
+            return _pretty(text)
+    return f"{_rounded(value, 10)} (rounded)"
+
+
+def _rounded(value: Fraction, digits: int) -> str:
+    """Some digits of a number of any size, which floats may not reach."""
+    near = Decimal(value.numerator) / Decimal(value.denominator)
+    return _pretty(f"{near:.{digits}g}".replace("e+", "e"))
 
 
 def _formula(text: str) -> str:
