@@ -19,7 +19,7 @@ import novikoff as nv
 from benchmarks import data, peers
 from benchmarks.first_touch import first_touch, small_files
 from benchmarks.measure import Row, Turns, compare, compare_epochs, timed
-from benchmarks.systems import first_solve, relaxation_steps, system_files, tall_systems
+from benchmarks.systems import first_solve, system_files, tall_systems
 
 Case: TypeAlias = "Callable[[Scale, int], list[Row]]"
 NEGLIGIBLE = 0.001  # a difference in test error that is never held against ours
@@ -57,8 +57,6 @@ class Scale:
     first_files: int = 4
     system: tuple[int, int] = (100_000, 50)
     system_files: int = 200
-    relaxation: tuple[int, int] = (100_000, 100)
-    relaxation_steps: int = 100_000
 
 
 FULL = Scale()
@@ -86,8 +84,6 @@ TINY = Scale(
     first_files=1,
     system=(500, 5),
     system_files=3,
-    relaxation=(500, 5),
-    relaxation_steps=1_000,
 )
 
 
@@ -344,7 +340,6 @@ def systems(scale: Scale, turns: int) -> list[Row]:
         *first_solve(),
         *tall_systems(scale.system, turns, scale.patience),
         *system_files(scale.system_files, turns),
-        *relaxation_steps(scale.relaxation, scale.relaxation_steps, turns),
     ]
 
 

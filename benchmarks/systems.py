@@ -1,4 +1,4 @@
-"""The rows of the table about systems of inequalities: points, conflicts, files, relaxation."""
+"""The rows of the table about systems of inequalities: points, conflicts, published files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from scipy.optimize import linprog
 
 import novikoff as nv
 from benchmarks import data, peers
-from benchmarks.measure import Row, Turns, compare, timed
-from novikoff.core.stops import Limits
+from benchmarks.measure import Row, compare, timed
 from novikoff.systems.files.reading import read_model
-from novikoff.systems.methods.relaxation import relaxation
 from novikoff.systems.solve import solve_model
 
 KINDS = {0: "feasible", 2: "infeasible"}
@@ -72,29 +70,6 @@ def system_files(most: int, turns: int) -> list[Row]:
         answer.certificate.check(model)
     title = f"{len(models)} published systems, with proof"
     return [times.row(title, "HiGHS kind + getIis", 1.0, (True, "all as published, verified"))]
-
-
-def relaxation_steps(shape: tuple[int, int], steps: int, turns: int) -> list[Row]:
-    """Projections per second on rows in turn; theirs are of equalities."""
-    import kaczmarz
-
-    n, p = shape
-    A, _ = _with_interior(n, p)
-    c = np.full(n, -1.0)  # no point satisfies such rows: steps never end
-
-    def ours(k: int) -> object:
-        return relaxation(A, c, order="cyclic", shift=0.0, limits=Limits(updates=k))
-
-    def theirs(k: int) -> object:
-        return kaczmarz.Cyclic.solve(A, c, tol=None, maxiter=k)
-
-    ours(100)
-    times = Turns([], [])
-    few = max(1, steps // 50)
-    for _ in range(turns):
-        times.ours.append(_per_step(ours, 10 * steps))
-        times.theirs.append(_per_step(theirs, few))
-    return [times.row(f"relaxation {n} × {p}, one step", "kaczmarz-algorithms", 50.0)]
 
 
 def first_solve() -> list[Row]:
@@ -181,8 +156,3 @@ def _unpacked(path: Path, folder: Path) -> Path:
     with opened(path) as file:
         plain.write_bytes(file.read())
     return plain
-
-
-def _per_step(run: Callable[[int], object], steps: int) -> float:
-    """Seconds of one step: what twice as many take more."""
-    return (timed(partial(run, 2 * steps))[0] - timed(partial(run, steps))[0]) / steps

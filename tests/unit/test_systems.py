@@ -45,7 +45,7 @@ def test_a_conflict_sums_up_to_a_contradiction() -> None:
     assert [(row.kind, row.index, row.name) for row in answer.conflict] == [
         ("row", i, name) for i, name in enumerate(WISHES)
     ]
-    weights = [row.multiplier for row in answer.conflict]
+    weights: Any = [row.multiplier for row in answer.conflict]
     assert not np.dot(weights, A).any()
     assert np.dot(weights, C) < 0
     assert str(answer) == (
@@ -157,7 +157,9 @@ def test_the_signed_radius_is_that_of_a_linear_program(shift: float) -> None:
     )
     answer = nv.solve(rows, right, point="chebyshev")
     lengths = np.linalg.norm(rows, axis=1)
-    other = linprog([0, 0, 0, 0, -1], np.column_stack([rows, lengths]), right, bounds=(None, None))
+    other: Any = linprog(
+        [0, 0, 0, 0, -1], np.column_stack([rows, lengths]), right, bounds=(None, None)
+    )
     assert answer.radius.lo - 1e-7 <= -other.fun <= answer.radius.hi + 1e-7
     assert answer.radius.hi - answer.radius.lo <= 1e-13 * abs(answer.radius.hi)
     assert (answer.radius.lo > 0.0) == (answer.kind == "feasible")

@@ -23,7 +23,15 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Ending
 from novikoff.geometry.faces import combined, of_size_one, partition
-from novikoff.geometry.min_norm import Question, View, balanced_view, search, start_rows
+from novikoff.geometry.min_norm import (
+    Answer,
+    Question,
+    View,
+    balanced_view,
+    nearest_point,
+    search,
+    start_rows,
+)
 from novikoff.geometry.passes import Mask, OutOfTimeError, Sizes, in_turn
 from novikoff.geometry.rational import Projection, project
 from novikoff.systems.system import System
@@ -88,54 +96,84 @@ def _decide(
     floats: bool,
     found: Finding,
 ) -> None:
-    passes, e = system.passes, system.e
-    every = np.ones(passes.n, dtype=np.bool_) if within is None else within.copy()
-    every[e] = True
+    passes, e = system.passes, system.mask_of_e
+    every = np.ones(passes.n, dtype=np.bool_) if within is None else within | e
     free, left = np.flatnonzero(every & system.free), every & ~system.free
-    targets = (system.strict & left) | passes.mask(np.array([e]))
+    targets = (system.strict & left) | e
     view = balanced_view(passes, limits)
     if nearest:  # all variables in one unit, and t in its own
-        columns = np.full(passes.p, float(view.columns[:-1].max()))
-        columns[-1] = view.columns[-1]
+        columns = np.append(np.full(system.p, view.columns[:-1].max()), view.columns[-1])
         view = View(passes, columns, None, view.lengths)
+    floats = floats and not nearest and within is None
+    if floats and system.strict.any() and _strict_point(system, view, found, limits):
+        return
     stages: list[tuple[list[Fraction], Mask]] = []
     while targets.any():
-        only_e = bool(targets[e]) and np.count_nonzero(targets) == 1
-        among = left & ~passes.mask(np.array([e])) if only_e else left
-        question = _question(view, among, targets, free)
-        guess = _guess(system, question, start, limits, found)
-        if only_e and floats and not nearest and within is None:
-            found.point = _float_point(system, found, limits)
-            if found.point is not None:
-                found.floats = True
-                return
-        if only_e and not nearest and found.near is not None:
-            # The residual has about the length 1/√(1 + ‖w‖²): seen in a larger unit, t that is
-            # nothing but rounding is zero, and the rows that contradict each other show.
-            larger = View(passes, np.append(view.columns[:-1], view.columns[-1] * _LARGER))
-            if view.lengths is not None:
-                larger = replace(larger, lengths=_row_lengths(larger, limits))
-            other = Finding()
-            rows = _guess(system, _question(larger, among, targets, free), guess, limits, other)
-            if other.near is None:
-                guess, view = rows, larger
-                found.near_rows, found.near_weights = other.near_rows, other.near_weights
-                found.near = None
+        weak = bool((targets == e).all())  # only t > 0 is asked for
+        among = left & ~e if weak else left
+        guess = _guess(system, _question(view, among, targets, free), start, limits, found)
         done = None
-        if only_e and found.near is None and found.near_weights is not None:
-            done = _fitted(system, view, found, limits)
+        if weak:
+            if floats and _float_point(system, found, limits):
+                return
+            if not nearest and found.near is not None:
+                view, guess = _look_again(system, view, among, free, guess, limits, found)
+            if found.near is None:
+                done = _fitted(system, view, found, limits)
         if done is None:
             done = project(passes, among, targets, view.columns, guess, limits, free)
         found.n_steps += 1
         if done.w is None:
             _conflict(system, view, left, targets, free, done, found, limits)
-            if not targets[e]:
+            if not targets[-1]:
                 found.weak = _joined(system, stages, left, free, limits)
             return
         left = left & (done.signs == 0)
-        targets = targets & left & (not only_e)
+        targets = targets & left & (not weak)
         stages.append((of_size_one(done.w, view.columns), every & ~system.free & ~left))
     found.point = _joined(system, stages, left, free, limits)
+
+
+def _strict_point(system: System, view: View, found: Finding, limits: Limits) -> bool:
+    """Find (w, t) with all products positive, as the verdict does; else there may be none."""
+    if system.free.any():
+        return False
+
+    def positive(answer: Answer) -> bool:
+        return min(answer.seen.low.values()) > 0.0
+
+    answer = search(nearest_point(view), start_rows(view), 1e-3, limits, positive)
+    if np.isfinite(answer.w).all() and answer.w[-1] > 0.0:
+        v = [Fraction(value) for value in answer.w.tolist()]
+        found.point = v if system.holds(v, limits) else None
+    return found.point is not None
+
+
+def _look_again(
+    system: System,
+    view: View,
+    among: Mask,
+    free: Indices,
+    guess: Indices,
+    limits: Limits,
+    found: Finding,
+) -> tuple[View, Indices]:
+    """Look in a larger unit of t whether the residual is zero after all.
+
+    It has about the length 1/√(1 + ‖w‖²), so that a point far away may be nothing but rounding.
+    """
+    passes = system.passes
+    larger = View(passes, np.append(view.columns[:-1], view.columns[-1] * _LARGER))
+    if view.lengths is not None:
+        lengths = in_turn(passes.over(Sizes(larger.columns), limits).lengths)
+        larger = replace(larger, lengths=np.where(lengths > 0.0, lengths, 1.0))
+    other = Finding()
+    question = _question(larger, among, system.mask_of_e, free)
+    rows = _guess(system, question, guess, limits, other)
+    if other.near is not None:
+        return view, guess
+    found.near_rows, found.near_weights, found.near = other.near_rows, other.near_weights, None
+    return larger, rows
 
 
 def _fitted(system: System, view: View, found: Finding, limits: Limits) -> Projection | None:
@@ -148,15 +186,11 @@ def _fitted(system: System, view: View, found: Finding, limits: Limits) -> Proje
         sizes = sizes * view.lengths[found.near_rows]
     firm = found.near_rows[sizes > _FIRM * sizes.max()]
     free = firm[system.free[firm]]
-    none, e = np.zeros(passes.n, dtype=np.bool_), passes.mask(np.array([system.e]))
-    done = project(passes, none, e, view.columns, np.setdiff1d(firm, free), limits, free)
+    none = np.zeros(passes.n, dtype=np.bool_)
+    done = project(
+        passes, none, system.mask_of_e, view.columns, np.setdiff1d(firm, free), limits, free
+    )
     return done if done.w is None else None
-
-
-def _row_lengths(view: View, limits: Limits) -> Vector:
-    """The lengths of the rows as seen, 1 for a row of zeros."""
-    lengths = in_turn(view.passes.over(Sizes(view.columns), limits).lengths)
-    return np.where(lengths > 0.0, lengths, 1.0)
 
 
 def _joined(
@@ -201,12 +235,14 @@ def _guess(
     return answer.rows
 
 
-def _float_point(system: System, found: Finding, limits: Limits) -> list[Fraction] | None:
-    """Floats near a point of the engine that satisfy every row: the point itself, or nudged."""
+def _float_point(system: System, found: Finding, limits: Limits) -> bool:
+    """Find floats that satisfy every row: the point of the engine, or near it."""
     if found.near is None or found.near_rows is None or not np.isfinite(found.near).all():
-        return None
-    point = nudged(system, found.near, found.near_rows, limits)
-    return None if point is None else _homogeneous(system, point)
+        return False
+    w = nudged(system, found.near, found.near_rows, limits)
+    if w is not None:
+        found.point, found.floats = _homogeneous(system, w), True
+    return found.floats
 
 
 def _homogeneous(system: System, w: Vector) -> list[Fraction]:

@@ -92,6 +92,11 @@ class System:
         """The number of the row t > 0, the last."""
         return self.passes.n - 1
 
+    @property
+    def mask_of_e(self) -> Mask:
+        """A mask of all rows in which e is marked."""
+        return self.passes.mask(np.array([self.e]))
+
     def point(self, v: Sequence[Fraction]) -> list[Fraction]:
         """The point that (w, t) of the engine stands for; t > 0."""
         return [value * self.unit / v[-1] for value in v[:-1]]

@@ -31,7 +31,7 @@ def dunagan_vempala(
     trace: bool = False,
     seed: int = 0,
 ) -> Attempt:
-    """Turn a random x until no row is far behind it; stretch space along x; try the perceptron.
+    """Turn a random x until no row is far behind it; stretch along x; try the perceptron (D5).
 
     Unit rows in dimension p, σ = 1/(32p). In each round
 
@@ -47,6 +47,8 @@ def dunagan_vempala(
     rows and finds no multipliers.
 
     The trace has direction x and B after each rescaling.
+
+    Parameters and result are those of `relaxation`.
 
     Examples
     --------

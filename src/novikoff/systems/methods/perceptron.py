@@ -24,13 +24,15 @@ def perceptron(
     order: str | Sequence[int] | Indices | Order = "permuted",
     seed: int = 0,
 ) -> Attempt:
-    """Add a row that is not yet positive, again and again: ⟨h_i, u⟩ ≤ 0: u ← u + h_i.
+    """Add a row that is not yet positive: where ⟨h_i, u⟩ ≤ 0, u ← u + h_i (D2; Ex 1.22).
 
     Guarantee: the rows h_i of `Cone` have length 1; if their margin is γ > 0, at most 1/γ² steps
     in every order (`theory.unit_ball_bound`). After t steps u/t is a convex combination of the
     rows with ‖u/t‖ ≤ 1/√t, so that counts/t tends to a λ ≥ 0 with Σ λ_i h_i = 0 if γ ≤ 0.
 
     The trace has index, margin ⟨h_i, u⟩ before and norm ‖u‖ after each step.
+
+    Parameters and result are those of `relaxation`.
 
     Examples
     --------

@@ -22,7 +22,7 @@ def projection_rescaling(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """Look for x > 0 in L = range(H) and in its complement L^⊥, and double what must be small.
+    """Look for x > 0 in L = range(H) and in L^⊥, and double what must be small (D5).
 
     P projects on D·L, D a diagonal that begins with 1. `smooth` with P in place of H ends with a
     y > 0 in D·L, which is a solution H w = y/D (in L^⊥, multipliers λ = y/D); or with a z in the
@@ -37,6 +37,8 @@ def projection_rescaling(
     Goldman–Tucker partition. It factors a dense copy of the rows for each rescaling.
 
     The trace has the side (0 for L, 1 for L^⊥) and its D after each rescaling.
+
+    Parameters and result are those of `relaxation`.
 
     Examples
     --------

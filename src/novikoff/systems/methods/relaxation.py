@@ -45,7 +45,7 @@ def relaxation(
     shift: float | Literal["halving"] = "halving",
     seed: int = 0,
 ) -> Attempt:
-    """Move w towards the half-space of a violated row, again and again.
+    """Move w towards the half-space of a violated row, again and again (D1; Agmon 1954).
 
         r = (⟨a_i, w⟩ − c_i)/‖a_i‖ > 0:    w ← w − η·(r + δ)·a_i/‖a_i‖
 
@@ -60,7 +60,8 @@ def relaxation(
     * η = 1 and 0 < δ < 2ε: at most ‖w₀ − z‖²/(δ·(2ε − δ)) steps (`theory.shifted_bound`);
     * η = 1 and δ by halving: finitely many steps, without knowledge of ε. In round j = 0, 1, … δ
       falls from δ₀/2ʲ, with (p+1)·4ʲ steps for each value. While δ > 2ε, a round adds at most
-      4/3·(p+1)·δ₀² to ‖w − z‖², so that some round grants the steps which δ ≤ ε < 2δ needs;
+      4/3·(p+1)·δ₀² to ‖w − z‖²; once δ₀/2ʲ ≤ ε, this first δ needs 2ʲ·‖w − z‖²/(δ₀·ε) steps at
+      most, and gets (p+1)·4ʲ;
     * η = 2 and δ = 0: finitely many steps, but no bound; without interior it need not converge;
     * maximal distance and δ = 0: the distance to the solutions falls by a constant factor at
       every step, with or without interior (`theory.agmon_rate`).

@@ -30,7 +30,7 @@ def rescaled(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """Run the perceptron until a row is seen to bound all solutions; stretch space along it.
+    """Run the perceptron until a row is seen to bound all solutions; stretch along it (D5).
 
     Unit rows, N updates, of which x_j·N on row j, sum u: every unit solution z has
     ⟨a_j, z⟩ ≤ δ = (‖u‖/N)/x_j. Once δ ≤ 1/√(6p),
@@ -43,6 +43,8 @@ def rescaled(
     between two. It takes a dense copy of the rows.
 
     The trace has the row, the slab δ, the updates N and B after it, for each rescaling.
+
+    Parameters and result are those of `relaxation`.
 
     Examples
     --------

@@ -23,7 +23,7 @@ def smooth(
     trace: bool = False,
     prox: Literal["entropy", "euclidean"] = "entropy",
 ) -> Attempt:
-    """Ascend φ_μ(y) = −½‖y‖² + min over x ∈ Δ of ⟨Hy, x⟩ + μ·d(x), while μ falls.
+    """Ascend φ_μ(y) = −½‖y‖² + min over x ∈ Δ of ⟨Hy, x⟩ + μ·d(x), while μ falls (D4).
 
     d is the entropy Σ x_i ln x_i + ln n with L = 1, or ½‖x − x̄‖² with L = ‖H‖₂²; H has the unit
     rows of `Cone`. Nesterov's excessive gap holds at every step,
@@ -35,6 +35,8 @@ def smooth(
 
     The trace has norm ‖Hᵀx‖, smoothed φ_μ(y), mu and least min ⟨h_i, y⟩, before each step and at
     the end.
+
+    Parameters and result are those of `relaxation`.
 
     Examples
     --------

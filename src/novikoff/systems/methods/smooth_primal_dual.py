@@ -24,7 +24,7 @@ def smooth_primal_dual(
     trace: bool = False,
     factor: float = math.e,
 ) -> Attempt:
-    """Run the Euclidean `smooth` from x̂ until ‖Hᵀx‖ ≤ ‖Hᵀx̂‖/Γ; go on from x̂ = x.
+    """Run the Euclidean `smooth` from x̂ until ‖Hᵀx‖ ≤ ‖Hᵀx̂‖/Γ; go on from x̂ = x (D4).
 
     Guarantee: with margin γ > 0, each run has at most 2√2·‖H‖₂/γ steps, and there are at most
     1 + log_Γ(1/γ) runs (`theory.primal_dual_bound`). If the origin lies at depth ρ > 0 inside the
@@ -33,6 +33,8 @@ def smooth_primal_dual(
     `smooth`, which holds inside each run.
 
     The trace has the run, and norm, smoothed, mu and least of `smooth`, before each step.
+
+    Parameters and result are those of `relaxation`.
 
     Examples
     --------

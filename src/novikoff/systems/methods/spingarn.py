@@ -19,7 +19,7 @@ def spingarn(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """Project on all half-spaces at once, each from its own point x + y_i, and take the mean.
+    """Project on all half-spaces at once, each from its own x + y_i, and take the mean (D4).
 
         r_i = max(0, ⟨a_i, x − ȳ⟩ + α_i − c_i),    α ← r,    ȳ ← (1/n)·Σ r_i·a_i,    x ← x − ȳ
 
@@ -31,6 +31,8 @@ def spingarn(
 
     The trace has residual max(⟨a_i, x⟩ − c_i) before each step, its length change, and balance
     ‖Σ α_i a_i‖/Σα and right ⟨c, α⟩/Σα after it.
+
+    Parameters and result are those of `relaxation`.
 
     Examples
     --------

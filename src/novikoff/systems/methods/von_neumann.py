@@ -17,7 +17,7 @@ def von_neumann(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """Walk a convex combination u = Σ x_i h_i of the rows towards the origin.
+    """Walk a convex combination u = Σ x_i h_i of the rows towards the origin (D4).
 
         j = argmin ⟨h_i, u⟩:    u ← the point nearest to 0 on the segment from u to h_j
 
@@ -27,6 +27,8 @@ def von_neumann(
     ‖u_k‖ ≤ (1 − ρ²)^(k/2), and x tends to a λ with Σ λ_i h_i = 0 (Epelman and Freund 2000).
 
     The trace has index j, margin ⟨h_j, u⟩ before and norm ‖u‖ after each step.
+
+    Parameters and result are those of `relaxation`.
 
     Examples
     --------
