@@ -434,6 +434,24 @@ def test_highs_reads_the_same(tmp_path: Path) -> None:
         compare(file.model, peer.getLp())
 
 
+def test_what_highs_writes_is_read(tmp_path: Path) -> None:
+    highspy = pytest.importorskip("highspy")
+
+    def opened(path: Path) -> Any:
+        peer = highspy.Highs()
+        peer.setOptionValue("output_flag", False)
+        assert peer.readModel(str(path)) == highspy.HighsStatus.kOk
+        return peer
+
+    plain = [line for line in MPS.splitlines() if "MARKER" not in line]
+    (tmp_path / "a.mps").write_text("\n".join(plain) + "\n")
+    peer = opened(tmp_path / "a.mps")
+    compare(read_model(str(tmp_path / "a.mps")).model, peer.getLp())
+    for name in ("b.lp", "b.mps"):
+        peer.writeModel(str(tmp_path / name))
+        compare(read_model(str(tmp_path / name)).model, opened(tmp_path / name).getLp())
+
+
 def compare(model: Model, peer: Any) -> None:
     """The same rows and bounds, to the rounding of float64."""
     assert peer.num_col_ == len(model.variables)
