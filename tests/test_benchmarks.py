@@ -8,7 +8,13 @@ from benchmarks.measure import render
 from benchmarks.size import ROOT, size_of
 
 
-@pytest.mark.parametrize("name", ["dense", "verdicts", "pocket", "pocket-at-size"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dense", "verdicts", "pocket", "pocket-at-size"),
+        *("kernels", "second-order", "first-fits"),
+    ],
+)
 def test_case_runs_tiny(name: str) -> None:
     rows = CASES[name](TINY, 1)
     assert name == "dense" or all(row.sound for row in rows)  # tiny epochs drown in noise
