@@ -80,7 +80,7 @@ TINY = Scale(
     short_pipe=200,
     large=500,
     first_files=1,
-    kernel=(200, 5),
+    kernel=(200, 20),
     budgeted=(400, 5),
     second_order=(100, 10),
 )
