@@ -384,8 +384,8 @@ def passive_aggressive(scale: Scale, turns: int) -> list[Row]:
 
 def first_fits(scale: Scale, turns: int) -> list[Row]:
     """Seconds of compilation of the first fit of each learner with empty caches."""
-    names = ("Forgetron", "PNormPerceptron", "PassiveAggressive", "SecondOrderPerceptron")
-    names = (*names, "KernelPerceptron")[: 5 * scale.first_files // 4]
+    names = ["Forgetron", "PNormPerceptron", "PassiveAggressive", "SecondOrderPerceptron"]
+    names = [*names, "KernelPerceptron"][: 5 * scale.first_files // 4]
     return [
         Row(f"first {name}.fit, empty caches (s)", "", [peers.first_fit(name)], 3.0)
         for name in names

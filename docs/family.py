@@ -1,8 +1,8 @@
 """Write the tables of docs/family.md: ``python docs/family.py``, some minutes.
 
 Every learner sees each stream once, predicting before it learns. Two thirds of a set of rows are
-the stream, in random order, and the rest are the test. Spam and mushroom are read from the folder that
-NOVIKOFF_DATA names, and left out where they are missing.
+the stream, in random order, and the rest are the test. Spam and mushroom are read from the folder
+that NOVIKOFF_DATA names, and left out where they are missing.
 """
 
 from __future__ import annotations
