@@ -8,7 +8,13 @@ from benchmarks.measure import render
 from benchmarks.size import ROOT, size_of
 
 
-@pytest.mark.parametrize("name", ["dense", "verdicts", "pocket", "pocket-at-size", "herding"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dense", "verdicts", "pocket", "pocket-at-size"),
+        *("kernels", "second-order", "first-fits", "herding"),
+    ],
+)
 def test_case_runs_tiny(name: str) -> None:
     rows = CASES[name](TINY, 1)
     times = ("dense", "pocket-at-size")  # these compare times, which drown in noise here

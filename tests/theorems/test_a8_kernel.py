@@ -30,7 +30,7 @@ def test_the_linear_kernel_is_the_perceptron(
     given = {"random_state": 0, "fit_intercept": bias, "average": average}
     dual = nv.KernelPerceptron("linear").set_params(**given, trace=True).fit(X, case.signs)
     primal = nv.Perceptron().set_params(**given, trace=True).fit(X, case.signs)
-    assert dual.update_counts_.tolist() == primal.update_counts_.tolist()  # type: ignore[union-attr]
+    assert dual.update_counts_.tolist() == primal.update_counts_.tolist()
     one, other = dual.trace_, primal.trace_
     assert isinstance(one, type(other))
     for name in ("index", "step", "margin", "squared_norm"):
@@ -60,7 +60,7 @@ def test_every_way_to_give_a_kernel_is_the_same_run() -> None:
     small = nv.KernelPerceptron("poly", degree=2, gamma=1.0, cache_mb=1e-6).set_params(**common)
     expected = named.decision_function(Z)
     for clf, rows in ((called, Z), (given, poly(Z, X)), (small.fit(X, y), Z)):
-        assert clf.update_counts_.tolist() == named.update_counts_.tolist()  # type: ignore[union-attr]
+        assert clf.update_counts_.tolist() == named.update_counts_.tolist()
         assert clf.decision_function(rows).tolist() == expected.tolist()
 
 
@@ -94,7 +94,7 @@ def test_mistakes_are_bounded_in_the_kernels_space(seed: int) -> None:
     t, norms = np.arange(1, len(clf.trace_) + 1), clf.trace_.squared_norm
     assert (norms <= 2.0 * t + 1e-9).all()  # ‖w_t‖² ≤ t·R², R² = K + 1 = 2
     w = np.zeros(len(X))
-    w[np.flatnonzero(clf.update_counts_)] = clf.dual_coef_[0]
+    w[np.flatnonzero(np.asarray(clf.update_counts_))] = clf.dual_coef_[0]
     assert norms[-1] == pytest.approx(w @ (gram + 1.0) @ w)
 
 

@@ -33,10 +33,10 @@ def noisy_stream(seed: int, n: int, noise: float) -> tuple[Vector, Vector, Vecto
 
 def reference(K: Vector, y: Vector, B: int, mutant: str = "") -> list[Round]:
     """The algorithm in plain NumPy, or a mutant of it."""
-    kept, beta, rounds, M, Q = [], np.zeros(0), [], 0, 0.0
+    kept, beta, rounds, M, Q = list[int](), np.zeros(0), list[Round](), 0, 0.0
     share = 0.5 if mutant == "a half" else 15.0 / 32.0
     for i in range(len(y)):
-        if y[i] * (beta @ K[kept, i] if kept else 0.0) > 0.0:
+        if y[i] * (beta @ K[np.array(kept), i] if kept else 0.0) > 0.0:
             continue
         M += 1
         kept, beta = [*kept, i], np.append(beta, y[i])

@@ -98,7 +98,7 @@ def test_with_p_2_it_is_the_perceptron(seed: int, d: int, sparse: bool) -> None:
     X = csr(case.X) if sparse else case.X
     one = nv.PNormPerceptron(random_state=0).fit(X, case.signs)
     other = nv.Perceptron(random_state=0).fit(X, case.signs)
-    assert one.update_counts_.tolist() == other.update_counts_.tolist()  # type: ignore[union-attr]
+    assert one.update_counts_.tolist() == other.update_counts_.tolist()
     np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-12)
 
 

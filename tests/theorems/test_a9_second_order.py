@@ -127,8 +127,8 @@ def test_dense_and_sparse_agree_and_the_inverse_does_not_drift() -> None:
     case = planted_integers(3, 80, 4)
     for matrix in ("full", "diagonal"):
         clf = nv.SecondOrderPerceptron(random_state=0).set_params(matrix=matrix)
-        dense = clf.fit(case.X, case.signs).update_counts_.tolist()  # type: ignore[union-attr]
-        assert clf.fit(csr(case.X), case.signs).update_counts_.tolist() == dense  # type: ignore[union-attr]
+        dense = clf.fit(case.X, case.signs).update_counts_.tolist()
+        assert clf.fit(csr(case.X), case.signs).update_counts_.tolist() == dense
         np.testing.assert_allclose(
             clf.decision_function(csr(case.X)), clf.decision_function(case.X), rtol=1e-12
         )

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 
 from novikoff.core.counts import Counts
@@ -26,7 +27,7 @@ from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Advance, Flags
 
 SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
-CHUNK = 64  # rows whose kernels are computed together
+CHUNK = 128  # rows whose kernels are computed together
 HEAD, SIZE, SCALE, DAMAGE, MISTAKES = range(5)
 
 
@@ -65,18 +66,17 @@ class ForgetronModel(StateModel):
             for at in range(first, max(last, first + 1), CHUNK):
                 chunk = epoch[at : min(at + CHUNK, last)]
                 rows = X[chunk].astype(np.float64)
-                among = _normalised(kernel, rows, rows)
                 for rule in np.flatnonzero(active):
                     beta, ring = self.state["beta"][rule], self.state["ring"][rule]
-                    used, members = np.flatnonzero(beta), np.arange(n_places)
-                    gram = np.zeros((len(chunk), n_places + len(chunk)))
-                    gram[:, used] = _normalised(kernel, rows, points[rule, used])
-                    gram[:, n_places:] = among
+                    used, members = np.flatnonzero(beta), np.zeros(n_places, np.int64)
+                    members[used] = np.arange(len(used))
+                    gram = _normalised(kernel, rows, _stacked(points[rule, used], rows))
                     tallies = counts.totals[:, rule], counts.per_row[:, rule]
                     own = members, beta, self.state["gram"][rule], ring
-                    sweep_forgetting(gram, signs[chunk, rule], chunk, *own, *tallies)
-                    new = members >= n_places
-                    taken = rows[members[new] - n_places]
+                    sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *own, *tallies)
+                    new = np.flatnonzero(members >= len(used))
+                    new = new[beta[new] != 0.0]
+                    taken = rows[members[new] - len(used)]
                     points[rule, new] = taken if isinstance(taken, np.ndarray) else taken.toarray()
             return False
 
@@ -113,6 +113,12 @@ class ForgetronModel(StateModel):
                 raise ValueError("its weights are not in the places that are used")
 
 
+def _stacked(points: Vector, rows: Floats | SparseMatrix) -> Floats | SparseMatrix:
+    if isinstance(rows, np.ndarray):
+        return np.concatenate([points, rows])
+    return sp.csr_array(sp.vstack([sp.csr_array(points), rows]))
+
+
 def _normalised(kernel: Kernel, X: Floats | SparseMatrix, Z: Floats | SparseMatrix) -> Vector:
     """K(x, z)/√(K(x, x)·K(z, z)), at most 1; 0 for a point without length."""
     gram = kernel.gram(X, Z)
@@ -125,13 +131,13 @@ def _normalised(kernel: Kernel, X: Floats | SparseMatrix, Z: Floats | SparseMatr
 
 @njit(cache=True, nogil=True)
 def sweep_forgetting(
-    gram: Vector, signs: Vector, chunk: Indices, members: Indices, beta: Vector, kept: Vector,
-    ring: Vector, totals: Indices, per_row: Indices,
+    gram: Vector, signs: Vector, chunk: Indices, n_used: int, members: Indices, beta: Vector,
+    kept: Vector, ring: Vector, totals: Indices, per_row: Indices,
 ) -> None:  # fmt: skip
     """Visit the rows of a chunk, given their kernels with the points kept and with each other.
 
-    ``members`` is the column of ``gram`` that each place stands for, ``kept`` the kernels between
-    the places.
+    ``members`` is the column of ``gram`` that each place stands for; ``kept[j]`` are the kernels of
+    the point in place j with those that are older.
     """
     n_places = len(beta)
     for t in range(len(chunk)):
@@ -142,16 +148,16 @@ def sweep_forgetting(
             continue
         ring[MISTAKES] += 1.0
         new = int(ring[HEAD] + ring[SIZE]) % n_places
-        members[new], beta[new] = n_places + t, signs[t] / ring[SCALE]
+        members[new], beta[new] = n_used + t, signs[t] / ring[SCALE]
         ring[SIZE] += 1.0
         for j in range(n_places):
-            kept[new, j] = kept[j, new] = gram[t, members[j]]
+            kept[new, j] = gram[t, members[j]]
         if ring[SIZE] == n_places:  # one more than the budget
             oldest = int(ring[HEAD])
             sigma = abs(beta[oldest]) * ring[SCALE]
             mu = 0.0
             for j in range(n_places):
-                mu += beta[j] * kept[oldest, j]
+                mu += beta[j] * kept[j, oldest]
             mu *= ring[SCALE] * np.sign(beta[oldest])
             phi = shrinking(sigma, mu, ring[DAMAGE], ring[MISTAKES])
             ring[DAMAGE] += (phi * sigma) ** 2 + 2.0 * phi * sigma * (1.0 - phi * mu)

@@ -51,19 +51,21 @@ class Kernel:
                         f"matrices of {X.shape[0]} and {Z.shape[0]} rows."
                     )
             else:
-                product = X @ Z.T
+                scale = {"poly": self.gamma, "rbf": 2.0 * self.gamma}.get(self.form)
+                product = X @ (Z if scale is None else Z * scale).T
                 found = product if isinstance(product, np.ndarray) else product.toarray()
             if self.form == "poly":
-                found = (self.gamma * found + self.coef0) ** self.degree
-            elif self.form == "rbf":
-                found *= -2.0
-                found += (squared_norms(X) if squares is None else squares)[:, None]
-                found += squared_norms(Z)
-                np.maximum(found, 0.0, out=found)
-                found *= -self.gamma
+                found = (found + self.coef0) ** self.degree
+            elif self.form == "rbf":  # −γ·‖x − z‖² = 2γ·⟨x, z⟩ − γ·‖x‖² − γ·‖z‖²
+                squares = squared_norms(X) if squares is None else squares
+                found -= self.gamma * squares[:, None]
+                found -= self.gamma * squared_norms(Z)
+                np.minimum(found, 0.0, out=found)
                 np.exp(found, out=found)
-            found += self.bias
-        if not np.isfinite(found).all():
+            if self.bias:
+                found += self.bias
+            total = found.sum()  # NaN or infinite if one value is
+        if not np.isfinite(total) and not np.isfinite(found).all():
             i, j = np.argwhere(~np.isfinite(found))[0]
             raise ValueError(
                 f"The kernel of two rows, {i} and {j} of those compared, is {found[i, j]}: it must "
