@@ -55,15 +55,12 @@ class Scale:
     short_pipe: int = 50_000  # rows for river
     large: int = 4_000_000  # rows of 100 features that are not to be in memory
     first_files: int = 4
-<<<<<<< HEAD
     herd: tuple[int, int, int] = (4_096, 10, 2)  # points, features, halvings
     system: tuple[int, int] = (100_000, 50)
     system_files: int = 200
-=======
     kernel: tuple[int, int] = (5_000, 50)
     budgeted: tuple[int, int] = (20_000, 50)  # rows and columns of a stream
     second_order: tuple[int, int] = (2_000, 500)
->>>>>>> learners
 
 
 FULL = Scale()
@@ -88,15 +85,12 @@ TINY = Scale(
     short_pipe=200,
     large=500,
     first_files=1,
-<<<<<<< HEAD
     herd=(256, 3, 2),
     system=(500, 5),
     system_files=3,
-=======
     kernel=(200, 20),
     budgeted=(400, 5),
     second_order=(100, 10),
->>>>>>> learners
 )
 
 
@@ -333,7 +327,6 @@ def memory(scale: Scale, turns: int) -> list[Row]:
     return [Row(name, "", [peak], 1000.0, 0, 0, here == there, f"{here} and {there} mistakes")]
 
 
-<<<<<<< HEAD
 def herding(scale: Scale, turns: int) -> list[Row]:
     """Kernel herding beside goodpoints, where that could be compiled; the same points."""
     try:
@@ -357,7 +350,8 @@ def systems(scale: Scale, turns: int) -> list[Row]:
         *first_solve(),
         *tall_systems(scale.system, turns, scale.patience),
         *system_files(scale.system_files, turns),
-=======
+
+
 def kernels(scale: Scale, turns: int) -> list[Row]:
     """The kernel perceptron to ten epochs, and the Forgetron on a stream with 10 % noise."""
     (n, d), rows = scale.kernel, []
@@ -428,7 +422,6 @@ def first_fits(scale: Scale, turns: int) -> list[Row]:
     return [
         Row(f"first {name}.fit, empty caches (s)", "", [peers.first_fit(name)], 3.0)
         for name in names
->>>>>>> learners
     ]
 
 
@@ -447,15 +440,12 @@ CASES: dict[str, Case] = {
     "svmlight": svmlight,
     "stream": stream,
     "memory": memory,
-<<<<<<< HEAD
     "herding": herding,
     "systems": systems,
-=======
     "kernels": kernels,
     "second-order": second_order,
     "passive-aggressive": passive_aggressive,
     "first-fits": first_fits,
->>>>>>> learners
 }
 
 
