@@ -350,6 +350,7 @@ def systems(scale: Scale, turns: int) -> list[Row]:
         *first_solve(),
         *tall_systems(scale.system, turns, scale.patience),
         *system_files(scale.system_files, turns),
+    ]
 
 
 def kernels(scale: Scale, turns: int) -> list[Row]:
