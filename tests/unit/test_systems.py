@@ -18,6 +18,7 @@ from scipy.optimize import linprog
 import novikoff as nv
 from novikoff.core.stops import Limits
 from novikoff.geometry.system_checker import Multipliers
+from novikoff.systems.linear_program import optimise
 from novikoff.systems.methods.relaxation import relaxation
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import Solution
@@ -183,6 +184,18 @@ def test_the_least_squared_violation_is_stationary() -> None:
     assert answer.violation == pytest.approx(max(r.max(), abs(w[0] + w[1] - 9.0)))
 
 
+def test_equalities_alone_and_balls_of_any_size() -> None:
+    equal = [[1.0, 1.0], [1.0, -1.0]]
+    answer = nv.solve(None, None, A_eq=equal, c_eq=[3.0, 1.0])
+    assert answer.exact_w == (2, 1)
+    assert not answer.exact_only
+    proof_of(answer).verify(None, None, A_eq=equal, c_eq=[3.0, 1.0])
+    wide = nv.solve([[1.0, 1.0]], [4.0], point="chebyshev")
+    assert wide.radius == nv.Interval(math.inf, math.inf)
+    assert wide.w is not None
+    assert wide.w.sum() < 4.0
+
+
 def test_the_interior_of_a_flat_system() -> None:
     flat = nv.solve([[1, 1], [-1, -1], [1, 0]], [1, -1, 5], point="interior")
     assert flat.interior == "relative"
@@ -333,6 +346,9 @@ def test_linear_programs() -> None:
     assert nv.linear_program([1], [[1], [-1]], [0, -1]).kind == "infeasible"
     assert nv.linear_program([0], [[1]], [0]).exact_value == 0
     assert nv.linear_program([1] * 30, *dense(300, 30), budget=1e-9).kind == "undecided"
+    row = Constraint("r", {0: F(1)}, "<", F(1))
+    with pytest.raises(ValueError, match="'r' is strict"):
+        optimise(Model(("x",), (row,), (None,), (None,), objective={0: F(1)}))
     with pytest.raises(ValueError, match="objective"):
         nv.linear_program([1, 2], [[1]], [0])
 

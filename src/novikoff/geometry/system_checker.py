@@ -163,6 +163,8 @@ def _digest(matrix: Any) -> MatrixDigest:
 def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, strict: Any) -> Arrays:
     """Arrays as they come to be checked: nothing is rounded, and what is not finite is refused."""
     try:
+        if A is None and A_eq is not None:  # no rows but equalities
+            A, c = np.zeros((0, np.shape(A_eq)[1])), np.zeros(0)
         table = A if hasattr(A, "shape") else np.array(A)
         n, d = (int(size) for size in table.shape)
         equal = np.zeros((0, d)) if A_eq is None else A_eq

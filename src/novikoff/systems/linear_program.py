@@ -131,6 +131,9 @@ def optimise(model: Model, *, budget: float | None = None, limits: Limits | None
     """The same for a model with an objective."""
     if model.objective is None:
         raise ValueError("The model has no objective.")
+    strict = [row.name for row in model.constraints if row.relation in ("<", ">")]
+    if strict:
+        raise ValueError(f"Row {strict[0]!r} is strict: the best value need not be reached.")
     limits = limits or Limits(seconds=budget)
     asked = ask_model(model, budget)
     return _optimise(asked, model.objective, model.maximise, model.constant, limits)

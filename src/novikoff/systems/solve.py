@@ -61,7 +61,7 @@ def solve(
     Parameters
     ----------
     A : array, data frame or sparse matrix of shape (n, p)
-        The rows, taken exactly as the floats that they are.
+        The rows, taken exactly as the floats that they are; None if there are equalities only.
     c : array of shape (n,) or None
         Right sides; +inf is no row. None, with ``strict=True``, asks for A w > 0.
     A_eq, c_eq : optional
@@ -421,10 +421,10 @@ def _feasible(asked: Asked, found: Finding, point: str, limits: Limits) -> Solut
     solution = Solution("feasible", asked, n_steps=found.n_steps, trace=found.trace)
     solution.exact_w = tuple(system.point(v))
     solution.proof = certificate_of(asked, "feasible", point=homogeneous(system, v))
-    if point == "interior" and solution.inside is not None:
-        solution.exact_w = _point(solution.inside[0])
-    elif point == "chebyshev" and isinstance(solution.room, Radius):
+    if point == "chebyshev" and isinstance(solution.room, Radius):
         solution.exact_w = _point(solution.room.point)
+    elif point in ("interior", "chebyshev") and solution.inside is not None:
+        solution.exact_w = _point(solution.inside[0])  # balls as large as one likes have no centre
     solution.w = np.array([_near(value) for value in solution.exact_w])
     if found.floats and point == "any":
         return solution
