@@ -13,7 +13,7 @@ import numpy as np
 import novikoff as nv
 
 rng = np.random.default_rng(0)
-X = rng.normal(size=(12_000, 2))
+X = rng.normal(size=(8_000, 2))
 y = ((X**2).sum(axis=1) > 1.4) ^ (rng.random(len(X)) < 0.1)  # one label in ten is wrong
 budget, full = nv.Forgetron(100, gamma=0.5), nv.KernelPerceptron(gamma=0.5, fit_intercept=False)
 seen = np.arange(500, len(X) + 1, 500)

@@ -11,11 +11,11 @@ import numpy as np
 
 import novikoff as nv
 
-sizes = np.array([30, 100, 300, 1000])
+sizes = np.array([30, 100, 300, 800])
 found = {"p = 2, the perceptron": [], "p = 2·ln d": []}
 bounds = {name: [] for name in found}
 for d in sizes:
-    X = np.random.default_rng(0).choice([-1.0, 1.0], size=(3000, d))
+    X = np.random.default_rng(0).choice([-1.0, 1.0], size=(2000, d))
     u = np.zeros(d)
     u[:3] = 1.0
     for name, p in zip(found, (2.0, 2.0 * np.log(d)), strict=True):

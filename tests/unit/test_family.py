@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ import novikoff as nv
 from novikoff.learners.online import OnlineLearner
 from novikoff.learners.stateful import StateLearner
 from tests.cases import csr
+from tests.contract.test_environment import CtrlC
 from tests.model_cases import NOISY, PROBE, THREE, TWO, X, learn_dicts
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -108,6 +110,20 @@ def test_orders_are_those_of_the_library(learner: OnlineLearner) -> None:
         assert again.n_updates_ == clf.n_updates_ == np.asarray(clf.update_counts_).sum()
         if clf.converged_ and not clf.average:
             assert (clf.predict(X) == TWO).all()
+
+
+@each
+def test_an_interrupted_fit_is_usable(learner: OnlineLearner) -> None:
+    clf = clone(learner).set_params(order=CtrlC(), max_epochs=None)
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            clf.fit(np.tile(X, (3, 1)), np.arange(120) % 7)
+    finally:
+        signal.signal(signal.SIGINT, inherited)
+    assert not clf.converged_
+    assert clf.n_updates_ == clf.update_counts_.sum()
+    assert clf.predict(PROBE).shape == (len(PROBE),)
 
 
 @each

@@ -51,7 +51,10 @@ def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
 def _weights(saved: ModelRecord, most: int | None) -> Iterator[tuple[str, str]]:
     names = saved.column_names
     width = min(40, max(map(len, [*names, "(intercept)"])))
-    for title, w, bias in _rules(saved):
+    rules = list(_rules(saved))
+    if not rules:
+        yield "weights", "none: the rules are not linear in the features"
+    for title, w, bias in rules:
         yield "weights", title
         order = sorted(range(len(w)), key=lambda j: -abs(w[j]))[:most]
         for j in order:

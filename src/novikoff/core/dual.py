@@ -16,10 +16,11 @@ import scipy.sparse as sp
 
 from novikoff.core.counts import Counts, Trace
 from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
-from novikoff.core.model import TOO_LARGE, Finish, StateModel
+from novikoff.core.model import TOO_LARGE
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Advance, Flags
+from novikoff.core.state_model import Finish, StateModel
 from novikoff.core.voting import Votes
 
 LOOK = 64  # rows looked at together for the next mistake
@@ -54,11 +55,6 @@ class KernelModel(StateModel):
     def precomputed(self) -> bool:
         """Whether the features are the kernels with the rows of the fit."""
         return bool(self.settings["kernel"] == "precomputed")
-
-    @property
-    def points(self) -> Any:
-        """The support; none for a precomputed kernel."""
-        return self.support
 
     def watched(self) -> Vector:
         """The counts of the run that goes on."""
@@ -189,10 +185,10 @@ class KernelModel(StateModel):
 
     def _append(self, rows: Floats | SparseMatrix, coef: Vector, weighted: Vector) -> None:
         """More points of support."""
-        if not self.precomputed and self.points.shape[0] == 0:
+        if not self.precomputed and self.support.shape[0] == 0:
             self.support = rows.astype(np.float64)
         elif not self.precomputed:
-            both: list[Any] = [self.points, rows.astype(np.float64)]
+            both: list[Any] = [self.support, rows.astype(np.float64)]
             if all(isinstance(part, np.ndarray) for part in both):
                 self.support = np.concatenate(both)
             else:
@@ -208,7 +204,7 @@ class KernelModel(StateModel):
 
     def _blocks(self, X: Floats | SparseMatrix) -> Iterator[tuple[int, int, Vector]]:
         if not self.precomputed:
-            yield from self.kernel.blocks(X, self.points)
+            yield from self.kernel.blocks(X, self.support)
         elif len(self.state["rows"]) > 0:
             part = X[:, self.state["rows"].astype(np.int64)]
             dense = part if isinstance(part, np.ndarray) else part.toarray()

@@ -21,10 +21,10 @@ from numba import njit
 
 from novikoff.core.counts import Counts
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
-from novikoff.core.model import Finish, StateModel
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Advance, Flags
+from novikoff.core.state_model import Finish, StateModel
 
 SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
 CHUNK = 128  # rows whose kernels are computed together

@@ -19,10 +19,10 @@ import numpy as np
 from numba import njit
 
 from novikoff.core.counts import Counts
-from novikoff.core.model import Finish, StateModel
 from novikoff.core.problem import Problem, scores, stretches
 from novikoff.core.rows import Floats, Indices, Rows, SparseMatrix, Vector
 from novikoff.core.runs import Advance, Flags
+from novikoff.core.state_model import Finish, StateModel
 from novikoff.core.verbs import axpy, dot, entries
 
 

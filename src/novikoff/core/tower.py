@@ -21,11 +21,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from novikoff.core.model import Labels, StateModel
+from novikoff.core.model import Labels
 from novikoff.core.pocket import fill_pocket
 from novikoff.core.problem import pose, stretches
 from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
 from novikoff.core.schemes import scheme_for
+from novikoff.core.state_model import StateModel
 from novikoff.core.stops import Limits
 
 LARGEST = 1e150  # entries whose squares are still finite

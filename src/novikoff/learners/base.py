@@ -191,9 +191,13 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         if "_held" not in self.__dict__:
             return None
         model, (columns, values) = self._held, self._locate(x)
-        plain = isinstance(model, LinearModel) and not model.averages and not model.votes
-        if plain and len(self._labels) <= 2:  # in half the time
-            w = linear(model).W[:, 0]
+        if (
+            len(self._labels) <= 2
+            and isinstance(model, LinearModel)
+            and not model.averages
+            and not model.votes
+        ):  # in half the time
+            w = model.W[:, 0]
             score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]
             if -LARGEST <= score <= LARGEST:
                 return self._labels[min(int(score > 0.0), len(self._labels) - 1)]

@@ -19,8 +19,8 @@ class PNormPerceptron(StateLearner):
     """The p-norm perceptron: for targets that few of many features decide.
 
     On a mistake θ ← θ + y·[x, 1]; it predicts by w = ∇½‖θ‖_p², that is
-    w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2) (A9; Grove, Littlestone and Schuurmans 2001; Gentile
-    2003).
+    ``w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)`` (A9; Grove, Littlestone and Schuurmans 2001;
+    Gentile 2003).
 
     Guarantee: if y·⟨u, [x, 1]⟩ ≥ γ > 0 for all rows, at most (p − 1)·(X_p·‖u‖_q/γ)² mistakes, where
     X_p = max‖[x, 1]‖_p and 1/p + 1/q = 1 (`novikoff.bounds.p_norm_bound`). With p = 2 it is the

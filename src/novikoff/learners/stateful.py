@@ -15,11 +15,12 @@ import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.counts import Counts
-from novikoff.core.model import Model, StateModel
+from novikoff.core.model import Model
 from novikoff.core.orders import Greedy, named
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Plan
+from novikoff.core.state_model import StateModel
 from novikoff.core.stops import Limits
 from novikoff.core.updates import Update, perceptron
 from novikoff.learners.base import one_or_each

@@ -30,9 +30,10 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.model import Model, StateModel
+from novikoff.core.model import Model
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.core.schemes import scheme_for
+from novikoff.core.state_model import StateModel
 from novikoff.core.voting import Votes
 from novikoff.report.strict_json import (
     MAX_COUNT,
