@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from novikoff.learners.regret import regret
     from novikoff.report.estimators import load, save, stream
     from novikoff.report.onnx import export_onnx
+    from novikoff.systems.conflicts import conflicts
     from novikoff.systems.linear_program import Optimum, linear_program
     from novikoff.systems.solution import Solution
-    from novikoff.systems.solve import conflicts, solve
+    from novikoff.systems.solve import solve
     from novikoff.theory import bounds
 
 __version__ = "0.1.0"
@@ -82,7 +83,7 @@ _HOMES = {
     "Solution": ("novikoff.systems.solution", "Solution"),
     "SystemCertificate": ("novikoff.geometry.system_certificate", "SystemCertificate"),
     "bounds": ("novikoff.theory.bounds", None),
-    "conflicts": ("novikoff.systems.solve", "conflicts"),
+    "conflicts": ("novikoff.systems.conflicts", "conflicts"),
     "data": ("novikoff.data", None),
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),
     "lab": ("novikoff.lab.widget", "lab"),

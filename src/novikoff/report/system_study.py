@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from novikoff.report.system_report import SystemReport
+from novikoff.systems.conflicts import Conflicts, conflicts, conflicts_of
 from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.linear_program import Optimum, optimise
 from novikoff.systems.model import Model
 from novikoff.systems.solution import Solution
-from novikoff.systems.solve import Conflicts, conflicts, conflicts_of, solve, solve_model
+from novikoff.systems.solve import solve, solve_model
 
 
 @dataclass(frozen=True)
