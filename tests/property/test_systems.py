@@ -216,3 +216,31 @@ def test_conflicts_without_a_common_row_and_least_values() -> None:
         assert best.exact_value == value
         assert best.kind == ("unbounded" if value is None else "optimal")
     assert several > 5
+
+
+def test_floats_of_every_size() -> None:
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        n, p = (int(k) for k in rng.integers(1, 7, 2))
+        most = (0, 5, 40, 300, 900)[seed % 5]
+        A = rng.integers(-3, 4, (n, p)) * rng.uniform(0.5, 1.0, (n, p))
+        A *= 2.0 ** rng.integers(-most, most + 1, (n, p))
+        c = A @ rng.standard_normal(p) + rng.choice([0.0, 1e-16, 1.0]) * rng.standard_normal(n)
+        strict = rng.random(n) < 0.3
+        rows = [
+            Row(
+                {j: Fraction(value) for j, value in enumerate(A[i].tolist()) if value},
+                "<" if strict[i] else "<=",
+                Fraction(float(c[i])),
+            )
+            for i in range(n)
+        ]
+        point = ("any", "nearest", "interior", "chebyshev")[seed % 4]
+        answer = nv.solve(A, c, strict=strict, point=point)
+        assert answer.kind == ("feasible" if oracle.is_feasible(rows, p) else "infeasible"), seed
+        if answer.exact_w is not None and answer.w is not None:
+            assert all(holds(row, answer.exact_w) for row in rows), seed
+            floats = [Fraction(value) for value in answer.w.tolist()]
+            assert answer.exact_only != all(holds(row, floats) for row in rows), seed
+        assert answer.certificate is not None
+        nv.verify(answer.certificate, A, c, strict=strict)
