@@ -52,7 +52,6 @@ class Scale:
     csv: tuple[int, int] = (1_000_000, 100)
     pipe: tuple[int, int] = (1_000_000, 50)
     short_pipe: int = 50_000  # rows for river
-    relaxed: tuple[int, int] = (100_000, 100)
     large: int = 4_000_000  # rows of 100 features that are not to be in memory
     first_files: int = 4
     system: tuple[int, int] = (100_000, 50)
@@ -79,7 +78,6 @@ TINY = Scale(
     csv=(2_000, 10),
     pipe=(1_000, 5),
     short_pipe=200,
-    relaxed=(300, 5),
     large=500,
     first_files=1,
     system=(500, 5),
@@ -125,20 +123,6 @@ def sparse(scale: Scale, turns: int) -> list[Row]:
         split = data.sparse(*scale.sparse, classes, dtype)
         rows.append(_epochs(f"CSR {size}, {name}", split, "cyclic", False, aim, scale, turns))
     return rows
-
-
-def relaxation(scale: Scale, turns: int) -> list[Row]:
-    """Steps of relaxation, a row each: ours on inequalities, the peer's on equalities."""
-    rng = np.random.default_rng(0)
-    A = rng.normal(size=scale.relaxed)
-    c = A @ rng.normal(size=scale.relaxed[1]) + rng.normal(size=len(A))  # no end for either
-    epochs = 50  # of ours; the copy that it makes at first counts
-    ours, theirs = partial(peers.our_relaxation, A, c, epochs), partial(peers.kaczmarz, A, c)
-    times, mine, _ = compare(ours, theirs, turns)
-    times.ours[:] = [seconds / epochs for seconds in times.ours]
-    verdict = mine.n_steps > len(A), f"{mine.n_steps / epochs / len(A):.0%} of our rows moved w"
-    title = "relaxation {:,} × {}, an epoch in cyclic order".format(*scale.relaxed)
-    return [times.row(title, "kaczmarz-algorithms", 50.0, verdict)]
 
 
 def one_by_one(scale: Scale, turns: int) -> list[Row]:
@@ -348,7 +332,6 @@ CASES: dict[str, Case] = {
     "warm-fit": warm_fit,
     "dense": dense,
     "sparse": sparse,
-    "relaxation": relaxation,
     "one-by-one": one_by_one,
     "verdicts": verdicts,
     "max-margin": max_margin,

@@ -25,8 +25,6 @@ from scipy.optimize import linprog
 
 import novikoff as nv
 from benchmarks.data import Labels, Matrix
-from novikoff.core.stops import Limits
-from novikoff.systems.methods import METHODS
 
 LEAD = 10  # examples of a stream that are learned before the clock starts
 ROOT = Path(__file__).parent.parent
@@ -83,19 +81,6 @@ def their_perceptron(X: Matrix, y: Labels, shuffle: bool) -> Callable[[int, int]
         return model.fit(X, y)
 
     return fit
-
-
-def our_relaxation(A: Any, c: Any, epochs: int) -> Any:
-    """Epochs of projection on A w ≤ c as the rows stand."""
-    limits = Limits(epochs=epochs)
-    return METHODS["relaxation"](A, c, order="cyclic", shift=0.0, limits=limits)
-
-
-def kaczmarz(A: Any, c: Any) -> Any:
-    """An epoch of projection on A w = c as the rows stand, without a look at all residuals."""
-    from kaczmarz import Cyclic  # here, as only this case needs it
-
-    return Cyclic.solve(A, c, tol=None, maxiter=len(A))
 
 
 def _bias(X: Matrix) -> bool:

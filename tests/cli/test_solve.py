@@ -122,7 +122,7 @@ def test_the_best_value(day: Path, tmp_path: Path) -> None:
     assert (body["objective"]["kind"], body["objective"]["exact_value"]) == ("optimal", "8")
     assert body["exact_w"]["family"] == "15/2"
     assert inside("solve", day, "--objective", "min family").line("objective") == (
-        "the best value is 7 — proved"
+        "the least value is 7 — proved"
     )
     unbounded = tmp_path / "cone.lp"
     unbounded.write_text("max\n x\nst\n x - y <= 1\nend\n")

@@ -434,16 +434,35 @@ def test_highs_reads_the_same(tmp_path: Path) -> None:
         compare(file.model, peer.getLp())
 
 
+def test_what_highs_writes_is_read(tmp_path: Path) -> None:
+    highspy = pytest.importorskip("highspy")
+
+    def opened(path: Path) -> Any:
+        peer = highspy.Highs()
+        peer.setOptionValue("output_flag", False)
+        assert peer.readModel(str(path)) == highspy.HighsStatus.kOk
+        return peer
+
+    plain = [line for line in MPS.splitlines() if "MARKER" not in line]
+    (tmp_path / "a.mps").write_text("\n".join(plain) + "\n")
+    peer = opened(tmp_path / "a.mps")
+    compare(read_model(str(tmp_path / "a.mps")).model, peer.getLp())
+    for name in ("b.lp", "b.mps"):
+        peer.writeModel(str(tmp_path / name))
+        compare(read_model(str(tmp_path / name)).model, opened(tmp_path / name).getLp())
+
+
 def compare(model: Model, peer: Any) -> None:
     """The same rows and bounds, to the rounding of float64."""
     assert peer.num_col_ == len(model.variables)
-    order = [model.variables.index(name) for name in peer.col_names_]
+    order = [model.variables.index(name) for name in list(peer.col_names_)]
     low, high = np.full(peer.num_row_, -np.inf), np.full(peer.num_row_, np.inf)
     entries: dict[tuple[int, int], float] = {}
     names = list(dict.fromkeys(row.name for row in model.constraints))
     assert len(names) == peer.num_row_
+    places = {name: i for i, name in enumerate(names)}
     for row in model.constraints:
-        i = names.index(row.name)
+        i = places[row.name]
         if row.relation in (">=", "="):
             low[i] = float(row.right)
         if row.relation in ("<=", "="):
@@ -460,10 +479,12 @@ def compare(model: Model, peer: Any) -> None:
     same(peer.col_cost_, [float(goal.get(j, 0)) for j in order])
     assert peer.offset_ == pytest.approx(float(model.constant), rel=1e-12)
     matrix = peer.a_matrix_
-    found = {}
-    for k in range(peer.num_col_):
-        for at in range(matrix.start_[k], matrix.start_[k + 1]):
-            found[matrix.index_[at], order[k]] = matrix.value_[at]
+    start, index, value_of = (list(part) for part in (matrix.start_, matrix.index_, matrix.value_))
+    found = {
+        (index[at], order[k]): value_of[at]
+        for k in range(peer.num_col_)
+        for at in range(start[k], start[k + 1])
+    }
     found = {key: value for key, value in found.items() if value}
     assert found.keys() == entries.keys()
     assert all(abs(found[key] - value) <= 1e-12 * abs(value) for key, value in entries.items())

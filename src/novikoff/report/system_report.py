@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -143,7 +144,7 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     found, best = report.solution, report.optimum
     yield "verdict", "feasible — proved: the point satisfies every row, exactly"
     if best is not None:
-        yield from _objective(best)
+        yield from _objective(best, maximise=getattr(found.asked.stated, "maximise", False))
     point = list(zip(found.asked.variables, report.exact_w or (), strict=True))
     width = max(len(name) for name, _ in point[:_MOST_LINES])
     for k, (name, value) in enumerate(point[:_MOST_LINES]):
@@ -184,13 +185,14 @@ def _room(report: SystemReport) -> Iterator[tuple[str, str]]:
             yield "room", f"the nearest boundary is that of {nearest.name}, {number(least)} away"
 
 
-def _objective(best: Optimum) -> Iterator[tuple[str, str]]:
+def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
+    end, course = ("greatest", "grows") if maximise else ("least", "falls")
     if best.kind == "unbounded":
-        yield "objective", "unbounded — proved: along a ray of solutions it grows for ever"
+        yield "objective", f"unbounded — proved: along a ray of solutions it {course} for ever"
     elif best.exact_value is None:
-        yield "objective", f"undecided: the best value is in {_ends(best.value)}"
+        yield "objective", f"undecided: the {end} value is in {_ends(best.value)}"
     else:
-        yield "objective", f"the best value is {_value(best.exact_value)} — proved"
+        yield "objective", f"the {end} value is {_value(best.exact_value)} — proved"
 
 
 def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
@@ -214,7 +216,7 @@ def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
     weights, relation, total = _whole(answer)
     exact = max(len(str(value)) for value in weights) <= _MOST_DIGITS
     unit = Fraction(1) if exact else Fraction(min(abs(value) for value in weights))
-    texts = [_pretty(str(w) if exact else f"{float(w / unit):.4g}") for w in weights]
+    texts = [_pretty(str(w)) if exact else _rounded(w / unit, 4) for w in weights]
     shown = list(zip(texts, conflict, _numbers(answer), strict=True))[:_MOST_LINES]
     names = [row.name if row.kind in ("row", "eq") else "" for _, row, _ in shown]
     wide = max(len(text) for text, *_ in shown), max(map(len, names))
@@ -223,10 +225,10 @@ def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
         yield "" if k else heading, f"{text:>{wide[0]}} × {names[k]:{wide[1]}}  {formula}"
     if len(conflict) > len(shown):
         yield "", f"… and {len(conflict) - len(shown)} more (--format json has all)"
-    amount = plain(total) if exact else f"{float(total / unit):.4g}"
+    amount = _pretty(plain(total)) if exact else _rounded(total / unit, 4)
     turned = any(">" in asked.text(at) for at in _numbers(answer))
     how = "the sum, ≥ turned into ≤" if turned else "the sum"
-    false = f"0 {_pretty(relation)} {_pretty(amount)}, which is false"
+    false = f"0 {_pretty(relation)} {amount}, which is false"
     yield "", f"{how}:  {false}{'' if exact else ' (multipliers are rounded here)'}"
 
 
@@ -292,8 +294,17 @@ def _bounds(report: SystemReport) -> int:
 
 def _value(value: Fraction) -> str:
     """A number for a person, and whether it is rounded."""
-    text = plain(value)
-    return f"{_pretty(text)}{'' if Fraction(text) == value else ' (rounded)'}"
+    if abs(value) < 10**15:
+        text = plain(value)
+        if Fraction(text) == value:
+            return _pretty(text)
+    return f"{_rounded(value, 10)} (rounded)"
+
+
+def _rounded(value: Fraction, digits: int) -> str:
+    """Some digits of a number of any size, which floats may not reach."""
+    near = Decimal(value.numerator) / Decimal(value.denominator)
+    return _pretty(f"{near:.{digits}g}".replace("e+", "e"))
 
 
 def _formula(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from novikoff.core.stops import Limits, Stop
 from novikoff.report.system_report import SystemReport
 from novikoff.systems.conflicts import Conflicts, conflicts, conflicts_of
 from novikoff.systems.files.lp import parse_objective
@@ -14,7 +15,8 @@ from novikoff.systems.files.reading import read_model
 from novikoff.systems.linear_program import Optimum, optimise
 from novikoff.systems.model import Model
 from novikoff.systems.solution import Solution
-from novikoff.systems.solve import solve, solve_model
+from novikoff.systems.solve import answer
+from novikoff.systems.statement import ask_arrays, ask_model
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def study_system(
     file = read_model(path, options.format)
     show("solving", None)
     try:
-        found, best, several = _answers(file.content, options)
+        found, best, several = _answers(file.content, options, lambda: show("solving", None))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     report = SystemReport(
@@ -61,26 +63,43 @@ def study_system(
     return replace(report, seconds=time.perf_counter() - began)
 
 
+@dataclass
+class _Told(Limits):
+    """Limits that say how things stand whenever they are asked, for long work."""
+
+    tell: Callable[[], None] = lambda: None
+
+    def reached(self, n_epochs: int = 0) -> Stop | None:
+        self.tell()
+        return super().reached(n_epochs)
+
+
 def _answers(
-    content: Model | dict[str, Any], options: SystemOptions
+    content: Model | dict[str, Any], options: SystemOptions, tell: Callable[[], None]
 ) -> tuple[Solution, Optimum | None, Conflicts | None]:
     """The answer, and with it the best value and all conflicts, where they are asked for."""
-    asked: dict[str, Any] = {"point": options.point, "method": options.method}
-    budget, best, several = options.budget, None, None
+    seconds, several = options.budget, None
+
+    def limits() -> Limits:
+        return _Told(seconds=seconds, tell=tell)
+
     if isinstance(content, Model):
         model = _with_objective(replace(content, kept=frozenset(options.keep)), options.objective)
         if options.objective is not None:
-            best = optimise(model, budget=budget)
-        found = best.solution if best else solve_model(model, **asked, budget=budget)
-        if options.all_conflicts and found.kind == "infeasible":
-            several = conflicts_of(model, budget=budget)
-        return found, best, several
-    if options.objective is not None:
-        raise ValueError("an npz file has no objective, nor names for one: use nv.linear_program.")
-    content = {**content, "keep": list(options.keep) or None}
-    found = solve(**content, **asked, budget=budget)
+            best = optimise(model, budget=seconds, limits=limits())
+            return best.solution, best, None
+        asked = ask_model(model, seconds)
+    else:
+        if options.objective is not None:
+            raise ValueError("arrays have no names for an objective: use nv.linear_program.")
+        content = {**content, "keep": list(options.keep) or None}
+        asked = ask_arrays(**content, seconds=seconds)
+    found = answer(asked, None, options.point, options.method, limits())
     if options.all_conflicts and found.kind == "infeasible":
-        several = conflicts(**content, budget=budget)
+        if isinstance(content, Model):
+            several = conflicts_of(model, budget=seconds, limits=limits())
+        else:
+            several = conflicts(**content, budget=seconds)
     return found, None, several
 
 

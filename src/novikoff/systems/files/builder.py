@@ -137,7 +137,10 @@ class ModelBuilder:
         if -NO_BOUND < value < NO_BOUND:
             limit = Fraction(value)
         elif (side == "upper") != (value > 0):
-            raise place.error(f"the {side} bound of {quoted(name)} is {value}: nothing meets it.")
+            raise place.error(
+                f"the {side} bound of {quoted(name)} is {quoted(str(value))}, which counts as "
+                "infinite: nothing meets it."
+            )
         elif isinstance(value, Fraction):
             self._huge[name] = None
         key = self.variable(name), side
