@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.datasets import load_svmlight_file
+from sklearn.metrics.pairwise import rbf_kernel
 
 import novikoff as nv
-from benchmarks import data, peers
+from benchmarks import data, loops, peers
 from benchmarks.first_touch import first_touch, small_files
 from benchmarks.measure import Row, Turns, compare, compare_epochs, timed
 from benchmarks.systems import first_solve, system_files, tall_systems
@@ -54,8 +55,12 @@ class Scale:
     short_pipe: int = 50_000  # rows for river
     large: int = 4_000_000  # rows of 100 features that are not to be in memory
     first_files: int = 4
+    herd: tuple[int, int, int] = (4_096, 10, 2)  # points, features, halvings
     system: tuple[int, int] = (100_000, 50)
     system_files: int = 200
+    kernel: tuple[int, int] = (5_000, 50)
+    budgeted: tuple[int, int] = (20_000, 50)  # rows and columns of a stream
+    second_order: tuple[int, int] = (2_000, 500)
 
 
 FULL = Scale()
@@ -80,8 +85,12 @@ TINY = Scale(
     short_pipe=200,
     large=500,
     first_files=1,
+    herd=(256, 3, 2),
     system=(500, 5),
     system_files=3,
+    kernel=(200, 20),
+    budgeted=(400, 5),
+    second_order=(100, 10),
 )
 
 
@@ -318,12 +327,102 @@ def memory(scale: Scale, turns: int) -> list[Row]:
     return [Row(name, "", [peak], 1000.0, 0, 0, here == there, f"{here} and {there} mistakes")]
 
 
+def herding(scale: Scale, turns: int) -> list[Row]:
+    """Kernel herding beside goodpoints, where that could be compiled; the same points."""
+    try:
+        from goodpoints.herding import herding as their_herding
+    except ImportError:
+        return []
+    n, d, halvings = scale.herd
+    X = np.random.default_rng(0).normal(size=(n, d))
+    times, mine, their = compare(
+        lambda: nv.herd(X, n_samples=n >> halvings, kernel=rbf_kernel).indices.tolist(),
+        lambda: their_herding(X, halvings, lambda y, Z: rbf_kernel(y, Z)[0]).tolist(),
+        turns,
+    )
+    case = f"kernel herding, {n >> halvings} of {n} × {d}"
+    return [times.row(case, "goodpoints", 2.0, (mine == their, f"{len(mine)} points"))]
+
+
 def systems(scale: Scale, turns: int) -> list[Row]:
     """Systems of inequalities: tall ones, those of others, and the first solve."""
     return [
         *first_solve(),
         *tall_systems(scale.system, turns, scale.patience),
         *system_files(scale.system_files, turns),
+    ]
+
+
+def kernels(scale: Scale, turns: int) -> list[Row]:
+    """The kernel perceptron to ten epochs, and the Forgetron on a stream with 10 % noise."""
+    (n, d), rows = scale.kernel, []
+    X, y = data.quadratic(n, d, 0.0)
+    ours = partial(peers.quiet, nv.KernelPerceptron, X, y, order="cyclic", gamma=2.0, max_epochs=10)
+    for peer, theirs, aim in (
+        ("a NumPy loop", partial(loops.kernel_perceptron, X, y, 2.0, 10), 10.0),
+        ("scikit-learn SVC", partial(peers.machine, X, y, 2.0), 1.0),
+    ):
+        times, mine, their = compare(ours, theirs, min(turns, 3), scale.patience)
+        errors = int((mine.predict(X) != y).sum())
+        verdict = mine.n_mistakes_ == their, f"{mine.n_mistakes_} and {their} mistakes"
+        if aim == 1.0:
+            verdict = errors <= max(their, n // 50), f"{errors} and {their} rows wrong in the end"
+        rows.append(times.row(f"KernelPerceptron {n} × {d}, rbf, ten epochs", peer, aim, verdict))
+    n, d = scale.budgeted
+    X, y = data.quadratic(n, d, 0.1)
+    times, mine, their = compare(
+        lambda: nv.Forgetron(100, gamma=2.0).partial_fit(X, y, classes=[-1, 1]).n_mistakes_,
+        partial(loops.forgetron, X, y, 2.0, 100),
+        turns,
+        scale.patience,
+    )
+    # Rounding grows tenfold in some 1,500 rows: in the end the two are different runs.
+    verdict = abs(mine - their) <= 0.02 * their, f"{mine} and {their} mistakes"
+    name = f"Forgetron, budget 100, {d} features, per example"
+    return [*rows, times.row(name, "a NumPy loop", 20.0, verdict, per=n)]
+
+
+def second_order(scale: Scale, turns: int) -> list[Row]:
+    """The second-order perceptron with a full matrix, on a skewed spectrum."""
+    n, d = scale.second_order
+    rng = np.random.default_rng(data.SEED)
+    X = rng.standard_normal((n, d)) * np.geomspace(10.0, 0.1, d)
+    y = np.where(X @ rng.standard_normal(d) > 0.0, 1.0, -1.0)
+    model = partial(nv.SecondOrderPerceptron, fit_intercept=False)
+    times, mine, their = compare(
+        lambda: model().partial_fit(X, y, classes=[-1, 1]).n_mistakes_,
+        partial(loops.second_order, X, y),
+        turns,
+    )
+    verdict = mine == their, f"{mine} and {their} mistakes"
+    name = f"SecondOrderPerceptron, full, {d} features, per example"
+    return [times.row(name, "NumPy (numpy.outer)", 3.0, verdict, per=n)]
+
+
+def passive_aggressive(scale: Scale, turns: int) -> list[Row]:
+    """One epoch of PA-I, dense and sparse."""
+    rows = []
+    for name, split, aim in (
+        ("dense {} × {}".format(*scale.dense), data.dense(*scale.dense), 2.7),
+        ("CSR {} × {} × {}".format(*scale.sparse), data.sparse(*scale.sparse), 1.4),
+    ):
+        ours = peers.our_perceptron(split.X, split.y, "cyclic", nv.PassiveAggressive)
+        theirs = peers.their_passive_aggressive(split.X, split.y)
+        times, mine, their = compare_epochs(ours, theirs, scale.epochs, turns)
+        a, b = _test_errors(mine, split).mean(), _test_errors(their, split).mean()
+        # With an intercept scikit-learn leaves its 1 out of ‖a‖².
+        verdict = bool(a <= b + 10 * NEGLIGIBLE), f"test error {a:.2%} and {b:.2%}"
+        rows.append(times.row(f"PassiveAggressive, {name}", "scikit-learn", aim, verdict))
+    return rows
+
+
+def first_fits(scale: Scale, turns: int) -> list[Row]:
+    """Seconds of compilation of the first fit of each learner with empty caches."""
+    names = ["Forgetron", "PNormPerceptron", "PassiveAggressive", "SecondOrderPerceptron"]
+    names = [*names, "KernelPerceptron"][: 5 * scale.first_files // 4]
+    return [
+        Row(f"first {name}.fit, empty caches (s)", "", [peers.first_fit(name)], 3.0)
+        for name in names
     ]
 
 
@@ -342,7 +441,12 @@ CASES: dict[str, Case] = {
     "svmlight": svmlight,
     "stream": stream,
     "memory": memory,
+    "herding": herding,
     "systems": systems,
+    "kernels": kernels,
+    "second-order": second_order,
+    "passive-aggressive": passive_aggressive,
+    "first-fits": first_fits,
 }
 
 

@@ -53,6 +53,16 @@ def embedded(n: int, d: int, k: int) -> tuple[npt.NDArray[np.float32], Labels]:
     return X.astype(np.float32), with_noise(y, k, rng, 0.03)
 
 
+def quadratic(n: int, d: int, noise: float) -> tuple[Matrix, Any]:
+    """Unit rows whose label, ±1, a quadratic form decides; a share of the labels is flipped."""
+    rng = np.random.default_rng(SEED)
+    X = rng.standard_normal((n, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    k = max(1, d // 10)
+    y = np.where((X[:, :k] ** 2).sum(axis=1) > (X[:, k : 2 * k] ** 2).sum(axis=1), 1.0, -1.0)
+    return X, y * np.where(rng.random(n) < noise, -1.0, 1.0)
+
+
 def tall(n: int, d: int) -> tuple[npt.NDArray[np.float64], Labels]:
     """Many rows of few columns about a plane, a tenth of the labels wrong."""
     rng = np.random.default_rng(SEED)

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -36,6 +37,18 @@ frame = pandas.read_csv(sys.argv[1])
 y = frame.pop("label")
 Perceptron(max_iter=1, tol=None, shuffle=False).fit(frame.to_numpy(), y)
 """
+_FIRST_FIT_JOB = """
+import sys, time, warnings
+import numba, numpy, novikoff
+warnings.simplefilter("ignore")
+learner = getattr(novikoff, sys.argv[1])()
+X = numpy.random.default_rng(0).normal(size=(60, 4))
+times = [time.process_time()]
+for _ in range(2):
+    learner.fit(X, X[:, 0] > 0)
+    times.append(time.process_time())
+print(2 * times[1] - times[0] - times[2])
+"""
 _RIVER_JOB = """
 import csv, sys
 from river.linear_model import Perceptron
@@ -54,13 +67,13 @@ print(mistakes)
 # In this process
 
 
-def our_perceptron(X: Matrix, y: Labels, order: str) -> Callable[[int, int], Any]:
-    """`novikoff.Perceptron` for so many epochs, by a seed."""
+def our_perceptron(
+    X: Matrix, y: Labels, order: str, kind: Callable[..., Any] = nv.Perceptron
+) -> Callable[[int, int], Any]:
+    """`novikoff.Perceptron`, or another learner, for so many epochs, by a seed."""
 
     def fit(epochs: int, seed: int) -> Any:
-        model = nv.Perceptron(
-            order=order, fit_intercept=_bias(X), max_epochs=epochs, random_state=seed
-        )
+        model = kind(order=order, fit_intercept=_bias(X), max_epochs=epochs, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it did not converge, and cannot
             model.fit(X, y)
@@ -81,6 +94,38 @@ def their_perceptron(X: Matrix, y: Labels, shuffle: bool) -> Callable[[int, int]
         return model.fit(X, y)
 
     return fit
+
+
+def their_passive_aggressive(X: Matrix, y: Labels) -> Callable[[int, int], Any]:
+    """scikit-learn's PA-I, in cyclic order, without its tolerance."""
+
+    def fit(epochs: int, seed: int) -> Any:
+        model = sklearn.linear_model.SGDClassifier(
+            loss="hinge", penalty=None, learning_rate="pa1", eta0=1.0, shuffle=False,
+            fit_intercept=_bias(X), tol=None, max_iter=epochs,
+        )  # fmt: skip
+        return model.fit(X, y)
+
+    return fit
+
+
+def machine(X: Matrix, y: Any, gamma: float) -> int:
+    """LIBSVM with the rbf kernel: the training rows that it gets wrong."""
+    model = sklearn.svm.SVC(gamma=gamma).fit(X, y)
+    return int((model.predict(X) != y).sum())
+
+
+def quiet(kind: Callable[..., Any], X: Matrix, y: Any, **options: Any) -> Any:
+    """A fitted learner that is not asked to end with a clean cycle."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return kind(**options).fit(X, y)
+
+
+def first_fit(name: str) -> float:
+    """The seconds of the first fit of a learner with empty caches, less those of the second."""
+    with tempfile.TemporaryDirectory() as cache:
+        return float(python("-c", _FIRST_FIT_JOB, name, NUMBA_CACHE_DIR=cache))
 
 
 def _bias(X: Matrix) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,11 @@ from safetensors.numpy import load, save
 
 import novikoff as nv
 from novikoff.core.rows import Vector
+from novikoff.learners.online import OnlineLearner
 from novikoff.report.model_file import _MARK, _checksum
 
-Model: TypeAlias = "nv.Perceptron | nv.Pocket | nv.MaxMargin"
+Model: TypeAlias = OnlineLearner | nv.Pocket | nv.MaxMargin | nv.TowerClassifier
+Learner = TypeVar("Learner", bound=OnlineLearner)
 Labels: TypeAlias = npt.NDArray[np.generic]
 
 RNG = np.random.default_rng(7)
@@ -40,7 +42,7 @@ def perceptron(**options: object) -> nv.Perceptron:
     return model
 
 
-def learn_dicts(model: nv.Perceptron, n: int) -> nv.Perceptron:
+def learn_dicts(model: Learner, n: int) -> Learner:
     """A stream of dicts whose features and classes appear as it goes."""
     rng = np.random.default_rng(n)
     for k in range(n):
@@ -77,6 +79,15 @@ FITTED: dict[str, Callable[[], Model]] = {
     "no features": lambda: perceptron().learn_one({}, "only"),
     "dicts": lambda: learn_dicts(perceptron(), 30),
     "mixed features": mixed_features,
+    "pa": lambda: nv.PassiveAggressive(variant="PA-II", C=0.1, max_epochs=5).fit(X, NOISY),
+    "p norm": lambda: nv.PNormPerceptron(3.5, max_epochs=5).fit(CORNERS, THREE),
+    "second order": lambda: nv.SecondOrderPerceptron(0.5, max_epochs=5).fit(X, NOISY),
+    "diagonal": lambda: nv.SecondOrderPerceptron(matrix="diagonal").fit(sparse(X), TWO),
+    "kernel": lambda: nv.KernelPerceptron("poly", average="averaged").fit(X, NOISY),
+    "kernel voted": lambda: nv.KernelPerceptron(average="voted").fit(sparse(CORNERS), THREE),
+    "kernel given": lambda: nv.KernelPerceptron("precomputed").fit(X @ X.T + 1.0, TWO),
+    "forgetron": lambda: nv.Forgetron(7, max_epochs=3).fit(CORNERS, THREE),
+    "forgetron dicts": lambda: learn_dicts(nv.Forgetron(5, gamma=0.2), 30),
     "pocket": lambda: nv.Pocket(max_updates=100, random_state=0, refine=False).fit(X, NOISY),
     "pocket separable": lambda: nv.Pocket(max_updates=100, random_state=0).fit(X, TWO),
     "pocket costs": lambda: nv.Pocket(max_updates=50, refine=False, random_state=0).fit(
@@ -85,6 +96,8 @@ FITTED: dict[str, Callable[[], Model]] = {
     "pocket ovr": lambda: nv.Pocket(max_updates=50, refine=False, random_state=0).fit(
         X, np.arange(40) % 3
     ),
+    "tower": lambda: nv.TowerClassifier(random_state=0).fit(X, NOISY),
+    "tower ovr": lambda: nv.TowerClassifier(3, max_updates=50).fit(sparse(X), np.arange(40) % 3),
     "margin": lambda: nv.MaxMargin().fit(X, TWO),
     "margin padded": lambda: nv.MaxMargin("padded", tol=1e-6).fit(X, TWO),
     "margin ovr": lambda: nv.MaxMargin().fit(CORNERS, THREE),

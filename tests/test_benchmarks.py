@@ -8,10 +8,17 @@ from benchmarks.measure import render
 from benchmarks.size import ROOT, size_of
 
 
-@pytest.mark.parametrize("name", ["dense", "verdicts", "pocket", "pocket-at-size"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dense", "verdicts", "pocket", "pocket-at-size"),
+        *("kernels", "second-order", "first-fits", "herding"),
+    ],
+)
 def test_case_runs_tiny(name: str) -> None:
     rows = CASES[name](TINY, 1)
-    assert name == "dense" or all(row.sound for row in rows)  # tiny epochs drown in noise
+    times = ("dense", "pocket-at-size")  # these compare times, which drown in noise here
+    assert name in times or all(row.sound for row in rows)
     assert len(render(rows).splitlines()) == len(rows) + 2
 
 

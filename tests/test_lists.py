@@ -9,8 +9,6 @@ from importlib import resources
 from novikoff.cli import fit, options, solve
 from novikoff.core.orders import BY_NAME
 from novikoff.data.formats import FORMATS
-from novikoff.lab.export import JOBS
-from novikoff.lab.server import QUESTIONS
 from novikoff.systems.files import reading
 from novikoff.systems.methods import METHODS
 from novikoff.systems.solve import POINTS
@@ -28,9 +26,8 @@ def test_orders() -> None:
     assert schema["$defs"]["question"]["properties"]["order"]["enum"] == [*BY_NAME]
 
 
-def test_formats_and_questions() -> None:
+def test_formats() -> None:
     assert sorted(options._FORMATS) == sorted(FORMATS)
     assert sorted(solve._FORMATS) == sorted(reading.FORMATS)
     assert [*POINTS] == solve._POINTS
     assert ["auto", *METHODS] == solve._METHODS
-    assert sorted(QUESTIONS) == sorted(JOBS)

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from novikoff import data, plots, theory
+    from novikoff import data, neurons, plots, theory
     from novikoff.core import orders
     from novikoff.core.hyperplane import Hyperplane
     from novikoff.geometry.certificate import Certificate, verify
@@ -21,11 +21,17 @@ if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict, separate, separate_classes
     from novikoff.geometry.system_certificate import SystemCertificate
-    from novikoff.lab.widget import lab
+    from novikoff.lab.widget import lab  # what calling the room does
+    from novikoff.learners.forgetron import Forgetron
+    from novikoff.learners.kernel import KernelPerceptron
     from novikoff.learners.max_margin import MaxMargin, NotSeparableError
+    from novikoff.learners.p_norm import PNormPerceptron
+    from novikoff.learners.passive_aggressive import PassiveAggressive
     from novikoff.learners.perceptron import Perceptron
     from novikoff.learners.pocket import Pocket
     from novikoff.learners.regret import regret
+    from novikoff.learners.second_order import SecondOrderPerceptron
+    from novikoff.learners.tower import TowerClassifier
     from novikoff.report.estimators import load, save, stream
     from novikoff.report.onnx import export_onnx
     from novikoff.systems.conflicts import conflicts
@@ -33,29 +39,38 @@ if TYPE_CHECKING:
     from novikoff.systems.solution import Solution
     from novikoff.systems.solve import solve
     from novikoff.theory import bounds
+    from novikoff.theory.herding import herd
 
 __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "CertificateError",
     "ErrorBound",
+    "Forgetron",
     "Hyperplane",
     "Interval",
+    "KernelPerceptron",
     "MaxMargin",
     "NotSeparableError",
     "Optimum",
+    "PNormPerceptron",
+    "PassiveAggressive",
     "Perceptron",
     "Pocket",
+    "SecondOrderPerceptron",
     "Solution",
     "SystemCertificate",
+    "TowerClassifier",
     "Verdict",
     "bounds",
     "conflicts",
     "data",
     "export_onnx",
+    "herd",
     "lab",
     "linear_program",
     "load",
+    "neurons",
     "orders",
     "plots",
     "regret",
@@ -77,18 +92,26 @@ _HOMES = {
     "Interval": ("novikoff.geometry.margin", "Interval"),
     "MaxMargin": ("novikoff.learners.max_margin", "MaxMargin"),
     "NotSeparableError": ("novikoff.learners.max_margin", "NotSeparableError"),
+    "Forgetron": ("novikoff.learners.forgetron", "Forgetron"),
+    "KernelPerceptron": ("novikoff.learners.kernel", "KernelPerceptron"),
     "Optimum": ("novikoff.systems.linear_program", "Optimum"),
-    "Pocket": ("novikoff.learners.pocket", "Pocket"),
+    "PassiveAggressive": ("novikoff.learners.passive_aggressive", "PassiveAggressive"),
     "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
+    "PNormPerceptron": ("novikoff.learners.p_norm", "PNormPerceptron"),
+    "Pocket": ("novikoff.learners.pocket", "Pocket"),
+    "SecondOrderPerceptron": ("novikoff.learners.second_order", "SecondOrderPerceptron"),
     "Solution": ("novikoff.systems.solution", "Solution"),
     "SystemCertificate": ("novikoff.geometry.system_certificate", "SystemCertificate"),
+    "TowerClassifier": ("novikoff.learners.tower", "TowerClassifier"),
     "bounds": ("novikoff.theory.bounds", None),
     "conflicts": ("novikoff.systems.conflicts", "conflicts"),
     "data": ("novikoff.data", None),
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),
-    "lab": ("novikoff.lab.widget", "lab"),
+    "herd": ("novikoff.theory.herding", "herd"),
+    "lab": ("novikoff.lab", None),
     "linear_program": ("novikoff.systems.linear_program", "linear_program"),
     "load": ("novikoff.report.estimators", "load"),
+    "neurons": ("novikoff.neurons", None),
     "orders": ("novikoff.core.orders", None),
     "plots": ("novikoff.plots", None),
     "save": ("novikoff.report.estimators", "save"),

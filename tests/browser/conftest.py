@@ -1,20 +1,23 @@
-"""The lab's server in a process of its own, and Chromium in front of it."""
+"""The lab's server, from a wheel, in a process of its own, and Chromium in front of it."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import threading
 import urllib.request
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+ROOT = Path(__file__).parent.parent.parent
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome")
      if (found := shutil.which(name))), None
@@ -23,11 +26,12 @@ SETTLED = "#lab[data-settled=true]"
 
 
 class Server:
-    """``novikoff lab`` as a user starts it."""
+    """``novikoff lab`` as a user starts it, from installed files, with no other program near."""
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, installed: Path, *words: str) -> None:
         self.process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "novikoff", "lab", "--no-open", *words],
+            [sys.executable, "-m", "novikoff", "lab", "--no-open", *words], cwd=installed,
+            env={**os.environ, "PYTHONPATH": str(installed), "PATH": ""},
             stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stdout is not None
@@ -42,7 +46,7 @@ class Server:
         while True:
             with urllib.request.urlopen(f"{self.root}/api/ready") as reply:  # noqa: S310
                 told = json.load(reply)
-            if all(stage["done"] for stage in told["stages"]):
+            if all(stage["done"] for stage in told):
                 return
             pause.wait(0.1)
 
@@ -54,9 +58,20 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the wheel has in it, and nothing else."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)  # noqa: S603
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+        wheel.extractall(folder / "installed")
+    return folder / "installed"
+
+
+@pytest.fixture(scope="session")
+def server(installed: Path) -> Iterator[Server]:
     pytest.importorskip("starlette", reason="the lab needs starlette: pip install 'novikoff[lab]'")
-    running = Server()
+    running = Server(installed)
     running.wait_until_ready()
     yield running
     running.stop()
@@ -79,6 +94,7 @@ class Visit:
     def __init__(self, browser: Any, server: Server, **options: Any) -> None:
         self.server = server
         options.setdefault("viewport", {"width": 1440, "height": 900})
+        options.setdefault("reduced_motion", "reduce")  # then the page does not play by itself
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
         self.page.set_default_timeout(60_000)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import novikoff as nv
 from novikoff.lab import export, presets, widget
 
 ROOT = Path(__file__).parent.parent.parent
@@ -59,25 +61,54 @@ def test_a_recording_cannot_end_its_script() -> None:
     )
 
 
+def test_the_room_can_be_called_and_entered() -> None:
+    """In whatever order: ``nv.lab(X, y)`` and ``import novikoff.lab.study``."""
+    code = ("import novikoff as nv", "nv.lab.__call__", "import novikoff.lab.study as study")
+    for order in ((0, 1, 2, 1), (2, 0, 1), (0, 2, 1, 2)):
+        lines = [*(code[k] for k in order), "study.answer", "nv.lab.study.answer"]
+        subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)  # noqa: S603
+
+
+def test_a_frame_in_a_notebook() -> None:
+    pytest.importorskip("anywidget", reason="the widget needs anywidget")
+    pandas = pytest.importorskip("pandas", reason="frames need pandas")
+    frame = pandas.DataFrame({"length": [1.0, 2.0], "width": [0.0, 3.0]})
+    asked = nv.lab(frame, ["b", "a"], order="permuted").question
+    assert asked == {
+        "points": [[1.0, 0.0, 1], [2.0, 3.0, -1]], "names": ["length", "width"], "order": "permuted"
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="two features and two classes, not 2 and 3"):
+        nv.lab([[0, 1], [1, 2], [2, 3]], ["a", "b", "c"])
+    with pytest.raises(ValueError, match="no field 'colour'"):
+        nv.lab(colour="red")
+
+
 def test_the_notebook_s_page(browser: Any) -> None:
-    """The widget's script with a kernel that answers, as a notebook would run it."""
+    """The widget's module, loaded as a notebook loads it, with a kernel that answers."""
+    pytest.importorskip("anywidget", reason="the widget needs anywidget")
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     page = context.new_page()
     page.expose_function("kernel", widget.reply)
-    script = export.joined("app.js") + widget.SCRIPT
-    start = """
-        const heard = [];
-        const model = {
-          on: (_, callback) => heard.push(callback), get: () => (QUESTION),
-          send: (message) => kernel(message).then((told) => heard.forEach((f) => f(told))),
-        };
-        render({ model, el: document.getElementById("cell") });
-    """.replace("QUESTION", json.dumps(QUESTION))
-    page.set_content(f'<div id="cell"></div><script type="module">{script}{start}</script>')
+    page.set_content('<div id="cell"></div>')
+    shown = nv.lab(np.array(QUESTION["points"])[:, :2], [0, 0, 0, 1])
+    page.evaluate(
+        """async ([script, question]) => {
+          const module = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+          const heard = [];
+          const model = {
+            on: (_, callback) => heard.push(callback), get: () => question,
+            send: (message) => kernel(message).then((told) => heard.forEach((f) => f(told))),
+          };
+          (await import(module)).default.render({ model, el: document.getElementById("cell") });
+        }""",
+        [shown._esm, shown.question],
+    )
     page.wait_for_selector(".lab[data-settled=true][data-kind=separable]")
     assert "at most R²/γ² = 51 mistakes" in page.inner_text("#verdict")
+    assert page.locator("#link").count() == 0  # the address is the notebook's
     page.locator(".dot").first.focus()
     page.keyboard.press("f")
     page.wait_for_selector(".lab[data-settled=true]")
     assert page.locator(".dot.plus").count() == 2
+    assert page.evaluate("location.href") == "about:blank"
     context.close()

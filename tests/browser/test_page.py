@@ -56,7 +56,7 @@ def check_run(visit: Visit, question: dict[str, Any]) -> None:
         np.testing.assert_allclose(read_numbers(visit), expected, rtol=6e-4)
         assert page.locator(".readout .holds").count() == 3
     page.click("#go-last")
-    assert "a full cycle without a mistake" in visit.sentence
+    assert "a full round without a mistake" in visit.sentence
     page.click("#go-previous")
     assert f"t = {len(acts)}: " in visit.sentence
 
@@ -207,11 +207,11 @@ def test_keyboard_only(visit: Visit) -> None:
     visit.press("Home")
     assert visit.sentence.startswith("Start")
     visit.press("PageDown")
-    assert visit.sentence.startswith("t = 1:")
+    assert visit.sentence.startswith("Mistake t = 1:")
     visit.press("k")
-    assert visit.sentence.startswith("Look 2:")
+    assert visit.sentence.startswith("Look 2 of")
     visit.press("j", "ArrowRight", "ArrowLeft")
-    assert visit.sentence.startswith("t = 1:")
+    assert visit.sentence.startswith("Mistake t = 1:")
     visit.press("End")
     assert "done" in visit.sentence
 
@@ -238,6 +238,15 @@ def test_touch_on_a_phone(phone: Visit) -> None:
     page.locator("button[aria-label='Delete the point']").tap()
     phone.settle()
     assert len(phone.points()) == count
+    (x, y, _), dot = phone.points()[1], page.locator(".dot").nth(1).bounding_box()
+    across, down = dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2
+    finger = phone.context.new_cdp_session(page)
+    for kind, far in (("Start", 0), ("Move", 20), ("Move", 60), ("End", 0)):
+        spots = [{"x": across + far, "y": down + far}] if kind != "End" else []
+        finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": spots})
+    phone.settle()
+    moved = phone.points()[1]
+    assert (moved[0] > x, moved[1] < y, page.evaluate("scrollY")) == (True, True, 0)
     small = page.evaluate(
         "[...document.querySelectorAll('button, select, summary')].filter((n) => n.offsetParent)"
         ".map((n) => n.getBoundingClientRect()).filter((r) => r.width < 36 || r.height < 36).length"
@@ -253,9 +262,9 @@ def test_a_link_restores_everything(visit: Visit, browser: Any, server: Server) 
     visit.press("Home", "PageDown", "PageDown")
     visit.page.click("#link")
     visit.page.wait_for_selector("text=/^The (link|address)/")
+    link = visit.page.evaluate("location.pathname + location.hash")
     visit.press("Home", "PageDown", "PageDown")
     told = visit.verdict, visit.sentence, visit.points()
-    link = visit.page.url.removeprefix(server.root)
     other = Visit(browser, server).open(link)
     assert (other.verdict, other.sentence, other.points()) == told
     assert other.page.evaluate("history.length") <= 2
@@ -270,11 +279,11 @@ HOSTILE = [
     "p=0,0",
     "p=0,0,1&order=<script>alert(1)</script>",
     "p=0,0,1&step=-1",
-    "p=0,0,1&at=-5",
     "p=0,0,1&mine=1,2",
     "p=0,0,1&nonsense=1",
     "%E0%A4%A",
     "__proto__=1",
+    "p=0,0,1&names=[1,2]",
 ]
 
 
@@ -282,7 +291,7 @@ def test_a_hostile_link_is_a_sentence(visit: Visit) -> None:
     for number, link in enumerate(HOSTILE):
         visit.open(f"/?{number}#{link}")
         visit.page.wait_for_selector(".trouble:not([hidden])")
-        assert visit.page.inner_text(".trouble").startswith("The link could not be read"), link
+        assert visit.page.inner_text(".trouble").startswith("This address cannot be shown."), link
         assert "Separable" in visit.verdict
         visit.page.click("#go-first")
         assert visit.sentence.startswith("Start")
@@ -290,6 +299,8 @@ def test_a_hostile_link_is_a_sentence(visit: Visit) -> None:
 
 UNUSUAL = [
     ("p=", "No points"),
+    ("p=0,0,1;1,1,-1&at=-5", "Separable"),
+    ("p=0,0,1;1,1,-1&at=2.5&names=%5B%22%3Cb%3E%22%2C%22%22%5D", "Separable"),
     ("p=1,1,1;2,0,1", "one class"),
     ("p=0,0,1", "one class"),
     ("p=0,0,1;0,0,-1&bias=false", "No line"),
@@ -316,11 +327,19 @@ def test_a_pasted_table(visit: Visit) -> None:
     page.click("#paste")
     page.fill("textarea", "x,y,class\n0,1,cat\nnope,2,dog\n")
     page.click("#use-table")
-    assert "Line 2" in page.inner_text("dialog .trouble")
+    page.wait_for_selector("dialog .trouble:not([hidden])")
+    assert "Line 3" in page.inner_text("dialog .trouble")
+    page.fill("textarea", "0,1,-1\n" * 301)
+    page.click("#use-table")
+    page.wait_for_selector("dialog >> text=at most 300 points")
     page.fill("textarea", "x,y,class\n0,1,cat\n3;2;dog\n1\t5\tcat")
     page.click("#use-table")
-    visit.settle()
+    page.wait_for_selector("dialog", state="hidden")
     assert visit.points() == [(0, 1, -1), (3, 2, 1), (1, 5, -1)]
+    assert page.locator(".axis-name").all_text_contents() == ["x", "y"]
+    page.click("#undo")
+    visit.settle()
+    assert len(visit.points()) == len(ALL["two_clouds"]["question"]["points"])
 
 
 def test_a_rule_of_one_s_own(visit: Visit) -> None:
@@ -377,7 +396,9 @@ def test_presenting_shows_the_plane_and_the_proof(visit: Visit) -> None:
     assert page.is_visible(".plane")
     assert page.locator(".card:visible").count() == 3
     visit.press("Home", "PageDown")
-    assert visit.sentence.startswith("t = 1")
+    assert visit.sentence.startswith("Mistake t = 1")
+    visit.press("Space", "Space")  # plays and pauses: the button no longer has the focus
+    assert not page.is_visible(".tools")
     assert page.evaluate("document.documentElement.scrollHeight") <= 900
     visit.press("Escape")
     assert page.is_visible(".tools")
@@ -390,7 +411,7 @@ def test_more_shows_the_average_the_vote_and_other_runs(visit: Visit) -> None:
     assert page.locator(".line-average").count() == 1
     with page.expect_response("**/api/voted"):
         page.click("text=the vote of all w")
-    page.wait_for_selector("rect.side-plus")
+    page.wait_for_selector("path.vote")
     before = visit.verdict
     page.fill("#step", "0.5")
     page.keyboard.press("Tab")
@@ -399,6 +420,17 @@ def test_more_shows_the_average_the_vote_and_other_runs(visit: Visit) -> None:
     page.click("button[title='× 2']")
     visit.settle()
     assert visit.verdict != before
+
+
+def test_the_first_sight_plays(browser: Any, server: Server) -> None:
+    """The page is alive before the first click, and a touch of the timeline stops it."""
+    here = Visit(browser, server, reduced_motion="no-preference")
+    here.page.goto(server.root)
+    here.page.wait_for_selector("#go-play[aria-label=Pause]")
+    here.page.wait_for_selector("#sentence >> text=/^Mistake t = 2/")
+    here.page.click("#go-back")
+    here.page.wait_for_selector("#go-play[aria-label=Play]")
+    here.close()
 
 
 @pytest.mark.parametrize("name", ["two_clouds", "xor"])
@@ -469,15 +501,15 @@ def test_axe_finds_nothing(browser: Any, server: Server, scheme: str) -> None:
     here.close()
 
 
-def test_a_server_that_ends_and_comes_back(browser: Any) -> None:
-    first = Server()
+def test_a_server_that_ends_and_comes_back(browser: Any, installed: Path) -> None:
+    first = Server(installed)
     first.wait_until_ready()
     here = Visit(browser, first).open()
     first.stop()
     here.page.click("#bias")
     here.page.wait_for_selector(".trouble:not([hidden])")
     assert "does not answer" in here.page.inner_text(".trouble")
-    second = Server("--port", str(first.port))
+    second = Server(installed, "--port", str(first.port))
     here.page.wait_for_selector(".trouble", state="hidden")
     here.page.wait_for_selector(SETTLED)
     assert "through the origin" in here.verdict or "Separable" in here.verdict

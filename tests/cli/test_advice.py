@@ -45,6 +45,8 @@ def test_a_continuous_target_gets_a_note(tmp_path: Path, files: Files) -> None:
     data = nv.data.read(write_csv(tmp_path / "price.csv", names, X.tolist(), y.tolist()))
     note = 'the label "y" has 25 different numbers, and each is taken for a class'
     assert any(note in text for text in data.notes)
+    few = nv.data.read(write_csv(tmp_path / "few.csv", names, X[:8].tolist(), y[:8].tolist()))
+    assert any('"y" has 8 different numbers, and each' in text for text in few.notes)
     labels = (np.arange(60) % 3).tolist()
     whole = write_csv(tmp_path / "whole.csv", names, X.tolist(), labels)
     for other in (files.iris, whole):
@@ -71,9 +73,14 @@ TABLES: dict[str, tuple[Any, str]] = {
     "empty": (pd.DataFrame({"a": [], "b": []}), "X has no rows"),
     "no columns": (pd.DataFrame(index=[0, 1]), "0 feature"),
     "dates": (pd.DataFrame({"a": [1, 2], "when": DATES}), "column 1 ('when'), not numbers: turn"),
-    "only dates": (pd.DataFrame({"when": DATES}), "such as days since a date"),
-    "date objects": (pd.DataFrame({"a": DATES.date}), "such as days since a date"),
-    "durations": (pd.DataFrame({"a": DATES - DATES[0]}), "durations"),
+    "only dates": (pd.DataFrame({"when": DATES}), "such as days since one of them"),
+    "date objects": (pd.DataFrame({"a": DATES.date}), "turn dates into numbers"),
+    "periods": (pd.DataFrame({"a": DATES.to_period("M")}), "turn dates into numbers"),
+    "durations": (pd.DataFrame({"a": DATES - DATES[0]}), "turn durations into numbers"),
+    "a category is missing": (
+        pd.DataFrame({"a": [1, 2], "c": pd.Categorical(["u", None])}),
+        "NaN in row 1, column 1 ('c')",
+    ),
     "too large": (pd.DataFrame({"a": [0, 2**53 + 1]}), "row 1, column 0 ('a')"),
     "one dimension": ([1.0, 2.0], "a table has two. Reshape your data"),
     "ragged": ([[1, 2], [3]], "its rows differ in length"),
@@ -100,7 +107,17 @@ def test_estimators_refuse_categories_and_labels_for_other_rows() -> None:
     for model in estimators:
         with pytest.raises(ValueError, match="encode"):
             model.fit(X, [0, 1, 1])
+        with pytest.raises(ValueError, match="X has two columns named 'a': rename"):
+            model.fit(X[["a", "a"]], [0, 1, 1])
         with pytest.raises(ValueError, match="X has 3 rows, but y has 2 labels"):
             model.fit(X[["a"]], [0, 1])
         with pytest.raises(ValueError, match="no label in row 1"):
             model.fit(X[["a"]], ["p", None, "q"])
+
+
+def test_rules_that_are_right_together_are_said_to_make_no_mistake(tmp_path: Path) -> None:
+    """No line has the class between two others on one side; lines between pairs have."""
+    path = put(tmp_path, "a,y\n1,p\n2,q\n3,r\n")
+    done = inside("fit", path, "--out", tmp_path)
+    assert "none: together the rules choose the right class of all 3 rows" in done.out
+    assert "rows 1, 2, 3 contradict" in done.out

@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 import novikoff as nv
+from novikoff.learners.base import linear
 from novikoff.report import model_file
 from tests.cli.conftest import Files, Result, inside, started, wait_for
 
@@ -59,7 +60,7 @@ def rows_in(model: Path) -> object:
 
 
 def weights(model: Path) -> bytes:
-    return model_file.read(model).model.W.tobytes()
+    return linear(model_file.read(model).model).W.tobytes()
 
 
 def test_lines_at_doubling_counts_and_a_summary(files: Files) -> None:

@@ -65,7 +65,7 @@ class TestBadRows:
         assert refused(data, "--save", model, "--resume").count('holds "three"') == 1
         done = stream(data, "--save", model, "--resume", "--bad-rows", "skip")
         assert "2 rows that cannot be read were skipped" in done.out
-        stream(data, "--save", whole, "--bad-rows", "skip")
+        stream(data, "--save", whole, "--skip-bad")
         assert model.read_bytes() == whole.read_bytes()
         again = stream(data, "--save", model, "--resume", "--bad-rows", "skip")
         assert "2 rows that cannot be read were skipped" in again.out

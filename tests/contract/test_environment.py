@@ -134,8 +134,8 @@ def test_an_interrupted_fit_is_usable(options: dict[str, object]) -> None:
         (sp.csr_array(np.array([[0, 1], [0, 2**60 + 1]])), "row 1, column 1, which float64"),
         ([[1, 2], [3, 2**70 + 1]], "row 1, column 1, which float64 cannot hold"),
         (pd.DataFrame({"a": [1, 2**53 + 1], "b": [0.5, 1.0]}), r"row 1, column 0 \('a'\), which"),
-        (np.array([["2020-01-01"], ["2021-01-01"]], dtype="datetime64[D]"), "dates .*since a date"),
-        (np.array([[1], [2]], dtype="timedelta64[s]"), "durations .*since a date"),
+        (np.array([["2020-01-01"], ["2021-01-01"]], dtype="datetime64[D]"), "dates .*days since"),
+        (np.array([[1], [2]], dtype="timedelta64[s]"), "durations .*such as days"),
     ],
     ids=str,
 )

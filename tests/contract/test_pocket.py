@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 
 import novikoff as nv
-from novikoff.core import pocket
+from novikoff.geometry import descent
 
 CONFIGURATIONS = [
     nv.Pocket(max_updates=300),
@@ -29,7 +29,7 @@ CONFIGURATIONS = [
 @pytest.fixture(autouse=True)
 def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search a hundred lines in vain, not thousands: the contract is the same."""
-    monkeypatch.setattr(pocket, "_MAX_IDLE", 100)
+    monkeypatch.setattr(descent, "_MAX_IDLE", 100)
 
 
 BETTER_THAN_A_CONSTANT = (

@@ -8,7 +8,6 @@ from collections.abc import Hashable
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from river.linear_model import Perceptron as RiverPerceptron
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron as ScikitPerceptron
@@ -46,7 +45,8 @@ def test_river_one_example_at_a_time() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 8))
     y = X @ rng.normal(size=8) > 0.2
-    theirs, ours = RiverPerceptron(), nv.Perceptron()
+    river = pytest.importorskip("river.linear_model", reason="river is in the extra dev alone")
+    theirs, ours = river.Perceptron(), nv.Perceptron()
     ours.partial_fit(X[:1], y[:1], classes=[False, True])
     first: dict[Hashable, float] = dict(enumerate(X[0].tolist()))
     theirs.learn_one(first, bool(y[0]))

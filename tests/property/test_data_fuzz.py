@@ -25,7 +25,7 @@ NUMBERS = (
     | st.integers(-(2**53), 2**53).map(str)
     | st.floats(-1e308, 1e308).map("{:+.3e}".format)
     | FINITE.map("{:.25g}".format)
-    | st.sampled_from(["0", "-0", "1.", ".5", "+1", " 7 ", "4.9e-324", "1e-400", "00012"])
+    | st.sampled_from(["0", "-0", "1.", ".5", "+1", " 7 ", "4.9e-324", "00012"])
 )
 TEXTS = st.text(
     st.characters(codec="utf-8", exclude_characters="\0") | st.sampled_from('",;|\t\r\n '),

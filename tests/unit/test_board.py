@@ -30,6 +30,13 @@ def test_the_numbers_are_those_of_the_library() -> None:
             assert (run.mistakes, run.epochs) == (ran.n_mistakes_, ran.n_iter_)
 
 
+def test_one_class_is_positive_against_all_others() -> None:
+    y = ["none", "one", "one", "two"]
+    board = nv.theory.report(X, y, positive="two", orders=["cyclic"])
+    assert (board.bound, board.runs[0].mistakes) == (51, 18)  # AND
+    assert not nv.theory.report(X, y, positive="one", orders=["cyclic"]).runs[0].clean
+
+
 def test_and_on_the_board() -> None:
     text = str(nv.theory.report(X, [0, 0, 0, 1]))
     assert re.search(r"^R +1\.73205,", text, re.MULTILINE)

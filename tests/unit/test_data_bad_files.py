@@ -8,8 +8,9 @@ import os
 import zipfile
 from collections.abc import Callable
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import pytest
@@ -197,11 +198,60 @@ BAD: list[tuple[str, bytes, str] | tuple[str, bytes, str, ReadOptions]] = [
         'row 1|column "a"|float64 cannot hold exactly',
     ),
     ("csv", f"a,b\n1,0\n -{WIDE} ,1\n".encode(), 'row 2|column "a"|float64 cannot hold exactly'),
+    ("csv", b"a,d,s,y\n1,2024-05-31,u,0\n2,2024-06-01,u,1\n", "a date or time|!--one-hot"),
+    ("csv", b"a,s,d,y\n1,u,31.5.2024,0\n2,u,1.6.2024,1\n", 'column "s"|--one-hot s|!"d"'),
+    (
+        "parquet",
+        parquet(a=pa.array([Decimal(WIDE), None], pa.decimal128(20, 0)), b=[0, 1]),
+        'row 1|column "a"|float64 cannot hold exactly',
+    ),
     ("npy", npy([[1, 0], [WIDE, 1]]), 'row 2|column "x1"|float64 cannot hold exactly'),
     ("npz", npz(X=[[1, 0], [3, WIDE]], y=[0, 1]), 'row 2|column "x2"|float64 cannot hold exactly'),
 ]
 
 DEFAULT = ReadOptions()
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("suffix", ["csv", "svm", "jsonl"])
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("9.007199254740993e15", "float64 cannot hold exactly; subtract"),
+        ("90071992547409930e-1", "float64 cannot hold exactly; subtract"),
+        ("-9007199254740993.0", "float64 cannot hold exactly; subtract"),
+        ("18014398509481985.0", "float64 cannot hold exactly; subtract"),
+        ("-0.1e-400", "float64 rounds to 0; multiply"),
+        ("0e-400", None),
+        ("6.02e23", None),
+        ("1.2345678901234568e+16", None),
+    ],
+)
+def test_no_number_of_text_is_rounded_in_silence(
+    text: str,
+    part: str | None,
+    suffix: str,
+    large: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in ("csv", "pairs") if large else ():  # kernels read large text
+        monkeypatch.setattr(f"novikoff.data.{module}.KERNEL_BYTES", 0)
+    head, row = {
+        "csv": ("a,b,y\n", "{},{},{}\n"),
+        "svm": ("", "{2} 1:{0} 2:{1}\n"),
+        "jsonl": ("", '{{"a": {}, "b": {}, "y": {}}}\n'),
+    }[suffix]
+    path = tmp_path / f"data.{suffix}"
+    rows = "".join(row.format(k % 7, 1.5, k % 2) for k in range(9))
+    path.write_text(head + row.format(text, 2.5, 1) + rows, encoding="utf-8")
+    if part is None:
+        X: Any = read(path).X
+        assert X[[0]].sum() == float(text) + 2.5
+    else:
+        message = refused(path)
+        assert part in message
+        assert text in message
 
 
 def refused(path: Path | str, options: ReadOptions = DEFAULT, recipe: Recipe | None = None) -> str:

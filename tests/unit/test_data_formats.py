@@ -155,7 +155,7 @@ class TestTyped:
         [
             (pa.array([0.5, 1.0]), ["0.5", "1.0"]),
             (pa.array([0.1, 2.5], pa.float32()), ["0.1", "2.5"]),
-            (pa.array([0.5, 2.0], pa.float16()), ["0.5", "2.0"]),
+            (pa.array(np.array([0.5, 2.0], np.float16)), ["0.5", "2.0"]),
             (pa.array([Decimal("0.50"), Decimal("1.25")]), ["0.5", "1.25"]),
             (pa.array([Decimal("1.00"), Decimal("2.00")]), [1.0, 2.0]),
             (pa.array([Decimal(2**53), Decimal(2**53 + 1)]), [str(2**53), str(2**53 + 1)]),

@@ -27,7 +27,7 @@ FOUR = np.vstack([CORNERS, CORNERS + 10.0 * CORNERS.mean(), 3.0 * CORNERS - 1.0,
 
 @pytest.fixture(autouse=True)
 def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("novikoff.core.pocket._MAX_IDLE", 100)
+    monkeypatch.setattr("novikoff.geometry.descent._MAX_IDLE", 100)
 
 
 def proof_of(X: Vector, y: list[int], weights: Vector | None = None) -> nv.ErrorBound:

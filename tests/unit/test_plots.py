@@ -217,6 +217,20 @@ def test_a_boundary_nearby_is_brought_into_the_picture_and_a_far_one_is_not() ->
     assert "does not cross this plane" in " ".join(texts_of(beside.figure_))
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("bias", [0.0, 1.0])
+def test_a_rule_without_weights_is_drawn_and_called_constant(d: int, bias: float) -> None:
+    X = np.random.default_rng(0).normal(size=(4, d))
+    for kind in (BoundaryDisplay, MarginsDisplay):
+        display = kind.from_estimator(line(np.zeros(d), bias), X, AND_Y, ax=ax())
+        assert "the rule says the same of every row" in " ".join(texts_of(display.figure_))
+        figure_to_svg(display.figure_)
+    points = BoundaryDisplay.from_estimator(line(np.zeros(d), bias), X, AND_Y, ax=ax())
+    assert points.margin is None
+    assert points.mistakes.sum() == (4 if bias == 0.0 else 3)
+    assert len(np.unique(points.view.points, axis=0)) == 4
+
+
 @pytest.mark.parametrize(("d", "value"), [(1, 0.0), (2, -1e-12), (3, 1e12)])
 def test_constant_rows(d: int, value: float) -> None:
     X, clf = np.full((4, d), value), line(np.ones(d), 0.5)
@@ -233,7 +247,6 @@ def test_constant_rows(d: int, value: float) -> None:
         (line([1.0, 1.0], 0.0), AND_X, [0, 0, 1, 7], "The label 7 in row 3 is not one of the"),
         (line([1.0, 1.0], 0.0), AND_X[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
         (line([1.0, 1.0], 0.0), AND_X[:0], AND_Y[:0], "no rows"),
-        (line([0.0, 0.0], 1.0), AND_X, AND_Y, "All weights are zero"),
         (Line(np.ones((2, 2)), np.zeros(2), np.arange(3)), AND_X, AND_Y, "2 rules for 3 classes"),
     ],
 )
@@ -304,7 +317,9 @@ def test_the_proof_against_the_weights_themselves() -> None:
     assert run.visited.tolist() == (clf.trace_.step + 1).tolist()
     assert run.bound == pytest.approx(R**2 / gamma**2)
     assert run.mistakes[-1] <= run.bound
-    assert f"bound R²/γ² = {format_number(R**2 / gamma**2)}" in texts_of(run.figure_)
+    whole = format_number(float(R**2 // gamma**2))  # as in the reports
+    assert f"bound R²/γ² = {whole}" in texts_of(run.figure_)
+    assert f"R²/γ² = {whole})" in " ".join(texts_of(display.figure_))
 
 
 def test_a_false_margin_or_radius_breaks_the_proof() -> None:
@@ -464,7 +479,7 @@ def test_a_film_shows_each_update(rule: int, tmp_path: Path) -> None:
         assert len(shown(figure, f"mistakes ({len(wrong)})")) == len(wrong)
         ringed = shown(figure, "row of this update")
         assert ringed.tolist() == AND_X[clf.trace_.index[max(0, t - 1) : t]].tolist()
-        curves = [panel.get_lines()[0] for panel in figure.axes[1:]]
+        curves = [panel.get_lines()[0] for panel in figure.axes[1:4]]
         assert [np.size(curve.get_ydata()) for curve in curves] == [t] * 3
     assert "Every row is right." in figure.axes[0].get_title(loc="left")
 

@@ -18,19 +18,13 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 import novikoff as nv
 from novikoff.core import pocket
-from novikoff.core.pocket import (
-    Pocketed,
-    averaged_perceptron,
-    descend,
-    fill_pocket,
-    line_search,
-    logistic,
-    whitening,
-)
+from novikoff.core.pocket import Pocketed, averaged_perceptron, fill_pocket
 from novikoff.core.problem import pose, products
 from novikoff.core.rows import Vector
 from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits
+from novikoff.geometry import descent
+from novikoff.geometry.descent import descend, line_search, logistic, whitening
 from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes, rounded_down
 from tests.cases import Signs, csr, planted
 from tests.oracle import margins, signed
@@ -44,7 +38,7 @@ XOR = [0, 1, 1, 0]
 @pytest.fixture(autouse=True)
 def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search a hundred lines in vain, not a thousand: how good they are is for `golden`."""
-    monkeypatch.setattr(pocket, "_MAX_IDLE", 100)
+    monkeypatch.setattr(descent, "_MAX_IDLE", 100)
 
 
 def noisy(seed: int, n: int, d: int) -> tuple[Vector, Signs]:
@@ -400,6 +394,40 @@ def test_many_classes(multi_class: Literal["ovr", "ovo"]) -> None:
     assert model.score(X, y) > (0.6 if multi_class == "ovr" else 0.97)
 
 
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_no_time_is_spent_where_none_is_left(
+    multi_class: Literal["ovr", "ovo"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each rule gets an averaged perceptron, whatever the clock says, and nothing that is dear."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(4, size=800)
+    X = rng.normal(size=(4, 8))[y] + rng.normal(size=(800, 8))
+    search = import_module("novikoff.geometry.fewest_mistakes")
+    packing = import_module("novikoff.geometry.packing")
+    learner = import_module("novikoff.learners.pocket")
+    made = list[str]()
+
+    def watch(module: Any, name: str) -> None:
+        job = getattr(module, name)
+
+        def noted(*given: Any, **words: Any) -> Any:
+            made.append(name)
+            return job(*given, **words)
+
+        monkeypatch.setattr(module, name, noted)
+
+    for name in ("logistic", "fill_pocket", "descend"):
+        watch(search, name)
+    watch(packing, "balanced_view")
+    watch(learner, "whitening")
+    model = nv.Pocket(multi_class=multi_class, max_seconds=1e-9, random_state=0).fit(X, y)
+    assert made == []
+    assert model.score(X, y) > 0.6
+    nv.Pocket(multi_class=multi_class, max_updates=100, random_state=0).fit(X, y)
+    assert made.count("whitening") == 1  # for all rules
+    assert {*made} == {"logistic", "fill_pocket", "descend", "balanced_view", "whitening"}
+
+
 def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
     """Good rules whose scores have no common scale give way to cheap ones that have one."""
     rng = np.random.default_rng(4)
@@ -477,8 +505,8 @@ def test_mistakes_are_counted_right_at_the_ends_of_float64(scale: float, refine:
 def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the middle of the descent, and before."""
     X, y = labelled(12, 100, 3)
-    for name in ("line_search", "draw"):
-        calls, inner = iter(range(20)), getattr(pocket, name)
+    for module, name in ((descent, "line_search"), (pocket, "draw")):
+        calls, inner = iter(range(20)), getattr(module, name)
 
         def heard(*arguments: object) -> object:
             if next(calls, None) is None:  # noqa: B023
@@ -487,7 +515,7 @@ def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatc
 
         model: Any = nv.Pocket(random_state=0)
         with monkeypatch.context() as patch:
-            patch.setattr(pocket, name, heard)
+            patch.setattr(module, name, heard)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(X, y)
         assert model.n_errors_ == wrong(model, X, y).sum()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import warnings
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,26 @@ def test_sparse_rows_and_rows_through_the_origin_are_not_moved(fit_intercept: bo
         assert clf.fit(rows, y).converged_
         assert (clf.predict(rows) == y).all()
         assert fit_intercept or clf.intercept_[0] == 0.0
+
+
+def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that only moves while features are standardised, or a kernel is loaded."""
+    now, online = [time.monotonic()], import_module("novikoff.learners.online")
+    monkeypatch.setattr("novikoff.core.stops.time.monotonic", lambda: now[0])
+
+    def taking(seconds: float, job: Any) -> Any:
+        def late(*given: Any, **words: Any) -> Any:
+            now[0] += seconds
+            return job(*given, **words)
+
+        return late
+
+    monkeypatch.setattr(online, "load_kernels", taking(100.0, online.load_kernels))
+    model = nv.Perceptron(scale="standard", max_seconds=5.0).fit(RAW, GROWERS)
+    assert model.converged_
+    monkeypatch.setattr(online, "standardise", taking(10.0, online.standardise))
+    with pytest.warns(ConvergenceWarning, match="ended by the time limit"):
+        assert nv.Perceptron(scale="standard", max_seconds=5.0).fit(RAW, GROWERS).n_updates_ == 0
 
 
 def test_the_default_leaves_the_features_alone() -> None:

@@ -118,6 +118,25 @@ def test_few_independent_rows_are_separable_whatever_their_labels(
     assert verdict.margin.relative_width <= 1e-8
 
 
+@pytest.mark.parametrize("conflict", [False, True])
+def test_rows_of_names_hashed_to_many_columns(conflict: bool) -> None:
+    """The verdict of the columns that are used, which is found in the space of the rows."""
+    rng, n, k = np.random.default_rng(0), 120, 30
+    columns = rng.integers(0, 2**15, size=n * k)
+    entries = rng.normal(size=n * k), (np.repeat(np.arange(n), k), columns)
+    X, y = sp.csr_array(entries, shape=(n, 2**15)), rng.integers(0, 2, n)
+    if conflict:
+        X, y[-1] = sp.csr_array(sp.vstack([X[:-1], X[:1]])), 1 - y[0]
+    verdict = proved(X, y, nv.separate(X, y))
+    few = nv.separate(X[:, np.unique(X.indices)].toarray()[:, ::-1].copy(), y)
+    assert verdict.kind == few.kind == ("quasi-separable" if conflict else "separable")
+    assert verdict.margin.lo <= few.margin.hi
+    assert few.margin.lo <= verdict.margin.hi
+    assert verdict.margin.hi - verdict.margin.lo <= 1e-8 * verdict.margin.hi
+    if conflict:
+        assert verdict.support.tolist() == [0, n - 1]
+
+
 def test_margins_by_hand() -> None:
     """Two points at ±3 on a line: γ is 3 without a bias, and the gap is 6 wide."""
     X, y = [[3.0], [-3.0]], ["up", "down"]

@@ -22,6 +22,7 @@ import novikoff as nv
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.schemes import OneVsOne
 from novikoff.data import DataError
+from novikoff.learners.base import linear
 from novikoff.learners.inputs import Example
 from novikoff.report.estimators import stream
 from novikoff.report.stream import RECENT_ROWS, StreamRun
@@ -42,8 +43,8 @@ def sparse(X: Matrix) -> sp.csr_array:
 def assert_same(one: nv.Perceptron, other: nv.Perceptron) -> None:
     """Weights, averages, counts and classes, to the last bit."""
     assert one.classes_.tolist() == other.classes_.tolist()
-    assert one._model.W.tobytes() == other._model.W.tobytes()
-    assert one._model.weighted.tobytes() == other._model.weighted.tobytes()
+    assert linear(one._model).W.tobytes() == linear(other._model).W.tobytes()
+    assert linear(one._model).weighted.tobytes() == linear(other._model).weighted.tobytes()
     assert one._model.totals.tolist() == other._model.totals.tolist()
 
 

@@ -180,7 +180,7 @@ def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Est
         )
     options = Options(
         fit_intercept=not asked.no_intercept,
-        positive=_positive(data, asked.positive),
+        positive=positive_label(data, asked.positive),
         order=asked.order,
         epochs=asked.epochs,
         seed=asked.seed,
@@ -205,7 +205,7 @@ def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Est
         raise ValueError(f"{data.source}: {error}") from None
 
 
-def _positive(data: Dataset, text: str | None) -> Hashable:
+def positive_label(data: Dataset, text: str | None) -> Hashable:
     """The label that the text stands for."""
     if text is None:
         return None

@@ -79,7 +79,10 @@ def _facts(saved: ModelRecord) -> dict[str, object]:
 def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
     """Each rule's claim, its weights and its intercept."""
     model = saved.model
-    classes, weights = model.classes.tolist(), model.decisive()
+    try:
+        classes, weights = model.classes.tolist(), model.decisive()
+    except AttributeError:  # a kernel's rules are sums over support points
+        return
     pairs = [(a, b) for i, a in enumerate(classes) for b in classes[i + 1 :]]
     for k in range(model.n_rules):
         if len(classes) == 1:

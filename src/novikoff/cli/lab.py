@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from novikoff.cli.options import check
               "Default: the first feature.")  # fmt: skip
 @click.option("--y", "up", metavar="NAME", help="The column to draw upwards. Default: the second.")
 @click.option("--label", metavar="NAME", help="The column of the two labels. Default: as in fit.")
+@click.option("--positive", metavar="VALUE", help="The class to draw as +; against all others, if "
+              "there are more than two.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N",
               help="The port to serve on. Default: a free one.")  # fmt: skip
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
@@ -27,6 +30,7 @@ def command(
     across: str | None,
     up: str | None,
     label: str | None,
+    positive: str | None,
     port: int,
     no_open: bool,
     target: str | None,
@@ -37,8 +41,9 @@ def command(
     Points can be added, dragged, flipped and deleted; every change is answered by the library.
     With DATA, two of its columns and at most 300 of its rows are shown. Ctrl-C ends it.
     """
-    check((data is None and bool(across or up or label), "--x, --y and --label need DATA."))
-    own = None if data is None else _points(data, across, up, label)
+    given = across or up or label or positive
+    check((data is None and given is not None, "--x, --y, --label and --positive need DATA."))
+    own = None if data is None else _points(data, across, up, label, positive)
     if target is not None:
         _write(target, own, force)
         return
@@ -67,32 +72,41 @@ def _write(target: str, own: dict[str, Any] | None, force: bool) -> None:
     click.echo(f"{target}: one page, for any browser, offline")
 
 
-def _points(data: str, across: str | None, up: str | None, label: str | None) -> dict[str, Any]:
+def _points(
+    data: str, across: str | None, up: str | None, label: str | None, positive: str | None
+) -> dict[str, Any]:
     """Two columns of a file as a question of the page."""
+    from novikoff.cli.fit import positive_label
+    from novikoff.core.validation import distinct_labels
     from novikoff.data import ReadOptions, read
-    from novikoff.lab.study import MAX_POINTS, Question
+    from novikoff.lab.study import MAX_NAME, MAX_POINTS, Question, points_of
 
     features = tuple(name for name in (across, up) if name is not None)
     check((len(features) == 1, "--x and --y: give both, or neither."))
     found = read(data, ReadOptions(label=label, features=features))
-    check((len(found.names) < 2, f"{data} has one feature; the page draws two."))
-    names = features or tuple(found.names[:2])
-    columns = [list(found.names).index(name) for name in names]
-    classes = sorted(set(found.labels.tolist()), key=str)
+    kinds = distinct_labels(found.labels)
     check(
-        (len(classes) != 2, f"{data} has {len(classes)} classes; the page takes two."),
+        (len(found.names) < 2, f"{data} has one feature; the page draws two."),
         (
             found.n_rows > MAX_POINTS,
             f"{data} has {found.n_rows} rows; the page takes at most {MAX_POINTS}.",
         ),
+        (
+            len(kinds) > 2 and positive is None,
+            f"{data} has {len(kinds)} classes; the page takes two. "
+            f"--positive {shlex.quote(str(kinds[0]))} draws this class against all others; "
+            f"there are {', '.join(map(str, kinds[:10]))}.",
+        ),
     )
-    X = found.X[:, columns]
-    rows = X.tolist() if hasattr(X, "tolist") else X.toarray().tolist()
-    positive = classes[1]
-    points = [
-        [x1, x2, 1 if value == positive else -1]
-        for (x1, x2), value in zip(rows, found.labels.tolist(), strict=True)
-    ]
-    title = f"{Path(data).name}: {names[0]} and {names[1]}; + is {positive}"
-    Question.from_json({"points": points})
-    return {"title": title, "question": {"points": points}}
+    names = features or tuple(found.names[:2])
+    plus = kinds[-1] if positive is None else positive_label(found, positive)
+    X = found.X[:, [list(found.names).index(name) for name in names]]
+    question = {
+        "points": points_of(X, found.labels, plus),
+        "names": [name[:MAX_NAME] for name in names],
+    }
+    Question.from_json(question)
+    return {
+        "title": f"{Path(data).name}: {names[0]} across, {names[1]} upwards; + is {plus}",
+        "question": question,
+    }

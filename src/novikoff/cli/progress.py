@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from types import FrameType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -97,7 +98,7 @@ def _lines_now_and_then() -> Callable[[str], None]:
 
 @contextlib.contextmanager
 def saying_that_it_compiles() -> Iterator[None]:
-    """Say so, once, if loading takes so much work that something must be compiled.
+    """Say so, once in a process, if loading is so much work that something must be compiled.
 
     Seconds of this process count, not those on the wall: a busy machine is no first time.
     """
@@ -106,8 +107,7 @@ def saying_that_it_compiles() -> Iterator[None]:
     def watch() -> None:
         while not done.wait(0.05):
             if time.process_time() - began > _SECONDS_TO_LOAD:
-                line = "novikoff: compiling for the first time, about 3 s"
-                print(line, file=sys.stderr, flush=True)
+                _say_that_it_compiles()
                 return
 
     watcher = threading.Thread(target=watch, daemon=True)
@@ -118,6 +118,11 @@ def saying_that_it_compiles() -> Iterator[None]:
         done.set()
         if watcher.is_alive():
             watcher.join()
+
+
+@cache
+def _say_that_it_compiles() -> None:
+    print("novikoff: compiling for the first time, about 3 s", file=sys.stderr, flush=True)
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:

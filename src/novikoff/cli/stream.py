@@ -63,11 +63,13 @@ _OPTIONS = adding([
                  show_default=True, help="What to do with a row of text that cannot be read or "
                  "learned: stop there, or leave it out and count it. After a stop, --resume "
                  "--bad-rows skip goes on behind it."),
+    click.option("--skip-bad", is_flag=True, help="The same as --bad-rows skip."),
     click.option("--bad-rows-log", type=click.Path(), metavar="FILE", help="Write line, row and "
                  "reason of each row that is skipped to FILE, as CSV."),
     click.option("--mistakes", type=click.Path(), metavar="FILE", help="Write the rows that were "
                  "predicted wrong before they were learned to FILE, as CSV: row, predicted, "
-                 "label."),
+                 "label. Where no class could be predicted, as for the first row, the second "
+                 "field is empty; that counts as a mistake, too."),
     click.option("--every", metavar="N|Ts", callback=lambda ctx, param, value: _every(value),
                  help="Print a line every N rows, too, or every T seconds while rows come, for "
                  "instance 5s."),
@@ -110,6 +112,7 @@ def command(data: str, **values: object) -> None:
     novikoff stream clicks.csv --save clicks.novikoff --resume
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
     asked = SimpleNamespace(**values)
+    asked.bad_rows = "skip" if asked.skip_bad else asked.bad_rows
     model = None if asked.save is None else Path(asked.save)
     _check(data, model, asked)
     with contextlib.ExitStack() as stack:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.model import TOO_LARGE as TOO_LARGE
+from novikoff.core.model import Labels as Labels
+from novikoff.core.model import Model
 from novikoff.core.problem import Problem, pose, scores
 from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
 from novikoff.core.schemes import Scheme, scheme_for
@@ -19,15 +22,12 @@ if TYPE_CHECKING:
     from novikoff.core.runs import Run
     from novikoff.core.updates import Update
 
-Labels: TypeAlias = npt.NDArray[np.generic]
-
 # Rows of a piece whose scores are kept at once.
 MAX_SCORES = 1 << 14
-TOO_LARGE = "The score of x, or an update by it, is beyond the range of float64: scale x down."
 
 
 @dataclass(eq=False)
-class LinearModel:
+class LinearModel(Model):
     """The rules of a scheme, one column of weights for each.
 
     Examples
@@ -87,24 +87,9 @@ class LinearModel:
         return len(self.W) - 1
 
     @property
-    def n_rules(self) -> int:
-        """The number of binary rules."""
-        return int(self.W.shape[1])
-
-    @property
     def averages(self) -> bool:
         """Whether the average over all steps predicts."""
         return len(self.weighted) > 0
-
-    @property
-    def n_updates(self) -> int:
-        """Updates made, summed over the rules."""
-        return int(self.totals[1].sum())
-
-    @property
-    def n_mistakes(self) -> int:
-        """Updates on a row that was on the wrong side, summed over the rules."""
-        return int(self.totals[2].sum())
 
     def decisive(self) -> Vector:
         """The weights that predict: their average over all steps, where it is kept, or W (A9).
@@ -135,14 +120,6 @@ class LinearModel:
             row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
             raise ValueError(f"The score of row {row} is beyond the range of float64.")
         return found
-
-    def decision(self, X: Floats | SparseMatrix) -> Vector:
-        """The scores as ``decision_function`` returns them."""
-        return self.scheme.decision(self.scores(X))
-
-    def predict(self, X: Floats | SparseMatrix) -> Labels:
-        """The class of each row; f(x) = 0 is the negative class (A1)."""
-        return self.classes[self.scheme.choose(self.scores(X))]
 
     def learn(
         self,
@@ -255,26 +232,14 @@ class LinearModel:
         ValueError
             If the label cannot be put in order with the others.
         """
-        labels = self.classes.tolist()
-        try:
-            grown: list[str] = sorted([*labels, cast(str, label)])
-        except TypeError:
-            grown = []
-        if not grown or np.array(grown).tolist() != grown or label != label:
-            raise ValueError(f"The label {label!r} cannot be put in order with {labels}.")
+        grown = self.classes_with(label)
         model = LinearModel.blank(
             grown, self.n_features, fit_intercept=self.fit_intercept, average=self.averages,
             multi_class=self.multi_class,
         )  # fmt: skip
         model.radius = self.radius
-        # A rule lives on where the old classes stand on its sides, or on the opposite ones.
-        rules = {sides.tobytes(): rule for rule, sides in enumerate(self.sides.T)}
-        old = model.sides[[known != label for known in grown]]
-        for heir, sides in enumerate(old.T):
-            for sign in (1, -1):
-                rule = rules.get((sign * sides).tobytes())
-                if rule is not None:
-                    model.W[:, heir] = sign * self.W[:, rule]
-                    model.weighted[:, heir] = sign * self.weighted[:, rule]
-                    model.totals[:, heir] = self.totals[:, rule]
+        for heir, rule, sign in self.heirs(model, label):
+            model.W[:, heir] = sign * self.W[:, rule]
+            model.weighted[:, heir] = sign * self.weighted[:, rule]
+            model.totals[:, heir] = self.totals[:, rule]
         return model

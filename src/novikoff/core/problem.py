@@ -14,6 +14,7 @@ import numpy as np
 
 from novikoff.core import rows as _rows
 from novikoff.core.rows import Floats, Rows, Signs, SparseMatrix, Vector
+from novikoff.core.validation import missing_value
 
 # Entries in a stretch of rows: a dense one stays in the cache, a sparse one is worth a matrix.
 DENSE_STRETCH, CSR_STRETCH = 1 << 17, 1 << 20
@@ -134,6 +135,11 @@ def products(problem: Problem, w: Vector) -> Vector:
     return scores(problem.X, W)[:, 0] * problem.signs
 
 
+def margins_of(problem: Problem, w: Vector, weights: Vector | None) -> Vector:
+    """⟨a_i, w⟩ for the rows that take part."""
+    return products(problem, w)[problem.taking_part(weights)]
+
+
 def scores(X: Floats | SparseMatrix, W: Vector) -> Vector:
     """⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k."""
     if len(W) != X.shape[1] + 1:
@@ -193,8 +199,4 @@ def _complaint(
     k = int(np.argmin(np.isfinite(entries.data)))
     i, column = int(unclear[entries.coords[0][k]]), int(entries.coords[1][k])
     what = "NaN" if np.isnan(entries.data[k]) else "infinity"
-    name = f" ({names[column]!r})" if names is not None else ""
-    return (
-        f"Input X contains {what} in row {first + i}, column {column}{name}: "
-        "remove or impute such values first."
-    )
+    return missing_value(what, first + i, column, None if names is None else names[column])

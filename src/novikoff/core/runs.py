@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from novikoff.core.counts import Counts, Recorder, Trace, check_range
 from novikoff.core.orders import REPEATED, Order, deal
-from novikoff.core.problem import Problem, products
+from novikoff.core.problem import Problem
 from novikoff.core.repetition import Repetition
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
@@ -28,7 +28,7 @@ ENTRIES_PER_CALL = 1 << 24
 Flags: TypeAlias = npt.NDArray[np.bool_]
 # Shows rows epoch[first:last] to the rules, or takes as many greedy steps; True once it is certain
 # that no mistake is left.
-Visit: TypeAlias = Callable[[Indices, int, int], bool]
+Advance: TypeAlias = Callable[[Indices, int, int], bool]
 
 
 @dataclass(frozen=True)
@@ -118,16 +118,16 @@ class Run:
         plan: Plan,
         problem: Problem,
         weights: Vector | None,
-        visit: Visit,
+        visit: Advance,
         stride: int,
         *,
-        signed: Callable[[int], Problem],
+        margins: Callable[[int], Vector],
         recorder: Recorder | None = None,
     ) -> Run:
         """Visit epoch after epoch, ``stride`` rows at a time, until every rule has ended.
 
         A rule ends clean after an epoch without an update. Where epochs need not visit every row,
-        all rows of its ``signed`` problem are then looked at. Ctrl-C ends the run.
+        the ``margins`` of all rows that take part in it are then looked at. Ctrl-C ends the run.
         """
         limits, updates, most = plan.limits, self.counts.totals[1], plan.limits.most_updates()
         epochs = deal(plan.order, problem, weights, np.random.default_rng(plan.seed))
@@ -154,9 +154,7 @@ class Run:
                 else:
                     quiet = self.active & (updates == before)
                     for rule in [] if plan.order.covers else np.flatnonzero(quiet).tolist():
-                        own = signed(rule)
-                        m = products(own, self.W[:, rule])[own.taking_part(weights)]
-                        quiet[rule] = (m > plan.update.threshold).all()
+                        quiet[rule] = (margins(rule) > plan.update.threshold).all()
                     self._end(quiet, Stop.CLEAN)
                     if repetition is not None:
                         repetition.look(self.W, self.active)

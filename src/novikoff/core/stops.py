@@ -6,6 +6,8 @@ There is no tolerance on a loss: a run either ends with a clean cycle or says it
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -59,6 +61,15 @@ class Limits:
         return replace(
             self, seconds=None if left is None else share * left, _started=time.monotonic()
         )
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """What is done meanwhile takes no time: a first compilation."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._started += time.monotonic() - began
 
     def most_updates(self) -> int:
         """The limit on updates, as a kernel counts them."""

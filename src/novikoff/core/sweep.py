@@ -19,7 +19,7 @@ from numba import njit
 
 from novikoff.core.counts import Counts, Recorder, Tape, blank_tape, record
 from novikoff.core.orders import Greedy, MaxDistance
-from novikoff.core.problem import Problem, norms
+from novikoff.core.problem import Problem, margins_of, norms
 from novikoff.core.rows import Indices, Rows, Vector
 from novikoff.core.runs import ENTRIES_PER_CALL, Plan, Run
 from novikoff.core.updates import Update, tau
@@ -133,7 +133,8 @@ def run(
     state.repeat(
         plan, problem, weights, climb_some if greedy else visit,
         min(stride, len(tape.entries)) if plan.trace else stride,
-        signed=lambda rule: problem, recorder=recorder if plan.trace else None,
+        margins=lambda rule: margins_of(problem, w, weights),
+        recorder=recorder if plan.trace else None,
     )  # fmt: skip
     state.traces = [replace(trace, problem=problem, start=start) for trace in state.traces]
     return state

@@ -15,7 +15,7 @@ from numba import njit
 
 from novikoff.core.counts import Counts
 from novikoff.core.orders import Chaotic, Cyclic, Greedy, MaxResidual, Order
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Problem, margins_of
 from novikoff.core.rows import Indices, Rows, Signs, Vector
 from novikoff.core.runs import ENTRIES_PER_CALL, Plan, Run
 from novikoff.core.schemes import OneVsRest, Scheme
@@ -130,10 +130,11 @@ def _run_together(
         return False
 
     stride = problem.rows_within(ENTRIES_PER_CALL // n_rules)
-    return state.repeat(
-        plan, problem, weights, visit, stride,
-        signed=lambda rule: problem.resigned(sides[codes, rule]),
-    )  # fmt: skip
+
+    def margins(rule: int) -> Vector:
+        return margins_of(problem.resigned(sides[codes, rule]), state.W[:, rule], weights)
+
+    return state.repeat(plan, problem, weights, visit, stride, margins=margins)
 
 
 def _in_parallel(job: Callable[[int], Run], n_rules: int, plan: Plan) -> list[Run]:

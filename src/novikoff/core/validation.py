@@ -28,7 +28,8 @@ Place: TypeAlias = Callable[[int, int], tuple[int, int | str]]
 
 # Every integer up to this one is a float64.
 MOST_EXACT = 1 << 53
-_NUMBERS_FOR_DATES = "turn them into numbers first, such as days since a date"
+_NUMBERS_FOR_DATES = "turn dates into numbers first, such as days since one of them"
+_NUMBERS_FOR_DURATIONS = "turn durations into numbers first, such as days"
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,15 @@ if labels tell which row is which, or y.to_numpy() if the order does.
             "Take y.loc[X.index] if labels tell which row is which, or y.to_numpy() if the order "
             "does."
         )
+
+
+def missing_value(what: str, row: int, column: int, name: Hashable = None) -> str:
+    """The sentence about NaN or infinity."""
+    named = "" if name is None else f" ({name!r})"
+    return (
+        f"Input X contains {what} in row {row}, column {column}{named}: "
+        "remove or impute such values first."
+    )
 
 
 def _not_empty(X: Any) -> Any:
@@ -265,8 +275,10 @@ def _from_frame(frame: Any) -> Floats:
     for j, column in enumerate(columns):
         coded = _categories(column) if by_number else None
         if coded is not None:
-            codes, levels = coded[0][:, None], np.arange(len(coded[1]))
-            parts.append(np.where(codes < 0, math.nan, codes == levels))
+            codes, levels = coded[0], np.arange(len(coded[1]))
+            if (codes < 0).any():
+                raise ValueError(missing_value("NaN", int(np.argmin(codes)), j, column.name))
+            parts.append(codes[:, None] == levels)
             continue
         values = np.asarray(column.to_numpy())[:, None]
         named = f"{j} ({column.name!r})"
@@ -303,8 +315,10 @@ def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
                 f"Complex data not supported: X contains {values.dtype}{where}; give real and "
                 "imaginary parts columns of their own."
             )
-        what = {"m": "durations", "M": "dates"}.get(kind, "text")
-        advice = _NUMBERS_FOR_DATES if kind in "mM" else "encode them first"
+        what, advice = {
+            "m": ("durations", _NUMBERS_FOR_DURATIONS),
+            "M": ("dates", _NUMBERS_FOR_DATES),
+        }.get(kind, ("text", "encode it first"))
         raise ValueError(f"X contains {what} ({values.dtype}){where}, not numbers: {advice}.")
     wide = values.astype(np.float64)
     if kind == "f":
@@ -326,7 +340,8 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
             where = f"X contains {value!r} in row {row}, column {column}"
             if isinstance(value, Collection) and not isinstance(value, str | bytes):
                 raise TypeError(f"{where}: the argument must be free of strings, only numbers.")
-            advice = _NUMBERS_FOR_DATES if hasattr(value, "isoformat") else "encode it first"
+            dated = hasattr(value, "isoformat") or hasattr(value, "to_timestamp")
+            advice = _NUMBERS_FOR_DATES if dated else "encode it first"
             raise ValueError(f"{where}, which is not a number: {advice}.")
         try:
             out[i, j] = float(number)
@@ -349,8 +364,6 @@ def _malformed(what: str) -> ValueError:
 
 def _from_sparse(matrix: Any) -> sp.csr_array:
     """A sparse matrix in canonical CSR form; its arrays are checked before anything uses them."""
-    import scipy.sparse as sp
-
     if len(matrix.shape) != 2:
         raise ValueError(f"X has {len(matrix.shape)} dimension(s), but a table has two.")
     n, d = int(matrix.shape[0]), int(matrix.shape[1])
@@ -378,7 +391,7 @@ def _from_sparse(matrix: Any) -> sp.csr_array:
     order = np.lexsort((columns, rows))
     rows, columns, numbers = _without_duplicates(rows[order], columns[order], numbers[order])
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
-    kind = sp.get_index_dtype(maxval=max(len(numbers), d, n))
+    kind = np.int32 if max(len(numbers), d, n) < 2**31 else np.int64
     return _csr(numbers, columns.astype(kind), indptr.astype(kind), (n, d))
 
 

@@ -4,6 +4,7 @@
 * ``dots(rows, i, W, out)``  ⟨a_i, W[:, k]⟩ for every column k, reading the row once
 * ``axpy(c, rows, i, w)``    w ← w + c·a_i
 * ``sqnorm(rows, i)``        ‖a_i‖²
+* ``entries(rows, i)``       the columns of x_i that may not be 0, and their values
 
 The compiler picks their code by the type of the storage, so that every loop is written once.
 Sums may be split into vector lanes; nothing else of IEEE arithmetic is relaxed. Where sums are
@@ -20,7 +21,7 @@ from numba import types
 from numba.extending import overload
 from numpy import uint64
 
-from novikoff.core.rows import Csr, Dense, Rows, Vector
+from novikoff.core.rows import Csr, Dense, Floats, Indices, Rows, Unsigned, Vector
 
 Code: TypeAlias = Callable[..., object]
 
@@ -58,6 +59,11 @@ def axpy(c: float, rows: Rows, i: int, w: Vector) -> None:
 def sqnorm(rows: Rows, i: int) -> float:
     """‖a_i‖²."""
     return _dense_sqnorm(rows, i) if isinstance(rows, Dense) else _csr_sqnorm(rows, i)
+
+
+def entries(rows: Rows, i: int) -> tuple[Indices | Unsigned, Floats]:
+    """The columns of x_i that may not be 0, and their values; without sign and bias."""
+    return _dense_entries(rows, i) if isinstance(rows, Dense) else _csr_entries(rows, i)
 
 
 # A signed index is guarded against negative values, row for row: hence unsigned ones.
@@ -128,6 +134,15 @@ def _csr_sqnorm(rows: Csr, i: int) -> float:
     return total
 
 
+def _dense_entries(rows: Dense, i: int) -> tuple[Indices, Floats]:
+    return np.arange(rows.X.shape[1]), rows.X[uint64(i)]
+
+
+def _csr_entries(rows: Csr, i: int) -> tuple[Unsigned, Floats]:
+    first, last = rows.indptr[i], rows.indptr[i + 1]
+    return rows.indices[first:last], rows.data[first:last]
+
+
 def _pick(rows: types.NamedTuple, dense: Code, csr: Code) -> Code:
     return dense if rows.instance_class is Dense else csr
 
@@ -150,3 +165,8 @@ def _axpy(c: types.Type, rows: types.NamedTuple, i: types.Type, w: types.Type) -
 @overload(sqnorm, strict=False, jit_options=IN_LANES)
 def _sqnorm(rows: types.NamedTuple, i: types.Type) -> Code:
     return _pick(rows, _dense_sqnorm, _csr_sqnorm)
+
+
+@overload(entries, strict=False, jit_options=IN_ORDER)
+def _entries(rows: types.NamedTuple, i: types.Type) -> Code:
+    return _pick(rows, _dense_entries, _csr_entries)

@@ -47,8 +47,12 @@ class Votes:
                 dense = products if isinstance(products, np.ndarray) else products.toarray()
                 gram = np.asarray(dense, dtype=np.float64) + self.bias
                 begin = np.asarray(part @ self.start[:-1]) + self.bias * self.start[-1]
-                out[first : first + stretch] = self._take(gram, begin)
-        return out / max(1, int(self.survived.sum()))
+                out[first : first + stretch] = self.shares_of(gram, begin)
+        return out
+
+    def shares_of(self, gram: Vector, score: Vector) -> Vector:
+        """The shares on examples, given their products with the rows and with v_0."""
+        return self._take(gram, score) / max(1, int(self.survived.sum()))
 
     def _take(self, gram: Vector, score: Vector) -> Vector:
         """The votes on examples, given their products with the rows and with v_0."""

@@ -118,6 +118,13 @@ def _floats(texts: Any) -> npt.NDArray[np.float64]:
     return cast(npt.NDArray[np.float64], with_gaps(*to_numpy(floats)))
 
 
+def not_zero(cells: Any) -> Truths:
+    """Which cells of raw text have a digit other than 0 in front of an exponent."""
+    pattern = r"\A[ \t]*[-+]?[0.,]*[1-9]"
+    found, _ = to_numpy(arrow("pyarrow.compute").match_substring_regex(cells, pattern))
+    return cast(Truths, found.astype(np.bool_))
+
+
 def parse_truths(cells: Any) -> npt.NDArray[np.float64] | None:
     """A column of raw text as 0 and 1; None if some value is neither true nor false."""
     small = arrow("pyarrow.compute").utf8_lower(_without_missing(cells))

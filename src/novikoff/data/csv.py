@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
 from novikoff.data.cells import arrow
 from novikoff.data.columns import LABEL_NAMES, check_unique, find_roles, numbered
 from novikoff.data.errors import DataError, counted, quoted
-from novikoff.data.options import Piece, Position
+from novikoff.data.options import Piece, Position, StreamOptions
 from novikoff.data.reader import Request
+from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.tables import TableReader
 from novikoff.data.text import (
@@ -33,7 +34,14 @@ from novikoff.data.text import (
     is_whole,
     records,
 )
-from novikoff.data.values import BLANKS, is_missing, is_number, is_truth, text_labels
+from novikoff.data.values import (
+    BLANKS,
+    LabelReader,
+    is_missing,
+    is_number,
+    is_truth,
+    text_labels,
+)
 
 # A file of this size is parsed by pyarrow in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 24
@@ -142,6 +150,36 @@ class CsvTable(TableReader):
         special = roles.id is not None or roles.row_names is not None or roles.one_hot
         odd = layout.decimal != "." or layout.delimiter in _PARTS_OF_NUMBERS
         self._plain = not (special or odd or request.one_piece or len(layout.names) < 2)
+
+    @classmethod
+    def begin(cls, request: Request, options: StreamOptions) -> Self:
+        """A reader whose layout and kind of labels the beginning of a stream tells."""
+        if options.hash_bits is not None or request.options.one_hot:
+            raise DataError(
+                f"{request.source.name} is a table: in a stream, --hash and --one-hot have nothing "
+                "to do; write text as features, in rows such as label colour=red:1 size:2.5, or as "
+                "JSON lines."
+            )
+        table = cls(request)
+        at = table.roles.label or 0
+        whole = [row for row in table.layout.sample if len(row) == len(table.names)]
+        keys = [row[at] for row in whole if not is_missing(row[at])]
+        table.labels = LabelReader.settled(keys, as_text=options.text_labels)
+        return table
+
+    @classmethod
+    def resume(cls, request: Request, recipe: Recipe, state: Mapping[str, Any]) -> Self:
+        """A reader that goes on with the same layout."""
+        source, layout = request.source, Layout.from_json(state["layout"])
+        if not source.regular and layout.header and source.head.startswith(layout.header.encode()):
+            source.origin -= source.head.find(b"\n") + 1  # the header comes again
+        table = cls(request._replace(recipe=recipe), layout)
+        table.truths = dict(state.get("truths") or [])
+        return table
+
+    def state(self) -> dict[str, object]:
+        """The layout, and which columns have truth values."""
+        return {"layout": self.layout.to_json(), "truths": sorted(self.truths.items())}
 
     def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""

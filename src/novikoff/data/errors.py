@@ -27,15 +27,15 @@ class ChangedError(DataError):
     """The part of a source that was learned is not what it was."""
 
 
-def quoted(value: str, limit: int = 40) -> str:
+def quoted(value: str) -> str:
     """A value as it stands in a message: in quotes, and cut if it is long."""
-    return f'"{value[:limit]}…"' if len(value) > limit else f'"{value}"'
+    return f'"{value[:40]}…"' if len(value) > 40 else f'"{value}"'
 
 
-def listed(values: Sequence[str], limit: int = 5) -> str:
+def listed(values: Sequence[str]) -> str:
     """Several values in quotes, and how many more there are."""
-    text = ", ".join(quoted(value) for value in values[:limit])
-    return text if len(values) <= limit else f"{text} and {len(values) - limit} more"
+    text = ", ".join(quoted(value) for value in values[:5])
+    return text if len(values) <= 5 else f"{text} and {len(values) - 5} more"
 
 
 def argument(name: str) -> str:

@@ -7,33 +7,38 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from novikoff.data.errors import DataError
+
+# Columns are known by name or by number, or each row names its own features.
+Family: TypeAlias = Literal["table", "matrix", "named"]
 
 
 class Format(NamedTuple):
     """A format: the module and class of its reader, the ends of file names, the first bytes."""
 
     reader: str
+    family: Family
     suffixes: tuple[str, ...]
     magics: tuple[bytes, ...] = ()
 
 
 # A new format is a line here, and a `novikoff.data.reader.Reader`.
 FORMATS = {
-    "csv": Format("csv.CsvTable", (".csv",)),
-    "tsv": Format("csv.CsvTable", (".tsv", ".tab")),
-    "parquet": Format("arrow_files.ArrowTable", (".parquet", ".pq"), (b"PAR1",)),
+    "csv": Format("csv.CsvTable", "table", (".csv",)),
+    "tsv": Format("csv.CsvTable", "table", (".tsv", ".tab")),
+    "parquet": Format("arrow_files.ArrowTable", "table", (".parquet", ".pq"), (b"PAR1",)),
     "arrow": Format(
         "arrow_files.ArrowTable",
+        "table",
         (".arrow", ".arrows", ".ipc", ".feather"),
         (b"ARROW1", b"\xff\xff\xff\xff"),
     ),
-    "npy": Format("numpy_files.NumpyTable", (".npy",), (b"\x93NUMPY",)),
-    "npz": Format("numpy_files.NumpyTable", (".npz",), (b"PK\x03\x04",)),
-    "svmlight": Format("pairs.PairRows", (".svm", ".svmlight", ".libsvm")),
-    "jsonl": Format("json_lines.JsonRows", (".jsonl", ".ndjson")),
+    "npy": Format("numpy_files.NumpyTable", "table", (".npy",), (b"\x93NUMPY",)),
+    "npz": Format("numpy_files.NumpyTable", "matrix", (".npz",), (b"PK\x03\x04",)),
+    "svmlight": Format("pairs.PairRows", "matrix", (".svm", ".svmlight", ".libsvm")),
+    "jsonl": Format("json_lines.JsonRows", "named", (".jsonl", ".ndjson")),
 }
 
 _FOREIGN = {

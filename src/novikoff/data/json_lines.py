@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Self
 
 from novikoff.data.columns import LABEL_NAMES
 from novikoff.data.errors import DataError, listed, quoted
+from novikoff.data.options import StreamOptions
 from novikoff.data.pairs import FeatureColumns, PairRows, Row
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES
-from novikoff.data.values import is_exact_text, text_labels
+from novikoff.data.values import LabelReader, inexact, is_exact_text, text_labels
 
 _KINDS: Final = {list: "a list", dict: "an object", str: "text", bool: "true or false"}
 
@@ -42,7 +43,7 @@ def json_lines(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, 
 class JsonRows(PairRows):
     """The pieces of JSON lines; the label is a key that is chosen, or found in the first line."""
 
-    typed = staticmethod(text_labels)
+    typed, free_numbers = staticmethod(text_labels), False
     lines = staticmethod(json_lines)
     what, allowed = "a file of JSON lines", ("label", "drop")
 
@@ -57,12 +58,29 @@ class JsonRows(PairRows):
         if self.label is None and request.labelled:
             self.label = self._find_label()
 
+    @classmethod
+    def begin(cls, request: Request, options: StreamOptions) -> Self:
+        """A reader whose kind of labels the first lines tell."""
+        features = FeatureColumns(options.hash_bits)
+        rows = cls(request, features)
+        rows.labels = LabelReader.settled(rows._first_labels(), as_text=options.text_labels)
+        rows.notes.append(features.note())
+        return rows
+
+    @classmethod
+    def resume(cls, request: Request, recipe: Recipe, state: Mapping[str, Any]) -> Self:
+        """A reader that knows the label and the features so far."""
+        known = replace(request.options, label=recipe.label)
+        return cls(
+            request._replace(options=known), FeatureColumns(recipe.bits, recipe.features or ())
+        )
+
     def recipe(self, width: int | None = None) -> Recipe:
         """How to read other rows in the same way."""
         found = super().recipe(width)
         return replace(found, drop=tuple(sorted(self._drop)))
 
-    def first_labels(self) -> list[str]:
+    def _first_labels(self) -> list[str]:
         """The labels of the first lines, as far as these can be read."""
         found = list[str]()
         for _, line, _ in islice(self.lines(self._head()), SNIFFED_LINES):
@@ -176,10 +194,7 @@ def _pair(where: str, key: str, value: Any) -> tuple[str, float]:
         return key, float(value)
     if isinstance(value, Number):
         if not is_exact_text(value):
-            raise DataError(
-                f"{where} holds {value[:40]}, which float64 cannot hold exactly; subtract a "
-                "constant, or write it as text."
-            )
+            raise DataError(f"{where} {inexact(value, ', or write it as text')}")
         number = float(value)
         if not math.isfinite(number):
             raise DataError(f"{where} is beyond the range of float64.")

@@ -91,6 +91,7 @@ def _number(text: Bytes, i: Place, at: int, fallback: Integers) -> tuple[Place, 
             value, settled = m / _POWERS[-q] if q < 0 else m * _POWERS[q], True
         elif q < 0 and not whole:  # an integer that float64 may not hold is left to others
             value, settled = _divide(m, _POWERS[-q])
+            settled &= value < 1 << 53
     if not settled:
         used = fallback[0, 0] + 1
         if used == len(fallback):

@@ -11,21 +11,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from novikoff.data.columns import refuse_columns
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.data.options import Indices, Piece, Position, csr
+from novikoff.data.options import Indices, Piece, Position, StreamOptions, csr
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
-from novikoff.data.source import Source
+from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.text import check_encoding, check_text, lines_of
-from novikoff.data.values import is_exact_text, is_missing, written_labels
+from novikoff.data.values import (
+    LabelReader,
+    inexact,
+    is_exact_text,
+    is_missing,
+    number,
+    written_labels,
+)
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -103,6 +110,12 @@ class FeatureColumns:
             return self.width
         return self._columns.setdefault(name, len(self._columns))
 
+    def note(self) -> str:
+        """How a stream finds the column of a name."""
+        if self.bits is None:
+            return "features are names: each new one gets the next column"
+        return f"features are names, hashed to {1 << self.bits:,} columns"
+
     def notes(self) -> list[str]:
         """How many names were left out."""
         count = len(self._unknown)
@@ -118,7 +131,7 @@ class PairRows(Reader):
     may be any text, not numbers alone, as they may be beside names.
     """
 
-    typed = staticmethod(written_labels)
+    typed, free_numbers = staticmethod(written_labels), True
     lines = staticmethod(lines_of)
     what, allowed = "a file of feature:value pairs", tuple[str, ...]()
 
@@ -139,6 +152,33 @@ class PairRows(Reader):
         self.label = None if self._bare and features is None else "label"
         self._queries = self._dropped = 0
         self._lowest, self._highest = 1, -1  # of all indices so far
+
+    @classmethod
+    def begin(cls, request: Request, options: StreamOptions) -> Self:
+        """A reader of numbers or names, as the features of the first lines are."""
+        bits, first = options.hash_bits, request.source.head.splitlines(keepends=True)
+        first = first[:SNIFFED_LINES]
+        if options.skip_bad and any(map(is_named, first)):  # bad lines do not tell what there is
+            first = [line for line in first if is_named(line)]
+        text = b"".join(first)
+        keys = [content.split()[0].decode(errors="replace") for _, content, _ in lines_of(text)]
+        keys = [k for k in keys if not ("," in k or is_missing(k) or math.isinf(number(k) or 0.0))]
+        labels = LabelReader.settled(keys, as_text=options.text_labels, written=True)
+        features, note = None, "features are numbers: the columns of the model, counted from 0"
+        if bits is not None or options.names or not numbered_features(text):
+            features = FeatureColumns(bits)
+            note = features.note()
+        rows = cls(request, features, words=labels.kind == "texts")
+        rows.notes.append(note)
+        rows.labels = labels
+        return rows
+
+    @classmethod
+    def resume(cls, request: Request, recipe: Recipe, state: Mapping[str, Any]) -> Self:
+        """A reader that knows the features so far."""
+        named = recipe.family == "named"
+        features = FeatureColumns(recipe.bits, recipe.features or ()) if named else None
+        return cls(request, features, words=state["labels"] == "texts")
 
     def shift(self) -> int:
         """What the indices of X are too large by."""
@@ -319,9 +359,8 @@ class PairRows(Reader):
             flaw += "; indices must ascend"
         elif not _NUMBER.fullmatch(value):
             flaw = "has a value that is not a number"
-        elif len(value) > 15 and not is_exact_text(value.decode()):
-            flaw = f"holds {value.decode()[:40]}, which float64 cannot hold exactly; subtract a "
-            flaw += "constant from the column"
+        elif not is_exact_text(value.decode()):
+            flaw = inexact(value.decode()).removesuffix(".")
         if flaw:
             raise DataError(f"{at}: {_shown(part)} {flaw}.")
         return key.decode(), float(value)

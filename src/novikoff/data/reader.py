@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from novikoff.data.options import Imputed, Piece, Position, ReadOptions
+from novikoff.data.options import Imputed, Piece, Position, ReadOptions, StreamOptions
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
 from novikoff.data.text import text_pieces
@@ -39,13 +39,15 @@ class Reader:
     the first row begins at ``start``. ``imputed`` are the rows and columns of X where a mean
     stands. ``typed`` gives the labels that keys stand for, when all are known; those of a stream
     are of the kind of ``labels``, and ``written`` rows had one so far. In text, a ``delimiter``
-    splits records of fields; without it lines are rows.
+    splits records of fields; without it lines are rows, and with ``free_numbers`` a label may be
+    written as +1 or 1.0.
     """
 
     label: str | None = None
     labels: LabelReader | None = None
     start = Position()
     delimiter: str | None = None
+    free_numbers = False
     kernel_bytes = 0
     typed: Callable[[Sequence[Hashable]], Labels]
 
@@ -54,6 +56,20 @@ class Reader:
         self.notes: list[str] = []
         self.imputed: list[Imputed] = []
         self.written = 0
+
+    @classmethod
+    def begin(cls, request: Request, options: StreamOptions) -> Self:
+        """A reader of text whose form, and kind of labels, the beginning of a stream tells."""
+        raise NotImplementedError
+
+    @classmethod
+    def resume(cls, request: Request, recipe: Recipe, state: Mapping[str, Any]) -> Self:
+        """A reader of text that goes on as was decided before."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, object]:
+        """What `resume` needs beside the recipe, as JSON values."""
+        return {"layout": None, "truths": None}
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on, by default all; those of text are cut and parsed."""

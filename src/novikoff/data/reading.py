@@ -15,7 +15,6 @@ import numpy as np
 
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.formats import FORMATS
-from novikoff.data.json_lines import JsonRows
 from novikoff.data.on_disk import (
     Array,
     ArrayFolder,
@@ -134,18 +133,14 @@ def open_reader(
 
 def make_reader(request: Request) -> Reader:
     """The reader for the format of a source, and for what its model was trained on."""
-    source, recipe = request.source, request.recipe
-    if source.format == "jsonl" and (recipe is None or recipe.family == "named"):
-        return JsonRows(request)
-    if recipe is not None and recipe.family == "named":
+    source, recipe, family = request.source, request.recipe, FORMATS[request.source.format].family
+    if recipe is not None and recipe.family == "named" != family:
         if not may_be_named(source):
             raise DataError(
                 f"{source.name} is neither JSON lines nor of the form label feature:value …, as "
                 "the rows were from which the model was learned."
             )
         return PairRows(request)
-    family = "matrix" if source.format in ("svmlight", "npz") else "table"
-    family = "named" if source.format == "jsonl" else family
     if recipe is not None and family != recipe.family:
         known = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
         known["named"] = "rows of named values"
@@ -153,8 +148,13 @@ def make_reader(request: Request) -> Reader:
             f"{source.name} is {known[family]}, but the model was trained on "
             f"{known[recipe.family]}."
         )
-    module, name = FORMATS[source.format].reader.split(".")
-    return cast(Reader, getattr(import_module(f"novikoff.data.{module}"), name)(request))
+    return reader_of(source.format)(request)
+
+
+def reader_of(format: str) -> type[Reader]:
+    """The class that reads a format."""
+    module, name = FORMATS[format].reader.split(".")
+    return cast("type[Reader]", getattr(import_module(f"novikoff.data.{module}"), name))
 
 
 def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]) -> Dataset:

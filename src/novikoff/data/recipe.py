@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Any, Final, Literal, cast
 
 from novikoff.data.errors import DataError, quoted
+from novikoff.data.formats import Family
 
 _MOST_COLUMNS: Final = 2**31 - 1
 _MANY_NAMES: Final = 1_000_000  # beyond it names are made when they are asked for
@@ -98,7 +99,7 @@ class Recipe:
     True
     """
 
-    family: Literal["table", "matrix", "named"]
+    family: Family
     columns: tuple[Column, ...] = ()
     label: str | None = None
     id: str | None = None

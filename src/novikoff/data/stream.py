@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
-from novikoff.data.csv import CsvTable, Layout
 from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.formats import FORMATS
-from novikoff.data.json_lines import JsonRows
 from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
-from novikoff.data.pairs import FeatureColumns, PairRows, is_named, numbered_features
+from novikoff.data.pairs import PairRows, is_named
 from novikoff.data.reader import Reader, Request
-from novikoff.data.reading import make_reader, open_reader
+from novikoff.data.reading import make_reader, open_reader, reader_of
 from novikoff.data.recipe import Recipe
-from novikoff.data.source import SNIFFED_LINES, PathOrFile, Source
-from novikoff.data.text import lines_of
-from novikoff.data.values import LabelReader, is_missing, number
+from novikoff.data.source import PathOrFile, Source
+from novikoff.data.values import LabelReader
 
 _READING, _STREAM = ReadOptions(), StreamOptions()
 _TAIL_BYTES: Final = 1 << 12  # before a position, by which a file is known again
-_INFINITE: Final = (float("inf"), float("-inf"))
 _UNSAID: Final = "The model does not say how its stream was read."
 
 
@@ -88,8 +83,7 @@ class RowStream:
         return {
             "position": list(position),
             "format": self._source.format,
-            "layout": reader.layout.to_json() if isinstance(reader, CsvTable) else None,
-            "truths": sorted(reader.truths.items()) if isinstance(reader, CsvTable) else None,
+            **reader.state(),
             "recipe": self.recipe(1).to_json(),
             "labels": None if reader.labels is None else reader.labels.kind,
             "stamp": list(self._source.stamp) if self.repeatable else None,
@@ -222,80 +216,29 @@ def open_stream(
 
 def _begun(request: Request, options: StreamOptions) -> Reader:
     """A reader whose form is found out by the beginning of a stream."""
-    source, reading, bits = request.source, request.options, options.hash_bits
+    source = request.source
     if FORMATS[source.format].magics:
         return _binary(request, options)
-    if source.format == "jsonl":
-        objects = JsonRows(request, FeatureColumns(bits))
-        kind = LabelReader.settled(objects.first_labels())
-        objects.labels = LabelReader("texts") if options.text_labels else kind
-        objects.notes.append(_feature_note(bits))
-        return objects
-    named = reading.format is None and source.format == "csv" and is_named(source.head)
-    if source.format == "svmlight" or (named and not source.name.endswith((".csv", ".csv.gz"))):
-        first = source.head.splitlines(keepends=True)[:SNIFFED_LINES]
-        if options.skip_bad and any(map(is_named, first)):  # bad lines do not tell what there is
-            first = [line for line in first if is_named(line)]
-        text = b"".join(first)
-        keys = [content.split()[0].decode(errors="replace") for _, content, _ in lines_of(text)]
-        keys = [k for k in keys if not ("," in k or is_missing(k) or number(k) in _INFINITE)]
-        labels = LabelReader.settled(keys, written=True)
-        labels = LabelReader("texts") if options.text_labels else labels
-        features, note = None, "features are numbers: the columns of the model, counted from 0"
-        if bits is not None or options.names or not numbered_features(text):
-            features, note = FeatureColumns(bits), _feature_note(bits)
-        rows = PairRows(request, features, words=labels.kind == "texts")
-        rows.notes.append(note)
-        rows.labels = labels
-        return rows
-    if bits is not None or reading.one_hot:
-        raise DataError(
-            f"{source.name} is a table: in a stream, --hash and --one-hot have nothing to do; "
-            "write text as features, in rows such as label colour=red:1 size:2.5, or as JSON lines."
-        )
-    table = CsvTable(request)
-    at = table.roles.label or 0
-    whole = [row for row in table.layout.sample if len(row) == len(table.names)]
-    keys = [row[at] for row in whole if not is_missing(row[at])]
-    table.labels = LabelReader("texts") if options.text_labels else LabelReader.settled(keys)
-    return table
-
-
-def _feature_note(bits: int | None) -> str:
-    if bits is None:
-        return "features are names: each new one gets the next column"
-    return f"features are names, hashed to {1 << bits:,} columns"
+    unsaid = request.options.format is None and not source.name.endswith((".csv", ".csv.gz"))
+    named = unsaid and source.format == "csv" and is_named(source.head)
+    return (PairRows if named else reader_of(source.format)).begin(request, options)
 
 
 def _resumed(
     request: Request, options: StreamOptions, state: Mapping[str, Any], at: Position
 ) -> Reader:
     """A reader that goes on as was decided before."""
-    source, kind, layout = request.source, state["labels"], state["layout"]
+    source, kind = request.source, state["labels"]
     recipe = Recipe.from_json(state["recipe"])
     if FORMATS[source.format].magics:
         return _binary(request, options)
     if kind not in ("integers", "numbers", "truths", "texts") or min(at) < 0:
         raise DataError(_UNSAID)
     source.origin = 0 if source.regular else at.offset
-    reader: Reader
-    if recipe.family == "table":
-        layout = Layout.from_json(layout)
-        if not source.regular and layout.header and source.head.startswith(layout.header.encode()):
-            source.origin -= source.head.find(b"\n") + 1  # the header comes again
-        reader = CsvTable(request._replace(recipe=recipe), layout)
-        reader.truths = dict(state.get("truths") or [])
-    else:
-        named = recipe.family == "named"
-        features = FeatureColumns(recipe.bits, recipe.features or ()) if named else None
-        if source.format == "jsonl":
-            known = replace(request.options, label=recipe.label)
-            reader = JsonRows(request._replace(options=known), features)
-        else:
-            reader = PairRows(request, features, words=kind == "texts")
-    written = source.format == "svmlight" or (recipe.family != "table" and source.format == "csv")
-    written = written and not options.text_labels
-    reader.labels = LabelReader(kind, written=written)
+    named = source.format == "csv" and recipe.family != "table"
+    how = PairRows if named else reader_of(source.format)
+    reader = how.resume(request, recipe, state)
+    reader.labels = LabelReader(kind, written=how.free_numbers and not options.text_labels)
     return reader
 
 

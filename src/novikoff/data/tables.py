@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn, cast
 
 import numpy as np
 
+from novikoff.core.validation import MOST_EXACT
 from novikoff.data import cells as arrow_cells
 from novikoff.data import values
 from novikoff.data.cells import Truths, arrow, encode, is_numeric, is_text, to_numpy, values_of
@@ -25,6 +26,7 @@ from novikoff.data.values import BLANKS
 MOST_LABEL_CHARACTERS: Final = 10_000
 _MOST_LEVELS: Final = 10_000
 _FEW_LEVELS: Final = 20
+_NUMBERS_FOR_DATES: Final = "turn it into a number, such as days since a date"
 _ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
 
 
@@ -206,6 +208,7 @@ class TableReader(Reader):
             and j not in self.roles.one_hot
             and levels is None
             and self._floats(j, columns[j], first_row) is None
+            and not values.is_date(str(columns[j][0].as_py()))
         ]
         return self._refuse(position, cells, first_row, others)
 
@@ -223,19 +226,26 @@ class TableReader(Reader):
             if not np.isnan(found).all():
                 self.truths[position] = truths
             floats: Floats = found
-            far = np.flatnonzero((np.abs(floats) >= 1 << 53) & np.isfinite(floats)).tolist()
+            far = np.flatnonzero(np.abs(floats) >= MOST_EXACT).tolist()
             texts = {row: cells[row].as_py().strip(BLANKS) for row in far}
-            wrong = [row for row in far if not values.is_exact_text(texts[row])]
+            exact = values.is_exact_text
+            wrong = [row for row in far if not exact(texts[row].replace(self.decimal, "."))]
+            if not wrong and (floats == 0.0).any():
+                wrong = np.flatnonzero((floats == 0.0) & arrow_cells.not_zero(cells)).tolist()
         else:
             plain = _plain_numbers(cells)
             if plain is None:
                 return None
             numbers, missing = to_numpy(plain)
             wrong = np.flatnonzero(~(values.are_exact(numbers) | missing)).tolist()
+            if arrow("pyarrow.types").is_decimal(cells.type):
+                far = np.flatnonzero(np.abs(numbers) >= MOST_EXACT).tolist()
+                wrong = [row for row in far if not values.is_exact_text(str(cells[row].as_py()))]
             floats = arrow_cells.with_gaps(numbers, missing)
         if wrong:
             value = str(cells[wrong[0]].as_py()).strip(BLANKS)
             row, name = first_row + wrong[0] + 1, self.names[position]
+            value = value.replace(self.decimal, ".") if self.raw else value
             values.refuse_inexact(self.source, row, name, value)
         return floats
 
@@ -305,7 +315,7 @@ class TableReader(Reader):
         name = self.names[position]
         if not is_text(cells.type):
             dated = arrow("pyarrow.types").is_temporal(cells.type)
-            advice = "turn it into a number, such as days since a date, or " if dated else ""
+            advice = f"{_NUMBERS_FOR_DATES}, or " if dated else ""
             self._leave_out(name, f"is of type {cells.type}, not of numbers", advice)
         truths = self.truths.get(position) is True
         what = "neither true nor false" if truths else "not a number"
@@ -315,7 +325,7 @@ class TableReader(Reader):
             if value is None or (self.raw and (good or values.is_missing(text))):
                 continue
             more = ""
-            if others and self.request.recipe is None:
+            if others and self.request.recipe is None and not values.is_date(text):
                 them = "is column" if len(others) == 1 else "are columns"
                 more = f"; so {them} {listed(others)}: --one-hot '*' takes all columns of text"
             raise DataError(
@@ -337,6 +347,8 @@ class TableReader(Reader):
         if dress:
             return f"it looks like a number with {dress}, which must be taken out"
         column = argument(name)
+        if values.is_date(text):
+            return f"it looks like a date or time: {_NUMBERS_FOR_DATES}, or say --drop {column}"
         if self.request.as_they_come and self.request.labelled:
             rows = f"rows such as label {name}={text[:20]}:1, or as JSON lines"
             return f"in a stream, write text as features, in {rows}, or say --drop {column}"

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from decimal import Decimal, InvalidOperation
+from math import isfinite
 from typing import Final, Literal, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.validation import MOST_EXACT
 from novikoff.data.errors import DataError, argument, place, quoted
 
 Labels: TypeAlias = (
@@ -40,7 +42,12 @@ _THOUSANDS = re.compile(
     r"[-+]?[0-9]{1,3}(?P<mark>[ ,.'’\u00a0\u202f])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?:[.,][0-9]+)?",
     re.ASCII,
 )
-_INTEGER = re.compile(r"([-+]?[0-9]+)(?:\.0*)?", re.ASCII)
+_NOT_ZERO = re.compile(r"[-+]?[0.]*[1-9]", re.ASCII)
+_DATE = re.compile(
+    r"(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}"
+    r"|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2}|[0-9]{1,2}:[0-9]{2})(?![0-9])",
+    re.ASCII,
+)
 _INTEGER_LABEL = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 _DECIMAL_LABEL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,5})?", re.ASCII)
 _KINDS: Final[dict[str, LabelKind]] = {
@@ -79,6 +86,17 @@ def has_decimal_comma(text: str) -> bool:
     return _DECIMAL_COMMA.fullmatch(text.strip(BLANKS)) is not None
 
 
+def is_date(text: str) -> bool:
+    """Whether a field begins with a date or a time of day, as 2024-05-31 or 31.5.2024 10:15.
+
+    Examples
+    --------
+    >>> [is_date(text) for text in ("2024-05-31T10:15Z", "5/31/24", "10:15:00", "1.2.34")]
+    [True, True, True, False]
+    """
+    return _DATE.match(text.strip(BLANKS)) is not None
+
+
 def number_in_dress(text: str) -> str | None:
     """What keeps a field from being a number that a reader would see in it."""
     text = text.strip(BLANKS)
@@ -104,25 +122,42 @@ def are_exact(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
 
 
 def is_exact_text(text: str) -> bool:
-    """Whether a text is no integer, or one that float64 holds exactly.
+    """Whether a number is no integer that float64 does not hold, and does not become zero.
 
     Decimals are rounded to the nearest double, as everyone expects of them. Integers are often
-    keys or times: if two of them became one, a verdict on the data would be wrong.
+    keys or times: if two of them became one, a verdict on the data would be wrong. A number is an
+    integer if its units digit is written, as in 9007199254740993.0 and 9.007199254740993e15; in
+    6.02e23 it is not. What programs write of a double is never refused.
+
+    Examples
+    --------
+    >>> [is_exact_text(text) for text in ("9.007199254740993e15", "6.02e23", "1e-400", "0e-400")]
+    [False, True, False, True]
     """
-    whole = _INTEGER.fullmatch(text) if len(text) >= 16 else None
-    if whole is None:
-        return True
-    text = whole[1]
     value = float(text)
-    return value in (float("inf"), float("-inf")) or (len(text) < 4000 and int(value) == int(text))
+    if value == 0.0:
+        return _NOT_ZERO.match(text) is None
+    if abs(value) < MOST_EXACT or not isfinite(value):
+        return True
+    written = Decimal(text)
+    exponent = written.as_tuple().exponent
+    with_units = isinstance(exponent, int) and exponent <= 0
+    return not with_units or written != int(written) or written == Decimal(value)
+
+
+def inexact(value: str, more: str = "") -> str:
+    """What is wrong with such a number, and what to do."""
+    if float(value) == 0.0:
+        what, do = "float64 rounds to 0", "multiply the column by a constant"
+    else:
+        what, do = "float64 cannot hold exactly", "subtract a constant from the column"
+    return f"holds {value[:40]}, which {what}; {do}{more}."
 
 
 def refuse_inexact(source: str, row: int, name: str, value: str) -> NoReturn:
     """Raise DataError on a number that float64 cannot hold."""
-    raise DataError(
-        f"{place(source, row, name)} holds {value[:40]}, which float64 cannot hold exactly; "
-        f"subtract a constant from the column, or leave it out with --drop {argument(name)}."
-    )
+    drop = f", or leave it out with --drop {argument(name)}"
+    raise DataError(f"{place(source, row, name)} {inexact(value, drop)}")
 
 
 def text_labels(keys: Sequence[Hashable]) -> Labels:
@@ -202,7 +237,9 @@ def seems_continuous(y: Labels) -> bool:
         found = np.unique(y).astype(np.float64)  # a text file's numbers with a point are text here
     except ValueError:
         return False
-    return len(found) > 20 and (len(found) > len(y) / 5 or bool((found % 1 != 0).any()))
+    if len(found) > 20:
+        return len(found) > len(y) / 5 or bool((found % 1 != 0).any())
+    return len(found) >= 5 and len(found) > len(y) / 2
 
 
 class LabelReader:
@@ -217,8 +254,12 @@ class LabelReader:
         self._known: dict[Hashable, Hashable] = {}
 
     @classmethod
-    def settled(cls, keys: Sequence[Hashable], *, written: bool = False) -> LabelReader:
-        """Decide by the first labels."""
+    def settled(
+        cls, keys: Sequence[Hashable], *, as_text: bool = False, written: bool = False
+    ) -> LabelReader:
+        """Decide by the first labels, unless all labels are text."""
+        if as_text:
+            return cls("texts")
         texts = [str(key) for key in keys] or ["text"]
         numeric = written and all(map(is_number, texts))
         labels = written_labels(texts) if numeric else text_labels(texts)

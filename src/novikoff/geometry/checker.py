@@ -193,6 +193,13 @@ class Reading:
         self, proof: Certificate | ErrorBound, X: object, y: object, named: Iterable[int]
     ) -> None:
         self.proof = proof
+        frames: list[Any] = [part for part in (X, y) if hasattr(part, "iloc")]
+        labels = [frame.index for frame in frames]
+        if len(labels) == 2 and len({*map(len, labels)}) == 1 and not labels[0].equals(labels[1]):
+            raise CertificateError(
+                "The index of y is not that of X. Take y.loc[X.index] if labels tell which row is "
+                "which, or y.to_numpy() if the order does."
+            )
         try:
             self.signs = _read_signs(y, proof.positive, proof.negative)
             self._read, self.n, self.d = source(X, proof.fit_intercept)

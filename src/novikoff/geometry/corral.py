@@ -96,6 +96,7 @@ class Corral:
     negative: a vertex of the difference of two hulls. ``u`` are the coefficients, positive;
     ``most`` is how many there may be. Of the members to begin with, those with u ≤ 0 leave, but
     for the first ``free``: these never leave, and their coefficients may have any sign.
+    Vectors and b may be given by their coordinates in a ``frame`` of orthonormal columns.
     """
 
     def __init__(
@@ -105,8 +106,9 @@ class Corral:
         working: WorkingSet,
         members: Sequence[tuple[int, int]] = (),
         free: int = 0,
+        frame: Vector | None = None,
     ) -> None:
-        self.b, self.most, self.working = b, min(most, len(b)), working
+        self.b, self.most, self.working, self._frame = b, min(most, len(b)), working, frame
         self.members: list[tuple[int, int]] = []
         self.u = np.empty(0)
         self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
@@ -179,6 +181,11 @@ class Corral:
         self._R[k - 1, k - 1] = 1.0
         del self.members[out]
         self.u = np.delete(self.u, out)
+
+    @property
+    def full_residual(self) -> Vector:
+        """The residual outside the frame."""
+        return self.residual if self._frame is None else self._frame @ self.residual
 
     @property
     def _basis(self) -> Vector:

@@ -42,9 +42,7 @@ def all_opposite_duplicates(
                 yield (i, j) if i < j else (j, i)
 
 
-def conflicting_duplicates(
-    problem: Problem, codes: Indices, limits: Limits | None = None
-) -> Iterator[Indices]:
+def conflicting_duplicates(problem: Problem, codes: Indices) -> Iterator[Indices]:
     """Groups of rows that are equal entry by entry but not all of one class, in order.
 
     Examples
@@ -57,7 +55,7 @@ def conflicting_duplicates(
     """
     ones = np.ones(problem.n, dtype=np.int8)
     passes = Passes(problem.resigned(ones))
-    hashes = in_turn(passes.over(RowHashes(turn=False), limits or Limits()).hashes)
+    hashes = in_turn(passes.over(RowHashes(turn=False), Limits()).hashes)
     found = [
         same
         for rows in _repeated(hashes, np.arange(passes.n))

@@ -22,27 +22,19 @@ from typing import TypeAlias
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from novikoff.core.pocket import (
-    Basis,
-    averaged_perceptron,
-    cost_of,
-    descend,
-    fill_pocket,
-    line_search,
-    logistic,
-    whitening,
-)
+from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import Problem, norms, products, scores
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.geometry.checker import Dependence, MatrixDigest
+from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.packing import Packing
 from novikoff.geometry.passes import Passes
 
-Progress: TypeAlias = Callable[[float, float], None]
+MistakesProgress: TypeAlias = Callable[[float, float], None]
 
 # Without limits: updates of the pocket, and entries of the rows in which contradictions are
 # searched for, each search counted anew.
@@ -99,7 +91,8 @@ def fewest_mistakes(
     rng: np.random.Generator,
     sides: tuple[Label, Label | None],
     digest: MatrixDigest | None = None,
-    progress: Progress | None = None,
+    basis: Callable[[], Basis] | None = None,
+    progress: MistakesProgress | None = None,
 ) -> FewestMistakes:
     """Find a rule with few mistakes and prove how few there can be.
 
@@ -118,9 +111,9 @@ def fewest_mistakes(
         On the updates of the pocket (10,000 by default) and the seconds of everything. Without a
         limit on seconds the search ends when it hardly gains, and after about 2²⁵ numbers in
         which contradictions were searched for.
-    rng, sides, digest
-        The source of randomness, the labels of the two sides (None for the rest), and the digest
-        of X if it is known.
+    rng, sides, digest, basis
+        The source of randomness, the labels of the two sides (None for the rest); the digest of X
+        and its `whitening`, when asked for, where several problems share them.
     progress
         Is told the mistakes of the best rule and the bound, whenever one of them improves.
 
@@ -136,7 +129,7 @@ def fewest_mistakes(
     limits = Limits() if limits is None else limits
     part = _taking_part(problem, costs)
     inner, own = _subset(problem, costs, part)
-    search = _Search(inner, own, start, limits, rng, progress)
+    search = _Search(inner, own, start, limits, rng, basis, progress)
     try:
         # Threads of small products wait for each other: beside other work, 5 times as long.
         with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
@@ -167,7 +160,8 @@ class _Search:
     start: Vector | None
     limits: Limits
     rng: np.random.Generator
-    progress: Progress | None
+    basis: Callable[[], Basis] | None
+    progress: MistakesProgress | None
     w: Vector = field(init=False)
     errors: float = math.inf
     bound: Fraction = Fraction(0)
@@ -199,7 +193,7 @@ class _Search:
         early = self.errors <= 0.01 * (n if costs is None else costs.sum())
         if early:
             self._separate(packing)
-        if self.errors > self.bound:
+        if self.errors > self.bound and self.limits.reached() is None:
             self._fill_pocket(strategy, self.limits.part(0.2 if refine or lower_bound else 1.0))
             if basis is not None:
                 self._descend(basis, self.limits.part(0.5 if lower_bound else 0.9))
@@ -216,7 +210,7 @@ class _Search:
         self._consider(averaged_perceptron(problem, limits.part(0.2), rng, costs), cheap=True)
         if limits.reached() is not None:
             return None
-        basis = whitening(problem, rng)
+        basis = whitening(problem, rng) if self.basis is None else self.basis()
         for steps in (0, 50):  # no steps are least squares
             if limits.reached() is None:
                 w = logistic(problem, costs, basis, limits.part(0.5), steps)
@@ -290,12 +284,12 @@ class _Search:
         left = self.rng.permutation(np.flatnonzero(free))
         rows = left[:0]
         for part in np.array_split(left, max(1, len(left) // size)):
+            if searches <= 0 or self.errors <= self.bound or self.limits.reached() is not None:
+                break
             rows = np.sort(np.append(rows, part))
             some, costs = _subset(problem, self.costs, rows)
             made, found = self._pack(Packing(Passes(some), costs), rows, searches)
             rows, searches = rows if found == 0 else rows[:0], searches - made
-            if searches <= 0 or self.errors <= self.bound or self.limits.reached() is not None:
-                break
 
     def _pack(self, packing: Packing, names: Indices, searches: int) -> tuple[int, int]:
         """Take contradictions among the rows of these names: how many were sought and found."""
@@ -339,7 +333,8 @@ def best_together(
     variants += [[rule.cheap[kind] for rule in found] for kind in kinds]
     wrong = []
     for rules in variants:
-        chosen = scheme.choose(scores(X, np.column_stack(rules)))
+        with threadpool_limits(1, user_api="blas"):
+            chosen = scheme.choose(scores(X, np.column_stack(rules)))
         wrong.append(cost_of(np.where(chosen == codes, 1.0, -1.0), costs))
     best = int(np.argmin(wrong))
     if best == 0:

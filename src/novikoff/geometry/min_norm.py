@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import qr
+from threadpoolctl import threadpool_limits
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 # The most entries of a corral's factors, and of a dense working set.
 _MOST_FACTORS = 1 << 27
 _MOST_WORKING = 1 << 23
+# Working sets of more entries are rotated into the space of their rows where that is small.
+_WIDE = 1 << 20
 # Rows that are always taken into either.
 _LEAST_ROWS = 64
 # Columns, or rows, whose sizes differ by more than this power of two are balanced.
@@ -311,7 +315,12 @@ def search(
 
 def _corral(question: Question, working: Indices, most: int, before: Answer | None) -> Corral:
     """The engine on the working set, with the vertices that it had before."""
-    vectors = question.view.gather(working, question.lift)
+    b, vectors, frame = question.b, question.view.gather(working, question.lift), None
+    if len(b) > 4 * len(working) and len(b) * len(working) > _WIDE:  # few rows span little
+        rows = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
+        with threadpool_limits(1):  # other cores may be busy
+            frame, R = qr(np.vstack([rows, b]).T, mode="economic", overwrite_a=True)
+        vectors, b = np.ascontiguousarray(R[:, :-1].T), R[:, -1].copy()
     free = question.free
     members = [(i, -1) for i in np.searchsorted(working, free).tolist()]
     if before is not None:
@@ -320,7 +329,7 @@ def _corral(question: Question, working: Indices, most: int, before: Answer | No
         partners = np.where(second >= 0, np.searchsorted(working, second), -1)[old].tolist()
         members += zip(np.searchsorted(working, first[old]).tolist(), partners, strict=True)
     sides = question.view.passes.signs[working] if question.pairs else None
-    return Corral(question.b, most, WorkingSet(vectors, sides), members, len(free))
+    return Corral(b, most, WorkingSet(vectors, sides), members, len(free), frame)
 
 
 def _answer(
@@ -334,7 +343,7 @@ def _answer(
     weights += np.bincount(second[paired], corral.u[paired], minlength=len(working))
     used = np.flatnonzero(weights)
     lengths = 1.0 if view.lengths is None else view.lengths[working[used]]
-    v = -corral.residual[1:]
+    v = -corral.full_residual[1:]
     aim, w = view.aim(v), view.weights(v)
     visit = MostViolated(
         aim,
@@ -363,7 +372,7 @@ def _levels(
     question: Question, corral: Corral, working: Indices, tol: float
 ) -> tuple[float, float]:
     """Rows below these levels would improve the answer: ⟨g, r⟩ > tol/4·‖r‖²."""
-    r = corral.residual
+    r = corral.full_residual
     level = question.lift * float(r[0]) - tol / 4.0 * float(r @ r)
     if not question.pairs:
         return level, level
@@ -381,7 +390,7 @@ def _next_working_set(
     members = np.union1d(answer.rows, question.free)
     others = np.setdiff1d(answer.working, members)
     if len(others) > most:
-        prices = products(question.view.gather(others), corral.residual[1:])
+        prices = products(question.view.gather(others), corral.full_residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
     return np.sort(np.concatenate([members, others, fresh]))
 

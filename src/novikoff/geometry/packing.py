@@ -72,6 +72,8 @@ class Packing:
         if not left.any():
             self.complete = True
             return
+        if limits.reached() is not None:
+            return
         try:
             if self._view is None:
                 self._view = balanced_view(self.passes, limits)

@@ -199,7 +199,7 @@ class Passes(Part):
         )
 
 
-def prove_signs(problem: Problem, w: Vector, limits: Limits | None = None) -> bool:
+def prove_signs(problem: Problem, w: Vector) -> bool:
     """Whether ⟨a_i, w⟩ > 0 for every row, proved; w has the bias last.
 
     Examples
@@ -213,7 +213,7 @@ def prove_signs(problem: Problem, w: Vector, limits: Limits | None = None) -> bo
     w = np.asarray(w, dtype=np.float64)[: passes.p]
     if not np.isfinite(w).all():
         return False
-    return passes.least(exact.floats(w), limits or Limits()).separates
+    return passes.least(exact.floats(w), Limits()).separates
 
 
 @dataclass

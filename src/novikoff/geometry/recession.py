@@ -20,7 +20,9 @@ counts: it is too small only if every one of them divides certain minors.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -33,6 +35,7 @@ from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
+from novikoff.geometry import exact
 from novikoff.geometry.exact import Block
 from novikoff.geometry.passes import Mask, OutOfTimeError, Part, Passes, Visit
 from novikoff.geometry.verdict_search import Finding, find
@@ -52,6 +55,9 @@ _MOST_ENTRIES = 1 << 26
 # A sign takes a verdict without its column: about one step for each entry of X, and this many for
 # each weight. Beyond _MOST_STEPS in all, signs are left open; steps do not depend on the machine.
 _STEPS_PER_WEIGHT, _MOST_STEPS = 1 << 14, 1 << 27
+# Up to this many entries, a w with w_j = 0 is first looked for in floats, while a step makes w_j
+# smaller by this factor.
+_MOST_TRIED, _LEAST_GAIN = 1 << 15, 0.9
 
 
 class Fates(NamedTuple):
@@ -151,6 +157,12 @@ class _Work:
             self.complete = False
             return
         grouped = {j for part in self.columns.groups.values() for j in part}
+        if len(self.separated) == few.n and few.n * few.p <= _MOST_TRIED:
+            with (
+                suppress(np.linalg.LinAlgError, OutOfTimeError, OverflowError),
+                np.errstate(all="ignore"),
+            ):
+                self._try_zeros(Passes(few), kept, signed)
         while signed and self.limits.reached() is None:
             j = min(signed)
             found = self._without([j, *self.references])
@@ -166,6 +178,35 @@ class _Work:
         self.complete &= not signed
         for name, part in groups.items():
             self._hold_responsible(name, self._without(part))
+
+    def _try_zeros(self, passes: Passes, kept: list[int], signed: set[int]) -> None:
+        """Strike out columns j for which a w with w_j = 0 separates all rows.
+
+        Affine scaling (Dikin 1967) leads from one w towards w_j = 0 in floats, shortest where the
+        products m_i are measured by Σ (q_i/m_i)². What it ends with is proved.
+        """
+        A, first = passes.at(np.arange(passes.n)), passes.p - len(kept)
+        w = np.zeros(passes.p)
+        w[first:] = [float(self.w[k]) for k in kept]
+        for j in sorted(signed):
+            at, u, before = first + kept.index(j), w, math.inf
+            while j in signed:
+                m = A @ u
+                size = np.linalg.norm(m) / math.sqrt(passes.n)
+                u, m = u / size, m / size
+                if not abs(u[at]) < _LEAST_GAIN * before:
+                    break
+                before = abs(u[at])
+                move = np.linalg.solve((A.T * (1.0 + m**-2.0)) @ A, np.eye(1, passes.p, at)[0])
+                move *= -u[at] / move[at]
+                reach = np.max(A @ -move / m)
+                if not reach < 1.0:
+                    u = u + 0.9 / reach * move
+                    continue
+                u = u + move
+                u[at] = 0.0
+                if passes.least(exact.floats(u), self.limits).separates:
+                    signed -= {kept[k] for k in np.flatnonzero(u[first:] * w[first:] <= 0.0)}
 
     def _hold_responsible(self, name: Hashable, found: Finding) -> None:
         if found.kind == "inseparable":

@@ -45,7 +45,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import Passes, prove_signs
 from novikoff.geometry.recession import Fate, Fates, fates
-from novikoff.geometry.verdict_search import Finding, Progress, find
+from novikoff.geometry.verdict_search import Finding, IntervalProgress, find
 
 Goal: TypeAlias = Literal["margin", "kind"]
 
@@ -294,7 +294,7 @@ def separate(
     tol: float = 1e-8,
     goal: Goal = "margin",
     budget: float | None = None,
-    progress: Progress | None = None,
+    progress: IntervalProgress | None = None,
 ) -> Verdict:
     """Decide whether a hyperplane separates two classes, with proof (C1-C4).
 
@@ -354,7 +354,7 @@ def separate_classes(
     tol: float = 1e-8,
     goal: Goal = "margin",
     budget: float | None = None,
-    progress: Progress | None = None,
+    progress: IntervalProgress | None = None,
 ) -> dict[Hashable, Verdict]:
     """Decide for every class whether a hyperplane separates it from all others.
 
@@ -388,7 +388,7 @@ def decide(
     tol: float = 1e-8,
     goal: Goal | Literal["gap"] = "margin",
     limits: Limits | None = None,
-    progress: Progress | None = None,
+    progress: IntervalProgress | None = None,
     digest: MatrixDigest | None = None,
 ) -> Verdict:
     """Decide for rows that were checked before.
@@ -524,7 +524,7 @@ def _floats(proof: Certificate) -> tuple[Vector | None, float | None, bool]:
     """The weights of a proof as floats, the bias, and whether they are rounded."""
     if proof.w is None:
         return None, None, False
-    rounded = not all(abs(value) < 2**1000 and float(value) == value for value in proof.w)
+    rounded = any(v and not (abs(v) < 2**1000 and float(v) == v) for v in proof.w)
     w = exact.numbers(proof.w).near if rounded else np.array([float(value) for value in proof.w])
     return w[: proof.d], float(w[proof.d]) if proof.fit_intercept else 0.0, rounded
 

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
@@ -32,7 +33,7 @@ from novikoff.geometry.min_norm import (
 )
 from novikoff.geometry.passes import Least, OutOfTimeError, Passes, Sizes
 
-Progress = Callable[[Interval], None]
+IntervalProgress = Callable[[Interval], None]
 
 # The largest square system solved outright, in entries.
 _SMALL: Final = 1 << 21
@@ -55,15 +56,37 @@ class Finding:
     contradiction: Dependence | None = None
     separated: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
+    def spread(self, columns: Indices, d: int) -> Finding:
+        """The same of rows with d columns, of which these were looked at, and all others are 0."""
+
+        def widened(w: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+            wide = [Fraction(0)] * d + list(w[len(columns) :])
+            for column, value in zip(columns.tolist(), w, strict=False):
+                wide[column] = value
+            return tuple(wide)
+
+        gap = self.geometric_margin
+        return replace(
+            self,
+            w=self.w and widened(self.w),
+            geometric_margin=gap and replace(gap, w=widened(gap.w)),
+        )
+
 
 def find(
-    passes: Passes, goal: str, tol: float, limits: Limits, progress: Progress | None
+    passes: Passes, goal: str, tol: float, limits: Limits, progress: IntervalProgress | None
 ) -> Finding:
     """Find and prove the kind of a problem, and its margins as far as the goal asks.
 
     The goal "kind" asks for none, "gap" for the one with a free bias, "margin" for both. Where a
     limit is reached, what is proved until then stands.
     """
+    used = _used_columns(passes)
+    if (
+        0 < 2 * len(used) < passes.d
+    ):  # as where names are hashed to many columns: w is 0 on the others
+        narrow = pose(passes.X[:, used], passes.signs, passes.fit_intercept)
+        return find(Passes(narrow), goal, tol, limits, progress).spread(used, passes.d)
     work = _Search(passes, goal, tol, limits, progress)
     try:
         with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
@@ -77,7 +100,12 @@ def find(
 
 class _Search:
     def __init__(
-        self, passes: Passes, goal: str, tol: float, limits: Limits, progress: Progress | None
+        self,
+        passes: Passes,
+        goal: str,
+        tol: float,
+        limits: Limits,
+        progress: IntervalProgress | None,
     ) -> None:
         self.passes, self.goal, self.tol, self.limits = passes, goal, tol, limits
         self.progress = progress
@@ -95,6 +123,10 @@ class _Search:
             return
         plain, view = plain_view(passes), balanced_view(passes, self.limits)
         start = start_rows(view)
+        if found.kind is None and passes.n <= passes.p and self._deny_duplicates():
+            if affordable(passes):
+                self._divide(view, start)
+            return
         if goal == "gap" and view.plain:
             start = self._widen(plain, start)  # its hyperplane separates, if any does
             if found.kind is not None:
@@ -184,19 +216,24 @@ class _Search:
     def _refute(self, view: View, answer: Answer) -> None:
         """Not separable, it seems: prove it, and find out which rows can be separated."""
         passes, found = self.passes, self.found
-        pair = opposite_duplicates(passes, self.limits)
-        if pair is not None:
-            self._deny("not separable", Dependence((), (), True, pair))
+        denied = passes.n > passes.p and self._deny_duplicates()
         found.dependence = self._prove_simplex(answer)
         if found.dependence is not None:
             self._deny("inseparable", found.contradiction or found.dependence)
             return
-        if pair is None and (affordable(passes) or _is_short(answer)):
+        if not denied and (affordable(passes) or _is_short(answer)):
             claim = contradiction(view, answer.rows, answer.weights, self.limits)
             if claim is not None:
                 self._deny("not separable", claim)
         if affordable(passes):
             self._divide(view, answer.rows)
+
+    def _deny_duplicates(self) -> bool:
+        """Whether two equal rows have opposite signs: no w separates them."""
+        pair = opposite_duplicates(self.passes, self.limits)
+        if pair is not None:
+            self._deny("not separable", Dependence((), (), True, pair))
+        return pair is not None
 
     def _prove_simplex(self, answer: Answer) -> Dependence | None:
         """Whether the rows of the answer have the origin inside their simplex, and span all."""
@@ -231,6 +268,13 @@ class _Search:
         if found.contradiction is None:
             left = ~passes.mask(parts.separated)
             found.contradiction = short_contradiction(view, left, self.limits)
+
+
+def _used_columns(passes: Passes) -> Indices:
+    """The columns of sparse rows that are not empty; all columns of others."""
+    if isinstance(passes.X, np.ndarray):
+        return np.arange(passes.d)
+    return np.flatnonzero(np.bincount(passes.X.indices, minlength=passes.d))
 
 
 def _is_short(answer: Answer) -> bool:

@@ -153,4 +153,4 @@ def some(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
 
 def bound(count: int | None) -> str:
     """The mistake bound of the convergence theorem, as far as there is one."""
-    return "" if count is None else f"   R²/γ² = {large(count)}"
+    return "" if count is None else f"   at most R²/γ² = {large(count)} mistakes"

@@ -7,102 +7,81 @@ drift from its source.
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import json
 import re
-from collections.abc import Callable
-from importlib import resources
 from typing import Any
 
+from novikoff.lab.presets import STATIC
 from novikoff.lab.study import (
     MAX_EPOCHS,
     MAX_UPDATES,
     Question,
-    QuestionError,
-    answer,
     certificate,
-    pocket,
-    voted,
+    record,
 )
 
-STATIC = resources.files("novikoff.lab") / "static"
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob: data:"
 )
 
 
-def export(body: dict[str, Any]) -> dict[str, str]:
-    """One of the files that the page offers: its name and text."""
+def export(body: dict[str, Any]) -> str:
+    """One of the files that the page offers."""
     question, form = Question.from_json(body.get("question")), body.get("form")
     if form == "html":
-        return {"name": "novikoff-lab.html", "text": page(body["question"], body.get("view"))}
-    if form == "python":
-        return {"name": "novikoff_lab.py", "text": script(question)}
-    if form == "csv":
-        return {"name": "novikoff-lab.csv", "text": table(question)}
-    if form == "certificate":
-        return {"name": "novikoff-lab.cert.json", "text": certificate(question)}
-    raise QuestionError("A form is html, python, csv or certificate.")
+        return page(body["question"], body.get("view"))
+    forms = {"python": script, "csv": table, "certificate": certificate}
+    if form not in forms:
+        raise ValueError("A form is html, python, csv or certificate.")
+    return forms[form](question)
 
 
 def page(asked: dict[str, Any], view: object = None) -> str:
     """One HTML file with the recorded run: it scrubs offline, without the library."""
-    question = Question.from_json(asked)
-    told = answer(question)
-    hopeless = told["kind"] not in ("separable", "empty")
-    record = {
+    recorded = {
         "question": asked,
-        "answer": told,
-        "pocket": pocket(question) if hopeless else None,
         "view": view if isinstance(view, dict) else {},
+        **record(Question.from_json(asked)),
     }
-    text = (STATIC / "index.html").read_text(encoding="utf-8")
-    style = (STATIC / "lab.css").read_text(encoding="utf-8")
-    start = f"{joined('app.js')}\nstartRecorded({_inside_script(record)});\n"
-    head = f'<meta http-equiv="Content-Security-Policy" content="{html.escape(_POLICY)}">\n'
-    text = text.replace("<head>\n", f"<head>\n{head}")
-    text = text.replace(
-        '<link rel="stylesheet" href="/static/lab.css">', f"<style>\n{style}</style>"
-    )
-    return text.replace(
-        '<script type="module" src="/static/main.js"></script>',
-        f'<script type="module">\n{start}</script>',
-    )
+    start = f"{joined('app.js')}\nstartRecorded({_inside_script(recorded)});\n"
+    text = _static("index.html")
+    for mark, more in (
+        ("<head>\n", f'<head>\n<meta http-equiv="Content-Security-Policy" '
+         f'content="{html.escape(_POLICY)}">\n'),
+        ('<link rel="stylesheet" href="/static/lab.css">', f"<style>{_static('lab.css')}</style>"),
+        ('<script type="module" src="/static/main.js">', f'<script type="module">\n{start}'),
+    ):  # fmt: skip
+        text = text.replace(mark, more)
+    return text
 
 
 def joined(name: str) -> str:
     """A module and all that it imports as one script, each before those that import it."""
     order: list[str] = []
 
-    def visit(module: str) -> str:
-        text = (STATIC / module).read_text(encoding="utf-8")
-        for imported in _IMPORT.findall(text):
+    def visit(module: str) -> None:
+        for imported in _IMPORT.findall(_static(module)):
             if imported not in order:
                 visit(imported)
-        if module not in order:
-            order.append(module)
-        return text
+        order.append(module)
 
     visit(name)
-    texts = [_IMPORT.sub("", (STATIC / module).read_text(encoding="utf-8")) for module in order]
+    texts = [_IMPORT.sub("", _static(module)) for module in order]
     return re.sub(r"^export ", "", "\n".join(texts), flags=re.MULTILINE)
 
 
 def script(question: Question) -> str:
     """A Python script that repeats the study with the library."""
     if len({label for _, _, label in question.points}) < 2:
-        raise QuestionError("A script needs points of both classes.")
+        raise ValueError("A script needs points of both classes.")
     rows = "".join(f"    ({x1!r}, {x2!r}, {label:+d}),\n" for x1, x2, label in question.points)
-    options = f"order={question.order!r}, fit_intercept={question.bias}, step={question.step!r}"
     margin = 1e300 if question.rule == "aggressive" else question.threshold  # no row is beyond it
-    if margin:
-        options += f", margin={margin!r}"
-    options += f", random_state={question.seed}, max_epochs={MAX_EPOCHS}, max_updates={MAX_UPDATES}"
-    start, given = "", question.vector("start")
-    if given is not None:
-        w1, w2, b = given.tolist()
-        start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]"
+    w1, w2, b = question.vector(question.start).tolist()
+    start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]" if w1 or w2 or b else ""
     return f'''"""What the lab showed, by the library."""
 
 import numpy as np
@@ -116,7 +95,11 @@ verdict = nv.separate(X, y, fit_intercept={question.bias})
 print(verdict)
 nv.verify(verdict.certificate, X, y)
 
-clf = nv.Perceptron({options}, trace=True)
+clf = nv.Perceptron(
+    order={question.order!r}, fit_intercept={question.bias}, step={question.step!r},
+    margin={margin!r}, random_state={question.seed}, max_epochs={MAX_EPOCHS},
+    max_updates={MAX_UPDATES}, trace=True,
+)
 clf.fit(X, y{start})
 print(clf.n_updates_, "updates; a clean cycle:", clf.converged_)
 print("rows, from 0:", clf.trace_.index.tolist())
@@ -128,20 +111,16 @@ if verdict.kind != "separable":
 
 def table(question: Question) -> str:
     """The points as CSV, for ``novikoff fit``."""
-    lines = [f"{x1!r},{x2!r},{label}" for x1, x2, label in question.points]
-    return "\n".join(["x1,x2,label", *lines]) + "\n"
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([[*question.names, "label"], *question.points])
+    return text.getvalue()
+
+
+def _static(name: str) -> str:
+    return (STATIC / name).read_text(encoding="utf-8")
 
 
 def _inside_script(value: object) -> str:
     """JSON that cannot end the script it stands in."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-# What the page may ask for, by name.
-JOBS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "run": lambda body: answer(Question.from_json(body)),
-    "pocket": lambda body: pocket(Question.from_json(body)),
-    "voted": lambda body: voted(Question.from_json(body.get("question")), body.get("box")),
-    "export": export,
-}

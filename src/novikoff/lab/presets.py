@@ -7,11 +7,11 @@ records the library's answers beside it; a test compares them with the library.
 from __future__ import annotations
 
 import json
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-RECORDS = Path(str(resources.files("novikoff.lab"))) / "static" / "presets"
+STATIC = Path(__file__).parent / "static"
+RECORDS = STATIC / "presets"
 
 
 def presets() -> dict[str, Any]:
@@ -20,18 +20,10 @@ def presets() -> dict[str, Any]:
     return found
 
 
-def record() -> None:
-    """Write the answers of the library to all presets, one file each."""
-    from novikoff.lab.study import Question, answer, pocket
+if __name__ == "__main__":
+    from novikoff.lab.study import Question, record
 
     for name, preset in presets().items():
-        question = Question.from_json(preset["question"])
-        told = answer(question)
-        hopeless = told["kind"] != "separable"
-        body = {"answer": told, "pocket": pocket(question) if hopeless else None}
+        body = record(Question.from_json(preset["question"]))
         text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         (RECORDS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    record()

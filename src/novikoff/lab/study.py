@@ -8,8 +8,8 @@ theory: the page draws what it is told and computes nothing of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -19,11 +19,12 @@ from novikoff.core.counts import Trace
 from novikoff.core.orders import BY_NAME, first_visits, named
 from novikoff.core.pocket import load_kernel
 from novikoff.core.problem import Problem, pose, products, scores
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Floats, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
-from novikoff.core.updates import Update, aggressive, perceptron
+from novikoff.core.updates import aggressive, perceptron
+from novikoff.core.validation import Labels, distinct_labels, plain_label, signs_of
 from novikoff.core.voting import votes_of
 from novikoff.geometry.fewest_mistakes import fewest_mistakes
 from novikoff.geometry.margin import margin_of
@@ -31,16 +32,13 @@ from novikoff.geometry.separability import Verdict, decide
 from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_POINTS, MAX_UPDATES, MAX_VISITS, MAX_NUMBER = 300, 300, 2000, 1e6
+MAX_NAME = 40
 MAX_EPOCHS = 2000  # of a random order, most of whose epochs may be without a mistake
 SECONDS = 5.0  # after which a verdict is undecided, and the pocket done
 RULES = ("perceptron", "aggressive")
 SIDES = 1, -1  # the labels, as a downloaded file has them
 
 Json = dict[str, Any]
-
-
-class QuestionError(ValueError):
-    """A question that cannot be answered, in a sentence for the page."""
 
 
 @dataclass(frozen=True)
@@ -54,96 +52,87 @@ class Question:
     rule: str = "perceptron"
     step: float = 1.0  # μ
     threshold: float = 0.0  # δ
-    start: tuple[float, float, float] | None = None  # w₀
-    mine: tuple[float, float, float] | None = None  # a w* of the learner's own
+    start: tuple[float, ...] | None = None  # w₀
+    mine: tuple[float, ...] | None = None  # a w* of the learner's own
+    names: tuple[str, str] = ("x₁", "x₂")  # of the two features
 
     @classmethod
     def from_json(cls, asked: object) -> Question:
-        """Check a question that came from outside; what is wrong is said in a sentence.
-
-        Examples
-        --------
-        >>> Question.from_json({"points": [[0, 1, 1]], "order": "sorted"})
-        Traceback (most recent call last):
-            ...
-        novikoff.lab.study.QuestionError: The order is one of cyclic, fixed, permuted, blocks, \
-random, max_distance, max_residual, not 'sorted'.
-        """
-        given = asked if isinstance(asked, Mapping) else {}
-        points = _list(given.get("points"), "The points are a list.")
-        order, rule = given.get("order", "cyclic"), given.get("rule", "perceptron")
-        seed, bias = given.get("seed", 0), given.get("bias", True)
-        step = _number("The step μ", given.get("step", 1.0))
-        threshold = _number("The threshold δ", given.get("threshold", 0.0))
-        unknown = sorted(set(map(str, given)) - set(cls.__dataclass_fields__))
+        """Check a question from outside; a ValueError says in a sentence what is wrong with it."""
+        plain = {field.name: field.default for field in fields(cls)}
+        given: Json = plain | (dict(asked) if isinstance(asked, Mapping) else {})
+        points, names = given["points"], given["names"]
+        order, rule, seed = given["order"], given["rule"], given["seed"]
+        (step,) = _numbers("The step μ", [given["step"]], 1)
+        (threshold,) = _numbers("The threshold δ", [given["threshold"]], 1)
+        start, mine = given["start"], given["mine"]
+        unknown = sorted(set(map(str, given)) - set(plain))
         for good, sentence in (
             (not unknown, f"A question has no field {', '.join(unknown)[:80]!r}."),
-            (len(points) <= MAX_POINTS, f"There are {len(points)} points; the lab takes at most "
-             f"{MAX_POINTS}. novikoff fit takes files of any size."),
+            (isinstance(points, list), "The points are a list."),
+            (isinstance(points, list) and len(points) <= MAX_POINTS, "The lab takes at most "
+             f"{MAX_POINTS} points. novikoff fit takes files of any size."),
             (isinstance(order, str) and order in BY_NAME,
              f"The order is one of {', '.join(BY_NAME)}, not {str(order)[:40]!r}."),
             (rule in RULES, f"The rule is one of {', '.join(RULES)}, not {str(rule)[:40]!r}."),
             (type(seed) is int and 0 <= seed < 2**31, "The seed is a whole number, 0 or more."),
-            (isinstance(bias, bool), "The bias is true or false."),
+            (isinstance(given["bias"], bool), "The bias is true or false."),
             (step > 0.0, "The step μ is positive."),
             (threshold >= 0.0, "The threshold δ is not negative."),
+            (isinstance(names, list | tuple) and [*map(type, names)] == [str, str]
+             and max(map(len, names)) <= MAX_NAME, f"The names are two texts of at most {MAX_NAME} "
+             "characters."),
         ):  # fmt: skip
             if not good:
-                raise QuestionError(sentence)
+                raise ValueError(sentence)
         return cls(
             points=tuple(_point(row, point) for row, point in enumerate(points, 1)),
-            order=str(order), seed=seed, bias=bias, rule=str(rule), step=step, threshold=threshold,
-            start=_weights("w₀", given.get("start")), mine=_weights("Your w*", given.get("mine")),
+            order=order, seed=seed, bias=given["bias"], rule=rule, step=step, threshold=threshold,
+            start=None if start is None else _numbers("w₀", start),
+            mine=None if mine is None else _numbers("Your w*", mine), names=(names[0], names[1]),
         )  # fmt: skip
 
     def problem(self) -> Problem:
         """The rows a_i = y_i·[x_i, 1]."""
-        table = np.array(self.points, dtype=np.float64).reshape(-1, 3)
+        if not self.points:
+            raise ValueError("This needs at least one point.")
+        table = np.array(self.points)
         return pose(np.ascontiguousarray(table[:, :2]), table[:, 2].astype(np.int8), self.bias)
-
-    def update(self) -> Update:
-        """The update rule."""
-        if self.rule == "aggressive":
-            return aggressive(self.step)
-        return perceptron(self.threshold, self.step)
 
     def order_seed(self) -> int:
         """The seed of the order that an estimator with ``random_state=seed`` draws."""
-        first = np.random.RandomState(self.seed)  # as scikit-learn begins
-        return int(first.randint(np.iinfo(np.int32).max))
+        return int(np.random.RandomState(self.seed).randint(np.iinfo(np.int32).max))
 
-    def rng(self) -> np.random.Generator:
-        """The generator that such an estimator draws its order from."""
-        return np.random.default_rng(self.order_seed())
+    def vector(self, given: tuple[float, ...] | None) -> Vector:
+        """w₀ or the learner's w*, without a bias where there is none; zero if it is not given."""
+        return np.array(given or (0.0, 0.0, 0.0)) * (1.0, 1.0, float(self.bias))
 
-    def vector(self, name: str) -> Vector | None:
-        """w₀ or the learner's w*, without a bias where there is none."""
-        given = getattr(self, name)
-        if given is None:
-            return None
-        w = np.array(given) * (1.0, 1.0, float(self.bias))
-        return w if w.any() else None
+
+def points_of(X: Floats | SparseMatrix, labels: Labels, positive: Hashable = None) -> list[Any]:
+    """Two features and two classes as points; or a positive class, and all others against it."""
+    kinds = distinct_labels(labels)
+    if X.shape != (len(labels), 2) or (len(kinds) > 2 and positive is None):
+        raise ValueError(
+            f"The lab draws two features and two classes, not {X.shape[1]} and {len(kinds)}."
+        )
+    signs = signs_of(labels, plain_label(kinds[-1] if positive is None else positive), None)
+    rows = (X if isinstance(X, np.ndarray) else X.toarray()).tolist()
+    return [[x1, x2, sign] for (x1, x2), sign in zip(rows, signs.tolist(), strict=True)]
 
 
 def answer(question: Question) -> Json:
     """The verdict, the reference w* of the proof, and the run."""
     if not question.points:
-        return {
-            "kind": "empty",
-            "sentence": "No points yet: click in the plane to add one, or choose data.",
-        }
+        sentence = "No points yet: click in the plane to add one, or choose data."
+        return {"kind": "empty", "sentence": sentence}
     problem = question.problem()
     verdict = decide(problem, SIDES, limits=Limits(seconds=SECONDS))
     reference = _reference(question, problem, verdict)
     ran, _, story = _run(question, problem, reference)
-    lo, hi = verdict.margin
     return {
         "kind": verdict.kind,
         "sentence": _headline(question, problem, verdict, ran),
-        "margin": [lo, hi if math.isfinite(hi) else None],
-        "radius": problem.radius,
         "w_star": _unit(verdict),
-        "bound": verdict.mistake_bound,
         "support": verdict.support.tolist(),
         "separated": verdict.separated_rows.tolist(),
         **_contradiction(problem, verdict),
@@ -154,39 +143,40 @@ def answer(question: Question) -> Json:
 
 def pocket(question: Question) -> Json:
     """The rule with the fewest mistakes found, and the proved minimum (A6, C5)."""
-    if not question.points:
-        raise QuestionError("The pocket needs at least one point.")
     problem = question.problem()
     load_kernel(problem)
     found = fewest_mistakes(
         problem, limits=Limits(updates=1000, seconds=SECONDS),
-        rng=question.rng(), sides=SIDES,
+        rng=np.random.default_rng(question.order_seed()), sides=SIDES,
     )  # fmt: skip
-    wrong = np.flatnonzero(~(products(problem, found.w) > 0.0))
     errors, bound = int(found.errors), math.ceil(found.bound)
-    so = "and one that errs on" if found.optimal else "while the best found errs on"
-    sentence = f"Every line errs on at least {_rows(bound)}, proved, {so} {errors} (dashed violet)."
+    sentence = f"Every line errs on at least {_rows(bound)}, proved. The dashed violet one errs on "
+    sentence += f"{errors}: no line is better." if found.optimal else f"{errors}, the fewest found."
     return {
         "w": found.w.tolist(),
         "errors": errors,
         "bound": bound,
-        "optimal": found.optimal,
-        "wrong": wrong.tolist(),
         "history": [[int(t), int(cost)] for t, cost in found.history],
         "sentence": sentence,
     }
 
 
+def record(question: Question) -> Json:
+    """The answer and, where there is no line, the pocket: all that a recorded page shows."""
+    told = answer(question)
+    return {
+        "answer": told,
+        "pocket": None if told["kind"] in ("separable", "empty") else pocket(question),
+    }
+
+
 def voted(question: Question, box: object, size: int = 48) -> Json:
     """The vote of all w of the run on a grid over a box: (votes for + less for −)/(all) (A9)."""
-    if not isinstance(box, list) or len(box) != 4 or not question.points:
-        raise QuestionError("The vote needs points, and a box: left, bottom, right, top.")
-    left, bottom, right, top = (_number("A side of the box", side) for side in box)
+    left, bottom, right, top = _numbers("The box", box, 4)
     problem = question.problem()
     ran, trace, _ = _run(question, problem, None)
-    start = question.vector("start")
     votes = votes_of(
-        trace, ran.visited, np.zeros(3) if start is None else start, np.asarray(problem.X),
+        trace, ran.visited, question.vector(question.start), np.asarray(problem.X),
         (problem.signs > 0).astype(np.int64), np.array([-1, 1], dtype=np.int8), question.bias,
     )  # fmt: skip
     across, up = np.meshgrid(np.linspace(left, right, size), np.linspace(bottom, top, size))
@@ -196,35 +186,31 @@ def voted(question: Question, box: object, size: int = 48) -> Json:
 
 def certificate(question: Question) -> str:
     """The certificate of the verdict, for ``novikoff verify``."""
-    if not question.points:
-        raise QuestionError("There is nothing to prove about no points.")
     verdict = decide(question.problem(), SIDES, limits=Limits(seconds=SECONDS))
     if verdict.certificate is None:
-        raise QuestionError("The verdict is undecided: there is no certificate.")
+        raise ValueError("The verdict is undecided: there is no certificate.")
     return verdict.certificate.to_json()
 
 
 def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[Run, Trace, Json]:
     """The traced run, and what the page is told of it; lists over t begin with t = 0."""
-    start, order, update = question.vector("start"), named(question.order), question.update()
-    w_star = None if reference is None else np.array(reference["w"])
+    w0, mu, delta = question.vector(question.start), question.step, question.threshold
+    update = aggressive(mu) if question.rule == "aggressive" else perceptron(delta, mu)
     plan = Plan(
-        update, order, Limits(MAX_EPOCHS, MAX_UPDATES), question.order_seed(), trace=True,
-        reference=w_star,
+        update, named(question.order), Limits(MAX_EPOCHS, MAX_UPDATES), question.order_seed(),
+        trace=True, reference=None if reference is None else np.array(reference["w"]),
     )  # fmt: skip
-    ran = run(problem, plan, start=start)
-    trace = ran.traces[0]
+    ran = run(problem, plan, start=w0)
+    trace, norm = ran.traces[0], math.hypot(*w0.tolist())
     W = trace.weights()
-    w0, T = W[0], len(trace)
     margins = scores(problem.X, W.T) * problem.signs[:, None]  # (n, T + 1)
-    norm = math.hypot(*w0.tolist())
     told: Json = {
         "index": trace.index.tolist(),
         "step": trace.step.tolist(),
         "margin": trace.margin.tolist(),
         "tau": trace.tau.tolist(),
         "weights": W.tolist(),
-        "averages": _rounded(trace.average()),
+        "averages": trace.average().tolist(),
         "squared_norm": [norm**2, *trace.squared_norm.tolist()],
         "errors": (~(margins > 0.0)).sum(axis=0).tolist(),
         "visited": ran.visited,
@@ -233,60 +219,50 @@ def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[
         **_visits(question, problem, ran, trace, margins),
     }
     gamma, inner = 0.0, 0.0
-    if w_star is not None and reference is not None:
-        gamma, inner = reference["margin"], float(w_star @ w0)
-        cosine = inner / norm if norm > 0.0 else 0.0
-        for name, first, rest in (("inner", inner, trace.inner), ("cosine", cosine, trace.cosine)):
-            told[name] = [first, *([] if rest is None else _rounded(rest))]
-    finite = math.isfinite(update.threshold)
+    if reference is not None and trace.inner is not None and trace.cosine is not None:
+        gamma, inner = reference["margin"], float(np.array(reference["w"]) @ w0)
+        told["inner"] = [inner, *trace.inner.tolist()]
+        told["cosine"] = [inner / norm if norm > 0.0 else 0.0, *trace.cosine.tolist()]
     bounds = proof_bounds(
-        np.arange(T + 1), problem.radius, gamma, step=question.step,
-        delta=update.threshold if finite else 0.0, inner=inner, norm=norm,
-    )  # fmt: skip
-    told["bounds"] = {name: _rounded(part) for name, part in bounds._asdict().items()}
-    if start is None:
-        told["ceiling"] = [None, *_rounded(trace.margin_ceilings())]
+        np.arange(len(W)), problem.radius, gamma, step=mu, delta=delta, inner=inner, norm=norm
+    )
+    told["bounds"] = {name: part.tolist() for name, part in bounds._asdict().items()}
+    if norm == 0.0:
+        told["ceiling"] = [None, *trace.margin_ceilings().tolist()]
     return ran, trace, told
 
 
 def _visits(question: Question, problem: Problem, ran: Run, trace: Trace, margins: Vector) -> Json:
     """Which rows were looked at, and ⟨a_i, w⟩ of each at that moment; None if there are many."""
-    if ran.visited > MAX_VISITS:
-        return {"visits": None}
-    order = named(question.order)
-    rows = first_visits(order, problem, question.rng(), ran.visited)
-    if rows is None or len(rows) != ran.visited:
+    rng = np.random.default_rng(question.order_seed())
+    looks = min(ran.visited, MAX_VISITS + 1)
+    rows = first_visits(named(question.order), problem, rng, looks)
+    if rows is None or len(rows) != ran.visited or ran.visited > MAX_VISITS:
         return {"visits": None}
     t = np.searchsorted(trace.step, np.arange(ran.visited), side="left")
-    return {"visits": rows.tolist(), "visit_margin": _rounded(margins[rows, t])}
+    return {"visits": rows.tolist(), "visit_margin": margins[rows, t].tolist()}
 
 
 def _reference(question: Question, problem: Problem, verdict: Verdict) -> Json | None:
     """The unit vector of the proof with its γ and bound: the best, or the learner's own."""
-    mine, best = question.vector("mine"), _unit(verdict)
-    if mine is not None:
+    mine, best = question.vector(question.mine), _unit(verdict)
+    if mine.any():
         w, margin = mine / np.linalg.norm(mine), margin_of(problem, mine)
     elif best is not None and verdict.margin.lo > 0.0:
         w, margin = np.array(best), verdict.margin.lo
     else:
         return None
-    bound = None
-    if margin > 0.0 and question.rule == "perceptron":
-        start, mu = question.vector("start"), question.step
-        w0 = np.zeros(3) if start is None else start
-        most = general_bound(problem.radius, margin, w, w0 / mu, question.threshold / mu)
+    w0, delta, mu = question.vector(question.start), question.threshold, question.step
+    if margin <= 0.0 or question.rule != "perceptron":
+        bound = None
+    elif not (mine.any() or w0.any() or delta):
+        bound = verdict.mistake_bound  # proved to the last bit
+    else:
+        most = general_bound(problem.radius, margin, w, w0 / mu, delta / mu)
         bound = math.floor(most) if math.isfinite(most) else None
-    if mine is None and question == _plain(question):
-        bound = verdict.mistake_bound  # the same, proved to the last bit
     wrong = np.flatnonzero(~(products(problem, w) > 0.0)).tolist()
-    return {
-        "w": w.tolist(), "margin": margin, "bound": bound, "mine": mine is not None, "wrong": wrong
-    }  # fmt: skip
-
-
-def _plain(question: Question) -> Question:
-    """The same data and order by the perceptron from zero."""
-    return Question(question.points, question.order, question.seed, question.bias)
+    own = bool(mine.any())
+    return {"w": w.tolist(), "margin": margin, "bound": bound, "mine": own, "wrong": wrong}
 
 
 def _contradiction(problem: Problem, verdict: Verdict) -> Json:
@@ -302,13 +278,12 @@ def _contradiction(problem: Problem, verdict: Verdict) -> Json:
     if total == 0:
         return {"weights": []}
     rows, lam = list(weights), np.array([float(value / total) for value in weights.values()])
-    X, signs = np.asarray(problem.X)[rows], problem.signs[rows]
     told: Json = {"weights": [[row, float(value)] for row, value in zip(rows, lam, strict=True)]}
-    plus = signs > 0
-    if problem.fit_intercept and lam[plus].sum() > 0.0:
-        told["meeting"] = (lam[plus] @ X[plus] / lam[plus].sum()).tolist()
-    elif not problem.fit_intercept:
+    plus = lam * (problem.signs[rows] > 0)
+    if not problem.fit_intercept:
         told["meeting"] = [0.0, 0.0]
+    elif plus.any():
+        told["meeting"] = (plus @ np.asarray(problem.X)[rows] / plus.sum()).tolist()
     if verdict.coef is not None and verdict.coef.any():
         told["weak"] = [*verdict.coef.tolist(), verdict.intercept]
     return told
@@ -319,24 +294,19 @@ def _headline(question: Question, problem: Problem, verdict: Verdict, ran: Run) 
     line = "line" if question.bias else "line through the origin"
     made = f"It made {ran.updates}." if ran.converged else f"Stopped after {ran.updates} updates."
     if len(set(problem.signs.tolist())) == 1 and question.bias:
-        return (
-            "All points are of one class, so there is nothing to separate. "
-            "Double-click a point, or press F, to flip its label."
-        )
+        return "All points are of one class. Double-click a point, or press F, to flip its label."
     if verdict.kind == "separable":
-        head = f"Separable, proved: γ = {verdict.margin.lo:.4g}, R = {problem.radius:.4g}"
-        if verdict.mistake_bound is None:
-            return f"{head}. {made}"
-        return f"{head}: at most R²/γ² = {verdict.mistake_bound:,} mistakes. {made}"
+        bound = verdict.mistake_bound
+        most = "" if bound is None else f": at most R²/γ² = {bound:,} mistakes"
+        gamma, radius = verdict.margin.lo, problem.radius
+        return f"Separable, proved: γ = {gamma:.4g}, R = {radius:.4g}{most}. {made}"
     if verdict.kind == "inseparable":
         rows = ", ".join(str(row + 1) for row in verdict.support.tolist())
         return f"No {line} separates them, proved: rows {rows} contradict every {line}."
     if verdict.kind == "quasi-separable":
         apart = len(verdict.separated_rows)
-        return (
-            f"No {line} separates them strictly, proved; one does weakly: "
-            f"{_rows(apart)} apart, {problem.n - apart} on it."
-        )
+        weakly = f"one does weakly: {_rows(apart)} apart, {problem.n - apart} on it."
+        return f"No {line} separates them strictly, proved; {weakly}"
     lo, hi = verdict.margin
     return f"Undecided so far: γ is between {lo:.3g} and {hi:.3g}."
 
@@ -353,37 +323,17 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
 
 
-def _rounded(values: Vector) -> Any:
-    """Nine significant digits, for what is drawn."""
-    flat = [float(f"{value:.9g}") for value in np.ravel(values).tolist()]
-    return np.reshape(flat, np.shape(values)).tolist()
+def _numbers(what: str, given: object, count: int = 3) -> tuple[float, ...]:
+    values = given if isinstance(given, list) else []
+    kinds = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
+    if kinds != [True] * count or not all(abs(value) <= MAX_NUMBER for value in values):
+        wanted, shown = ("a number", values[0]) if count == 1 else (f"{count} numbers", given)
+        raise ValueError(f"{what} is {wanted} between −10⁶ and 10⁶, not {str(shown)[:40]}.")
+    return tuple(map(float, values))
 
 
-def _list(value: object, sentence: str, length: int | None = None) -> list[Any]:
-    if not isinstance(value, list) or length not in (None, len(value)):
-        raise QuestionError(sentence)
-    return value
-
-
-def _number(name: str, value: object) -> float:
-    good = isinstance(value, int | float) and not isinstance(value, bool)
-    if not good or not abs(value) <= MAX_NUMBER:  # type: ignore[arg-type]  # NaN is not
-        raise QuestionError(f"{name} is a number between −10⁶ and 10⁶, not {str(value)[:40]}.")
-    return float(value)  # type: ignore[arg-type]
-
-
-def _point(row: int, point: object) -> tuple[float, float, int]:
-    sentence = f"Point {row} is not x₁, x₂ and a label +1 or −1."
-    *x, label = _list(point, sentence, 3)
-    if type(label) is not int or label not in (1, -1):
-        raise QuestionError(sentence)
-    x1, x2 = (_number(f"Point {row}: a coordinate", value) for value in x)
-    return x1, x2, label
-
-
-def _weights(name: str, given: object) -> tuple[float, float, float] | None:
-    if given is None:
-        return None
-    three = _list(given, f"{name} is three numbers.", 3)
-    w1, w2, b = (_number(name, value) for value in three)
-    return w1, w2, b
+def _point(row: int, given: object) -> tuple[float, float, int]:
+    x1, x2, label = _numbers(f"Point {row}", given)
+    if label not in SIDES:
+        raise ValueError(f"Point {row} has the label {label:g}, not +1 or −1.")
+    return x1, x2, int(label)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.validation import check_labels, check_matrix, distinct_labels
-from novikoff.lab.export import JOBS, STATIC, joined
-from novikoff.lab.presets import presets
-from novikoff.lab.study import Question
+from novikoff.core.validation import check_labels, check_matrix, columns_of
+from novikoff.lab.answers import ANSWERS
+from novikoff.lab.export import joined
+from novikoff.lab.presets import STATIC, presets
+from novikoff.lab.study import Question, points_of
 
 SCRIPT = """
 function render({ model, el }) {
@@ -27,7 +27,7 @@ function render({ model, el }) {
     open.set(++asked, [resolve, reject]);
     model.send({ number: asked, what, body });
   });
-  const ready = () => Promise.resolve({ version: "", stages: [] });
+  const ready = () => Promise.resolve([]);
   startWidget(el, { live: true, ask, ready, record: ready }, model.get("question"));
 }
 """
@@ -50,9 +50,17 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
     anywidget.AnyWidget
         The page; it needs ``pip install 'novikoff[widget]'``.
     """
-    anywidget, traitlets = import_module("anywidget"), import_module("traitlets")
-    points = presets()["two_clouds"]["question"]["points"] if X is None else _points(X, y)
-    Question.from_json({"points": points, **options})
+    try:
+        anywidget, traitlets = import_module("anywidget"), import_module("traitlets")
+    except ModuleNotFoundError as missing:
+        raise ImportError(f"nv.lab needs {missing.name}: pip install 'novikoff[widget]'.") from None
+    question = presets()["two_clouds"]["question"] | options
+    if X is not None:
+        matrix, labels = check_matrix(X), check_labels(y)
+        question = {"points": points_of(matrix, labels), **options}
+        if hasattr(X, "columns"):
+            question["names"] = [str(name) for name in columns_of(X, 2).names]
+    Question.from_json(question)
 
     class LabWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
         """Questions come as messages and are answered as messages."""
@@ -61,31 +69,14 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
         _css = (STATIC / "lab.css").read_text(encoding="utf-8")
         question = traitlets.Dict().tag(sync=True)
 
-    widget = LabWidget(question={"points": points, **options})
+    widget = LabWidget(question=question)
     widget.on_msg(lambda _, message, buffers: widget.send(reply(message)))
     return widget
 
 
 def reply(message: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one message of the page, or a sentence that says what is wrong with it.
-
-    Examples
-    --------
-    >>> reply({"number": 1, "what": "run", "body": {"points": 7}})
-    {'number': 1, 'sentence': 'The points are a list.'}
-    """
+    """The answer to one message of the page, or a sentence that says what is wrong with it."""
     try:
-        return {"number": message["number"], "good": JOBS[message["what"]](message["body"])}
+        return {"number": message["number"], "good": ANSWERS[message["what"]](message["body"])}
     except ValueError as error:
         return {"number": message["number"], "sentence": str(error)}
-
-
-def _points(X: object, y: npt.ArrayLike | None) -> list[list[float]]:
-    matrix, labels = np.asarray(check_matrix(X), dtype=np.float64), check_labels(y)
-    kinds = distinct_labels(labels)
-    if matrix.shape != (len(labels), 2) or len(kinds) > 2:
-        raise ValueError(
-            f"The lab draws two features and two classes, not {matrix.shape[1]} and {len(kinds)}."
-        )
-    signs = np.where(labels == kinds[-1], 1.0, -1.0)
-    return [[x1, x2, int(sign)] for x1, x2, sign in np.column_stack([matrix, signs]).tolist()]

@@ -1,4 +1,4 @@
-"""What every linear learner can do once it has weights: predict, and tell what they are."""
+"""What every learner can do once it has a model: predict, and tell what it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from numbers import Integral
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from novikoff.core.linear_model import TOO_LARGE, LinearModel
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import TOO_LARGE, Model
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.learners.inputs import (
@@ -38,13 +39,13 @@ _Found = TypeVar("_Found")
 
 
 class LinearLearner(ClassifierMixin, BaseEstimator):
-    """The predicting half of a linear classifier: a shell around a `LinearModel`."""
+    """The predicting half of a classifier that is linear, in features or in a kernel's space."""
 
     fit_intercept: bool
     multi_class: Literal["ovr", "ovo"]
     n_features_in_: int
     _rules: ClassVar[Mapping[str, Rule]]
-    _held: LinearModel  # perhaps with room for features to come
+    _held: Model  # perhaps with room for features to come
     _labels: list[Hashable]
     _codes: dict[Hashable, int]
     _vocabulary: dict[Hashable, int] | None  # the column of each feature, once it was asked for
@@ -59,13 +60,13 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return "_held" in self.__dict__
 
     @property
-    def _model(self) -> LinearModel:
+    def _model(self) -> Model:
         """The model, with as many features as there are."""
         if self._held.n_features != self.n_features_in_:
             self._hold(self._held.with_features(self.n_features_in_), self._vocabulary)
         return self._held
 
-    def _take(self, model: LinearModel, names: Sequence[str] | None = None) -> None:
+    def _take(self, model: Model, names: Sequence[str] | None = None) -> None:
         """Be this model from now on, its features perhaps with names."""
         self._hold(model)
         self.n_features_in_ = model.n_features
@@ -73,7 +74,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         if names is not None:
             self._feature_names = np.array(names, dtype=object)
 
-    def _hold(self, model: LinearModel, vocabulary: dict[Hashable, int] | None = None) -> None:
+    def _hold(self, model: Model, vocabulary: dict[Hashable, int] | None = None) -> None:
         self._held, self._vocabulary = model, vocabulary
         self._labels = model.classes.tolist()
         self._codes = {label: code for code, label in enumerate(self._labels)}
@@ -88,9 +89,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             self.__dict__ = before
             raise
 
-    def _prepare(
-        self, X: MatrixLike, y: npt.ArrayLike | None
-    ) -> tuple[Problem, LinearModel, Indices]:
+    def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Problem, Model, Indices]:
         """Check everything; the unsigned problem, zero weights, and the class of each row."""
         check_parameters(self, self._rules)
         rows, classes, codes = check_classes(self, X, y)
@@ -100,7 +99,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             codes,
         )
 
-    def _blank(self, classes: npt.ArrayLike, n_features: int) -> LinearModel:
+    def _blank(self, classes: npt.ArrayLike, n_features: int) -> Model:
         """Zero weights for these classes."""
         return LinearModel.blank(
             classes, n_features, fit_intercept=self.fit_intercept, multi_class=self.multi_class,
@@ -192,8 +191,9 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         if "_held" not in self.__dict__:
             return None
         model, (columns, values) = self._held, self._locate(x)
-        if len(self._labels) <= 2 and not model.averages and not model.votes:  # in half the time
-            w = model.W[:, 0]
+        plain = isinstance(model, LinearModel) and not model.averages and not model.votes
+        if plain and len(self._labels) <= 2:  # in half the time
+            w = linear(model).W[:, 0]
             score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]
             if -LARGEST <= score <= LARGEST:
                 return self._labels[min(int(score > 0.0), len(self._labels) - 1)]
@@ -208,7 +208,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             raise ValueError(TOO_LARGE)
         return self._labels[int(model.scheme.choose(scores[None, :])[0])]
 
-    def _fitted(self, name: str) -> LinearModel:
+    def _fitted(self, name: str) -> Model:
         if "_held" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
         return self._model
@@ -259,6 +259,11 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             names = self.__dict__.get("_feature_names", range(self.n_features_in_))
             self._vocabulary = {name: column for column, name in enumerate(names)}
         return self._vocabulary
+
+
+def linear(model: Model) -> LinearModel:
+    """The model, which is one of weights."""
+    return cast(LinearModel, model)
 
 
 def one_or_each(found: list[_Found]) -> _Found | list[_Found]:

@@ -107,6 +107,10 @@ def check_rows(
     Finiteness is checked by `pose`.
     """
     rows = check_matrix(X)
+    names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "to_numpy") else []
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has two columns named {twice!r}: rename one of them.")
     validate_data(estimator, X, *labels, reset=reset, skip_check_array=True)
     if rows.shape[1] != estimator.n_features_in_:  # categories have become columns of their own
         raise ValueError(

@@ -20,7 +20,7 @@ from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import GeometricMargin
 from novikoff.geometry.margin import Interval, canonical
 from novikoff.geometry.separability import Verdict, decide
-from novikoff.learners.base import LinearLearner, one_or_each
+from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
     JOBS,
@@ -165,7 +165,7 @@ class MaxMargin(LinearLearner):
                 for rule, (part, own) in enumerate(problems_of(model.scheme, problem, codes))
             ]
             weights, margins, supports, duals, verdicts = map(list, zip(*found, strict=True))
-            model.W[:] = np.column_stack(weights)
+            linear(model).W[:] = np.column_stack(weights)
             self._hold(model)
             self.margin_, self.support_ = one_or_each(margins), one_or_each(supports)
             self.dual_coef_, self.verdict_ = one_or_each(duals), one_or_each(verdicts)

@@ -19,9 +19,10 @@ from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.counts import Trace
 from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import Model
 from novikoff.core.orders import BY_NAME, Order, named
 from novikoff.core.problem import Problem, products
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.scaling import Scaling, standardise
 from novikoff.core.single_step import learn_one, numbers_of
@@ -29,7 +30,7 @@ from novikoff.core.stops import Limits, Stop
 from novikoff.core.training import load_kernels, train
 from novikoff.core.updates import Update
 from novikoff.core.voting import votes_of
-from novikoff.learners.base import LinearLearner, one_or_each
+from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
     CLASS_WEIGHT,
@@ -62,11 +63,16 @@ MOST_VOTES = 4_000_000
 _LIMITS = {Stop.EPOCHS: "max_epochs", Stop.UPDATES: "max_updates", Stop.SECONDS: "max_seconds"}
 
 
-def _streams(learner: OnlineLearner) -> bool:
+def streams(learner: OnlineLearner) -> bool:
+    """Whether it learns from a stream, or AttributeError says why not."""
     if learner.average == "voted":
         raise AttributeError(
             "The voted perceptron keeps the rows of all its updates and does not learn from "
             "a stream: use average='averaged'."
+        )
+    if getattr(learner, "kernel", None) == "precomputed":
+        raise AttributeError(
+            "A precomputed kernel has the rows of one fit: a stream needs kernel='rbf' or another."
         )
     if learner.scale is not None:
         raise AttributeError(
@@ -188,6 +194,7 @@ class OnlineLearner(LinearLearner):
             exception it is what it was before if the training had not begun.
         """
         with self._all_or_nothing():
+            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
             before = self._model if self.warm_start and "_held" in self.__dict__ else None
             problem, blank, codes = self._prepare(X, y)
             rows, classes, shape = problem.X, blank.classes, (blank.n_rules, blank.n_features)
@@ -204,14 +211,13 @@ class OnlineLearner(LinearLearner):
                     "average='averaged', or scale=None."
                 )
             order, given, scaling = named(self.order), problem, None
+            traced = wants_trace or self.average == "voted"
+            with limits.standing_still():
+                load_kernels(given, blank.scheme, order, trace=traced)
             if self.scale is not None:
                 problem, scaling = standardise(given)
                 start = None if start is None else scaling.forth(start)
-            traced = wants_trace or self.average == "voted"
-            load_kernels(problem, blank.scheme, order, trace=traced)
-            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-            known = self.random_state
-            random_state = int(known) if isinstance(known, Integral) else seed_of(known)
+            random_state = self._seed()
             plan = Plan(
                 update=self._update(),
                 order=order,
@@ -240,13 +246,8 @@ class OnlineLearner(LinearLearner):
                         run.traces, model.totals[0], begin.T, model.sides.T, strict=True
                     )
                 ]
-            self._hold(model)
-            self._open, self.n_iter_ = False, run.epochs
+            self._conclude(model, run, random_state)
             self.converged_ = run.converged and returned
-            counts = run.update_counts
-            self.update_counts_ = counts.toarray()[0] if model.n_rules == 1 else counts
-            self.period_, self.random_state_ = one_or_each(run.periods), random_state
-            self.__dict__.pop("trace_", None)
             if wants_trace:
                 self.trace_ = one_or_each([trace.detached() for trace in run.traces])
         if limits.interrupted:
@@ -263,7 +264,21 @@ class OnlineLearner(LinearLearner):
             self._warn(run, given)
         return self
 
-    @available_if(_streams)
+    def _seed(self) -> int:
+        """The random_state that would repeat a fit."""
+        known = self.random_state
+        return int(known) if isinstance(known, Integral) else seed_of(known)
+
+    def _conclude(self, model: Model, run: Run, random_state: int) -> None:
+        """Be the model of a run, and say what there is to say of the run."""
+        self._hold(model)
+        self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
+        counts = run.update_counts
+        self.update_counts_ = counts.toarray()[0] if model.n_rules == 1 else counts
+        self.period_, self.random_state_ = one_or_each(run.periods), random_state
+        self.__dict__.pop("trace_", None)
+
+    @available_if(streams)
     def partial_fit(
         self,
         X: MatrixLike,
@@ -292,6 +307,15 @@ class OnlineLearner(LinearLearner):
         self
             After an exception, Ctrl-C included, it is what it was before.
         """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    def _partial_fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike | None,
+        classes: npt.ArrayLike | None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
         with self._all_or_nothing():
             check_parameters(self, self._rules)
             first = "_held" not in self.__dict__
@@ -310,7 +334,7 @@ class OnlineLearner(LinearLearner):
             codes = code_labels(y, self.classes_)
             class_factor(self.class_weight, None)  # refuses 'balanced'
             weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
-            self._model.learn(X, codes, self._update(), weights=weights)
+            self._learn_rows(self._model, X, codes, weights)
             self._streamed()
             self.n_iter_ += 1
         return self
@@ -371,7 +395,7 @@ class OnlineLearner(LinearLearner):
         given = self._of_update(self), model.fit_intercept
         if checked is None or checked[0] != given:
             check_parameters(self, self._rules)
-            _streams(self)
+            streams(self)
             checked = given, numbers_of(self._update(), 1.0, model.fit_intercept)
         columns, values = self._locate(x, new)
         if new and self.n_features_in_ + len(new) > model.n_features:  # room for as many again
@@ -393,7 +417,7 @@ class OnlineLearner(LinearLearner):
                 check_example(x)
                 scores, moved = model.score_one(columns, values), 0
             else:
-                scores, moved = learn_one(model, columns, values, code, numbers)
+                scores, moved = self._learn_example(model, columns, values, code, numbers)
         except ValueError:
             check_example(x)  # names a value that is not finite, if that is why
             raise
@@ -407,6 +431,16 @@ class OnlineLearner(LinearLearner):
         if self.converged_ and (moved > 0 or model.averages):
             self._streamed()
         return scores, code
+
+    def _learn_rows(
+        self, model: Model, X: Floats | SparseMatrix, codes: Indices, weights: Vector | None
+    ) -> None:
+        linear(model).learn(X, codes, self._update(), weights=weights)
+
+    def _learn_example(
+        self, model: Model, columns: Indices, values: Vector, code: int, numbers: Vector
+    ) -> tuple[Vector, int]:
+        return learn_one(linear(model), columns, values, code, numbers)
 
     def _begin(self, classes: npt.ArrayLike, n_features: int, *, grows: bool = False) -> None:
         """Be at the beginning of a stream; one that ``grows`` takes in new classes."""
@@ -443,16 +477,24 @@ class OnlineLearner(LinearLearner):
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
         more = " or ".join(_LIMITS[stop] for stop in stops if stop in _LIMITS)
         advice = f", or the run need more time ({more})" if more else ""
-        unscaled = self.scale is None and Scaling.of(given.X, centre=self.fit_intercept).matters
-        hint = "With scale='standard' it is often far shorter. " if unscaled else ""
-        averaged = "" if self.average else " or average='averaged'"
         warnings.warn(
             f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle: "
-            f"the data may not be linearly separable{advice}. novikoff.separate tells which, with "
-            f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
-            "than the last weights.",
+            f"{self._unclean(advice, given)}",
             ConvergenceWarning,
             stacklevel=3,
+        )
+
+    def _unclean(self, advice: str, given: Problem) -> str:
+        """What a run without a clean cycle may mean, and what to do."""
+        offered = self.get_params(deep=False)
+        scalable = "scale" in offered and self.scale is None
+        unscaled = scalable and Scaling.of(given.X, centre=self.fit_intercept).matters
+        hint = "With scale='standard' it is often far shorter. " if unscaled else ""
+        averaged = " or average='averaged'" if offered.get("average", "no") is False else ""
+        return (
+            f"the data may not be linearly separable{advice}. novikoff.separate tells which, with "
+            f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
+            "than the last weights."
         )
 
 
@@ -477,7 +519,7 @@ def _plain(y: Hashable) -> Hashable:
     return label
 
 
-def _resumed(before: LinearModel, blank: LinearModel) -> Vector:
+def _resumed(before: Model, blank: Model) -> Vector:
     """The weights of the last fit, to go on from."""
     if before.n_features != blank.n_features or not np.array_equal(before.classes, blank.classes):
         raise ValueError(

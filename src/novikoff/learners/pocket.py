@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from functools import cache
 from typing import ClassVar, Literal, Self, TypeVar
 
 import numpy as np
@@ -15,6 +17,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.schemes import OneVsRest, labels_of
 from novikoff.core.stops import Limits
 from novikoff.geometry.checker import MatrixDigest
+from novikoff.geometry.descent import whitening
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.fewest_mistakes import (
     FewestMistakes,
@@ -70,8 +73,10 @@ class Pocket(LinearLearner):
         The number of updates after which the pocket is done, for each rule.
     max_seconds : float, optional
         A limit on the time of a fit, shared among the rules. However short it is, each rule is
-        at least as good as an averaged perceptron's and as a constant. Without it a search ends
-        when it hardly gains, after an amount of work that depends on the data, not on the clock.
+        at least as good as an averaged perceptron's and as a constant; on many large pairs of
+        classes ("ovo") these, and the digests of the certificates, may take longer. Without it a
+        search ends when it hardly gains, after an amount of work that depends on the data, not on
+        the clock.
     multi_class : "ovr" or "ovo"
         With more than two classes: each against the rest, or each against each other.
     class_weight : dict, "balanced" or None
@@ -205,6 +210,7 @@ class Pocket(LinearLearner):
     ) -> Limits:
         """Fit every rule; the limits know whether Ctrl-C was pressed."""
         check_parameters(self, self._rules)
+        limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
         before = self._model.decisive() if self.warm_start and "_held" in vars(self) else None
         rows, classes, codes = check_classes(self, X, y)
         model = LinearModel.blank(
@@ -220,36 +226,43 @@ class Pocket(LinearLearner):
             raise ValueError("Weights must not be all zero, nor beyond 1e300: scale them.")
         problem = pose_unsigned(self, rows, self.fit_intercept)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        load_kernel(problem)
-        limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
-        digest, found = MatrixDigest.of(rows), list[FewestMistakes]()
+        with limits.standing_still():
+            load_kernel(problem)
+        basis = cache(lambda: whitening(problem, np.random.default_rng(seed)))
+        digest, found, proofs = MatrixDigest.of(rows), list[FewestMistakes](), list[ErrorBound]()
         for rule, sides in enumerate(model.scheme.sides.T):
             part = np.flatnonzero(sides[codes])
             whole = len(part) == len(codes)
             own = problem if whole else pose_unsigned(self, rows[part], self.fit_intercept)
             rest = limits.part(1.0 / (model.n_rules - rule))
-            found.append(
-                fewest_mistakes(
-                    own.resigned(sides[codes[part]]),
-                    costs=None if weights is None else weights[part],
-                    start=None if start is None else start[:, rule],
-                    strategy=self.strategy,
-                    refine=self.refine,
-                    lower_bound=self.lower_bound,
-                    limits=rest,
-                    rng=np.random.default_rng(seed),
-                    sides=labels_of(model.scheme, classes, rule),
-                    digest=digest if whole else None,
-                )
+            best = fewest_mistakes(
+                own.resigned(sides[codes[part]]),
+                costs=None if weights is None else weights[part],
+                start=None if start is None else start[:, rule],
+                strategy=self.strategy,
+                refine=self.refine,
+                lower_bound=self.lower_bound,
+                limits=rest,
+                rng=np.random.default_rng(seed),
+                sides=labels_of(model.scheme, classes, rule),
+                digest=digest if whole else MatrixDigest.of(own.X),
+                basis=basis if weights is None else None,  # rows without weight are not there
             )
+            proofs.append(best.proof)
+            found.append(best if whole else replace(best, problem=problem))  # no copy is kept
             limits.interrupted |= rest.interrupted
         if isinstance(model.scheme, OneVsRest):
             found = best_together(found, model.scheme, codes)
-        self._describe(model, found, whole_numbers=weights is None)
+        self._describe(model, found, proofs, whole_numbers=weights is None)
         return limits
 
     def _describe(
-        self, model: LinearModel, found: list[FewestMistakes], *, whole_numbers: bool
+        self,
+        model: LinearModel,
+        found: list[FewestMistakes],
+        proofs: list[ErrorBound],
+        *,
+        whole_numbers: bool,
     ) -> None:
         model.W[:] = np.column_stack([rule.w for rule in found])
         model.totals[1:] = [rule.updates for rule in found]
@@ -258,7 +271,7 @@ class Pocket(LinearLearner):
         self.n_errors_ = _each([number(rule.errors) for rule in found])
         self.errors_lower_bound_ = _each([below(rule.bound) for rule in found])
         self.optimal_ = _each([rule.optimal for rule in found])
-        self.certificate_ = _each([rule.proof for rule in found])
+        self.certificate_ = _each(proofs)
         self.history_ = _each([np.array(rule.history, dtype=np.float64) for rule in found])
         self.n_updates_ = self.n_mistakes_ = sum(rule.updates for rule in found)
         self.converged_ = not any(rule.errors for rule in found)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices
 from novikoff.core.scaling import Matrix
-from novikoff.report.study import Labels, Options, Progress, study
+from novikoff.report.study import Labels, Options, StudyProgress, study
 
 # Rows and columns.
 Places: TypeAlias = tuple[Indices, Indices]
@@ -40,7 +40,7 @@ def estimate_errors(
     *,
     holdout: float | None = None,
     folds: int | None = None,
-    progress: Progress | None = None,
+    progress: StudyProgress | None = None,
     imputed: Places | None = None,
 ) -> Estimate:
     """Learn from some rows of every class, and count the errors on the others.

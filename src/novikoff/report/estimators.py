@@ -18,7 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.core import orders
+from novikoff.core.linear_model import LinearModel
 from novikoff.core.schemes import labels_of
+from novikoff.core.tower import TowerModel
 from novikoff.core.validation import check_labels, check_matrix
 from novikoff.data import DataError, ReadOptions, StreamOptions
 from novikoff.geometry.certificate import Certificate
@@ -26,10 +28,17 @@ from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.fewest_mistakes import rounded_down
 from novikoff.geometry.separability import Verdict
+from novikoff.learners.forgetron import Forgetron
 from novikoff.learners.inputs import Example, check_parameters, class_factor
+from novikoff.learners.kernel import KernelPerceptron
 from novikoff.learners.max_margin import MaxMargin
+from novikoff.learners.online import OnlineLearner
+from novikoff.learners.p_norm import PNormPerceptron
+from novikoff.learners.passive_aggressive import PassiveAggressive
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
+from novikoff.learners.second_order import SecondOrderPerceptron
+from novikoff.learners.tower import TowerClassifier
 from novikoff.report import model_file
 from novikoff.report.files import write_file
 from novikoff.report.model_file import (
@@ -43,8 +52,8 @@ from novikoff.report.model_file import (
     run_state,
 )
 from novikoff.report.stream import (
+    NextStop,
     Progress,
-    Stop,
     StreamReader,
     StreamRun,
     begin,
@@ -53,16 +62,20 @@ from novikoff.report.stream import (
 )
 from novikoff.report.strict_json import InvalidJsonError, as_json, take_fields
 
-Model: TypeAlias = Perceptron | Pocket | MaxMargin
+Model: TypeAlias = OnlineLearner | Pocket | MaxMargin | TowerClassifier
 Item: TypeAlias = tuple[object, object]
 StreamSource: TypeAlias = str | os.PathLike[str] | BinaryIO | Iterable[Item]
 _Proof = TypeVar("_Proof", Certificate, ErrorBound)
 _Value = TypeVar("_Value")
 
 # Nothing is imported by name: these are the estimators and orders that a file can name.
-_CLASSES: Final[dict[str, type[Model]]] = dict(
-    zip(ESTIMATORS, (Perceptron, Pocket, MaxMargin), strict=True)
-)
+_CLASSES: Final[dict[str, type[Model]]] = {
+    kind.__name__: kind
+    for kind in (
+        *(Perceptron, Pocket, MaxMargin, PassiveAggressive),
+        *(PNormPerceptron, SecondOrderPerceptron, KernelPerceptron, Forgetron, TowerClassifier),
+    )
+}
 _ORDERS: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
 _MAX_THREADS = 1024
 
@@ -87,8 +100,8 @@ def save(
 
     Parameters
     ----------
-    model : Perceptron, Pocket or MaxMargin
-        A fitted estimator.
+    model : estimator of novikoff
+        A fitted one.
     path : path
         Where to write; a file that is there is replaced with ``force``.
     preprocessing, data, certificate : mapping, optional
@@ -176,12 +189,17 @@ def estimator_of(record: ModelRecord) -> Model:
     model._take(record.model, cast("list[str]", names) if texts else None)
     if names is not None and not texts:
         model._vocabulary = {name: k for k, name in enumerate(names)}
-    if isinstance(model, Perceptron):
+    if isinstance(model, OnlineLearner):
         _take_run(model, record.fitted)
     elif record.model.averages or record.model.votes or len(record.model.classes) < 2:
         raise InvalidJsonError(f"a {record.estimator} keeps no average and has two classes")
     elif isinstance(model, Pocket):
         _take_pocket(model, record.fitted, tensors)
+    elif isinstance(model, TowerClassifier):
+        errors = take_fields(record.fitted, "its fit", n_errors="count", n_unavoidable="count")
+        if errors[0] < errors[1]:
+            raise InvalidJsonError("it claims fewer errors than are unavoidable")
+        model._describe(cast("TowerModel", record.model), *errors)
     else:
         _take_margins(model, record.fitted, tensors)
     tensors.end()
@@ -205,6 +223,11 @@ def _write_parameter(name: str, value: Any) -> object:
         value = {"order": kind, **vars(value)}
         if value.get("p") is not None:
             value["p"] = np.asarray(value["p"], dtype=np.float64).tolist()
+    elif name == "kernel" and callable(value):
+        raise InvalidJsonError(
+            "its kernel is a function, which no file can hold; one of the named kernels can be "
+            "saved, or its support_vectors_ and dual_coef_ apart"
+        )
     elif name == "class_weight" and isinstance(value, Mapping):
         value = [[key, value[key]] for key in value]
     elif name == "trace" and not isinstance(value, bool | np.bool_):
@@ -237,11 +260,13 @@ def _read_parameter(name: str, value: Any) -> object:
 
 def _state_of(model: Model) -> tuple[Body, dict[str, Array]]:
     """What a fit has left beside its model, one entry for each rule: plain values and arrays."""
-    if isinstance(model, Perceptron):
+    if isinstance(model, OnlineLearner):
         return run_state(int(model.n_iter_), converged=model.converged_, grows=model._open), {}
     if isinstance(model, Pocket):
         proofs = _listed(model.certificate_)
         return pocket_state(_listed(model.n_errors_), proofs, _listed(model.history_))
+    if isinstance(model, TowerClassifier):
+        return {"n_errors": model.n_errors_, "n_unavoidable": model.n_unavoidable_}, {}
     arrays: dict[str, Array] = {}
     for rule, support in enumerate(_listed(model.support_)):
         arrays[f"support.{rule}"] = support
@@ -250,7 +275,7 @@ def _state_of(model: Model) -> tuple[Body, dict[str, Array]]:
     return {"certificates": [proof.to_json() for proof in found if proof]}, arrays
 
 
-def _take_run(model: Perceptron, fitted: Body) -> None:
+def _take_run(model: OnlineLearner, fitted: Body) -> None:
     model.n_iter_, model.converged_, model._open = take_fields(
         fitted, "its fit", n_iter="count", converged="flag", open="flag"
     )
@@ -424,11 +449,11 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
         multi_class=learner.multi_class,
         class_weight=cast("Mapping[Hashable, float] | None", learner.class_weight),
         classes=classes,
-        model=known,
+        model=cast("LinearModel | None", known),
     )
 
 
-def _learn_file(reader: StreamReader, learner: Perceptron, stop: Stop) -> Generator[None]:
+def _learn_file(reader: StreamReader, learner: Perceptron, stop: NextStop) -> Generator[None]:
     with contextlib.closing(reader.go(stop)) as steps:
         try:
             for _ in steps:
@@ -440,7 +465,7 @@ def _learn_file(reader: StreamReader, learner: Perceptron, stop: Stop) -> Genera
 
 
 def _learn_pairs(
-    source: object, learner: Perceptron, run: StreamRun, stop: Stop
+    source: object, learner: Perceptron, run: StreamRun, stop: NextStop
 ) -> Generator[None]:
     parts = source if isinstance(source, tuple) else (source,)
     if any(isinstance(x, np.ndarray) or sp.issparse(x) or hasattr(x, "columns") for x in parts):
@@ -501,7 +526,7 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
     except ValueError as error:
         raise ValueError(f"Row {number} of the stream cannot be learned: {error}") from None
     # A third class, or a later one, is not foreseen; of two the sign is predicted (B4).
-    model = learner._model
+    model = cast(LinearModel, learner._model)
     novel = len(model.classes) > max(2, known)
     run.note(model, novel | (model.scheme.choose_alone(scores[None, :]) != code))
 

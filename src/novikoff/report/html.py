@@ -33,7 +33,8 @@ footer { color: #666; font-size: .85rem; margin-top: 3rem; }
 """
 _HEADLINES = {
     "separable": "One linear rule gets every row right.",
-    "quasi-separable": "A hyperplane has every row on its side or on itself; none is better.",
+    "quasi-separable": "A hyperplane has every row on its side or on itself; "
+    "none has all of them off it.",
     "inseparable": "No linear rule gets every row right.",
     "undecided": "Whether a linear rule gets every row right is not decided.",
 }

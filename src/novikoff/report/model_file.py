@@ -30,6 +30,8 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import Model, StateModel
+from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.core.schemes import scheme_for
 from novikoff.core.voting import Votes
 from novikoff.report.strict_json import (
@@ -47,7 +49,11 @@ Array: TypeAlias = npt.NDArray[np.generic]
 Body: TypeAlias = dict[str, object]
 
 SCHEMA_VERSION: Final = 2
-ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin")
+STATES: Final = (
+    *("PNormPerceptron", "SecondOrderPerceptron", "KernelPerceptron", "Forgetron"),
+    "TowerClassifier",
+)
+ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive", *STATES)
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
 _MAX_LABEL_CHARACTERS = 2**24  # each label padded to the longest
 _MAX_SIDES = 2**26  # entries of the table of signs, classes × rules
@@ -71,7 +77,7 @@ class ModelRecord:
     """All that a model file holds, in plain values."""
 
     estimator: str  # what `novikoff.load` makes of it
-    model: LinearModel  # predicts
+    model: Model  # predicts
     names: list[object] | None = None  # None where features have the numbers of their columns
     parameters: Body = field(default_factory=dict)  # JSON values; others have their defaults
     fitted: Body = field(default_factory=dict)  # what else a fit has left, as JSON values
@@ -165,7 +171,8 @@ def parse(content: bytes) -> ModelRecord:
             **dict.fromkeys(_EXTRAS, "object or null"),
             program="text",
         )
-        model = _read_model(body, tensors)
+        state = _state_kind(estimator, parameters) if estimator in STATES else None
+        model = _read_model(body, tensors) if state is None else _read_state(state, body, tensors)
         names = _check_names(names, model.n_features)
         arrays = tensors.rest("fitted.")
         tensors.end()
@@ -283,17 +290,17 @@ def pocket_state(
     return body, {f"history.{rule}": history for rule, history in enumerate(histories)}
 
 
-def _write_model(model: LinearModel) -> tuple[Body, dict[str, Array]]:
+def _write_model(model: Model) -> tuple[Body, dict[str, Array]]:
+    if isinstance(model, StateModel):
+        return _write_state(model)
+    if not isinstance(model, LinearModel):
+        raise InvalidJsonError(f"its model is a {type(model).__name__}")
     tensors: dict[str, Array] = {"weights": model.W, "totals": model.totals}
     if model.averages:
         tensors["weighted"] = model.weighted
     for rule, votes in enumerate(model.votes):
         at = f"votes.{rule}"
-        if isinstance(votes.rows, np.ndarray):
-            tensors[f"{at}.rows"] = votes.rows
-        else:
-            for name in ("data", "indices", "indptr"):
-                tensors[f"{at}.rows.{name}"] = getattr(votes.rows, name)
+        tensors |= _matrix_tensors(f"{at}.rows", votes.rows)
         for name in ("start", "which", "tau", "survived"):
             tensors[f"{at}.{name}"] = getattr(votes, name)
     body: Body = {
@@ -342,6 +349,82 @@ def _read_model(body: object, tensors: Tensors) -> LinearModel:
         raise InvalidJsonError("its intercept is not zero, though fit_intercept is false")
     if "votes.0.start" in tensors and not model.averages:
         model.votes = [_read_votes(model, f"votes.{k}", tensors) for k in range(n_rules)]
+    return model
+
+
+def _matrix_tensors(name: str, rows: Floats | SparseMatrix) -> dict[str, Array]:
+    """A dense matrix, or a CSR matrix in three parts, as `Tensors.take_matrix` reads it."""
+    if isinstance(rows, np.ndarray):
+        return {name: rows}
+    return {f"{name}.{part}": getattr(rows, part) for part in ("data", "indices", "indptr")}
+
+
+def _write_state(model: StateModel) -> tuple[Body, dict[str, Array]]:
+    """Plain settings, and the arrays by the letters of their shapes."""
+    tensors: dict[str, Array] = {"totals": model.totals}
+    tensors |= {f"state.{name}": array for name, array in model.state.items()}
+    if model.support is not None:
+        tensors |= _matrix_tensors("support", model.support)
+    body: Body = {
+        "classes": _write_classes(model.classes),
+        "features": model.n_features,
+        "fit_intercept": bool(model.fit_intercept),
+        "averages": bool(model.averages),
+        "settings": as_json(model.settings, "its settings"),
+    }
+    return body, tensors
+
+
+def _state_kind(estimator: str, parameters: Body) -> type[StateModel]:
+    """The model of an estimator; imported here, as its kernels are only needed for these."""
+    from novikoff.core import dual, forgetron, p_norm, second_order, tower
+
+    if parameters.get("matrix") == "diagonal":
+        return second_order.DiagonalModel
+    kinds: tuple[type[StateModel], ...] = (
+        p_norm.PNormModel,
+        second_order.SecondOrderModel,
+        dual.KernelModel,
+        forgetron.ForgetronModel,
+        tower.TowerModel,
+    )
+    return dict(zip(STATES, kinds, strict=True))[estimator]
+
+
+def _read_state(kind: type[StateModel], body: object, tensors: Tensors) -> StateModel:
+    labels, n_features, fit_intercept, averages, settings = take_fields(
+        body,
+        "its model",
+        classes="object",
+        features="count",
+        fit_intercept="flag",
+        averages="flag",
+        settings="object",
+    )
+    classes = _read_classes(labels)
+    n_rules = 1 if len(classes) <= 2 else len(classes)
+    if len(classes) * n_rules > _MAX_SIDES or n_features > _MAX_SIDES:
+        raise InvalidJsonError("it has too many classes or features")
+    lengths = {"K": n_rules, "d": n_features, "p": n_features + 1}
+    state = {}
+    for name, letters in kind.shapes.items():
+        wanted = (lengths.get(letter) for letter in letters)
+        array = state[name] = tensors.take(f"state.{name}", "float64", *wanted)
+        for letter, length in zip(letters, array.shape, strict=True):
+            if lengths.setdefault(letter, length) != length:
+                raise InvalidJsonError(f"the tensor 'state.{name}' has a wrong shape")
+    totals, support = tensors.take("totals", "int64", 3, n_rules), None
+    if "support" in tensors or "support.data" in tensors:
+        support = tensors.take_matrix("support", n_features)
+    try:
+        kind.check_settings(settings)
+        model = kind(classes, n_features, fit_intercept, settings, state, support)
+        model.averaged, model.totals = averages, totals
+        model.check()
+        with np.errstate(all="ignore"):
+            model.scores(np.zeros((1, n_features)))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
     return model
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff import __version__
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import Model
 from novikoff.core.schemes import OneVsOne
 from novikoff.report.files import write_file
 from novikoff.report.model_file import ESTIMATORS
@@ -67,7 +67,7 @@ not fitted.
     write_file(path, content, force=force)
 
 
-def _rules_of(model: object) -> LinearModel:
+def _rules_of(model: object) -> Model:
     """The rules of an estimator; OnnxExportError says why there is no graph of them."""
     kind = type(model)
     if kind.__name__ not in ESTIMATORS or not kind.__module__.startswith("novikoff."):
@@ -76,16 +76,18 @@ def _rules_of(model: object) -> LinearModel:
         )
     if "_held" not in model.__dict__:
         raise OnnxExportError(f"The {kind.__name__} cannot be exported to ONNX: it is not fitted.")
-    rules: LinearModel = getattr(model, "_model")  # noqa: B009 — of an estimator, not any object
+    rules: Model = getattr(model, "_model")  # noqa: B009 — of an estimator, not any object
     problem = ""
-    if rules.votes:
+    if not hasattr(model, "coef_"):
+        problem = "its rules are not linear in the features, and have no weights"
+    elif rules.votes:
         problem = (
             "it is voted, and predicts by all rules of its run, not by weights; fit one with "
             "average='averaged'"
         )
     elif len(rules.classes) < 2 or rules.n_features < 1:
         problem = "it needs two classes and a feature at least"
-    elif rules.W.nbytes > _MAX_BYTES:
+    elif 8 * rules.n_rules * (rules.n_features + 1) > _MAX_BYTES:
         problem = "its weights take up more than the 2 GiB of an ONNX file"
     if problem:
         raise OnnxExportError(f"The {kind.__name__} cannot be exported to ONNX: {problem}.")
@@ -130,7 +132,7 @@ _ONE_VS_ONE: Final = """
 """
 
 
-def _graph_of(rules: LinearModel, kind: str, names: object) -> ModelProto:
+def _graph_of(rules: Model, kind: str, names: object) -> ModelProto:
     try:
         from onnx import helper, numpy_helper, parser
     except ImportError:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, M
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from novikoff.report.growing_csv import GrowingCsv
     from novikoff.report.model_file import ModelRecord
 
-Stop: TypeAlias = Callable[[int], int]
+# From a number of rows, the number at which to stop next.
+NextStop: TypeAlias = Callable[[int], int]
 
 # The rows that the recent error is about.
 RECENT_ROWS: Final = 1000
@@ -104,7 +105,7 @@ class StreamRun:
         self._loaded: type | None = None
 
     def learn_until(
-        self, stop: Stop, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]
+        self, stop: NextStop, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]
     ) -> Iterator[None]:
         """Learn rows, and come up for air at the row counts that ``stop`` names, or sooner."""
         first = 0
@@ -325,7 +326,7 @@ class StreamReader:
     saved_files: Mapping[str, object] = field(default_factory=dict)  # as they were left
     _first_error: DataError | None = field(default=None, init=False)
 
-    def go(self, stop: Stop, passes: int = 1) -> Generator[None]:
+    def go(self, stop: NextStop, passes: int = 1) -> Generator[None]:
         """Learn on; yield after each stretch of rows, and now and then while none come.
 
         ``stop`` gives the next row count at which to yield, ``passes`` is how often to go through
@@ -348,7 +349,7 @@ class StreamReader:
             self.passes, self.skipped, self.run.first_pass = self.passes + 1, 0, False
             self.position = self.rows.start
 
-    def _learn(self, stop: Stop, piece: Piece) -> Iterator[None]:
+    def _learn(self, stop: NextStop, piece: Piece) -> Iterator[None]:
         """Learn the rows of a piece, but for those that are bad, if such are skipped."""
         done = 0
         while done < len(piece):
@@ -474,7 +475,7 @@ def resume(
                 f"{path} was begun with --{name.replace('_', '-')} {was}, not {now}; ask for the "
                 "same, or begin anew with --force."
             )
-    run = replace(run, model=saved.model)
+    run = replace(run, model=cast(LinearModel, saved.model))
     run.restore(stream)
     run.first_pass = passes == 1
     rows = open_stream(source, options, state=state)
@@ -486,7 +487,7 @@ def doubling(rows: int) -> int:
     return 1 << rows.bit_length() if rows else 1
 
 
-def multiples(step: int) -> Stop:
+def multiples(step: int) -> NextStop:
     """The next multiple of a step."""
     return lambda rows: (rows // step + 1) * step
 

@@ -18,7 +18,7 @@ import os
 import time
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from novikoff.core.orders import Order
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.checker import GeometricMargin, MatrixDigest
+    from novikoff.geometry.descent import Basis
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.fewest_mistakes import FewestMistakes
     from novikoff.geometry.margin import Interval
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 Labels: TypeAlias = npt.NDArray[np.generic]
 # Called with the step that begins, and the interval for the margin once there is one.
-Progress: TypeAlias = "Callable[[str, Interval | None], None]"
+StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
 # Makes a context in which kernels are loaded and compiled.
 Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
@@ -113,7 +114,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Run:
+class PerceptronRun:
     """The perceptron's run; ``returned`` is False if its rule fails on the features as given."""
 
     clean: bool
@@ -129,7 +130,7 @@ def study(
     X: object,
     y: object,
     options: Options = _DEFAULT,
-    progress: Progress | None = None,
+    progress: StudyProgress | None = None,
     *,
     columns: Columns | None = None,
     loading: Loading = contextlib.nullcontext,
@@ -161,7 +162,7 @@ class Study:
     classes: list[Label]  # the labels of the model
     codes: Indices  # the class of each row
     cases: list[Case]  # one for two classes, else one for each; empty without a verdict
-    run: Run | None = None  # the perceptron from zero; None where no rule is perfect
+    run: PerceptronRun | None = None  # the perceptron from zero; None where no rule is perfect
     model: LinearModel  # the best rule found, for the features as given
     rule: str  # "perceptron", "average", "largest margin" or "fewest mistakes"
     pocket: list[FewestMistakes]  # how each rule of a model of fewest mistakes came about
@@ -192,7 +193,7 @@ class Study:
         self._digest: MatrixDigest | None = None
         self.cases, self.pocket, self.duplicates = [], [], []
         self._clock = Clock(options.budget)
-        self._tell: Progress = lambda step, interval: None
+        self._tell: StudyProgress = lambda step, interval: None
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:
@@ -353,7 +354,7 @@ class Study:
         own = self._given_codes == self._given.index(positive)
         return problem.resigned(np.where(own, 1, -1).astype(np.int8))
 
-    def _run_perceptron(self, loading: Loading) -> tuple[LinearModel, Run]:
+    def _run_perceptron(self, loading: Loading) -> tuple[LinearModel, PerceptronRun]:
         """The perceptron from zero weights, its rule for the features as given."""
         options, scaling = self.options, None
         self._tell("loading", None)
@@ -386,7 +387,7 @@ class Study:
             model = scaling.back_model(model)
         clean = bool(trained.converged)
         returned = not self.cases or not clean or self._separates(model.W)
-        self.run = Run(
+        self.run = PerceptronRun(
             clean, model.n_mistakes, int(trained.epochs), seconds, options.scale, returned,
             next(filter(None, trained.periods), None),
         )  # fmt: skip
@@ -435,11 +436,14 @@ class Study:
         with self._clock.standing_still():
             from novikoff.core.pocket import load_kernel
             from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
+            from novikoff.geometry.descent import whitening
         with self._clock.standing_still(), loading():
             load_kernel(self._as_given)
+        rng = np.random.default_rng(self.options.seed)
+        basis = cache(lambda: whitening(self._as_given, rng))
         n_classes, proofs = len(self.classes), self.options.proofs
         paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self._size() <= MAX_PAIRED_ENTRIES
-        model = self._fewest_mistakes("ovr", 0.5 if paired else 0.9, bound=proofs)
+        model = self._fewest_mistakes("ovr", basis, 0.5 if paired else 0.9, bound=proofs)
         if proofs:
             self.cases = [
                 replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
@@ -447,14 +451,16 @@ class Study:
             ]
         if paired and not self._clock.over:
             kept = self.pocket
-            other = self._fewest_mistakes("ovo", 0.9, bound=False)
+            other = self._fewest_mistakes("ovo", basis, 0.9, bound=False)
             wrong = [(self._predicted(each) != self.codes).sum() for each in (other, model)]
             if wrong[0] < wrong[1]:
                 return other
             self.pocket = kept
         return model
 
-    def _fewest_mistakes(self, kind: str, share: float, *, bound: bool) -> LinearModel:
+    def _fewest_mistakes(
+        self, kind: str, basis: Callable[[], Basis], share: float, *, bound: bool
+    ) -> LinearModel:
         from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
 
         scheme = scheme_for(len(self.classes), kind)
@@ -478,6 +484,7 @@ class Study:
                 rng=np.random.default_rng([self.options.seed, k]),
                 sides=(positive, negative),
                 digest=digest,
+                basis=basis,
                 progress=partial(self._tell_mistakes, step),
             )
             self.pocket.append(best)

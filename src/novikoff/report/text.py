@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from novikoff.data.errors import counted
 from novikoff.geometry import verdict_text
-from novikoff.geometry.verdict_text import SHOWN, bound, interval, number, some
+from novikoff.geometry.verdict_text import SHOWN, bound, interval, large, number, some
 
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
@@ -73,7 +73,11 @@ def _verdict(report: Report) -> Iterator[tuple[str, str]]:
 def _one_line(report: Report, case: Case) -> str:
     verdict, scaled = case.verdict, case.scaled
     if verdict.kind in ("separable", "undecided"):
-        after = "" if scaled is None else f"{bound(scaled.mistake_bound)} standardised"
+        after = ""
+        if scaled is not None and scaled.mistake_bound is not None:
+            after = f", {large(scaled.mistake_bound)} on standardised features"
+        if verdict.kind == "undecided" and verdict.margin.hi == 0.0:
+            return "no hyperplane separates it; whether one does so weakly is open"
         return f"γ {interval(verdict.margin)}{bound(verdict.mistake_bound)}{after}"
     wrong = ""
     if case.errors is not None:
@@ -132,6 +136,8 @@ def _rule(report: Report) -> Iterator[tuple[str, str]]:
 def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     errors, n, cases = report.found.errors, report.data.n_rows, report.found.cases
     if errors == 0:
+        if report.found.rule == "fewest mistakes" and len(report.found.classes) > 2:
+            yield "mistakes", f"none: together the rules choose the right class of all {n:,} rows"
         return
     text = f"{errors:,} of {n:,} rows ({errors / n:.1%})"
     least = cases[0].least_errors if len(cases) == 1 else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -104,6 +104,7 @@ def report(
     X: object,
     y: object,
     *,
+    positive: Hashable = None,
     fit_intercept: bool = True,
     orders: Iterable[str | Sequence[int] | Order] | None = None,
     random_state: int = 0,
@@ -117,6 +118,8 @@ def report(
     ----------
     X, y : array of shape (n, d), array of shape (n,)
         The rows, and labels of two kinds.
+    positive : label
+        The positive class; the others, of which there may be several, are the negative.
     fit_intercept : bool
         Whether the rules have a bias.
     orders : names, lists of row numbers, or objects of `novikoff.orders`
@@ -154,7 +157,7 @@ def report(
     from novikoff.core.updates import perceptron
     from novikoff.geometry.separability import separate
 
-    verdict = separate(X, y, fit_intercept=fit_intercept)
+    verdict = separate(X, y, positive=positive, fit_intercept=fit_intercept)
     problem, runs = cast("Table", verdict.data).problem, []  # checked, and signed
     for order in BY_NAME if orders is None else orders:
         rule = named(order)

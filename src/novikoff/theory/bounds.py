@@ -241,6 +241,75 @@ def translated_bound(
     return general_bound(radius, s, np.append(np.asarray(coef, dtype=np.float64), bias))
 
 
+def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float) -> float:
+    """Bound the mistakes of PA-I: M ≤ max(R², 1/C)·(‖u‖² + 2C·Σℓ*) (A9; Crammer et al. 2006).
+
+    Guarantee: for one pass over any rows with ‖a_i‖ ≤ R from w₀ = 0, and any u, whose losses on
+    them are ℓ*_i = max(0, 1 − ⟨a_i, u⟩) with the sum ``hinge``.
+
+    Examples
+    --------
+    >>> passive_aggressive_bound(radius=2.0, norm=3.0, hinge=0.0, C=1.0)
+    36.0
+    """
+    _require_positive("radius", radius)
+    _require_positive("C", C)
+    return max(radius * radius, 1.0 / C) * (norm * norm + 2.0 * C * hinge)
+
+
+def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: float = 0.0) -> float:
+    """Bound the mistakes of the p-norm perceptron (A9; Grove et al. 2001, Gentile 2003).
+
+    Guarantee: for any rows with ‖a_i‖_p ≤ X (``radius``), any u with ‖u‖_q = ``norm``, where
+    1/p + 1/q = 1, and any γ: γ·M − D ≤ X·‖u‖_q·√((p − 1)·M), where D is the sum of
+    max(0, γ − ⟨a_i, u⟩) over the mistakes (``hinge``). Without losses M ≤ (p − 1)·(X·‖u‖_q/γ)².
+
+    Examples
+    --------
+    >>> p_norm_bound(2.0, radius=5.0, norm=1.0, margin=0.5)  # the perceptron's R²/γ²
+    100.0
+    """
+    _require_positive("radius", radius)
+    _require_positive("margin", margin)
+    if not 2.0 <= p < math.inf:
+        raise ValueError(f"p must be a finite number from 2 on, not {p}.")
+    half = radius * norm * math.sqrt(p - 1.0) / (2.0 * margin)
+    return (half + math.sqrt(half * half + hinge / margin)) ** 2
+
+
+def second_order_bound(margin: float, hinge: float, quadratic: float, growth: float) -> float:
+    """Bound the mistakes of the second-order perceptron (A9; Cesa-Bianchi et al. 2005).
+
+    Guarantee: M ≤ (D + √(uᵀAu · G))/γ for every u and γ > 0, where D is the sum of
+    max(0, γ − ⟨a_i, u⟩) over the mistakes (``hinge``), uᵀAu = a·‖u‖² + Σ⟨a_i, u⟩² over them
+    (``quadratic``; with the diagonal, Σ_j u_j²·A_jj), and G (``growth``) is the ``log_det_`` of the
+    run, or the smaller ``potential_``.
+
+    Examples
+    --------
+    >>> second_order_bound(margin=0.5, hinge=1.0, quadratic=4.0, growth=9.0)
+    14.0
+    """
+    _require_positive("margin", margin)
+    return (hinge + math.sqrt(quadratic * growth)) / margin
+
+
+def forgetron_bound(norm: float, hinge: float, budget: int) -> float:
+    """Bound the mistakes of the Forgetron: M ≤ 2‖g‖² + 4·Σℓ (A9; Dekel et al. 2008).
+
+    Guarantee: for a kernel with K(x, x) ≤ 1, a budget B of at least 83 and every g in its space
+    with ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)); ``hinge`` is the sum of ℓ = max(0, 1 − y·g(x)) over the
+    mistakes. Infinite where g or B is outside of that.
+
+    Examples
+    --------
+    >>> forgetron_bound(norm=1.0, hinge=10.0, budget=100)
+    42.0
+    """
+    longest = 0.25 * math.sqrt((budget + 1) / math.log(budget + 1)) if budget >= 83 else 0.0
+    return 2.0 * norm * norm + 4.0 * hinge if norm <= longest else math.inf
+
+
 def _require_positive(name: str, value: float) -> None:
     if not (math.isfinite(value) and value > 0.0):
         raise ValueError(f"The {name} must be finite and positive, not {value}.")

@@ -2,7 +2,7 @@
 
 import { h, refill } from "./dom.js";
 import { Frame } from "./frame.js";
-import { Latest, Refusal, recordedHost, servedHost } from "./hosts.js";
+import { Latest, Refusal, load, recordedHost, servedHost } from "./hosts.js";
 import { brief, fromLink, fromTable, toLink, whole } from "./link.js";
 import { lastMoment, momentOf, nextMistake, previousMistake } from "./moments.js";
 import { Plane } from "./plane.js";
@@ -13,13 +13,13 @@ import { Step } from "./step.js";
 const REST = 150; // milliseconds without a change, before the pocket is asked and the link written
 const BEAT = 700; // between two steps of the player
 const RETRY = 1000;
-const MAX_UNDO = 200;
 
 export class LabPage {
   /** @param {HTMLElement} root @param {Host} host */
   constructor(root, host) {
     this.host = host;
     this.live = host.live;
+    this.linked = host.live && !root.classList.contains("embedded"); // a notebook's address is its own
     this.question = whole({ points: [] });
     this.answer = /** @type {Answer | null} */ (null);
     this.pocket = /** @type {Pocket | null} */ (null);
@@ -32,7 +32,7 @@ export class LabPage {
     this.show = { average: false, voted: false };
     this.lesson = "";
     this.trouble = "";
-    this.past = /** @type {string[]} */ ([]);
+    this.past = /** @type {{question: Question, view: Plane["view"]}[]} */ ([]);
     this.player = 0;
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
     this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
@@ -61,6 +61,15 @@ export class LabPage {
     this.receive(record.answer, record.pocket);
   }
 
+  /** Begin with a question from outside, if the library takes it.
+   * @param {Preset["question"]} question @param {number} [moment] */
+  async open(question, moment) {
+    const answer = await this.host.ask("run", question);
+    if (this.answer) this.remember();
+    this.lesson = "";
+    this.begin(whole(question), { answer, pocket: null }, moment);
+  }
+
   /** Change the question. @param {(question: Question) => void} edit @param {{remember?: boolean, rest?: boolean}} how */
   change(edit, { remember = true, rest = true } = {}) {
     if (remember) this.remember();
@@ -70,14 +79,14 @@ export class LabPage {
   }
 
   remember() {
-    this.past.push(JSON.stringify(this.question));
-    if (this.past.length > MAX_UNDO) this.past.shift();
+    this.past.push(structuredClone({ question: this.question, view: this.plane.view }));
   }
 
   undo() {
     const before = this.past.pop();
     if (!before) return;
-    this.question = JSON.parse(before);
+    this.question = before.question;
+    this.plane.view = before.view;
     this.selected = Math.min(this.selected, this.question.points.length - 1);
     this.lesson = "";
     this.ask();
@@ -130,7 +139,8 @@ export class LabPage {
   }
 
   /** @param {number} moment */
-  goTo(moment) {
+  goTo(moment, playing = false) {
+    if (!playing) this.stop();
     if (!this.full) return;
     this.moment = Math.min(lastMoment(this.full.run), Math.max(0, moment));
     this.draw();
@@ -141,8 +151,7 @@ export class LabPage {
   go(way) {
     const run = this.full?.run;
     if (!run) return;
-    if (way === "play") return this.play();
-    this.stop();
+    if (way === "play") return this.player ? this.stop() : this.play();
     if (this.predict?.asked === "row" && (way === "step" || way === "next")) return this.reveal("");
     const { moment } = this;
     const moments = { first: 0, back: moment - 1, step: moment + 1, last: lastMoment(run), previous: previousMistake(run, moment), next: nextMistake(run, moment) };
@@ -150,13 +159,12 @@ export class LabPage {
   }
 
   play() {
-    if (this.player || !this.full) return this.stop();
-    if (this.moment >= lastMoment(this.full.run)) this.goTo(0);
+    if (this.full && this.moment >= lastMoment(this.full.run)) this.goTo(0);
     this.player = window.setInterval(() => {
       if (!this.full || this.moment >= lastMoment(this.full.run)) return this.stop();
-      this.goTo(nextMistake(this.full.run, this.moment));
+      this.goTo(nextMistake(this.full.run, this.moment), true);
     }, BEAT);
-    this.draw();
+    this.frame.draw();
   }
 
   stop() {
@@ -167,7 +175,6 @@ export class LabPage {
 
   /** Hide what comes, and ask for it; or stop asking. */
   togglePredict() {
-    this.stop();
     this.predict = this.predict ? null : { asked: "count", said: "" };
     this.goTo(this.predict ? 0 : this.moment);
   }
@@ -202,15 +209,12 @@ export class LabPage {
   }
 
   writeLink() {
-    if (this.live && location.protocol.startsWith("http")) history.replaceState(null, "", `${location.pathname}${location.search}#${toLink(this.question, this.moment)}`);
+    if (this.linked) history.replaceState(null, "", `${location.pathname}${location.search}#${toLink(this.question, this.moment)}`);
   }
 
   /** @param {string} text */
-  paste(text) {
-    const points = fromTable(text);
-    this.remember();
-    this.lesson = "";
-    this.begin({ ...this.question, points, mine: null });
+  async paste(text) {
+    await this.open({ ...this.question, ...fromTable(text), mine: null });
   }
 }
 
@@ -218,9 +222,9 @@ export class LabPage {
 export async function startServed() {
   const host = servedHost();
   const page = new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), host);
+  watchReady(page);
   /** @type {Record<string, Preset>} */
-  const menu = await (await fetch("/static/presets/menu.json")).json();
-  const token = new URLSearchParams(location.search).get("token");
+  const menu = await load("/static/presets/menu.json");
   /** @param {string} name */
   const choose = async (name) => {
     const record = await host.record(name);
@@ -232,29 +236,28 @@ export async function startServed() {
   try {
     if (location.hash.length > 1) {
       const { question, moment } = fromLink(location.hash.slice(1));
-      page.begin(question, undefined, moment);
-    } else if (token) {
-      const reply = await fetch(`/api/data?token=${encodeURIComponent(token)}`);
-      const own = await reply.json();
-      if (!reply.ok) throw new Error(own.error);
+      await page.open(question, moment);
+    } else if (new URLSearchParams(location.search).has("token")) {
+      const own = await load(`/api/data${location.search}`);
       page.lesson = own.title;
       page.begin(whole(own.question));
     } else {
       await choose("two_clouds");
+      if (!matchMedia("(prefers-reduced-motion: reduce)").matches) page.play(); // alive before the first click
     }
   } catch (error) {
     await choose("two_clouds");
-    page.trouble = `The link could not be read: ${/** @type {Error} */ (error).message}.`;
+    page.trouble = `This address cannot be shown. ${/** @type {Error} */ (error).message}`;
     page.draw();
   }
-  watchReady(page);
 }
 
 /** Say what is being compiled, until all is ready. @param {LabPage} page */
 async function watchReady(page) {
-  const { stages } = await page.host.ready().catch(() => ({ stages: [{ name: "library", done: false }] }));
-  page.frame.compiling(stages.find(({ done }) => !done)?.name);
-  if (!stages.every(({ done }) => done)) window.setTimeout(() => watchReady(page), RETRY);
+  const stages = await page.host.ready().catch(() => [{ name: "library", done: false }]);
+  const next = stages.find(({ done }) => !done);
+  page.frame.status.textContent = next ? `Compiling the ${next.name} …` : "";
+  if (next) window.setTimeout(() => watchReady(page), RETRY);
 }
 
 /** One offline file with a recorded run. @param {Recorded} record */

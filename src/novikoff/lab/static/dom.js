@@ -38,7 +38,7 @@ export function keep(group, count, make) {
 
 /** Drawn in a box of 24. @type {Record<string, string>} */
 const ICONS = {
-  first: "M6 5v14M19 5l-9 7 9 7z",
+  first: "M3 5v14M6 5v14M19 5l-9 7 9 7z",
   previous: "M18 5l-9 7 9 7zM6 5v14",
   back: "M16 5l-9 7 9 7z",
   play: "M8 5l11 7-11 7z",

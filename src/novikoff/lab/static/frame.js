@@ -23,8 +23,9 @@ const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", Page
 const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], ["back", "One look back"], ["play", "Play"],
   ["step", "One look forward"], ["next", "Next mistake"], ["last", "To the end"]];
 const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
-const FILES = [["html", "One offline page (HTML)"], ["csv", "Points (CSV)"], ["python", "Python script"], ["certificate", "Certificate"]];
-const LINES = [["line-now", "w now"], ["line-star", "w* and its margin"], ["line-before", "w before"], ["line-pocket", "fewest found"]];
+const FILES = [["html", "One offline page (HTML)", "novikoff-lab.html"], ["csv", "Points (CSV)", "novikoff-lab.csv"],
+  ["python", "Python script", "novikoff_lab.py"], ["certificate", "Certificate", "novikoff-lab.cert.json"]];
+const LINES = [["line-now", "w now"], ["line-star", "w* and its margin, carried by ringed points"], ["line-weak", "separates weakly"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"]];
 const UNSEEDED = ["cyclic", "max_distance", "max_residual"];
 
 export class Frame {
@@ -43,16 +44,22 @@ export class Frame {
     this.play = h("span");
     this.predict = button("eye", "Predict", () => lab.togglePredict(), { shown: true, id: "predict" });
     this.guess = h("input", { type: "number", min: 0, "aria-label": "Your guess", class: "guess" });
-    this.prompt = h("form", { class: "prompt", hidden: true, onsubmit: (/** @type {Event} */ event) => this.answer(event) });
+    this.prompt = h("form", { class: "prompt", hidden: true, onsubmit: (/** @type {Event} */ event) => {
+      event.preventDefault();
+      lab.reveal(this.guess.value);
+      this.guess.value = "";
+    } });
     this.dialog = h("dialog", { "aria-label": "Dialog" });
     this.data = h("select", { id: "data" }, h("option", { value: "" }, "your own"));
-    this.order = select("order", ORDERS, (value) => lab.change((question) => { question.order = value; }));
-    this.rule = select("rule", ["perceptron", "aggressive"], (value) => lab.change((question) => { question.rule = value; }));
-    this.seed = number("seed", (value) => lab.change((question) => { question.seed = Math.max(0, Math.round(value)); }));
-    this.mu = number("step", (value) => lab.change((question) => { question.step = value; }));
-    this.delta = number("threshold", (value) => lab.change((question) => { question.threshold = value; }));
-    this.bias = h("input", { id: "bias", type: "checkbox", onchange: () => lab.change((question) => { question.bias = this.bias.checked; }) });
-    this.best = choice("reference", "best", () => lab.change((question) => { question.mine = null; }));
+    this.present = button("present", "Present", () => this.togglePresent(), { shown: true, id: "present" });
+    const set = (/** @type {Partial<Question>} */ part) => lab.change((question) => Object.assign(question, part));
+    this.order = select("order", ORDERS, (order) => set({ order }));
+    this.rule = select("rule", ["perceptron", "aggressive"], (rule) => set({ rule }));
+    this.seed = number("seed", (seed) => set({ seed }));
+    this.mu = number("step", (step) => set({ step }));
+    this.delta = number("threshold", (threshold) => set({ threshold }));
+    this.bias = h("input", { id: "bias", type: "checkbox", onchange: () => set({ bias: this.bias.checked }) });
+    this.best = choice("reference", "best", () => set({ mine: null }));
     this.mine = choice("reference", "mine", () => this.takeMine());
     this.plus = choice("label", "plus", () => { lab.newLabel = 1; });
     this.minus = choice("label", "minus", () => { lab.newLabel = -1; });
@@ -69,7 +76,7 @@ export class Frame {
     const [space, proof, step] = this.panels;
     const files = menu("save", [icon("save"), "Export"],
       ...PICTURES.map(([form, text]) => button("", text, () => savePicture(lab.plane.node, form), { shown: true })),
-      ...(lab.live ? FILES : []).map(([form, text]) => button("", text, () => this.save(form), { shown: true, id: `save-${form}` })));
+      ...(lab.live ? FILES : []).map(([form, text, name]) => button("", text, () => this.save(form, name), { shown: true, id: `save-${form}` })));
     const tools = h("div", { class: "tools" },
       h("label", { class: "field" }, "Data ", this.data), button("paste", "Paste a table", () => this.askTable(), { id: "paste" }),
       h("label", { class: "field" }, "Order ", this.order), h("label", { class: "field seed" }, "seed ", this.seed),
@@ -81,12 +88,12 @@ export class Frame {
     refill(controls[3], this.play);
     refill(this.root,
       h("header", { class: "top" }, h("h1", {}, "novikoff lab"), h("div", { class: "says" }, this.verdict, h("p", { class: "lesson" }, this.lesson, this.status)),
-        h("div", { class: "links" }, lab.live && button("link", "Link", () => this.copyLink(), { shown: true, id: "link" }), files,
-          button("present", "Present", () => this.present(), { shown: true, id: "present" }), button("help", "Help", () => this.help(), { id: "help" }))),
+        h("div", { class: "links" }, lab.linked && button("link", "Link", () => this.copyLink(), { shown: true, id: "link" }), files,
+          this.present, button("help", "Help", () => this.help(), { id: "help" }))),
       lab.live && tools, this.trouble,
       h("div", { class: "panels" },
-        h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, h("div", { class: "drawing" }, lab.plane.node), lab.plane.note,
-          h("ul", { class: "legend" }, ...LINES.map(([name, text]) => h("li", { class: `key-${name}` }, h("i"), text)))),
+        h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, h("div", { class: "drawing" }, lab.plane.node),
+          h("ul", { class: "legend" }, ...LINES.map(([name, text]) => h("li", { class: `key-${name}` }, h("i"), text)), lab.plane.note)),
         h("div", { class: "middle" }, space.node, step.node), proof.node),
       h("footer", { class: "timeline" }, h("div", { class: "controls" }, ...controls, this.slider, this.where, this.predict), this.prompt, this.now), this.dialog);
   }
@@ -182,23 +189,11 @@ export class Frame {
     refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : "Reveal"));
   }
 
-  /** @param {Event} event */
-  answer(event) {
-    event.preventDefault();
-    this.lab.reveal(this.guess.value);
-    this.guess.value = "";
-  }
-
-  /** @param {string | undefined} what */
-  compiling(what) {
-    this.status.textContent = what ? `Compiling the ${what} …` : "";
-  }
-
-  /** @param {string} form */
-  async save(form) {
+  /** @param {string} form @param {string} name */
+  async save(form, name) {
     const { lab } = this;
     try {
-      const { name, text } = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment } });
+      const text = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment } });
       save(name, new Blob([text], { type: "text/plain" }));
     } catch (error) {
       lab.trouble = /** @type {Error} */ (error).message;
@@ -213,13 +208,14 @@ export class Frame {
       () => { this.now.textContent = "The address of this page restores everything: copy it from the address bar."; });
   }
 
-  present() {
-    this.root.classList.toggle("presenting");
+  togglePresent() {
+    this.present.setAttribute("aria-pressed", String(this.root.classList.toggle("presenting")));
+    this.present.blur(); // so that the space bar plays
   }
 
   help() {
     refill(this.dialog, h("h2", {}, "How to use it"),
-      h("p", {}, "A row a is a point with its label: a = y·(x₁, x₂, 1). Rows are counted from 1. The perceptron looks at rows in turn; where ⟨a, w⟩ ≤ 0 it errs, and adds a to w."),
+      h("p", {}, "A row a is a point with its label y, 1 or −1: a = y·(x₁, x₂, 1). The perceptron looks at rows in turn; where ⟨a, w⟩ = a₁w₁ + a₂w₂ + a₃w₃ ≤ 0 it errs, and adds a to w. t counts mistakes."),
       h("dl", {}, ...HELP.flatMap(([keys, text]) => [h("dt", {}, keys), h("dd", {}, text)])),
       h("p", {}, "Verdict, γ, R, the bound and λ are proved by the library; Export, Certificate is the proof, and novikoff verify checks it against the points."),
       button("", "Close", () => this.dialog.close(), { shown: true }));
@@ -229,15 +225,8 @@ export class Frame {
   askTable() {
     const text = h("textarea", { rows: 10, "aria-label": "A table: x₁, x₂, label", placeholder: "x1,x2,label\n0.5,1.2,+1\n-1,0.3,-1" });
     const wrong = h("p", { class: "trouble", role: "alert", hidden: true });
-    const use = () => {
-      try {
-        this.lab.paste(text.value);
-        this.dialog.close();
-      } catch (error) {
-        wrong.hidden = false;
-        wrong.textContent = /** @type {Error} */ (error).message;
-      }
-    };
+    const refuse = (/** @type {Error} */ error) => Object.assign(wrong, { hidden: false, textContent: error.message });
+    const use = () => this.lab.paste(text.value).then(() => this.dialog.close(), refuse);
     refill(this.dialog, h("h2", {}, "Paste a table"), h("p", {}, "Two numbers and one of two labels in each line."), text, wrong,
       button("", "Use it", use, { shown: true, id: "use-table" }), button("", "Cancel", () => this.dialog.close(), { shown: true }));
     this.dialog.showModal();
@@ -262,7 +251,7 @@ export class Frame {
     if (this.dialog.open || event.altKey || target.matches("input:not([type=range], [type=checkbox], [type=radio]), textarea")) return false;
     if (control && event.key === "z" && lab.live) lab.undo();
     else if (control || target.matches("input, select, summary") || (event.key === " " && target.matches("button"))) return false;
-    else if (event.key === "Escape" && this.root.classList.contains("presenting")) this.present();
+    else if (event.key === "Escape" && this.root.classList.contains("presenting")) this.togglePresent();
     else if (event.key.toLowerCase() === "a" && lab.live) {
       lab.plane.hands.add(lab.plane.view.x, lab.plane.view.y);
       lab.plane.hands.focus(lab.selected);

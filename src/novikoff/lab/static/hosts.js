@@ -4,11 +4,10 @@
 export class Refusal extends Error {}
 
 /** @param {string} address @param {RequestInit} [options] */
-async function load(address, options) {
+export async function load(address, options) {
   const reply = await fetch(address, options);
-  const body = await reply.json().catch(() => ({}));
-  if (!reply.ok) throw new Refusal(body.error ?? `The server refused: ${reply.status}.`);
-  return body;
+  if (!reply.ok) throw new Refusal(await reply.text());
+  return reply.json();
 }
 
 /** The server of `novikoff lab`. @returns {Host} */

@@ -18,9 +18,9 @@ export class Plane {
     const { node, size } = canvas({ class: "plane", role: "group", "aria-label": label }, () => this.draw());
     this.node = node;
     this.size = size;
-    this.layers = { back: s("g"), front: s("g"), dots: s("g"), names: s("g"), handles: s("g") };
+    this.layers = { back: s("g"), front: s("g"), dots: s("g"), names: s("g", { "pointer-events": "none" }), handles: s("g") };
     node.append(...Object.values(this.layers));
-    this.note = h("p", { class: "plane-note" });
+    this.note = h("li", {}, "x₁ and x₂ are drawn in different units.");
     this.hands = new Hands(lab, this);
   }
 
@@ -63,17 +63,15 @@ export class Plane {
   }
 
   /** The pixels of a row. @param {number} row */
-  at(row) {
-    return this.place(this.lab.question.points[row] ?? [0, 0]);
-  }
+  at = (row) => this.place(this.lab.question.points[row] ?? [0, 0]);
 
   draw() {
     const { full } = this.lab;
     refill(this.layers.back, ...(full ? this.sides(full) : []), ...this.grid());
     refill(this.layers.front, ...(full ? this.findings(full) : []));
-    refill(this.layers.names, ...(full ? this.weightNames(full) : []));
+    refill(this.layers.names, ...(full ? [this.due(full), ...this.weightNames(full)] : []));
     this.drawPoints();
-    this.note.textContent = this.even ? "" : "x₁ and x₂ are drawn in different units.";
+    this.note.hidden = this.even;
   }
 
   grid() {
@@ -87,15 +85,17 @@ export class Plane {
     const level = ticks(bottom, top).map((value) => {
       const [, y] = this.place([0, value]);
       return s("g", {}, s("line", { class: value ? "grid" : "axis", y1: y, y2: y, x1: 0, x2: width }),
-        y < height - 24 ? s("text", { class: "tick", x: 6, y: y - 4 }, say(value)) : null);
+        y > 36 && y < height - 24 ? s("text", { class: "tick", x: 6, y: y - 4 }, say(value)) : null);
     });
-    return [...upright, ...level];
+    const [across, up] = this.lab.question.names;
+    return [...upright, ...level, s("text", { class: "axis-name", x: width - 8, y: height - 24, "text-anchor": "end" }, across),
+      s("text", { class: "axis-name", x: 8, y: 20 }, up)];
   }
 
   /** The sides of the current line, or the vote. @param {Full} full */
   sides(full) {
-    const { voted, show } = this.lab;
-    if (show.voted && voted) return this.voteRects(voted);
+    const { predict, voted, show } = this.lab;
+    if (show.voted && voted && !predict) return this.votes(voted);
     const { t } = momentOf(full.run, this.lab.moment);
     const w = full.run.weights[t];
     const other = /** @type {Vec3} */ (w.map((value) => -value));
@@ -103,20 +103,12 @@ export class Plane {
       s("path", { class: "side-minus", d: path(this.cut(other).inside, true) })];
   }
 
-  /** Stretches of equal vote, row by row. @param {Voted} voted */
-  voteRects({ size, shares }) {
-    const parts = [];
-    const [width, height] = [this.size.width / (size - 1), this.size.height / (size - 1)];
-    for (let k = 0; k < size; k += 1) {
-      for (let j = 0, from = 0; j < size; j += 1) {
-        const plus = shares[k * size + j] > 0;
-        if (j + 1 < size && shares[k * size + j + 1] > 0 === plus) continue;
-        const place = { x: (from - 0.5) * width, y: this.size.height - (k + 0.5) * height };
-        parts.push(s("rect", { class: plus ? "side-plus" : "side-minus", ...place, width: (j + 1 - from) * width, height }));
-        from = j + 1;
-      }
-    }
-    return parts;
+  /** The cells of the grid in which the vote is for plus, and those in which it is not. @param {Voted} voted */
+  votes({ size, shares }) {
+    const [across, up] = [this.size.width / (size - 1), this.size.height / (size - 1)];
+    const cells = (/** @type {boolean} */ plus) => shares.map((share, k) => (share > 0 !== plus ? "" :
+      `M${(k % size - 0.5) * across} ${this.size.height - (Math.floor(k / size) + 0.5) * up}h${across}v${up}h${-across}z`)).join("");
+    return [s("path", { class: "side-plus vote", d: cells(true) }), s("path", { class: "side-minus", d: cells(false) })];
   }
 
   /** The part of the view where ⟨w, (x, 1)⟩ ≥ level, and the ends of the line between, in pixels.
@@ -149,9 +141,9 @@ export class Plane {
   findings(full) {
     const { lab } = this;
     const { run, reference } = full;
-    const { t, row, acted } = momentOf(run, lab.moment);
+    const { t, acted } = momentOf(run, lab.moment);
     const parts = full.weights.length ? this.contradiction(full) : [];
-    if (full.weak) parts.push(this.line(full.weak, "line-star"));
+    if (full.weak) parts.push(this.line(full.weak, "line-weak"));
     if (reference) {
       const { w, margin } = reference;
       if (margin > 0) {
@@ -165,11 +157,14 @@ export class Plane {
     if (lab.show.average) parts.push(this.line(run.averages[t], "line-average"));
     if (acted) parts.push(this.line(run.weights[t - 1], "line-before"));
     parts.push(this.line(run.weights[t], "line-now"), ...this.normal(run.weights[t]));
-    if (row !== null) {
-      const [cx, cy] = this.at(row);
-      parts.push(s("circle", { class: acted ? "glow" : "looked", cx, cy, r: 20 }));
-    }
     return parts;
+  }
+
+  /** A ring around the row that is looked at, above all others; it glows if it errs. @param {Full} full */
+  due({ run }) {
+    const { row, acted } = momentOf(run, this.lab.moment);
+    const [cx, cy] = this.at(row ?? 0);
+    return row !== null && s("circle", { class: acted ? "glow" : "looked", cx, cy, r: 20 });
   }
 
   /** The vector w, at right angles to its line. @param {Vec3} w */
@@ -209,13 +204,15 @@ export class Plane {
   }
 
   /** λ beside its row. @param {Full} full */
-  weightNames({ weights }) {
+  weightNames({ weights, meeting }) {
     if (weights.length > MAX_LABELLED) return [];
+    const [midX, midY] = this.place(meeting ?? [0, 0]);
     return weights.map(([row, weight]) => {
-      const [x, y] = this.at(row);
-      const side = x > this.size.width - 90 ? -1 : 1;
-      const place = { x: x + side * (14 + 22 * Math.sqrt(weight)), y: y - 14, "text-anchor": side > 0 ? "start" : "end" };
-      return s("text", { class: "weight-name", ...place }, `λ = ${say(weight, 3)}`);
+      const [[x, y], label] = [this.at(row), this.lab.question.points[row]?.[2] ?? 1];
+      const side = x > this.size.width - 140 ? -1 : x < 140 ? 1 : Math.sign(x - midX) || label; // away from the hulls
+      const above = Math.abs(y - midY) < 1 ? label > 0 : y < midY;
+      const place = { x: x + side * (8 + 16 * Math.sqrt(weight)), y: above ? y - 16 - 6 * Math.sqrt(weight) : y + 26 + 6 * Math.sqrt(weight), "text-anchor": side > 0 ? "start" : "end" };
+      return s("text", { class: "weight-name", ...place }, `λ = ${say(weight, 2)}`);
     });
   }
 

@@ -5,42 +5,39 @@ import { afterUpdate, momentOf } from "./moments.js";
 import { path, ticks } from "./shapes.js";
 
 const SLACK = 1e-9;
-const [LEFT, RIGHT, ABOVE, BELOW] = [44, 12, 8, 20]; // around a chart, in pixels
+const [LEFT, RIGHT, ABOVE, BELOW] = [52, 12, 12, 22]; // around a chart, in pixels
 const STORY = [["⟨w*, wₜ⟩ ≥ t·γ", "Every mistake brings w forward …"], ["‖wₜ‖² ≤ t·R²", "… but makes it only so much longer …"],
   ["cos ≥ √t·γ/R", "… so the angle closes, and mistakes end."]];
 
-/** @param {number} a @param {number} b */
-const atLeast = (a, b) => a >= b - SLACK * Math.max(1, Math.abs(b));
+/** An inequality in numbers, and whether it holds. @param {Card} card @param {number} t @returns {[string, boolean]} */
+function compared({ values, bound, forbidden }, t) {
+  const [value, limit, sign] = [values[t] ?? 0, bound[t] ?? 0, forbidden === "above" ? "≤" : "≥"];
+  return [`${say(value)} ${sign} ${say(limit)}`, (sign === "≤" ? limit - value : value - limit) >= -SLACK * Math.max(1, Math.abs(limit))];
+}
 
 /** The cards for a run; bounds are told by the library. @param {Lab} lab @param {Full} full @returns {Card[]} */
 function cardsFor({ pocket, question }, full) {
   const { reference, run } = full;
   const { bounds, ceiling, cosine, errors, inner, squared_norm: squares } = run;
   const plain = question.threshold === 0 && question.start === null && question.step === 1;
-  const still = reference ? "" : " This needs no line: it is still true.";
   /** @type {Card} */
   const norm = {
     formula: plain ? "‖wₜ‖² ≤ t·R²" : "‖wₜ‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)",
     caption: question.rule === "aggressive" ? "It needs mistakes: rows already right make w longer by more." :
-      `A mistake has ⟨a, w⟩ ≤ ${plain ? 0 : "δ"}, so w grows slowly.${still}`,
+      `A mistake has ⟨a, w⟩ ≤ ${plain ? "0: it adds at most R²" : "δ: it adds at most μ²R² + 2μδ"}, R = max ‖a‖${reference ? "." : ". It needs no line."}`,
     values: squares, bound: bounds.squared_norm, forbidden: "above",
-    read: (t) => [`${say(squares[t])} ≤ ${say(bounds.squared_norm[t])}`, atLeast(bounds.squared_norm[t], squares[t])],
   };
   if (full.kind === "separable" && reference && inner && cosine) {
     const { bound, margin, mine, wrong } = reference;
-    const forward = `Every mistake brings w forward along ${mine ? `your w*, by its γ = ${say(margin)}` : "w*, by γ"} or more.`;
-    const most = bound === null ? "." : `, so t ≤ ${plain ? "R²/γ² = " : ""}${say(bound)}.`;
     return [{
       formula: plain ? "⟨w*, wₜ⟩ ≥ t·γ" : "⟨w*, wₜ⟩ ≥ ⟨w*, w₀⟩ + t·μγ",
-      caption: margin > 0 ? forward : `Your w* has γ = ${say(margin)} ≤ 0: it errs on ${wrong.length}, so it proves nothing.`,
+      caption: margin > 0 ? `A mistake moves w along ${mine ? `your w* by its γ = ${say(margin)}` : "w* by the margin γ"} or more.` : `Your w* has γ = ${say(margin)} ≤ 0: it errs on ${wrong.length}, so it proves nothing.`,
       values: inner, bound: bounds.inner, forbidden: "below",
-      read: (t) => [`${say(inner[t])} ≥ ${say(bounds.inner[t])}`, atLeast(inner[t], bounds.inner[t])],
     }, norm, {
       formula: plain ? "cos ≥ √t·γ/R" : "cos ≥ first bound / √second",
-      caption: margin > 0 ? `The cosine of the angle between w* and wₜ. It is at most 1${most}` : "A rule with γ ≤ 0 says nothing about the angle.",
+      caption: margin > 0 ? `cos ∠(w*, wₜ) is at most 1${bound === null ? "" : `, so t ≤ ${plain ? "R²/γ² = " : ""}${say(bound)}`}.` : "A rule with γ ≤ 0 says nothing about the angle.",
       values: cosine, bound: bounds.cosine, forbidden: "below", more: { one: [[0, 1], [cosine.length - 1, 1]] },
-      read: (t) => (squares[t] === 0 ? ["w = 0 has no direction", null] :
-        [`${say(cosine[t])} ≥ ${say(bounds.cosine[t])}`, atLeast(cosine[t], bounds.cosine[t])]),
+      read: (t) => (squares[t] === 0 ? ["w = 0 has no direction", null] : null),
     }];
   }
   const last = errors.length - 1;
@@ -114,7 +111,7 @@ export class Proof {
 
   /** @param {ReturnType<Proof["card"]>} card @param {Card} data @param {number} t */
   drawCard(card, data, t) {
-    const [[text, holds], { more = {} }] = [data.read(t), data];
+    const [[text, holds], { more = {} }] = [data.read?.(t) ?? compared(data, t), data];
     card.title.textContent = data.formula;
     card.caption.textContent = data.caption;
     refill(card.readout, text, holds !== null && h("b", { class: holds ? "holds" : "fails" }, holds ? " holds" : " fails"));
@@ -122,7 +119,7 @@ export class Proof {
     const last = Math.max(1, data.values.length - 1);
     const numbers = [...data.values, ...data.bound, ...Object.values(more).flat().map(([, level]) => level)]
       .filter((value) => value !== null);
-    const [low, high] = [Math.min(0, ...numbers), Math.max(...numbers, 1e-9)];
+    const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers) || 1];
     const x = (/** @type {number} */ at) => LEFT + at / last * (width - LEFT - RIGHT);
     const y = (/** @type {number} */ value) => height - BELOW - (value - low) / (high - low) * (height - BELOW - ABOVE);
     const curve = (/** @type {(number | null)[]} */ values) =>
@@ -135,7 +132,7 @@ export class Proof {
       s("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(level), y2: y(level) }),
       s("text", { class: "tick", x: LEFT - 5, y: y(level) + 4, "text-anchor": "end" }, brieflySay(level))));
     const times = ticks(0, last).filter((at) => Number.isInteger(at)).map((at) =>
-      s("text", { class: "tick", x: x(at), y: height - 4, "text-anchor": "middle" }, at === 0 ? "t = 0" : say(at)));
+      s("text", { class: "tick", x: x(at), y: height - 4, "text-anchor": at === last ? "end" : "middle" }, at === 0 ? "t = 0" : say(at)));
     refill(card.svg, ...grid, ...times,
       s("path", { class: "forbidden", d: forbidden }),
       s("path", { class: "bound", d: path(bound, false) }),

@@ -31,10 +31,8 @@ export class Space {
       this.show(question.bias ? "Weight space: the sky seen from w*" : "Weight space: the plane of w", parts, this.explain(full));
     } else if (full && known.length) {
       this.drawLoop(full, known);
-    } else if (full) {
-      this.show("Weight space", [], [full.sentence]);
     } else {
-      this.show("Weight space", [], ["A point x with label y forbids all weights with y·(⟨w, x⟩ + b) ≤ 0. Add points of both labels to see what is left."]);
+      this.show("Weight space", [], [full?.sentence ?? "A point x with label y forbids all weights with y·(⟨w, x⟩ + b) ≤ 0. Add points of both labels to see what is left."]);
     }
   }
 
@@ -60,6 +58,11 @@ export class Space {
     ];
   }
 
+  get disc() {
+    const { width, height } = this.size;
+    return { cx: width / 2, cy: height / 2, radius: Math.min(width, height) / 2 - 6 };
+  }
+
   /** The angle to w* that the third inequality leaves at update t, if it says anything. @param {Full} full @param {number} t */
   angleLeft({ run, reference }, t) {
     const speaks = run.cosine && reference && reference.margin > 0 && this.lab.question.rule !== "aggressive";
@@ -69,9 +72,7 @@ export class Space {
   /** The sphere of directions around w*, the radius being the angle. @param {Full} full @param {Vec3} centre */
   sky(full, centre) {
     const { question, moment } = this.lab;
-    const { width, height } = this.size;
-    const radius = Math.min(width, height) / 2 - 6;
-    const [cx, cy] = [width / 2, height / 2];
+    const { cx, cy, radius } = this.disc;
     const [first, second] = basis(centre);
     /** @param {number} turn @param {number} angle @returns {Spot} */
     const at = (turn, angle) => [cx + Math.min(1, angle / RIM) * radius * Math.cos(turn), cy - Math.min(1, angle / RIM) * radius * Math.sin(turn)];
@@ -110,9 +111,7 @@ export class Space {
   cone(full, w) {
     const { question, moment } = this.lab;
     const { run } = full;
-    const { width, height } = this.size;
-    const radius = Math.min(width, height) / 2 - 6;
-    const [cx, cy] = [width / 2, height / 2];
+    const { cx, cy, radius } = this.disc;
     const unit = radius * 0.9 / Math.max(...run.weights.map(([a, b]) => Math.hypot(a, b)), 1e-9);
     const toward = Math.atan2(w[1], w[0]);
     /** @param {number} turn @returns {Spot} */

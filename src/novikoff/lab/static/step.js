@@ -1,6 +1,6 @@
 /** This step in numbers: the sum w + a, component by component and as arrows; mistakes of the bound. */
 
-import { canvas, degrees, h, refill, s, say } from "./dom.js";
+import { canvas, h, refill, s, say } from "./dom.js";
 import { momentOf, sayRow, signedRow } from "./moments.js";
 import { arrow, fitting } from "./shapes.js";
 
@@ -27,7 +27,7 @@ export class Step {
       return;
     }
     const { run } = full;
-    const { t, row, acted, margin } = momentOf(run, this.lab.moment);
+    const { t, row, acted } = momentOf(run, this.lab.moment);
     this.drawBudget(t);
     const after = run.weights[t];
     const before = acted ? run.weights[t - 1] : after;
@@ -41,18 +41,9 @@ export class Step {
         h("thead", {}, h("tr", {}, h("td", {}), ...["w₁", "w₂", "bias"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...lines.map(([name, vector]) => h("tr", {}, h("th", { scope: "row" }, String(name)),
           .../** @type {number[]} */ (vector).map((value) => h("td", { "data-value": value }, say(value, 3))))))),
-      h("p", {}, row === null ? "Nothing has been looked at yet." :
-        acted ? `${capital(sayRow(question, row))} ${margin > 0 ? "is added all the same" : "was a mistake: it is added"}.${this.angle(t)}` :
-        `${capital(sayRow(question, row))} is right: w stays.`));
+      h("p", {}, row === null ? "Nothing has been looked at yet." : `a = y·(x₁, x₂${question.bias ? ", 1" : ""}) of ${sayRow(question, row)}`));
     this.title.textContent = acted ? `Update ${t} in numbers` : "This step in numbers";
     this.drawSum(before, after, acted);
-  }
-
-  /** @param {number} t */
-  angle(t) {
-    const cosine = this.lab.full?.run.cosine;
-    if (!cosine) return "";
-    return t > 1 ? ` ∠(w*, w): ${degrees(cosine[t - 1])} → ${degrees(cosine[t])}` : ` ∠(w*, w) = ${degrees(cosine[t])}`;
   }
 
   /** Mistakes made, of those that the theorem allows. @param {number} t */
@@ -60,7 +51,7 @@ export class Step {
     const { full, question } = this.lab;
     const bound = full?.reference?.bound ?? null;
     if (!full || question.rule === "aggressive") return refill(this.bar, h("p", {}, `${t} updates; no bound holds for this rule.`));
-    if (bound === null) return refill(this.bar, h("p", {}, `${t} mistakes so far; without a margin there is no bound.`));
+    if (bound === null) return refill(this.bar, h("p", {}, `${t} mistake${t === 1 ? "" : "s"} so far; without a margin there is no bound.`));
     const share = Math.min(1, bound ? t / bound : 1);
     const bar = s("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
       s("rect", { class: "allowed", width: 100, height: 6 }), s("rect", { class: "made", width: Math.max(share * 100, t ? 0.8 : 0), height: 6 }));
@@ -72,17 +63,14 @@ export class Step {
     const corners = [[0, 0], before, after].map(([x, y]) => /** @type {Spot} */ ([x, y]));
     const [o, b, c] = corners.map(fitting(corners, this.size, 44));
     const middle = [(o[0] + b[0] + c[0]) / 3, (o[1] + b[1] + c[1]) / 3];
-    /** An arrow and its name, on the side away from the middle. @param {Spot} p @param {Spot} q @param {string} name @param {string} kind */
-    const named = (p, q, name, kind) => {
+    /** An arrow and its name, away from the middle. @param {Spot} p @param {Spot} q @param {string} name @param {string} kind @param {number} lean */
+    const named = (p, q, name, kind, lean) => {
       const [dx, dy] = [q[0] - p[0], q[1] - p[1]];
-      const gap = (dx * (middle[1] - p[1]) - dy * (middle[0] - p[0]) > -1 ? 20 : -20) / Math.hypot(dx, dy);
+      const gap = (dx * (middle[1] - p[1]) - dy * (middle[0] - p[0]) > lean ? 20 : -20) / Math.hypot(dx, dy);
       const place = { x: (p[0] + q[0]) / 2 + gap * dy, y: (p[1] + q[1]) / 2 - gap * dx + 5, "text-anchor": "middle" };
       return Math.hypot(dx, dy) < 3 ? null : s("g", {}, arrow(p, q, kind), s("text", { class: "arrow-name", ...place }, name));
     };
-    refill(this.svg, acted && named(o, b, "w", "arrow faint"), acted && named(b, c, "a", "arrow added"),
-      named(o, c, acted ? "w + a" : "w", "arrow"), s("circle", { class: "origin", cx: o[0], cy: o[1], r: 3 }));
+    refill(this.svg, acted && named(o, b, "w", "arrow faint", 1), acted && named(b, c, "a", "arrow added", 1),
+      named(o, c, acted ? "w + a" : "w", "arrow", -1), s("circle", { class: "origin", cx: o[0], cy: o[1], r: 3 }));
   }
 }
-
-/** @param {string} text */
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -14,6 +14,7 @@ interface Question {
   threshold: number;
   start: Vec3 | null;
   mine: Vec3 | null;
+  names: [string, string];
 }
 
 interface Run {
@@ -47,10 +48,7 @@ interface Reference {
 interface Full {
   kind: "separable" | "quasi-separable" | "inseparable" | "undecided";
   sentence: string;
-  margin: [number, number | null];
-  radius: number;
   w_star: Vec3 | null;
-  bound: number | null;
   support: number[];
   separated: number[];
   weights: [number, number][];
@@ -66,8 +64,6 @@ interface Pocket {
   w: Vec3;
   errors: number;
   bound: number;
-  optimal: boolean;
-  wrong: number[];
   history: [number, number][];
   sentence: string;
 }
@@ -93,7 +89,7 @@ interface Recorded {
 /** Where answers come from: the server, a kernel behind a notebook, or a record. */
 interface Host {
   ask(what: "run" | "pocket" | "voted" | "export", body: object): Promise<any>;
-  ready(): Promise<{ version: string; stages: { name: string; done: boolean }[] }>;
+  ready(): Promise<{ name: string; done: boolean }[]>;
   record(name: string): Promise<{ answer: Answer; pocket: Pocket | null }>;
   live: boolean;
 }
@@ -141,5 +137,6 @@ interface Card {
   /** The side of the bound on which no value may be. */
   forbidden: "above" | "below";
   more?: Record<string, Spot[]>;
-  read(t: number): [string, boolean | null];
+  /** The readout, and whether it holds, where it is not just the inequality. */
+  read?(t: number): [string, boolean | null] | null;
 }

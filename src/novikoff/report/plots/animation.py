@@ -10,17 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.boundary import View, draw_rows, draw_sides, frame
+from novikoff.report.plots.boundary import PlaneView, draw_rows, draw_sides, frame
 from novikoff.report.plots.margins import LinearClassifier, Side
 from novikoff.report.plots.run import ProofDisplay, TracedRun, draw_panel, traced_run
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from novikoff.core.rows import SparseMatrix, Vector
 
 _MAX_FRAMES = 200
+_PANELS_HEIGHT = 0.25  # of the picture
 
 
 def animate(
@@ -50,7 +52,8 @@ def animate(
     interval : int
         Milliseconds for each picture.
     figure : matplotlib Figure, optional
-        Where to draw; by default a new figure of pyplot.
+        Where to draw; by default a new one that needs no display. Give ``plt.figure()`` to see
+        the film in a window.
 
     Returns
     -------
@@ -70,16 +73,15 @@ def animate(
     """
     panels = style.blank_axes(3)  # to compute the proof on; says so if there is no matplotlib
     from matplotlib.animation import FuncAnimation
+    from matplotlib.figure import Figure
 
     run = traced_run(estimator, X, y, rule)
     proof: ProofDisplay | None = None
     with suppress(ValueError):  # not separable, or not from zero
         proof = ProofDisplay.from_estimator(estimator, X, y, rule=rule, ax=panels)
-    if figure is None:
-        figure = style.figure_of(style.blank_axes(pyplot=True)[0])
-    film = Film(run, proof, figure)
+    film = Film(run, proof, Figure() if figure is None else figure)
     return FuncAnimation(
-        figure, film.show, frames=film.times, interval=interval, cache_frame_data=False
+        film.figure, film.show, frames=film.times, interval=interval, cache_frame_data=False
     )
 
 
@@ -89,7 +91,7 @@ class Film:
     def __init__(self, run: TracedRun, proof: ProofDisplay | None, figure: Figure) -> None:
         assert run.rule is not None  # noqa: S101 — X and y were given
         assert run.problem is not None  # noqa: S101
-        rule, self.trace, self.proof, self.problem = run.rule, run.trace, proof, run.problem
+        rule, self.trace, self.figure, self.problem = run.rule, run.trace, figure, run.problem
         if rule.X.shape[1] != 2:
             raise ValueError(
                 f"A film needs two features, not {rule.X.shape[1]}: fit to two columns of X."
@@ -108,8 +110,7 @@ class Film:
         figure.set_size_inches(style.WIDTH_INCHES, 5.4 if proof is None else 7.2)
         bottom, height = (0.25, 0.62) if proof is None else (0.43, 0.48)
         self.ax = figure.add_axes((0.1, bottom, 0.87, height))
-        places = [(0.1 + 0.31 * k, 0.075, 0.235, 0.12) for k in range(0 if proof is None else 3)]
-        self.panels = [figure.add_axes(place) for place in places]
+        self.curves = [] if proof is None else _panels(figure, proof)
 
     def show(self, t: int) -> None:
         """Draw the picture after update t."""
@@ -133,15 +134,15 @@ class Film:
         title = self._title(t, not mistakes.any())
         style.label_axes(ax, x=rule.feature(0), y=rule.feature(1), title=title)
         style.legend_below(ax, note if self.W[t].any() else "", columns=3)
-        for panel in self.panels:
-            panel.clear()
-        if self.proof is not None:
-            self._show_proof(self.proof, t)
+        for line, values in self.curves:
+            some = style.thinned(len(values))
+            past = some[some < t]
+            line.set_data(past + 1, values[past])
 
-    def _view(self, w: Vector) -> View:
+    def _view(self, w: Vector) -> PlaneView:
         norm = math.hypot(w[0], w[1]) or 1.0
         labels = (self.rule.feature(0), self.rule.feature(1))
-        return View(self.points, w[:2] / norm, float(w[2]) / norm, labels)
+        return PlaneView(self.points, w[:2] / norm, float(w[2]) / norm, labels)
 
     def _title(self, t: int, clean: bool) -> str:
         """What happened, in the theorem's letters."""
@@ -158,18 +159,43 @@ class Film:
             f"So w ← w + {step} = {_vector(self.W[t])}.{end}"
         )
 
-    def _show_proof(self, proof: ProofDisplay, t: int) -> None:
-        below, above = ("t·γ", "t·R²") if proof.plain else ("γ·Στ", "R²·Στ² + 2δ·Στ")
-        slope = "√t·γ/R" if proof.plain else "the quotient"
-        curves = (
-            (proof.inner, proof.inner_bound, np.inf, f"⟨w*, w⟩ ≥ {below}"),
-            (proof.squared_norm, proof.squared_norm_bound, 0.0, f"‖w‖² ≤ {above}"),
-            (proof.cosine, proof.cosine_bound, 1.0, f"cos∠(w*, w) ≥ {slope}"),
-        )
-        for panel, (values, bound, until, name) in zip(self.panels, curves, strict=True):
-            draw_panel(panel, values, bound, until, shown=t)
-            style.label_axes(panel, x="updates t", title=name)
-            panel.tick_params(labelsize=7.5)
+
+def _panels(figure: Figure, proof: ProofDisplay) -> list[tuple[Line2D, Vector]]:
+    """The three inequalities below the rows: the curve of each, which grows, and its values.
+
+    Axes and bounds stay as they are. They are drawn once, as an image behind the curves, since
+    matplotlib draws everything anew for each picture, and axes take most of the time.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    below, above = ("t·γ", "t·R²") if proof.plain else ("γ·Στ", "R²·Στ² + 2δ·Στ")
+    slope = "√t·γ/R" if proof.plain else "the quotient"
+    panels = (
+        (proof.inner, proof.inner_bound, np.inf, f"⟨w*, w⟩ ≥ {below}"),
+        (proof.squared_norm, proof.squared_norm_bound, 0.0, f"‖w‖² ≤ {above}"),
+        (proof.cosine, proof.cosine_bound, 1.0, f"cos∠(w*, w) ≥ {slope}"),
+    )
+    width, height = figure.get_size_inches().tolist()
+    still, curves = Figure((width, height), dpi=2 * figure.dpi), []
+    canvas: Any = FigureCanvasAgg(still)
+    for k, (values, bound, until, name) in enumerate(panels):
+        place = (0.1 + 0.31 * k, 0.075, 0.235, 0.12)
+        ax, live = still.add_axes(place), figure.add_axes(place, zorder=2)
+        (line,) = draw_panel(ax, values, bound, until, shown=0)
+        style.label_axes(ax, x="updates t", title=name)
+        ax.tick_params(labelsize=7.5)
+        live.set(yscale=ax.get_yscale(), xlim=ax.get_xlim(), ylim=ax.get_ylim())
+        live.set_axis_off()
+        (curve,) = live.plot([], [], color=line.get_color(), lw=line.get_linewidth())
+        curve.set(marker=line.get_marker(), ms=line.get_markersize())
+        curves.append((curve, values))
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())
+    behind = figure.add_axes((0.0, 0.0, 1.0, _PANELS_HEIGHT), zorder=-1)
+    behind.imshow(pixels[-round(_PANELS_HEIGHT * len(pixels)) :], aspect="auto")
+    behind.set_axis_off()
+    return curves
 
 
 def _vector(w: Vector) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.margins import LinearClassifier, Rule, Side, rule_of
+from novikoff.report.plots.margins import CONSTANT, LinearClassifier, Rule, Side, rule_of
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -26,7 +26,7 @@ _SHAPES = 1.4, 1.9  # width by height, where one unit is as long on both axes
 Box: TypeAlias = "tuple[Vector, Vector]"  # the lower left corner and the upper right
 
 
-class View(NamedTuple):
+class PlaneView(NamedTuple):
     """Rows as points of a plane, in which the distance f/‖w‖ is ⟨normal, p⟩ + offset."""
 
     points: Vector
@@ -34,6 +34,7 @@ class View(NamedTuple):
     offset: float
     labels: tuple[str, str]
     held: str = ""  # the values of the other features, if they are held at their means
+    constant: bool = False  # whether all weights are zero
 
 
 @dataclass(eq=False)
@@ -45,7 +46,8 @@ class BoundaryDisplay(style.Display):
     orthogonal to it: there the boundary is a vertical line, and every row has its true distance
     from it. Where one unit is as long on both axes, an arrow shows the direction of w, at a right
     angle to the boundary. A ``plane`` of two features, by name or number, shows the section of the
-    hyperplane where all other features are at their means.
+    hyperplane where all other features are at their means. A rule whose weights are all zero has no
+    boundary: the rows are drawn, and a note says so.
 
     ``rows`` are the numbers of the rows in the data, ``signs`` the sides ±1 on which they should
     be, ``distances`` f(x)/‖w‖, ``mistakes`` where y·f(x) ≤ 0. If all rows are right, ``margin`` is
@@ -63,7 +65,7 @@ class BoundaryDisplay(style.Display):
     ([1, 2, 3], 0.353553)
     """
 
-    view: View
+    view: PlaneView
     rows: Indices
     signs: npt.NDArray[np.int8]
     distances: Vector
@@ -90,11 +92,11 @@ class BoundaryDisplay(style.Display):
         found, rng = rule_of(estimator, X, y, rule), np.random.default_rng(random_state)
         margins = found.margins
         mistakes = margins <= 0.0
-        margin = None if mistakes.any() else float(margins.min())
+        margin = None if mistakes.any() or found.constant else float(margins.min())
         support = np.flatnonzero(margins <= (margin or -np.inf) * _EQUALLY_NEAR)
         drawn = _sample(mistakes, support, max_points, rng)
         return cls(
-            view=_view(found, plane, drawn, rng),
+            view=_view(found, plane, drawn, rng)._replace(constant=found.constant),
             rows=found.rows,
             signs=found.signs,
             distances=found.signs * margins,
@@ -124,7 +126,7 @@ class BoundaryDisplay(style.Display):
 
 def draw_rows(
     ax: Axes,
-    view: View,
+    view: PlaneView,
     signs: npt.NDArray[np.int8],
     sides: tuple[str, str],
     mistakes: npt.NDArray[np.bool_],
@@ -156,7 +158,7 @@ def draw_rows(
     marks(np.intersect1d(rows, drawn), name, zorder=4, **ring)
 
 
-def draw_sides(ax: Axes, view: View, box: Box, margin: float | None) -> str:
+def draw_sides(ax: Axes, view: PlaneView, box: Box, margin: float | None) -> str:
     """Both half-planes, the line between them with w, those at ± margin; if none, why."""
     low, high = box
     normal, offset = view.normal, view.offset
@@ -164,6 +166,8 @@ def draw_sides(ax: Axes, view: View, box: Box, margin: float | None) -> str:
         if offset != 0.0:
             one = style.POSITIVE_SIDE if offset > 0.0 else style.NEGATIVE_SIDE
             ax.axhspan(low[1], high[1], color=one, lw=0, zorder=0)
+        if view.constant:
+            return CONSTANT
         return "The boundary does not cross this plane: neither feature has a weight."
     x, y = np.array([low, high]).T
     f = normal[0] * x + normal[1] * y[:, None] + offset
@@ -189,7 +193,7 @@ def draw_sides(ax: Axes, view: View, box: Box, margin: float | None) -> str:
     return ""
 
 
-def _draw_arrow(ax: Axes, view: View, box: Box) -> None:
+def _draw_arrow(ax: Axes, view: PlaneView, box: Box) -> None:
     """The direction of w, from the point of the boundary that is nearest to the centre."""
     low, high = box
     unit, centre = view.normal / math.hypot(*view.normal), (low + high) / 2
@@ -203,7 +207,7 @@ def _draw_arrow(ax: Axes, view: View, box: Box) -> None:
     ax.text(x, y, "w", ha="center", va="center", bbox=halo, zorder=5, clip_on=True)
 
 
-def frame(ax: Axes, view: View, drawn: Indices) -> Box:
+def frame(ax: Axes, view: PlaneView, drawn: Indices) -> Box:
     """Set the limits; one unit is as long on both axes if the rows allow it. The corners."""
     low, high = _box(view, drawn)
     size = high - low
@@ -239,24 +243,28 @@ def _view(
     plane: tuple[Hashable, Hashable] | None,
     drawn: Indices,
     rng: np.random.Generator,
-) -> View:
+) -> PlaneView:
     if len(rule.w) == 1:
         if plane is not None:
             raise ValueError("There is one feature only: leave out plane.")
         jitter = rule.signs * rng.uniform(0.15, 1.0, len(rule.signs))
         points = np.column_stack([_column(rule.X, 0), jitter])
         labels = (rule.feature(0), "jitter within each class (no meaning)")
-        return View(points, np.array([np.sign(rule.w[0]), 0.0]), rule.b / rule.norm, labels)
+        return PlaneView(points, np.array([np.sign(rule.w[0]), 0.0]), rule.b / rule.norm, labels)
     mean = np.asarray(rule.X.mean(axis=0), dtype=np.float64).ravel()
     if plane is not None or len(rule.w) == 2:
         return _section(rule, (0, 1) if plane is None else plane, mean)
     v = principal_direction(rule.X[drawn], rule.w)
+    if rule.constant:
+        across = principal_direction(rule.X[drawn], v)
+        points = np.column_stack([rule.X @ u - mean @ u for u in (v, across)])
+        return PlaneView(points, np.zeros(2), rule.b, ("first principal direction", "second"))
     points = np.column_stack([rule.signs * rule.margins, rule.X @ v - mean @ v])
     labels = ("signed distance to the hyperplane", "first principal direction orthogonal to w")
-    return View(points, np.array([1.0, 0.0]), 0.0, labels)
+    return PlaneView(points, np.array([1.0, 0.0]), 0.0, labels)
 
 
-def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> View:
+def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> PlaneView:
     """The plane of two features, the others held at their means."""
     pair = isinstance(plane, tuple | list) and len(plane) == 2
     i, j = [_column_number(rule, feature) for feature in plane] if pair else (0, 0)
@@ -270,7 +278,7 @@ def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> View
     points = np.column_stack([_column(rule.X, i), _column(rule.X, j)])
     offset = (rule.b + float(rule.w[others] @ mean[others])) / rule.norm
     labels = (rule.feature(i), rule.feature(j))
-    return View(points, rule.w[[i, j]] / rule.norm, offset, labels, held)
+    return PlaneView(points, rule.w[[i, j]] / rule.norm, offset, labels, held)
 
 
 def _column_number(rule: Rule, feature: Hashable) -> int:
@@ -296,7 +304,7 @@ def principal_direction(X: Floats | sp.csr_array, beside: Vector) -> Vector:
     """
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     scale = max(abs(float(X.max())), abs(float(X.min()))) or 1.0
-    across = beside / math.hypot(*beside.tolist())
+    across = beside / (math.hypot(*beside.tolist()) or 1.0)
     v: Vector = np.random.default_rng(0).normal(size=int(X.shape[1]))
     for _ in range(_POWER_ITERATIONS):
         v = (v - across * (across @ v)) / scale
@@ -310,7 +318,7 @@ def principal_direction(X: Floats | sp.csr_array, beside: Vector) -> Vector:
     return np.asarray(v * np.sign(v[np.argmax(np.abs(v))]))
 
 
-def _box(view: View, drawn: Indices) -> Box:
+def _box(view: PlaneView, drawn: Indices) -> Box:
     """The corners of the picture: the rows drawn, and the boundary, if it is not too far."""
     points = view.points[drawn]
     low, high = _padded(points.min(axis=0), points.max(axis=0))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Side: TypeAlias = Hashable | tuple[Hashable, Hashable]
 LinearClassifier: TypeAlias = Any  # it has coef_ (n_rules, n_features), intercept_ and classes_
+CONSTANT = "All weights are zero: the rule says the same of every row, and has no boundary."
 _MIN_BINS, _MAX_BINS = 8, 60
 
 
@@ -43,10 +44,13 @@ class Rule:
 
     @property
     def norm(self) -> float:
-        """‖w‖, whatever its size; ValueError if it is 0."""
-        if not self.w.any():
-            raise ValueError("All weights are zero: there is no hyperplane to draw.")
-        return math.hypot(*self.w.tolist())
+        """‖w‖, whatever its size; 1 for a rule without weights, so that f/‖w‖ is f."""
+        return math.hypot(*self.w.tolist()) or 1.0
+
+    @property
+    def constant(self) -> bool:
+        """Whether all weights are zero: the rule says the same of every row."""
+        return not self.w.any()
 
     @property
     def margins(self) -> Vector:
@@ -160,6 +164,7 @@ class MarginsDisplay(style.Display):
         """Draw the margins of rows under a fitted classifier."""
         found = rule_of(estimator, X, y, rule)
         title = f"{found.positive} against {found.negative}"
+        title += f"\n{CONSTANT}" if found.constant else ""
         return cls(found.margins, *_histogram(found.margins), margin, title).plot(ax)
 
     def _draw(self, axes: list[Axes]) -> None:

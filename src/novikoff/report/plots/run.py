@@ -16,6 +16,7 @@ from novikoff.report.plots.margins import LinearClassifier, Rule, Side, find_rul
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
     from novikoff.core.counts import Trace
     from novikoff.core.problem import Problem
@@ -176,7 +177,7 @@ class MistakesDisplay(style.Display):
             ax.plot(x, y, dashes, lw=width, color=style.POSITIVE, drawstyle=steps, label=label)
         if self.bound is not None and np.isfinite(self.bound):
             formula = "R²/γ²" if len(curves) == 1 else "(R² + 2δ/μ)/γ²"
-            label = f"bound {formula} = {style.format_number(self.bound)}"
+            label = f"bound {formula} = {style.format_number(style.whole_bound(self.bound))}"
             ax.axhline(self.bound, color=style.INK, lw=1.4, ls=style.DASHES, label=label)
         logarithmic = self.bound is not None and self.bound > _LOG_FROM_RATIO * most
         ax.set_yscale("log" if logarithmic else "linear")
@@ -272,7 +273,7 @@ class ProofDisplay(style.Display):
 
     def _draw(self, axes: list[Axes]) -> None:
         gamma, R = style.format_number(self.margin), style.format_number(self.radius)
-        last = style.format_number((self.radius / self.margin) ** 2)
+        last = style.format_number(style.whole_bound((self.radius / self.margin) ** 2))
         below, above, slope = "t·γ", "t·R²", f"√t·γ/R (dashed; it is 1 at t = R²/γ² = {last})"
         if not self.plain:
             below, above, slope = "γ·Στ", "R²·Στ² + 2δ·Στ", "their quotient (dashed)"
@@ -305,15 +306,9 @@ class PocketDisplay(style.Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: LinearClassifier,
-        X: npt.ArrayLike | SparseMatrix | None = None,
-        y: npt.ArrayLike | None = None,
-        *,
-        rule: Side | None = None,
-        ax: Axes | None = None,
+        cls, estimator: LinearClassifier, *, rule: Side | None = None, ax: Axes | None = None
     ) -> Self:
-        """Draw the history of a fitted `novikoff.Pocket`; X and y are not needed."""
+        """Draw the history of a fitted `novikoff.Pocket`."""
         if not hasattr(estimator, "history_"):
             name = type(estimator).__name__
             raise ValueError(f"A {name} has no history_ to draw: give a fitted novikoff.Pocket.")
@@ -345,10 +340,10 @@ class PocketDisplay(style.Display):
 
 def draw_panel(
     ax: Axes, values: Vector, bound: Vector, until: float, shown: int | None = None
-) -> None:
+) -> list[Line2D]:
     """A quantity, its bound, and the allowed side of the bound, up to a limit, in colour.
 
-    Of the quantity only the first values are ``shown``, if they are not all.
+    Of the quantity, whose line is returned, only the first values are ``shown``, if not all.
     """
     some = style.thinned(len(values))
     t, y, limit = some + 1, values[some], bound[some]
@@ -361,13 +356,14 @@ def draw_panel(
     ax.fill_between(t, limit, allowed, color=style.POSITIVE_SIDE, lw=0, zorder=0)
     marker = "o" if len(values) <= 30 else ""
     past = slice(None) if shown is None else some < shown
-    ax.plot(t[past], y[past], color=style.POSITIVE, lw=1.8, marker=marker, ms=3.0)
+    lines = ax.plot(t[past], y[past], color=style.POSITIVE, lw=1.8, marker=marker, ms=3.0)
     ax.plot(t, limit, color=style.INK, lw=1.2, ls=style.DASHES, marker=marker, ms=2.0)
     ax.set_ylim(bottom, top)
     ax.set_xlim(0.0, 1.02 * len(values) + 0.5)
     style.format_counts(ax, "x")
     if until != 1.0:
         ax.yaxis.set_major_formatter(lambda value, _: style.format_number(value))
+    return lines
 
 
 def _aligned(rule: Rule, problem: Problem, w_star: Vector | None) -> Vector:

@@ -107,6 +107,15 @@ def format_number(value: float) -> str:
     return text.replace("-", "−")
 
 
+def whole_bound(ratio: float) -> float:
+    """R²/γ² as the whole number that mistakes cannot exceed, as reports have it.
+
+    >>> whole_bound(221.7), whole_bound(51.0 * (1.0 - 2.0**-50))
+    (221.0, 51.0)
+    """
+    return float(np.floor(ratio * (1.0 + 1e-12)))
+
+
 def thinned(length: int) -> Indices:
     """Numbers of the points to draw: all, or evenly spread ones with both ends."""
     return np.unique(np.linspace(0, length - 1, min(length, MAX_VERTICES)).round().astype(np.int64))

@@ -176,11 +176,11 @@ class ModelBuilder:
         if self.integers:
             whole = counted(len(self.integers), "variable")
             self.notes.append(
-                f"{whole} of whole numbers ({listed([*self.integers], 3)}) may be fractions here: "
+                f"{whole} of whole numbers ({listed([*self.integers])}) may be fractions here: "
                 "what is infeasible so is infeasible, what is feasible so may not be"
             )
         if self._huge:
-            self.notes.append(f"bounds of 1e20 and more are none: {listed([*self._huge], 3)}")
+            self.notes.append(f"bounds of 1e20 and more are none: {listed([*self._huge])}")
         model = Model(
             tuple(names),
             tuple(self._rows),

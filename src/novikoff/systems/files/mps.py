@@ -213,7 +213,7 @@ class _Parser:
         if len(free) > 1:
             self.builder.notes.append(
                 f"rows of kind N but the first, {quoted(free[0])}, bind nothing and are left out: "
-                f"{listed(free[1:], 3)}"
+                f"{listed(free[1:])}"
             )
         for name, kind in self.kinds.items():
             terms, right = self.terms[name], self.right.get(name, Fraction(0))

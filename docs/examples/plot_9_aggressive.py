@@ -1,0 +1,27 @@
+"""
+If it works, leave it alone
+===========================
+
+The perceptron moves on mistakes only. One that moves on every example, right or wrong, errs without
+end on streams that a rule separates (A10). On the left it errs at every power of two, while the
+perceptron is right for ever after its second mistake. In the other two it errs on *every* example,
+so that it is the perceptron itself: its bound R²/γ² has to grow, as R does in the middle, and as
+1/γ does on the right.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import novikoff as nv
+
+figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained", sharey=True)
+titles = ["doubling: R, γ fixed", "unbounded: R grows", "bounded: γ shrinks"]
+for ax, stream, title in zip(axes, ["doubling", "unbounded", "bounded"], titles, strict=True):
+    ran = nv.theory.compare_aggressive(stream, 1024)
+    t = np.arange(1, 1025)
+    ax.step(t, ran.aggressive, "-", where="post", label="always updates")
+    ax.step(t, ran.perceptron, "--", where="post", label="perceptron")
+    ax.axhline(ran.verdict.mistake_bound, color="black", lw=1, ls=":", label="⌊R²/γ²⌋")
+    ax.set(xlabel="examples", title=title, xscale="log", yscale="log")
+axes[0].set_ylabel("mistakes so far")
+legend = axes[0].legend()

@@ -1,0 +1,35 @@
+"""
+Weights stay bounded where nothing separates
+============================================
+
+On data that no rule separates the perceptron never stops, but its weights stay bounded (B8). With
+integers it then comes back to weights that it had, and goes round for ever. The bound of Amaldi and
+Hauser is far above; what matters is that there is one.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import novikoff as nv
+
+X, y = [[0, 3], [-2, 2], [1, -3], [-1, 3], [0, -3], [2, 2]], [0, 1, 0, 1, 0, 1]
+path = nv.theory.watch_weights(X, y, max_epochs=40)
+noise = np.random.default_rng(0)
+flipped = nv.theory.watch_weights(noise.normal(size=(9, 2)), np.arange(9) % 2, max_epochs=400)
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+for ax, shown, name in ((left, path, "integers"), (right, flipped, "nine random points")):
+    assert shown.norms.max() <= shown.bound
+    ax.plot(np.arange(1, len(shown.norms) + 1), shown.norms, lw=1)
+    ends = f"largest {shown.norms.max():.3g}, bound {shown.bound:.3g}"
+    ax.set(xlabel="updates", ylabel="‖w‖", ylim=(0, None))
+    ax.set_title(f"{name}: {shown.verdict.kind}\n{ends}")
+path.pre_period, path.period  # in epochs
+
+# %%
+# The bound as it is sometimes printed, with the lengths of the rows within κ, does not hold.
+# These two rows reach ‖w‖ = 101.5, where it says 36.2; for rows scaled to length one it does.
+
+rows = [[10.0, 0.0], [-10.0, 1.0]]
+run = nv.theory.watch_weights(rows, [1, 1], fit_intercept=False)
+run.norms.max().round(1), nv.theory.weight_bound(rows)

@@ -1,0 +1,51 @@
+"""
+Herding: a perceptron that samples
+==================================
+
+Which few points have the mean of all? Herding picks them one by one (D7): it is the perceptron on
+the rows φ̄ − φ_s, and its bounded weights make the error fall like 1/T. Points drawn at random have
+1/√T.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import novikoff as nv
+
+rng = np.random.default_rng(0)
+points = rng.normal(size=(400, 2))
+T = np.arange(1, 1001)
+herded = nv.herd(points, n_samples=1000)
+draws = points[rng.integers(400, size=(50, 1000))]
+means = np.cumsum(draws, axis=1) / T[:, None]
+random = np.linalg.norm(means - points.mean(axis=0), axis=2).mean(axis=0)
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
+left.plot(T, random, "-", color="gray", label="drawn at random (mean of 50)")
+left.plot(T, herded.errors, "-", lw=1, label="herding")
+left.plot(T, herded.bound, "k--", lw=1, label="E/√T")
+left.plot(T, herded.fast_bound, "k:", lw=1, label="max(E, E²/2ρ)/T")
+left.set(xlabel="points T", ylabel="distance to the mean", xscale="log", yscale="log")
+assert (herded.errors <= np.minimum(herded.bound, herded.fast_bound) * (1 + 1e-9)).all()
+left.legend()
+
+
+# %%
+# With a kernel it is the whole distribution that is met, not the mean alone.
+
+
+def rbf(X, Y):
+    return np.exp(-0.5 * ((X[:, None] - Y[None]) ** 2).sum(axis=2))
+
+
+few = nv.herd(points, n_samples=40, kernel=rbf)
+right.plot(*points.T, ".", color="lightgray", label="400 points")
+right.plot(*points[few.indices].T, "o", ms=5, label="40 by kernel herding")
+right.set(aspect="equal", xticks=[], yticks=[])
+legend = right.legend()
+figure
+
+# %%
+# A target that is no mean of points has a separator instead, with its certificate.
+
+nv.herd(points, target=[9.0, 0.0]).verdict

@@ -1,0 +1,215 @@
+"""The kernel perceptron: the perceptron's run with ⟨·, ·⟩ replaced by K (A8).
+
+w = Σ k_i·y_i·Φ(x_i) with integer counts k_i, and f(x) = Σ k_i·y_i·K(x_i, x). The scores of all rows
+are kept: a row that is right costs nothing, a mistake on row i adds y_i·K(x_i, ·) to all of them.
+From w = 0 there are at most R²/γ² mistakes, R² = max K(x_i, x_i) and γ the margin in the kernel's
+space: Novikoff's proof has inner products only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from novikoff.core.counts import Counts, Trace
+from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
+from novikoff.core.model import TOO_LARGE, Finish, StateModel
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.runs import Advance, Flags
+from novikoff.core.voting import Votes
+
+LOOK = 64  # rows looked at together for the next mistake
+
+
+class KernelModel(StateModel):
+    """The support points, on which a rule was updated, and how often: y_i·k_i."""
+
+    shapes: ClassVar = {"coef": "KS", "weighted": "KS", "rows": "R", "updates": "U4", "waited": "K"}
+    odd: ClassVar = ("coef", "weighted")
+    wanted: ClassVar = {
+        **KERNEL_SETTINGS,
+        "kernel": (*BY_NAME, "precomputed"),
+        "cache_bytes": 0.0,
+        "voted": (False, True),
+    }
+
+    def blank_state(self) -> dict[str, Vector]:
+        """Nothing: no support, no votes."""
+        self.support = np.zeros((0, self.features))
+        counts = np.zeros((self.n_rules, 0))
+        votes = {"updates": np.zeros((0, 4)), "waited": np.zeros(self.n_rules)}
+        return {"coef": counts, "weighted": counts.copy(), "rows": np.zeros(0), **votes}
+
+    @property
+    def kernel(self) -> Kernel:
+        """K, with 1 added for an intercept."""
+        own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
+        return Kernel(self.settings["kernel"], **own, bias=float(self.fit_intercept))
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether the features are the kernels with the rows of the fit."""
+        return bool(self.settings["kernel"] == "precomputed")
+
+    @property
+    def points(self) -> Any:
+        """The support; none for a precomputed kernel."""
+        return self.support
+
+    def watched(self) -> Vector:
+        """The counts of the run that goes on."""
+        return self._counts.T
+
+    def begin(
+        self, problem: Problem, codes: Indices, counts: Counts, active: Flags
+    ) -> tuple[Advance, Finish]:
+        """The loop over these rows."""
+        X = problem.X
+        kernels = KernelRows(self.kernel, X, self.settings["cache_bytes"])
+        scores = np.ascontiguousarray(self.last_scores(X).T)
+        signs = np.ascontiguousarray(self.sides[codes].T.astype(np.float64))
+        own = self._counts = np.zeros_like(scores)
+        weighted = np.zeros_like(scores)
+        self._acts: list[list[tuple[int, int, float, float]]] = [[] for _ in scores]
+
+        def visit(epoch: Indices, first: int, last: int) -> bool:
+            for rule in np.flatnonzero(active):
+                f, y, acts = scores[rule], signs[rule], self._acts[rule]
+                at, look = first, LOOK
+                while at < last:
+                    seen = epoch[at : min(last, at + look)]
+                    wrong = np.flatnonzero(f[seen] * y[seen] <= 0.0)
+                    if len(wrong) == 0:
+                        at, look = at + len(seen), 2 * look
+                        continue
+                    i, at, look = int(seen[wrong[0]]), at + int(wrong[0]) + 1, LOOK
+                    row, m = kernels[i], float(f[i] * y[i])
+                    step = int(counts.totals[0, rule]) + at - 1 - first
+                    acts.append((step, i, m, row[i]))
+                    f += row if y[i] > 0.0 else -row
+                    own[rule, i] += y[i]
+                    weighted[rule, i] += step * y[i]
+                    counts.per_row[i, rule] += 1
+                    counts.totals[1:, rule] += 1
+                counts.totals[0, rule] += last - first
+                if not np.isfinite(f).all():
+                    counts.beyond[0] = np.nan
+            return False
+
+        def finish() -> None:
+            used = np.flatnonzero(own.any(axis=0))
+            self._append(X[used], own[:, used], weighted[:, used])
+            if self.precomputed:
+                self.state["rows"] = used.astype(np.float64)
+            if self.settings["voted"]:
+                self._keep_votes(used)
+
+        return visit, finish
+
+    def learn_one(self, columns: Indices, values: Vector, code: int) -> tuple[Vector, int]:
+        """Learn one example: its scores before, and how many rules it moved."""
+        row = self._row(columns, values)
+        scores: Vector = self.last_scores(row)[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = values.dot(values)
+        if not np.isfinite(scores).all() or not np.isfinite(square):
+            raise ValueError(TOO_LARGE)
+        self.kernel.diagonal(row)  # finite, or ValueError
+        moved = np.where(self.sides[code] * scores <= 0.0, self.sides[code], 0).astype(np.float64)
+        if moved.any():
+            self._append(row, moved[:, None], (self.totals[0] * moved)[:, None])
+        self.totals[0] += 1
+        self.totals[1:] += moved != 0.0
+        return scores, int(np.count_nonzero(moved))
+
+    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+        """Σ coef·K(x_i, x)."""
+        return self._combine(X, self.state["coef"])
+
+    def dual_coef(self) -> Vector:
+        """The coefficients that predict: (n_rules, n_support)."""
+        late = self.state["weighted"] / np.maximum(self.totals[0], 1)[:, None]
+        return self.state["coef"] - late if self.averages else self.state["coef"].copy()
+
+    def final_scores(self, X: Floats | SparseMatrix) -> Vector:
+        """By the last coefficients, their average, or the vote of all."""
+        if not self.settings["voted"]:
+            return self._combine(X, self.dual_coef())
+        updates = self.state["updates"]
+        votes = []
+        for rule in range(self.n_rules):
+            which, tau, survived = updates[updates[:, 0] == rule, 1:].T
+            stood = np.append(self.state["waited"][rule], survived).astype(np.int64)
+            none = np.zeros(1), np.zeros((0, 0))
+            votes.append(Votes(*none, which.astype(np.int64), tau, stood, 0.0))
+        out = np.zeros((X.shape[0], self.n_rules)) - 1.0
+        for begin, end, gram in self._blocks(X):
+            zero = np.zeros(end - begin)
+            out[begin:end] = np.column_stack([each.shares_of(gram, zero) for each in votes])
+        return out
+
+    def traces(self) -> list[Trace]:
+        """The updates of the last run, with ‖w‖² in the kernel's space."""
+        found = []
+        for acts in self._acts:
+            step, index, margin, square = np.array(acts, dtype=np.float64).reshape(-1, 4).T
+            norms = np.cumsum(2.0 * margin + square)  # ‖w + Φ‖² = ‖w‖² + 2·⟨w, Φ⟩ + K(x, x)
+            numbers = step.astype(np.int64), index.astype(np.int64)
+            found.append(Trace(*numbers, margin, np.ones(len(step)), norms))
+        return found
+
+    def check(self) -> None:
+        """Raise ValueError unless the arrays, as from a file, belong together."""
+        updates, rows = self.state["updates"], self.state["rows"]
+        width = self.state["coef"].shape[1]
+        places = [(rows, self.features), (updates[:, 0], self.n_rules), (updates[:, 1], width)]
+        for numbers, below in places:
+            if not ((numbers >= 0) & (numbers < below) & (numbers % 1.0 == 0.0)).all():
+                raise ValueError("its support or its votes are numbers of no row")
+        points = 0 if self.support is None else self.support.shape[0]
+        if (len(rows) if self.precomputed else points) != width or self.support is None:
+            raise ValueError("its coefficients are not those of its support")
+        if (updates[:, 3] < 0).any() or updates[:, 3].sum() > 2.0**53:
+            raise ValueError("its votes cannot be counted")
+
+    def _keep_votes(self, used: Indices) -> None:
+        updates, self.state["waited"] = [np.zeros((0, 4))], self.totals[0].astype(np.float64)
+        for rule, trace in enumerate(self.traces()):
+            if len(trace) > 0:
+                self.state["waited"][rule] = trace.step[0]
+                survived = np.diff(np.append(trace.step, self.totals[0, rule]))
+                where = np.searchsorted(used, trace.index)
+                signs = np.sign(self._counts[rule, trace.index])
+                updates.append(np.column_stack([np.full(len(where), rule), where, signs, survived]))
+        self.state["updates"] = np.vstack(updates)
+
+    def _append(self, rows: Floats | SparseMatrix, coef: Vector, weighted: Vector) -> None:
+        """More points of support."""
+        if not self.precomputed and self.points.shape[0] == 0:
+            self.support = rows.astype(np.float64)
+        elif not self.precomputed:
+            both: list[Any] = [self.points, rows.astype(np.float64)]
+            if all(isinstance(part, np.ndarray) for part in both):
+                self.support = np.concatenate(both)
+            else:
+                self.support = sp.csr_array(sp.vstack([sp.csr_array(part) for part in both]))
+        self.state["coef"] = np.hstack([self.state["coef"], coef])
+        self.state["weighted"] = np.hstack([self.state["weighted"], weighted])
+
+    def _combine(self, X: Floats | SparseMatrix, coef: Vector) -> Vector:
+        out = np.zeros((X.shape[0], self.n_rules))
+        for begin, end, gram in self._blocks(X):
+            out[begin:end] = gram @ coef.T
+        return out
+
+    def _blocks(self, X: Floats | SparseMatrix) -> Iterator[tuple[int, int, Vector]]:
+        if not self.precomputed:
+            yield from self.kernel.blocks(X, self.points)
+        elif len(self.state["rows"]) > 0:
+            part = X[:, self.state["rows"].astype(np.int64)]
+            dense = part if isinstance(part, np.ndarray) else part.toarray()
+            yield 0, X.shape[0], dense.astype(np.float64) + self.kernel.bias

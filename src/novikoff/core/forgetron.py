@@ -1,0 +1,184 @@
+"""The Forgetron: a kernel perceptron that keeps at most B points (A9).
+
+On a mistake the point joins with β = y (f'). Beyond the budget the oldest point r, of weight
+σ = |β_r|, is forgotten: all β are first shrunk by the largest φ in (0, 1] with
+
+    Q + Ψ(φσ, φμ) ≤ 15/32·M,    Ψ(λ, μ) = λ² + 2λ − 2λμ,    μ = y_r·f'(x_r),
+
+M being the mistakes with the present one, and Q, the damage of all points forgotten, grows by that
+Ψ. For K(x, x) ≤ 1, B ≥ 83 and every g of length at most ¼·√((B + 1)/ln(B + 1)) there are at most
+2‖g‖² + 4·Σℓ mistakes (`novikoff.bounds.forgetron_bound`; Dekel, Shalev-Shwartz and Singer 2008,
+self-tuned). Other kernels than "rbf" are normalised: K(x, z)/√(K(x, x)·K(z, z)).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from novikoff.core.counts import Counts
+from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
+from novikoff.core.model import Finish, StateModel
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.runs import Advance, Flags
+
+SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
+CHUNK = 128  # rows whose kernels are computed together
+HEAD, SIZE, SCALE, DAMAGE, MISTAKES = range(5)
+
+
+class ForgetronModel(StateModel):
+    """For each rule B + 1 places for points, in a ring; those in use have β ≠ 0."""
+
+    shapes: ClassVar = {"points": "KCd", "beta": "KC", "gram": "KCC", "ring": "K5"}
+    odd: ClassVar = ("beta",)
+    wanted: ClassVar = {**KERNEL_SETTINGS, "budget": 1}
+
+    def blank_state(self) -> dict[str, Vector]:
+        """No points; ring: the oldest place, how many are in use, the scale of β, Q, and M."""
+        shape = self.n_rules, int(self.settings["budget"]) + 1
+        ring = np.tile([0.0, 0.0, 1.0, 0.0, 0.0], (self.n_rules, 1))
+        gram, points = np.zeros((*shape, shape[1])), np.zeros((*shape, self.features))
+        return {"points": points, "beta": np.zeros(shape), "gram": gram, "ring": ring}
+
+    @property
+    def kernel(self) -> Kernel:
+        """K, before it is normalised."""
+        own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
+        return Kernel(self.settings["kernel"], **own)
+
+    def watched(self) -> Vector:
+        """The weights of the points, up to their scale."""
+        return self.state["beta"].T
+
+    def begin(
+        self, problem: Problem, codes: Indices, counts: Counts, active: Flags
+    ) -> tuple[Advance, Finish]:
+        """The loop over these rows."""
+        X, signs, kernel = problem.X, self.sides[codes].astype(np.float64), self.kernel
+        points, n_places = self.state["points"], self.state["beta"].shape[1]
+
+        def visit(epoch: Indices, first: int, last: int) -> bool:
+            for at in range(first, max(last, first + 1), CHUNK):
+                chunk = epoch[at : min(at + CHUNK, last)]
+                rows = X[chunk].astype(np.float64)
+                for rule in np.flatnonzero(active):
+                    beta, ring = self.state["beta"][rule], self.state["ring"][rule]
+                    used, members = np.flatnonzero(beta), np.zeros(n_places, np.int64)
+                    members[used] = np.arange(len(used))
+                    gram = _normalised(kernel, rows, _stacked(points[rule, used], rows))
+                    tallies = counts.totals[:, rule], counts.per_row[:, rule]
+                    own = members, beta, self.state["gram"][rule], ring
+                    sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *own, *tallies)
+                    new = np.flatnonzero(members >= len(used))
+                    new = new[beta[new] != 0.0]
+                    taken = rows[members[new] - len(used)]
+                    points[rule, new] = taken if isinstance(taken, np.ndarray) else taken.toarray()
+            return False
+
+        return visit, lambda: None
+
+    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+        """Σ β·K(x_j, x)."""
+        out = np.zeros((X.shape[0], self.n_rules))
+        for rule in range(self.n_rules):
+            points, beta = self.support_of(rule)
+            for begin in range(0, X.shape[0] if len(beta) > 0 else 0, 1 << 13):
+                part = X[begin : begin + (1 << 13)]
+                out[begin : begin + (1 << 13), rule] = _normalised(self.kernel, part, points) @ beta
+        return out
+
+    def support_of(self, rule: int) -> tuple[Vector, Vector]:
+        """The points of a rule, from the oldest on, and their weights."""
+        head, size, scale = (self.state["ring"][rule, k] for k in (HEAD, SIZE, SCALE))
+        places = (int(head) + np.arange(int(size))) % self.state["beta"].shape[1]
+        return self.state["points"][rule, places], scale * self.state["beta"][rule, places]
+
+    def check(self) -> None:
+        """Raise ValueError unless the arrays, as from a file, belong together."""
+        n_places = self.state["beta"].shape[1]
+        if n_places != int(self.settings["budget"]) + 1:
+            raise ValueError("it has not as many places as its budget")
+        for beta, ring in zip(self.state["beta"], self.state["ring"], strict=True):
+            head, size = ring[HEAD], ring[SIZE]
+            whole = head % 1.0 == 0.0 and size % 1.0 == 0.0
+            if not (whole and 0 <= head < n_places and 0 <= size < n_places):
+                raise ValueError("its places are not those of its budget")
+            used = (int(head) + np.arange(int(size))) % n_places
+            if set(np.flatnonzero(beta)) != set(used.tolist()) or not 0.0 < ring[SCALE] <= 1.0:
+                raise ValueError("its weights are not in the places that are used")
+
+
+def _stacked(points: Vector, rows: Floats | SparseMatrix) -> Floats | SparseMatrix:
+    if isinstance(rows, np.ndarray):
+        return np.concatenate([points, rows])
+    return sp.csr_array(sp.vstack([sp.csr_array(points), rows]))
+
+
+def _normalised(kernel: Kernel, X: Floats | SparseMatrix, Z: Floats | SparseMatrix) -> Vector:
+    """K(x, z)/√(K(x, x)·K(z, z)), at most 1; 0 for a point without length."""
+    gram = kernel.gram(X, Z)
+    if kernel.form == "rbf" or gram.size == 0:
+        return gram
+    lengths = (np.sqrt(np.maximum(kernel.diagonal(part), 0.0)) for part in (X, Z))
+    first, second = (np.divide(1.0, n, out=np.zeros_like(n), where=n > 0.0) for n in lengths)
+    return gram * first[:, None] * second
+
+
+@njit(cache=True, nogil=True)
+def sweep_forgetting(
+    gram: Vector, signs: Vector, chunk: Indices, n_used: int, members: Indices, beta: Vector,
+    kept: Vector, ring: Vector, totals: Indices, per_row: Indices,
+) -> None:  # fmt: skip
+    """Visit the rows of a chunk, given their kernels with the points kept and with each other.
+
+    ``members`` is the column of ``gram`` that each place stands for; ``kept[j]`` are the kernels of
+    the point in place j with those that are older.
+    """
+    n_places = len(beta)
+    for t in range(len(chunk)):
+        f = 0.0
+        for j in range(n_places):
+            f += beta[j] * gram[t, members[j]]
+        if signs[t] * f > 0.0:
+            continue
+        ring[MISTAKES] += 1.0
+        new = int(ring[HEAD] + ring[SIZE]) % n_places
+        members[new], beta[new] = n_used + t, signs[t] / ring[SCALE]
+        ring[SIZE] += 1.0
+        for j in range(n_places):
+            kept[new, j] = gram[t, members[j]]
+        if ring[SIZE] == n_places:  # one more than the budget
+            oldest = int(ring[HEAD])
+            sigma = abs(beta[oldest]) * ring[SCALE]
+            mu = 0.0
+            for j in range(n_places):
+                mu += beta[j] * kept[j, oldest]
+            mu *= ring[SCALE] * np.sign(beta[oldest])
+            phi = shrinking(sigma, mu, ring[DAMAGE], ring[MISTAKES])
+            ring[DAMAGE] += (phi * sigma) ** 2 + 2.0 * phi * sigma * (1.0 - phi * mu)
+            ring[SCALE] *= phi
+            beta[oldest] = 0.0
+            ring[HEAD] = (oldest + 1) % n_places
+            ring[SIZE] -= 1.0
+            if ring[SCALE] < 2.0**-500:
+                for j in range(n_places):
+                    beta[j] *= ring[SCALE]
+                ring[SCALE] = 1.0
+        per_row[chunk[t]] += 1
+        totals[1] += 1
+        totals[2] += 1
+    totals[0] += len(chunk)
+
+
+@njit(cache=True, nogil=True)
+def shrinking(sigma: float, mu: float, damage: float, mistakes: float) -> float:
+    """The largest φ in (0, 1] with Q + Ψ(φσ, φμ) ≤ 15/32·M: a root of a·φ² + b·φ + c, or 1."""
+    a, b, c = sigma * sigma - 2.0 * sigma * mu, 2.0 * sigma, damage - SHARE * mistakes
+    if a + b + c <= 0.0:
+        return 1.0
+    return -2.0 * c / (b + np.sqrt(b * b - 4.0 * a * c))

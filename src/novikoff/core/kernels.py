@@ -1,0 +1,140 @@
+"""Kernels K(x, z): by name, or a function as scikit-learn's pairwise ones, and rows of them.
+
+Values are products of matrices, by NumPy and SciPy; nothing is compiled.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from novikoff.core.rows import Floats, SparseMatrix, Vector
+
+Function: TypeAlias = Callable[[Any, Any], Any]
+BY_NAME = ("linear", "poly", "rbf")
+# Of each number of a kernel the least it may be, and the words.
+KERNEL_SETTINGS = {"kernel": BY_NAME, "gamma": 0.0, "degree": 1, "coef0": 0.0}
+BLOCK = 1 << 21  # values computed at once
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """⟨x, z⟩, (γ·⟨x, z⟩ + c)^degree, exp(−γ·‖x − z‖²), or a function of two matrices; plus a bias.
+
+    Examples
+    --------
+    >>> Kernel("rbf", gamma=0.5).gram(np.array([[0.0], [2.0]]), np.array([[0.0]])).round(3).tolist()
+    [[1.0], [0.135]]
+    """
+
+    form: str | Function
+    gamma: float = 1.0
+    degree: float = 3.0
+    coef0: float = 1.0
+    bias: float = 0.0
+
+    def gram(
+        self, X: Floats | SparseMatrix, Z: Floats | SparseMatrix, squares: Vector | None = None
+    ) -> Vector:
+        """K(x_i, z_j) for all rows of both; ``squares`` are the ‖x_i‖² if they are known."""
+        X, Z = (part.astype(np.float64, copy=False) for part in (X, Z))
+        with np.errstate(all="ignore"):
+            if not isinstance(self.form, str):
+                found = np.array(self.form(X, Z), dtype=np.float64)
+                if found.shape != (X.shape[0], Z.shape[0]):
+                    raise ValueError(
+                        f"The kernel function returned an array of shape {found.shape} for "
+                        f"matrices of {X.shape[0]} and {Z.shape[0]} rows."
+                    )
+            else:
+                scale = {"poly": self.gamma, "rbf": 2.0 * self.gamma}.get(self.form)
+                product = X @ (Z if scale is None else Z * scale).T
+                found = product if isinstance(product, np.ndarray) else product.toarray()
+            if self.form == "poly":
+                found = (found + self.coef0) ** self.degree
+            elif self.form == "rbf":  # −γ·‖x − z‖² = 2γ·⟨x, z⟩ − γ·‖x‖² − γ·‖z‖²
+                squares = squared_norms(X) if squares is None else squares
+                found -= self.gamma * squares[:, None]
+                found -= self.gamma * squared_norms(Z)
+                np.minimum(found, 0.0, out=found)
+                np.exp(found, out=found)
+            if self.bias:
+                found += self.bias
+            total = found.sum()  # NaN or infinite if one value is
+        if not np.isfinite(total) and not np.isfinite(found).all():
+            i, j = np.argwhere(~np.isfinite(found))[0]
+            raise ValueError(
+                f"The kernel of two rows, {i} and {j} of those compared, is {found[i, j]}: it must "
+                "be finite; scale the data down, or mend the kernel function."
+            )
+        return found
+
+    def diagonal(self, X: Floats | SparseMatrix) -> Vector:
+        """K(x_i, x_i) of every row."""
+        if self.form == "rbf":
+            return np.full(X.shape[0], 1.0 + self.bias)
+        out = np.empty(X.shape[0])
+        for begin in range(0, len(out), 64):
+            part = X[begin : begin + 64]
+            out[begin : begin + 64] = np.diagonal(self.gram(part, part))
+        return out
+
+    def blocks(
+        self, X: Floats | SparseMatrix, Z: Floats | SparseMatrix
+    ) -> Iterator[tuple[int, int, Vector]]:
+        """Stretches of rows of X, and their kernels with all of Z, if it has any rows."""
+        size = max(1, BLOCK // max(1, Z.shape[0]))
+        for begin in range(0, X.shape[0] if Z.shape[0] > 0 else 0, size):
+            end = min(X.shape[0], begin + size)
+            yield begin, end, self.gram(X[begin:end], Z)
+
+
+class KernelRows:
+    """K(x_i, ·) over all rows of a matrix, the latest of them kept within a number of bytes.
+
+    With ``form="precomputed"`` the matrix holds them.
+    """
+
+    def __init__(self, kernel: Kernel, X: Floats | SparseMatrix, cache_bytes: float) -> None:
+        self._kernel, self._X = kernel, X
+        self._given = kernel.form == "precomputed"
+        self._squares = squared_norms(X) if kernel.form == "rbf" else None
+        self._kept: OrderedDict[int, Vector] = OrderedDict()
+        self._most = max(1, int(cache_bytes / (8 * max(1, X.shape[0]))))
+
+    def __getitem__(self, i: int) -> Vector:
+        row = self._kept.get(i)
+        if row is not None:
+            self._kept.move_to_end(i)
+            return row
+        if self._given:
+            found = self._X[i : i + 1]
+            dense = found if isinstance(found, np.ndarray) else found.toarray()
+            row = dense[0] + self._kernel.bias
+        else:
+            row = self._kernel.gram(self._X, self._X[i : i + 1], self._squares)[:, 0]
+        if len(self._kept) >= self._most:
+            self._kept.popitem(last=False)
+        self._kept[i] = row
+        return row
+
+
+def squared_norms(X: Floats | SparseMatrix) -> Vector:
+    """‖x_i‖² of every row."""
+    if isinstance(X, np.ndarray):
+        return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    return np.asarray(X.astype(np.float64).multiply(X).sum(axis=1), dtype=np.float64).ravel()
+
+
+def smallest_eigenvalue(gram: Vector, most: int = 500) -> float:
+    """That of at most so many rows and columns, over the largest in size.
+
+    Below 0, by more than rounding, no feature space has this kernel.
+    """
+    chosen = np.unique(np.linspace(0, len(gram) - 1, most).astype(int))
+    values = np.linalg.eigvalsh(gram[np.ix_(chosen, chosen)])
+    return float(values[0] / max(abs(values[0]), abs(values[-1]), np.finfo(float).tiny))

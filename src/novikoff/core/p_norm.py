@@ -1,0 +1,95 @@
+"""The p-norm perceptron: additive on θ, and predicting by a power of it (A9).
+
+    θ ← θ + a_i on a mistake ⟨a_i, w⟩ ≤ 0,    w = ∇½‖θ‖_p²:  w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)
+
+With p = 2 it is the perceptron; with p = 2·ln d it is as good as the best few features (Grove,
+Littlestone and Schuurmans 2001; Gentile 2003): `novikoff.bounds.p_norm_bound`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+
+from novikoff.core.counts import Counts
+from novikoff.core.model import Finish, StateModel
+from novikoff.core.problem import Problem, scores
+from novikoff.core.rows import Floats, Indices, Rows, SparseMatrix, Vector
+from novikoff.core.runs import Advance, Flags
+from novikoff.core.verbs import axpy, dot, entries
+
+
+class PNormModel(StateModel):
+    """The vector θ of each rule, the bias last."""
+
+    shapes: ClassVar = {"theta": "Kp"}
+    odd: ClassVar = ("theta",)
+    wanted: ClassVar = {"p": 2.0}
+    cycles: ClassVar = True
+
+    def blank_state(self) -> dict[str, Vector]:
+        """θ = 0."""
+        return {"theta": np.zeros((self.n_rules, self.features + 1))}
+
+    def watched(self) -> Vector:
+        """θ decides all that follows."""
+        return self.state["theta"].T
+
+    def begin(
+        self, problem: Problem, codes: Indices, counts: Counts, active: Flags
+    ) -> tuple[Advance, Finish]:
+        """The loop over these rows."""
+        theta, p = self.state["theta"], float(self.settings["p"])
+        signed = [problem.resigned(self.sides[codes, k]).rows for k in range(self.n_rules)]
+
+        def visit(epoch: Indices, first: int, last: int) -> bool:
+            for k in np.flatnonzero(active):
+                # In a unit near the largest entry no power vanishes or overflows.
+                largest = max(float(np.abs(theta[k]).max()), problem.unit)
+                unit = math.ldexp(1.0, math.frexp(largest)[1] - 1)
+                w = np.sign(theta[k]) * np.abs(theta[k] / unit) ** (p - 1.0)
+                tallies = counts.totals[:, k], counts.per_row[:, k], counts.beyond
+                sweep_p_norm(signed[k], epoch, first, last, p, unit, theta[k], w, *tallies)
+            return False
+
+        return visit, lambda: None
+
+    def decisive(self) -> Vector:
+        """W = ∇½‖θ‖_p² of each rule."""
+        theta, p = self.state["theta"].T, float(self.settings["p"])
+        largest = np.abs(theta).max(axis=0)
+        scaled = theta / np.where(largest > 0.0, largest, 1.0)
+        lengths = (np.abs(scaled) ** p).sum(axis=0) ** (1.0 / p)
+        w = np.sign(scaled) * np.abs(scaled) ** (p - 1.0)
+        return np.asarray(w * largest / np.maximum(lengths, 1.0) ** (p - 2.0))
+
+    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+        """⟨w, x⟩ + b."""
+        return scores(X, self.decisive())
+
+
+@njit(cache=True, nogil=True)
+def sweep_p_norm(
+    rows: Rows, epoch: Indices, first: int, last: int, p: float, unit: float, theta: Vector,
+    w: Vector, totals: Indices, per_row: Indices, beyond: Vector,
+) -> None:  # fmt: skip
+    """Visit rows epoch[first:last]; w_j = sign(θ_j)·|θ_j/unit|^(p−1), as its scale is no matter."""
+    for k in range(first, last):
+        i = epoch[k]
+        m = dot(rows, i, w)
+        if not abs(m) < np.inf:
+            beyond[0] = np.nan
+            break
+        if not m > 0.0:
+            axpy(1.0, rows, i, theta)
+            columns, _ = entries(rows, i)
+            for j in columns:
+                w[j] = math.copysign(abs(theta[j] / unit) ** (p - 1.0), theta[j])
+            w[-1] = math.copysign(abs(theta[-1] / unit) ** (p - 1.0), theta[-1])
+            per_row[i] += 1
+            totals[1] += 1
+            totals[2] += 1
+    totals[0] += last - first

@@ -1,0 +1,191 @@
+"""The second-order perceptron: the perceptron in the metric of its own mistakes (A9).
+
+With A = a·I + Σ a_i·a_iᵀ over the mistakes and v = Σ a_i, it predicts by the sign of ⟨w, x⟩,
+w = A⁻¹v. On a mistake, m = ⟨a_i, w⟩ ≤ 0, g = A⁻¹a_i and s = ⟨a_i, g⟩:
+
+    w ← w + g·(1 − m)/(1 + s)        A⁻¹ ← A⁻¹ − g·gᵀ/(1 + s)
+
+Cesa-Bianchi, Conconi and Gentile (2005) include the current x in A when they predict: that divides
+the score by 1 + s and leaves its sign. For the diagonal of A it does not, and without x the bound
+is lost: its score is Σ_j v_j·x_j/(A_jj + x_j²). The bound is `novikoff.bounds.second_order_bound`,
+from Φ = vᵀA⁻¹v ≤ Σ ⟨a_i, A⁻¹a_i⟩ ≤ Σ ln(1 + s) = ln det(A/a), A being that after each mistake.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+
+from novikoff.core.counts import Counts
+from novikoff.core.model import Finish, StateModel
+from novikoff.core.problem import Problem, scores, stretches
+from novikoff.core.rows import Floats, Indices, Rows, SparseMatrix, Vector
+from novikoff.core.runs import Advance, Flags
+from novikoff.core.verbs import axpy, dot, entries
+
+
+class SecondOrderModel(StateModel):
+    """w and A⁻¹ of each rule, the bias last."""
+
+    shapes: ClassVar = {"w": "Kp", "inverse": "Kpp", "growth": "Ks"}
+    odd: ClassVar = ("w",)
+    wanted: ClassVar = {"a": 5e-324}
+
+    def blank_state(self) -> dict[str, Vector]:
+        """W = 0 and A = a·I; growth: ln det(A/a) and Σ⟨a_i, A⁻¹a_i⟩."""
+        n_rules, p = self.n_rules, self.features + 1
+        inverse = np.tile(np.eye(p) / float(self.settings["a"]), (n_rules, 1, 1))
+        return {
+            "w": np.zeros((n_rules, p)),
+            "inverse": inverse,
+            "growth": np.zeros((n_rules, 2)),
+        }
+
+    def watched(self) -> Vector:
+        """The weights."""
+        return self.state["w"].T
+
+    def check(self) -> None:
+        """Raise ValueError where the diagonal is not positive."""
+        inverse = self.state.get("inverse")
+        places = self.state["A"] if inverse is None else np.diagonal(inverse, axis1=1, axis2=2)
+        if not (places > 0.0).all():
+            raise ValueError("its matrix is not positive definite")
+
+    def begin(
+        self, problem: Problem, codes: Indices, counts: Counts, active: Flags
+    ) -> tuple[Advance, Finish]:
+        """The loop over these rows."""
+        signed = [problem.resigned(self.sides[codes, k]).rows for k in range(self.n_rules)]
+        first_name, second_name, _ = self.shapes
+        first_arrays, second_arrays = self.state[first_name], self.state[second_name]
+
+        def visit(epoch: Indices, first: int, last: int) -> bool:
+            for k in np.flatnonzero(active):
+                own = first_arrays[k], second_arrays[k], self.state["growth"][k]
+                tallies = counts.totals[:, k], counts.per_row[:, k], counts.beyond
+                self._sweep(signed[k], epoch, first, last, *own, *tallies)
+            return False
+
+        return visit, lambda: None
+
+    def _sweep(self, *arguments: object) -> None:
+        sweep_full(*arguments)
+
+    def decisive(self) -> Vector:
+        """The weights of each rule."""
+        return self.state["w"].T.copy()
+
+    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+        """⟨w, x⟩ + b, not divided by 1 + s."""
+        return scores(X, self.state["w"].T)
+
+
+class DiagonalModel(SecondOrderModel):
+    """v and the diagonal of A of each rule, the bias last."""
+
+    shapes: ClassVar = {"v": "Kp", "A": "Kp", "growth": "Ks"}
+    odd: ClassVar = ("v",)
+
+    def blank_state(self) -> dict[str, Vector]:
+        """V = 0 and A = a."""
+        shape = self.n_rules, self.features + 1
+        A = np.full(shape, float(self.settings["a"]))
+        return {"v": np.zeros(shape), "A": A, "growth": np.zeros((self.n_rules, 2))}
+
+    def watched(self) -> Vector:
+        """Sums of rows."""
+        return self.state["v"].T
+
+    def _sweep(self, *arguments: object) -> None:
+        sweep_diagonal(*arguments)
+
+    def decisive(self) -> Vector:
+        """No weights: the score is not linear."""
+        raise AttributeError(
+            "The score of matrix='diagonal' is not linear in x, as x itself is included: it has "
+            "no weights."
+        )
+
+    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+        """Σ_j v_j·x_j/(A_jj + x_j²), x with the bias."""
+        v, A, bias = self.state["v"], self.state["A"], float(self.fit_intercept)
+        out: Vector = np.empty((X.shape[0], self.n_rules))
+        for k in range(self.n_rules):
+            for begin, end in stretches(X):
+                part = X[begin:end].astype(np.float64)
+                if isinstance(part, np.ndarray):
+                    part /= A[k, :-1] + part * part
+                else:
+                    part.data /= A[k, part.indices] + part.data**2
+                out[begin:end, k] = part @ v[k, :-1]
+            out[:, k] += bias * v[k, -1] / (A[k, -1] + bias)
+        return out
+
+
+@njit(cache=True, nogil=True)
+def sweep_full(
+    rows: Rows, epoch: Indices, first: int, last: int, w: Vector, inverse: Vector, growth: Vector,
+    totals: Indices, per_row: Indices, beyond: Vector,
+) -> None:  # fmt: skip
+    """Visit rows epoch[first:last] with w and A⁻¹."""
+    g = np.empty(len(w))
+    for k in range(first, last):
+        i = epoch[k]
+        m = dot(rows, i, w)
+        if not m > 0.0:
+            for j in range(len(w)):
+                g[j] = dot(rows, i, inverse[j])  # A⁻¹·a_i, as A⁻¹ is symmetric
+            s = dot(rows, i, g)
+            if not (-np.inf < m and 0.0 <= s < np.inf):
+                beyond[0] = np.nan
+                break
+            step = (1.0 - m) / (1.0 + s)
+            for j in range(len(w)):
+                w[j] += step * g[j]
+                g[j] /= np.sqrt(1.0 + s)
+            for j in range(len(w)):
+                for l in range(len(w)):  # noqa: E741 — a product of two entries: symmetric
+                    inverse[j, l] -= g[j] * g[l]
+            growth[0] += np.log1p(s)
+            growth[1] += s / (1.0 + s)
+            per_row[i] += 1
+            totals[1] += 1
+            totals[2] += 1
+    totals[0] += last - first
+
+
+@njit(cache=True, nogil=True)
+def sweep_diagonal(
+    rows: Rows, epoch: Indices, first: int, last: int, v: Vector, A: Vector, growth: Vector,
+    totals: Indices, per_row: Indices, beyond: Vector,
+) -> None:  # fmt: skip
+    """Visit rows epoch[first:last] with v and the diagonal of A."""
+    end = len(v) - 1
+    for k in range(first, last):
+        i = epoch[k]
+        columns, values = entries(rows, i)
+        m = rows.bias * v[end] / (A[end] + rows.bias)
+        for j in range(len(columns)):
+            x = values[j]
+            m += x * v[columns[j]] / (A[columns[j]] + x * x)
+        m *= rows.signs[i]
+        if not abs(m) < np.inf:
+            beyond[0] = np.nan
+            break
+        if not m > 0.0:
+            axpy(1.0, rows, i, v)
+            growth[0] += np.log1p(rows.bias / A[end])
+            A[end] += rows.bias
+            growth[1] += rows.bias / A[end]
+            for j in range(len(columns)):
+                square = np.float64(values[j]) * np.float64(values[j])
+                growth[0] += np.log1p(square / A[columns[j]])
+                A[columns[j]] += square
+                growth[1] += square / A[columns[j]]
+            per_row[i] += 1
+            totals[1] += 1
+            totals[2] += 1
+    totals[0] += last - first

@@ -1,0 +1,241 @@
+"""A descent on the number of mistakes itself, and smooth rules to begin with (A6).
+
+Least squares and logistic regression are often good, and cheap. From there, along a line w + t·v,
+row i changes sides at t_i = −s_i/q_i, with s_i = ⟨a_i, w⟩ and q_i = ⟨a_i, v⟩. Sorting these points
+and adding up the costs of the rows finds the best t exactly. Lines go along single coordinates,
+towards wrong rows, and down the slope of a smoothed count. Moves that change no count are welcome:
+they lead across plateaus.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+from scipy.optimize import fmin_l_bfgs_b
+from scipy.sparse import diags_array
+from scipy.special import expit
+
+from novikoff.core.pocket import cost_of
+from novikoff.core.problem import Problem, products, stretches
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+Basis: TypeAlias = "Vector | sp.dia_array"
+
+# Columns are measured on rows of about this many entries; more weights are only scaled.
+_MEASURED, _MAX_WHITENED = 1 << 22, 1000
+# Lines of each kind drawn at once; fewer, where they have more products with the rows than this.
+_LINES, _LINE_PRODUCTS = 5, 1 << 21
+# A descent ends after this much work without a gain, in numbers read, within limits on its lines;
+# and where nobody set a time limit, after this much work in all.
+_IDLE_WORK, _MIN_IDLE, _MAX_IDLE, _ALL_WORK = 1 << 29, 6, 600, 1 << 34
+# Costs that differ by less than this share are equal: sums depend on their order.
+_EQUAL: Final = 1e-12
+
+
+@np.errstate(all="ignore")
+def whitening(problem: Problem, rng: np.random.Generator) -> Basis:
+    """A matrix B for which ⟨a_i, u·B⟩ is on average as large for one unit vector u as another.
+
+    B·M·Bᵀ = I, nearly, where M is the mean of a_i·a_iᵀ over all rows, or some of them. With more
+    than a thousand weights B only scales them. Columns of dense data are centred first.
+    """
+    n, d, bias = problem.n, problem.p - 1, problem.fit_intercept
+    most = max(problem.rows_within(_MEASURED), 10 * min(d, _MAX_WHITENED))
+    some = slice(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
+    Z = problem.X[some].astype(np.float64) * (1.0 / problem.unit)
+    centre = np.zeros(d)
+    if isinstance(Z, np.ndarray) and bias and d <= _MAX_WHITENED:
+        centre = Z.mean(axis=0)
+        Z -= centre
+    squares = np.asarray((Z * Z).mean(axis=0)).ravel()
+    scale = np.where(squares > 0.0, np.sqrt(squares), 1.0)
+    if d > _MAX_WHITENED:
+        return diags_array(np.append(1.0 / scale / problem.unit, float(bias)))
+    moments, inner = np.eye(d + 1) * (1.0 + 1e-6), Z.T @ Z / Z.shape[0]
+    moments[:d, :d] = inner if isinstance(inner, np.ndarray) else inner.toarray()
+    moments[:d, :d] /= scale[:, None] * scale
+    moments[d, :d] = moments[:d, d] = np.asarray(Z.mean(axis=0)).ravel() * bias / scale
+    moments[range(d), range(d)] += 1e-6
+    back = np.diag(np.append(1.0 / scale, float(bias)))
+    back[:d, d] = -centre / scale
+    back[:, :d] /= problem.unit
+    return np.asarray(np.linalg.solve(np.linalg.cholesky(moments), back))
+
+
+def logistic(
+    problem: Problem,
+    costs: Vector | None,
+    basis: Basis,
+    limits: Limits,
+    steps: int = 50,
+    penalty: float = 1e-3,
+) -> Vector:
+    """Minimise Σ c_i·log(1 + exp(−⟨a_i, w⟩)) + penalty/2·‖u‖² over w = u·B.
+
+    L-BFGS starts from least squares, the result of 0 steps. It stops at a limit, and where no
+    mistake is left.
+    """
+    shares = np.ones(problem.n) if costs is None else costs / costs.mean()
+    u = np.zeros(problem.p)
+
+    def keep(v: Vector) -> None:
+        nonlocal u
+        u = v.copy()
+
+    def loss(v: Vector) -> tuple[float, Vector]:
+        m = _times(problem, v[None] @ basis, limits)[0]
+        if m.min() > 0.0:
+            keep(v)
+            raise _EnoughError
+        value = shares @ np.logaddexp(0.0, -m) + 0.5 * penalty * (v @ v)
+        pulls = _pull(problem, (shares * expit(-m))[None], limits)
+        return float(value), penalty * v - (pulls @ basis.T)[0]
+
+    with suppress(_EnoughError):
+        keep((_pull(problem, shares[None], limits) @ basis.T)[0] / problem.n)
+        if steps > 0:
+            fmin_l_bfgs_b(loss, u, factr=4e10, maxiter=steps, callback=keep)
+    return (u[None] @ basis)[0]
+
+
+@np.errstate(all="ignore")
+def line_search(s: Vector, q: Vector, costs: Vector | None = None) -> tuple[float, float]:
+    """The least cost of the rows with s_i + t·q_i ≤ 0, and a t with that cost.
+
+    It is the middle of a stretch between two breakpoints, of the widest among equals.
+
+    Examples
+    --------
+    >>> line_search(np.array([-1.0, 2.0, 3.0]), np.array([1.0, -1.0, 0.0]))
+    (0.0, 1.5)
+    """
+    prices, rising, steep = np.ones(len(s)) if costs is None else costs, q > 0.0, np.abs(q)
+    points = -s / q
+    points[~((steep > 1e-14 * steep.max(initial=0.0)) & np.isfinite(points))] = np.nan
+    moves = ~np.isnan(points)
+    # Left of all points, rows that rise are wrong and rows that fall are right.
+    left = float(prices[np.where(moves, rising, ~(s > 0.0))].sum())
+    order = np.argsort(points)[: np.count_nonzero(moves)]
+    if len(order) == 0:
+        return left, 0.0
+    at = points[order]
+    errors = left + np.append(0.0, np.cumsum(np.where(rising, -prices, prices)[order]))
+    ends = 2.0 * np.abs(at[[0, -1]]) + 1.0
+    edges = np.concatenate([at[:1] - ends[0], at, at[-1:] + ends[1]])
+    middles = 0.5 * edges[:-1] + 0.5 * edges[1:]
+    errors[~((edges[:-1] < middles) & (middles < edges[1:]))] = np.inf
+    best = float(errors.min())
+    equal = np.flatnonzero(errors <= best * (1.0 + _EQUAL))
+    return best, float(middles[equal[np.argmax(edges[equal + 1] - edges[equal])]])
+
+
+@np.errstate(all="ignore")
+def descend(
+    problem: Problem,
+    w: Vector,
+    costs: Vector | None,
+    basis: Basis,
+    limits: Limits,
+    rng: np.random.Generator,
+) -> Iterator[tuple[Vector, float]]:
+    """Lower the cost of all mistakes of w, line by line; give weights and cost at each gain.
+
+    It ends when lines no longer help: when the last of them have lowered the cost by less than a
+    thousandth. Their number depends on the size of the data, never on the clock.
+    """
+    s = products(problem, w)
+    lowest = mark = cost_of(s, costs)
+    work = problem.n * (problem.longest + 50)  # of a line
+    patience = min(_MAX_IDLE, max(_MIN_IDLE, _IDLE_WORK // work))
+    each, idle = max(1, min(_LINES, _LINE_PRODUCTS // problem.n)), 0
+    left = math.inf if limits.seconds is not None else max(_MIN_IDLE, _ALL_WORK // work)
+    while lowest > 0.0 and idle < patience and left > 0 and limits.reached() is None:
+        size = math.frexp(float(np.abs(s).max()))[1]  # only the direction counts
+        w, s, now = np.ldexp(w, -size), np.ldexp(s, -size), cost_of(s, costs)
+        try:
+            V = _lines(problem, s, basis, limits, rng, each)
+            Q = _times(problem, V, limits)
+        except _EnoughError:
+            return
+        for v, q in zip(V, Q, strict=True):
+            found, t = line_search(s, q, costs)
+            if found <= now * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
+                w, s, now = w + t * v, s + t * q, found
+        idle, left = idle + len(V), left - len(V)
+        s = products(problem, w)  # anew, so that rounding cannot build up
+        now = cost_of(s, costs)
+        if now < lowest:
+            lowest = now
+            yield w, now
+        if lowest <= mark * (1.0 - 1e-3):
+            mark, idle = lowest, 0
+
+
+def _lines(
+    problem: Problem,
+    s: Vector,
+    basis: Basis,
+    limits: Limits,
+    rng: np.random.Generator,
+    each: int,
+) -> Vector:
+    """Coordinates, directions down a smooth slope, and directions towards wrong rows.
+
+    The slope is that of a loss which falls from 1 to 0 within a distance of the hyperplane that is
+    about the distance of the wrong rows.
+    """
+    wrong = np.flatnonzero(~(s > 0.0))
+    if len(wrong) == 0:
+        wrong = np.arange(len(s))
+    widths = _usual_distance(s) * 2.0 ** rng.uniform(-5.0, 2.0, size=(each, 1))
+    pulls = np.zeros((2 * each, len(s)))
+    np.maximum(0.0, 1.0 - np.abs(s) / widths, out=pulls[:each])
+    pulls[range(each, 2 * each), rng.choice(wrong, size=each)] = 1.0
+    V = np.zeros((3 * each, problem.p))
+    V[range(each), rng.integers(problem.p, size=each)] = 1.0
+    V[each:] = _pull(problem, pulls, limits) @ basis.T @ basis
+    return V
+
+
+def _usual_distance(s: Vector) -> float:
+    """The median of |s_i| over the wrong rows, or over some of them."""
+    wrong = np.abs(s[~(s > 0.0)])
+    return float(np.median(wrong[:: max(1, len(wrong) // 1000)])) if len(wrong) > 0 else 1.0
+
+
+class _EnoughError(Exception):
+    """A limit was reached within a pass over the rows, or no mistake is left."""
+
+
+def _times(problem: Problem, V: Vector, limits: Limits) -> Vector:
+    """⟨a_i, v⟩ for each row v of V (k, p) and each i, as (k, n)."""
+    out = np.empty((len(V), problem.n))
+    for part, X in _parts(problem, limits):
+        out[:, part] = V[:, :-1] @ X.T
+    return (out + problem.rows.bias * V[:, -1:]) * problem.signs
+
+
+def _pull(problem: Problem, U: Vector, limits: Limits) -> Vector:
+    """Σ_i u_i·a_i for each row u of U (k, n), as (k, p)."""
+    signed = U * problem.signs
+    out = np.zeros((len(U), problem.p))
+    for part, X in _parts(problem, limits):
+        out[:, :-1] += signed[:, part] @ X
+    out[:, -1] = problem.rows.bias * signed.sum(axis=1)
+    return out
+
+
+def _parts(problem: Problem, limits: Limits) -> Iterator[tuple[slice, Any]]:
+    """Stretches of X in float64, with a look at the clock before each."""
+    for first, last in stretches(problem.X):
+        if limits.reached() is not None:
+            raise _EnoughError
+        yield slice(first, last), problem.X[first:last].astype(np.float64, copy=False)

@@ -1,0 +1,16 @@
+"""What the page may ask the library for, by name: the server and the widget answer the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from novikoff.lab.export import export
+from novikoff.lab.study import Question, answer, pocket, voted
+
+ANSWERS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "run": lambda body: answer(Question.from_json(body)),
+    "pocket": lambda body: pocket(Question.from_json(body)),
+    "voted": lambda body: voted(Question.from_json(body.get("question")), body.get("box")),
+    "export": export,
+}

@@ -1,0 +1,145 @@
+"""The Forgetron as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from novikoff.core.forgetron import DAMAGE, SIZE, ForgetronModel
+from novikoff.core.kernels import BY_NAME, Function
+from novikoff.core.orders import Order
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Vector
+from novikoff.learners.base import one_or_each
+from novikoff.learners.inputs import COUNT, Rule
+from novikoff.learners.kernel import KERNEL_RULES, kernel_rule, kernel_settings
+from novikoff.learners.stateful import StateLearner
+
+
+class Forgetron(StateLearner):
+    """A kernel perceptron for streams without end: it keeps ``budget`` points for each rule.
+
+    On a mistake the point joins. Beyond the budget all weights are shrunk, as little as the
+    mistakes so far allow, and the oldest point is forgotten (A9; Dekel, Shalev-Shwartz and Singer
+    2008, self-tuned). Memory and time per row are constant.
+
+    Guarantee: for a budget B ≥ 83 and every g in the kernel's space with
+    ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)), at most 2‖g‖² + 4·Σℓ mistakes, ℓ = max(0, 1 − y·g(x)) summed over
+    them (`novikoff.bounds.forgetron_bound`). For smaller budgets it runs and nothing is proved.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        The points that a rule keeps.
+    kernel : {"rbf", "linear", "poly"} or function, default="rbf"
+        As in `KernelPerceptron`; other kernels than "rbf" are normalised to K(x, x) = 1. There is
+        no intercept.
+    gamma, degree, coef0
+        As in `KernelPerceptron`.
+    order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
+        As in `Perceptron`, but no maximal rule.
+    max_epochs : int or None, default=10
+        Limit on passes over the data; None for no limit. With a full budget a clean cycle is rare.
+    max_seconds, random_state, verbose
+        As in `Perceptron`.
+
+    Attributes
+    ----------
+    classes_, n_updates_, n_mistakes_, n_iter_, converged_, update_counts_, random_state_
+        As in `Perceptron`.
+    n_support_ : array of shape (n_rules,)
+        The points that each rule keeps now.
+    support_vectors_ : array of shape (n_support, n_features), or list of them
+        Those points, the oldest first.
+    dual_coef_ : array of shape (n_support,), or list of them
+        Their weights, y·σ with 0 < σ ≤ 1.
+    damage_ : array of shape (n_rules,)
+        Q, what forgetting has cost: at most 15/32 of the mistakes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import novikoff as nv
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(5000, 2))
+    >>> y = (X**2).sum(axis=1) > 1.4
+    >>> clf = nv.Forgetron(budget=100, gamma=1.0).partial_fit(X, y, classes=[False, True])
+    >>> clf.n_support_, clf.score(X, y) > 0.9
+    (array([100]), True)
+    """
+
+    budget: int
+    kernel: str | Function
+    gamma: float | None
+    degree: int
+    coef0: float
+    fit_intercept = False
+
+    _kind = ForgetronModel
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **StateLearner._rules,
+        **KERNEL_RULES,
+        "budget": COUNT,
+        "kernel": kernel_rule(*BY_NAME),
+    }
+
+    def __init__(
+        self,
+        budget: int = 100,
+        *,
+        kernel: str | Function = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        order: str | Sequence[int] | Indices | Order = "permuted",
+        max_epochs: int | None = 10,
+        max_seconds: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.budget = budget
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.order = order
+        self.max_epochs = max_epochs
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def n_support_(self) -> Indices:
+        """The points that each rule keeps now."""
+        return self._places("n_support_").state["ring"][:, SIZE].astype(np.int64)
+
+    @property
+    def damage_(self) -> Vector:
+        """Q of each rule."""
+        return self._places("damage_").state["ring"][:, DAMAGE].copy()
+
+    @property
+    def support_vectors_(self) -> Vector | list[Vector]:
+        """The points of each rule, the oldest first."""
+        model = self._places("support_vectors_")
+        return one_or_each([model.support_of(rule)[0] for rule in range(model.n_rules)])
+
+    @property
+    def dual_coef_(self) -> Vector | list[Vector]:
+        """Their weights."""
+        model = self._places("dual_coef_")
+        return one_or_each([model.support_of(rule)[1] for rule in range(model.n_rules)])
+
+    def _places(self, name: str) -> ForgetronModel:
+        return cast(ForgetronModel, self._fitted(name))
+
+    def _settings(self, n_features: int) -> dict[str, Any]:
+        return kernel_settings(self, n_features) | {"budget": int(self.budget)}
+
+    def _unclean(self, advice: str, given: Problem) -> str:
+        return (
+            f"a rule that forgets rarely gets all rows right{advice}; novikoff.KernelPerceptron "
+            "forgets nothing."
+        )

@@ -1,0 +1,218 @@
+"""The kernel perceptron as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import Tags
+
+from novikoff.core.dual import KernelModel
+from novikoff.core.kernels import BY_NAME, Function, smallest_eigenvalue
+from novikoff.core.model import Model
+from novikoff.core.orders import Order
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.learners.inputs import (
+    BOOLEAN,
+    COUNT,
+    MARGIN,
+    STEP,
+    MatrixLike,
+    Rule,
+    optional,
+)
+from novikoff.learners.online import OnlineLearner
+from novikoff.learners.stateful import StateLearner
+
+
+def kernel_rule(*names: str) -> Rule:
+    """One of these kernels, or a function."""
+    listed = ", ".join(map(repr, names))
+    return Rule(
+        lambda kernel: kernel in names if isinstance(kernel, str) else callable(kernel),
+        f"{listed} or a function of two matrices",
+    )
+
+
+KERNEL_RULES: Mapping[str, Rule] = {"gamma": optional(STEP), "degree": COUNT, "coef0": MARGIN}
+
+
+def kernel_settings(learner: Any, n_features: int) -> dict[str, Any]:
+    """The kernel of a learner by its parameters."""
+    if learner.gamma is None and n_features == 0 and learner.kernel in ("rbf", "poly"):
+        raise ValueError(
+            "gamma=None is 1/n_features, and a stream of dicts has no number of features: give a "
+            "number."
+        )
+    gamma = 1.0 / max(1, n_features) if learner.gamma is None else float(learner.gamma)
+    numbers = {"degree": int(learner.degree), "coef0": float(learner.coef0)}
+    return {"kernel": learner.kernel, "gamma": gamma, **numbers}
+
+
+class KernelPerceptron(StateLearner):
+    """The perceptron in the space of a kernel, f(x) = Σ k_i·y_i·K(x_i, x) (+ Σ k_i·y_i).
+
+    It is the run of `Perceptron` with ⟨x, z⟩ replaced by K(x, z), told by the integer counts k_i of
+    the mistakes on each row (A8). With the linear kernel it makes the same mistakes.
+
+    Guarantee: if the classes are separable in the kernel's space with margin γ, at most R²/γ²
+    mistakes, R² = max K(x_i, x_i), one more with an intercept. Two different rows never contradict
+    each other for "rbf"; a fit on noise still ends, by learning it by heart.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear", "poly", "precomputed"} or function, default="rbf"
+        exp(−γ·‖x − z‖²), ⟨x, z⟩, (γ·⟨x, z⟩ + coef0)^degree; the matrix of all K(x_i, x_j) in place
+        of X (and of the kernels with the rows of the fit, to predict); or a function of two
+        matrices, as those of ``sklearn.metrics.pairwise``. A kernel that is not positive
+        semidefinite has no feature space, and no bound: of a precomputed one, a warning says so.
+    gamma : float or None, default=None
+        γ of "rbf" and "poly"; None is 1/n_features.
+    degree : int, default=3
+        Of "poly".
+    coef0 : float, default=1.0
+        Of "poly".
+    fit_intercept : bool, default=True
+        Whether 1 is added to the kernel, which is a bias.
+    order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
+        As in `Perceptron`, but no maximal rule.
+    average : {False, "averaged", "voted"}, default=False
+        Predict with the last coefficients, their average over all steps, or the vote of all.
+    max_epochs : int or None, default=1000
+        Limit on passes over the data; None for no limit.
+    max_seconds : float or None, default=None
+        Limit on time.
+    cache_mb : float, default=200.0
+        Memory for rows of the kernel matrix. The run needs as many as there are mistaken rows; what
+        does not fit is computed again.
+    trace : bool, default=False
+        Record every update in ``trace_``.
+    random_state, verbose
+        As in `Perceptron`.
+
+    Attributes
+    ----------
+    classes_, n_updates_, n_mistakes_, n_iter_, converged_, update_counts_, random_state_
+        As in `Perceptron`.
+    n_support_ : int
+        The number of support points: rows on which a rule was updated.
+    support_vectors_ : array or CSR matrix of shape (n_support, n_features)
+        Those points; none for a precomputed kernel, whose ``update_counts_`` tell them.
+    dual_coef_ : array of shape (n_rules, n_support)
+        y_i·k_i, integers but for ``average="averaged"``.
+    trace_ : Trace, or list of Trace for more than two classes
+        One entry per update; ``squared_norm`` is ‖w‖² in the kernel's space.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]  # XOR
+    >>> clf = nv.KernelPerceptron(order="cyclic").fit(X, y)
+    >>> clf.predict(X), clf.n_mistakes_, clf.dual_coef_
+    (array([0, 1, 1, 0]), 4, array([[-1.,  1.,  1., -1.]]))
+    """
+
+    kernel: str | Function
+    gamma: float | None
+    degree: int
+    coef0: float
+    cache_mb: float
+
+    _kind = KernelModel
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **StateLearner._rules,
+        **KERNEL_RULES,
+        "kernel": kernel_rule(*BY_NAME, "precomputed"),
+        "fit_intercept": BOOLEAN,
+        "average": OnlineLearner._rules["average"],
+        "cache_mb": STEP,
+        "trace": BOOLEAN,
+    }
+
+    def __init__(
+        self,
+        kernel: str | Function = "rbf",
+        *,
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        fit_intercept: bool = True,
+        order: str | Sequence[int] | Indices | Order = "permuted",
+        average: Literal[False, "averaged", "voted"] = False,
+        max_epochs: int | None = 1000,
+        max_seconds: float | None = None,
+        cache_mb: float = 200.0,
+        trace: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.order = order
+        self.average = average
+        self.max_epochs = max_epochs
+        self.max_seconds = max_seconds
+        self.cache_mb = cache_mb
+        self.trace = trace
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    @property
+    def n_support_(self) -> int:
+        """The number of support points."""
+        return int(self._dual("n_support_").state["coef"].shape[1])
+
+    @property
+    def dual_coef_(self) -> Vector:
+        """y_i·k_i of every rule and support point, or its average."""
+        return self._dual("dual_coef_").dual_coef()
+
+    @property
+    def support_vectors_(self) -> Floats | SparseMatrix:
+        """The support points."""
+        model = self._dual("support_vectors_")
+        if model.precomputed or model.support is None:
+            raise AttributeError("A precomputed kernel has no points: see update_counts_.")
+        return model.support.copy()
+
+    def _dual(self, name: str) -> KernelModel:
+        return cast(KernelModel, self._fitted(name))
+
+    def _settings(self, n_features: int) -> dict[str, Any]:
+        own = {"cache_bytes": 1e6 * float(self.cache_mb), "voted": self.average == "voted"}
+        return kernel_settings(self, n_features) | own
+
+    def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Problem, Model, Indices]:
+        problem, model, codes = super()._prepare(X, y)
+        if self.kernel == "precomputed":
+            given = problem.X
+            if given.shape[0] != given.shape[1]:
+                raise ValueError(
+                    f"X has shape {given.shape}: a precomputed kernel is a square matrix, of the "
+                    "rows of the fit with each other."
+                )
+            dense = given if isinstance(given, np.ndarray) else given.toarray()
+            gram = dense.astype(np.float64, copy=False)
+            if not np.allclose(gram, gram.T) or smallest_eigenvalue(gram) < -1e-8:
+                warnings.warn(
+                    "The precomputed kernel is not symmetric and positive semidefinite: it belongs "
+                    "to no feature space, and no bound on the mistakes holds.",
+                    stacklevel=3,
+                )
+        return problem, model, codes
+
+    def _unclean(self, advice: str, given: Problem) -> str:
+        averaged = "" if self.average else " Then average='averaged' often gives a better rule."
+        return f"the classes may not be separable in the kernel's space{advice}.{averaged}"

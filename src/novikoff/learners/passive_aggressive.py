@@ -1,0 +1,118 @@
+"""The passive-aggressive learner as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from operator import attrgetter
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.orders import Order
+from novikoff.core.rows import Indices
+from novikoff.core.updates import Update, passive_aggressive
+from novikoff.learners.inputs import STEP, Rule, words
+from novikoff.learners.online import OnlineLearner
+
+
+class PassiveAggressive(OnlineLearner):
+    """Passive-aggressive: on a margin y·f(x) < 1, the nearest weights that make it 1.
+
+    With the loss ℓ = max(0, 1 − y·f(x)) and a = y·[x, 1], w ← w + τ·a with (A9; Crammer et al.
+    2006)
+
+    * PA: τ = ℓ/‖a‖²
+    * PA-I: τ = min(C, ℓ/‖a‖²)
+    * PA-II: τ = ℓ/(‖a‖² + 1/(2C))
+
+    Guarantees for one pass from zero weights, any u, R = max‖a‖ and the losses ℓ* of u on the rows:
+    PA has Σℓ² ≤ R²‖u‖² if all ℓ* = 0; PA-I makes at most max(R², 1/C)·(‖u‖² + 2C·Σℓ*) mistakes;
+    PA-II has Σℓ² ≤ (R² + 1/(2C))·(‖u‖² + 2C·Σℓ*²) (`novikoff.bounds`).
+
+    It learns from every row within the margin, so that a fit rarely ends with a clean cycle: that
+    would need every y·f(x) ≥ 1 to the last bit.
+
+    Parameters
+    ----------
+    variant : {"PA-I", "PA", "PA-II"}, default="PA-I"
+        Whether steps are bounded by C, not at all, or made smaller throughout.
+    C : float, default=1.0
+        The larger, the more a single row may move the weights; PA does not use it.
+    fit_intercept, order, average, scale, max_updates, max_seconds, multi_class, class_weight, \
+warm_start, trace, random_state, n_jobs, verbose
+        As in `Perceptron`.
+    max_epochs : int or None, default=100
+        Limit on passes over the data; None for no limit.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, n_iter_, converged_, update_counts_, trace_, random_state_
+        As in `Perceptron`; ``converged_`` means y·f(x) ≥ 1 for all rows.
+    n_updates_ : int
+        Updates made, summed over the binary problems.
+    n_mistakes_ : int
+        Those made on a row that was on the wrong side, y·f(x) ≤ 0.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> X, y = [[0.0, 2.0], [1.0, 0.0], [3.0, 1.0]], ["left", "right", "right"]
+    >>> clf = nv.PassiveAggressive().partial_fit(X, y, classes=["left", "right"])
+    >>> clf.predict(X).tolist(), clf.n_updates_, clf.n_mistakes_
+    (['left', 'right', 'right'], 2, 2)
+    """
+
+    variant: Literal["PA-I", "PA", "PA-II"]
+    C: float
+
+    _of_update = attrgetter("variant", "C", "scale")
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **OnlineLearner._rules,
+        "variant": words("PA-I", "PA", "PA-II"),
+        "C": STEP,
+    }
+
+    def __init__(
+        self,
+        *,
+        variant: Literal["PA-I", "PA", "PA-II"] = "PA-I",
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        order: str | Sequence[int] | Indices | Order = "permuted",
+        average: Literal[False, "averaged", "voted"] = False,
+        scale: Literal["standard"] | None = None,
+        max_epochs: int | None = 100,
+        max_updates: int | None = None,
+        max_seconds: float | None = None,
+        multi_class: Literal["ovr", "ovo"] = "ovr",
+        class_weight: Mapping[Hashable, float] | Literal["balanced"] | None = None,
+        warm_start: bool = False,
+        trace: bool | npt.ArrayLike = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.variant = variant
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.order = order
+        self.average = average
+        self.scale = scale
+        self.max_epochs = max_epochs
+        self.max_updates = max_updates
+        self.max_seconds = max_seconds
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.trace = trace
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _update(self) -> Update:
+        if self.variant == "PA-I":
+            return passive_aggressive(cap=self.C)
+        if self.variant == "PA-II":
+            return passive_aggressive(slack=1.0 / (2.0 * float(self.C)))
+        return passive_aggressive()

@@ -1,0 +1,153 @@
+"""Learners with a loop of their own: a shell around a `StateModel`.
+
+A learner is its parameters and `_settings`, the numbers of its formula. What it does not offer
+(weights of rows, averages, scaling, warm starts) is fixed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.metaestimators import available_if
+
+from novikoff.core.counts import Counts
+from novikoff.core.model import Model, StateModel
+from novikoff.core.orders import Greedy, named
+from novikoff.core.problem import Problem, pose
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.runs import Plan
+from novikoff.core.stops import Limits
+from novikoff.core.updates import Update, perceptron
+from novikoff.learners.base import one_or_each
+from novikoff.learners.inputs import MatrixLike, Rule, seed_of
+from novikoff.learners.online import OnlineLearner, streams
+
+
+class StateLearner(OnlineLearner):
+    """A learner whose rules keep more than weights: one for each class against the rest."""
+
+    average: Any = False
+    scale: Any = None
+    max_updates: Any = None
+    multi_class: Any = "ovr"
+    class_weight: Any = None
+    warm_start: Any = False
+    trace: Any = False
+    n_jobs: Any = None
+
+    _of_update = attrgetter("scale")
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        name: OnlineLearner._rules[name]
+        for name in ("order", "max_epochs", "max_seconds", "random_state", "verbose")
+    }
+    _kind: type[StateModel]
+
+    def _settings(self, n_features: int) -> dict[str, Any]:
+        """The numbers of the formula, by the learner's parameters."""
+        raise NotImplementedError
+
+    def _update(self) -> Update:
+        return perceptron()  # a mistake is m ≤ 0
+
+    def _blank(self, classes: npt.ArrayLike, n_features: int) -> Model:
+        return self._kind(
+            np.asarray(classes),
+            n_features,
+            bool(self.fit_intercept),
+            self._settings(n_features),
+            averaged=self.average == "averaged",
+        )
+
+    def fit(self, X: MatrixLike, y: npt.ArrayLike | None = None) -> Self:  # type: ignore[override]
+        """Learn from rows until a cycle is clean or a limit is reached.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The labels.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; the estimator then holds what it has learned. After any other exception it is
+            what it was before.
+        """
+        with self._all_or_nothing():
+            problem, blank, codes = self._prepare(X, y)
+            model, order, random_state = state(blank), named(self.order), self._seed()
+            if isinstance(order, Greedy):
+                raise ValueError(
+                    f"A {type(self).__name__} takes no maximal rule: the order must be one of "
+                    "cyclic, fixed, permuted, blocks and random, a list, or such an object."
+                )
+            self._load(model, problem)
+            limits = Limits(self.max_epochs, None, self.max_seconds)
+            after = self._print_epoch if self.verbose else None
+            plan = Plan(self._update(), order, limits, seed_of(random_state), after_epoch=after)
+            run = model.train(problem, codes, plan)
+            self._conclude(model, run, random_state)
+            if self.trace:
+                self.trace_ = one_or_each(run.traces)
+        if limits.interrupted:
+            raise KeyboardInterrupt
+        if not self.converged_:
+            self._warn(run, problem)
+        return self
+
+    @available_if(streams)
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike | None = None,
+        classes: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Look at each row once, as the rows stand: a piece of a stream (A5).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The next rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like, optional
+            All labels there will be; needed at the first call.
+
+        Returns
+        -------
+        self
+            After an exception, Ctrl-C included, it is what it was before.
+        """
+        return self._partial_fit(X, y, classes)
+
+    def _load(self, model: StateModel, problem: Problem) -> None:
+        """Compile or load the kernels, so that clocks can start afterwards."""
+        none = pose(problem.X[:0], np.ones(0, np.int8), problem.fit_intercept)
+        counts, active = Counts.blank(0, 0, model.n_rules), np.ones(model.n_rules, np.bool_)
+        model.begin(none, np.zeros(0, np.int64), counts, active)[0](np.zeros(0, np.int64), 0, 0)
+
+    def _learn_rows(
+        self, model: Model, X: Floats | SparseMatrix, codes: Indices, weights: Vector | None
+    ) -> None:
+        state(model).learn(X, codes)
+
+    def _learn_example(
+        self, model: Model, columns: Indices, values: Vector, code: int, numbers: Vector
+    ) -> tuple[Vector, int]:
+        return state(model).learn_one(columns, values, code)
+
+
+def state(model: Model) -> StateModel:
+    """The model, which has a loop of its own."""
+    if not isinstance(model, StateModel):
+        raise TypeError(f"A {type(model).__name__} has no loop of its own.")
+    return model

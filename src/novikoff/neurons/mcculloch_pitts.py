@@ -1,0 +1,92 @@
+"""The neuron of McCulloch and Pitts (1943), and the gates that it can be (A12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.rows import Indices, Vector
+
+
+@dataclass(frozen=True)
+class McCullochPitts:
+    """It fires if at least θ excitatory inputs are 1, and no inhibitory one is.
+
+    Whatever it computes is separated by the hyperplane of `rule`. XOR is not: no neuron computes
+    it, and the certificate proves that.
+
+    Parameters
+    ----------
+    theta : float
+        θ.
+    inhibitory : sequence of int
+        The numbers of the inputs each of which prevents it from firing; all others excite it.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> table = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> McCullochPitts(1, inhibitory=[0])(table).tolist()  # x₂ and not x₁
+    [0, 1, 0, 0]
+    >>> verdict = nv.separate(table, [0, 1, 1, 0])  # XOR: the four rows contradict each other
+    >>> verdict.kind, [str(weight) for weight in verdict.certificate.weights.values()]
+    ('inseparable', ['1', '1', '1', '1'])
+    """
+
+    theta: float
+    inhibitory: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.theta, Real) or not np.isfinite(self.theta):
+            raise ValueError(f"The threshold θ must be a finite number, not {self.theta!r}.")
+        inputs = tuple(self.inhibitory)
+        if not all(isinstance(j, Integral) and j >= 0 for j in inputs):
+            raise ValueError(f"Inhibitory inputs are numbers of inputs, from 0, not {inputs!r}.")
+        object.__setattr__(self, "inhibitory", tuple(sorted({int(j) for j in inputs})))
+
+    def __call__(self, x: npt.ArrayLike) -> Indices:
+        """1 or 0 for inputs of shape (d,), or for each row of shape (n, d)."""
+        inputs = np.asarray(x, dtype=np.float64)
+        if inputs.ndim not in (1, 2):
+            raise ValueError(f"Inputs are a vector or a matrix, not of shape {inputs.shape}.")
+        strange = np.argwhere((inputs != 0.0) & (inputs != 1.0))
+        if len(strange) > 0:
+            at = tuple(strange[0].tolist())
+            raise ValueError(f"Inputs are 0 or 1, but input {at[-1]} is {inputs[at]}.")
+        w, b = self.rule(inputs.shape[-1])
+        return np.asarray(inputs @ w + b >= 0.0).astype(np.int64)
+
+    def rule(self, d: int) -> tuple[Vector, float]:
+        """Weights w and bias b with the same answers: it fires where ⟨w, x⟩ + b ≥ 0."""
+        if self.inhibitory and self.inhibitory[-1] >= d:
+            raise ValueError(f"Input {self.inhibitory[-1]} is inhibitory, but there are only {d}.")
+        w = np.ones(d)
+        w[list(self.inhibitory)] = -1.0 - max(0.0, d - len(self.inhibitory) - float(self.theta))
+        return w, -float(self.theta)
+
+
+def and_gate(d: int) -> McCullochPitts:
+    """The neuron that fires if all of d inputs are 1.
+
+    >>> and_gate(2)([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist()
+    [0, 0, 0, 1]
+    """
+    return McCullochPitts(_inputs(d))
+
+
+def or_gate(d: int) -> McCullochPitts:
+    """The neuron that fires if one of d inputs is 1.
+
+    >>> or_gate(2)([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist()
+    [0, 1, 1, 1]
+    """
+    return McCullochPitts(min(1, _inputs(d)))
+
+
+def _inputs(d: int) -> int:
+    if not isinstance(d, Integral) or isinstance(d, bool) or d < 1:
+        raise ValueError(f"A gate needs a whole number of inputs above 0, not {d!r}.")
+    return int(d)

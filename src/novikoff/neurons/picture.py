@@ -1,0 +1,81 @@
+"""A network as a picture."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from novikoff.core.rows import Vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from novikoff.neurons.network import Network
+
+_LOOP = 0.16  # the radius of an edge from a unit to itself; neighbours are 1 apart
+_PLATE = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none"}  # behind a text
+
+
+def draw(network: Network, ax: Axes | None = None) -> Axes:
+    """Units with their thresholds, edges with their weights; dashed where they inhibit."""
+    if find_spec("matplotlib") is None:
+        raise ImportError("Pictures need matplotlib: pip install 'novikoff[plots]'.")
+    if ax is None:
+        figure = import_module("matplotlib.pyplot").figure(layout="constrained")
+        ax = cast("Axes", figure.add_subplot())
+    places = _places(network)
+    for j, i in np.argwhere(network.weights != 0.0).tolist():
+        mutual = bool(network.weights[i, j] != 0.0)
+        _edge(ax, places[i], places[j], float(network.weights[j, i]), mutual)
+    for j, (x, y) in enumerate(places.tolist()):
+        circle = {"boxstyle": "circle,pad=0.5", "ec": "#111111", "lw": 1.2, "fc": "white"}
+        if j < network.n_inputs:
+            circle["fc"] = "#eeeeee"
+        name = str(network.units[j])
+        ax.text(x, y, name, ha="center", va="center", bbox=circle, zorder=3, parse_math=False)
+        if j >= network.n_inputs:
+            bias, kind = float(network.biases[j]), network.activations[j]
+            note = f"θ = {0.0 - bias:g}" if kind == "threshold" else f"{kind}\nb = {bias:g}"
+            below: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 8, "bbox": _PLATE}
+            ax.annotate(note, (x, y), (0, -19), textcoords="offset points", **below)
+    ax.set_aspect("equal")
+    low, high = places.min(axis=0) - 0.6, places.max(axis=0) + 0.6
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    ax.set_axis_off()
+    return ax
+
+
+def _places(network: Network) -> Vector:
+    """Layers from left to right, each centred; or a circle, where there are cycles."""
+    try:
+        layers = network.layers
+    except ValueError:
+        angles = np.pi / 2 - 2 * np.pi * np.arange(len(network.units)) / len(network.units)
+        size = max(1.0, len(network.units) / (2 * np.pi))
+        return size * np.column_stack([np.cos(angles), np.sin(angles)])
+    places = np.zeros((len(network.units), 2))
+    for k, layer in enumerate(layers):
+        heights = (len(layer) - 1) / 2.0 - np.arange(len(layer))
+        places[layer] = np.column_stack([np.full(len(layer), 1.8 * k), heights])
+    return places
+
+
+def _edge(ax: Axes, start: Vector, end: Vector, weight: float, mutual: bool) -> None:
+    """An arrow with its weight near its source; curved where one leads back, or a ring."""
+    look = {"ls": "--" if weight < 0.0 else "-", "color": "#1f4e79" if weight > 0 else "#b35900"}
+    if np.array_equal(start, end):
+        at = start + np.array([0.0, 2.4 * _LOOP])
+        ring = import_module("matplotlib.patches").Circle(at, _LOOP, fill=False, lw=1.2, **look)
+        ax.add_patch(ring)
+        at = at + np.array([0.0, _LOOP])
+    else:
+        bend, way = 0.15 if mutual else 0.0, end - start
+        arrow = {"arrowstyle": "-|>", "lw": 1.2, "shrinkA": 16, "shrinkB": 16, **look}
+        arrow["connectionstyle"] = f"arc3,rad={bend}"
+        ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops=arrow, zorder=1)
+        at = start + 0.3 * way + 0.8 * bend * np.array([way[1], -way[0]])
+    x, y = at.tolist()
+    ax.text(x, y, f"{weight:g}", ha="center", va="center", fontsize=9, bbox=_PLATE, zorder=2)

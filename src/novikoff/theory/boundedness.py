@@ -1,0 +1,249 @@
+"""The weights stay bounded on any data, separable or not (B8; Thm 1.35).
+
+Amaldi and Hauser (2005): let w_{t+1} = w_t + η_t·a_i with ⟨a_i, w_t⟩ ≤ 0 and η_t ∈ [0, η̄]. For rows
+of length one,
+
+    ‖w_t‖ ≤ 2·max(‖w₀‖, η̄·(κ·2^(3p/2) + 1)),    κ⁻² = min det(B·Bᵀ)
+
+over the sets B of r = rank A independent rows. Rows of other lengths are unit rows with other
+steps: η_t·a_i = (η_t·‖a_i‖)·ã_i, so that η̄·R takes the place of η̄ and Ã that of A. The form with
+the lengths of the rows in κ, (1.6) of the source notes, does not hold: multiplied by a factor, the
+data runs as before, while that bound does not grow with it. The factor 2^(3p/2) is the paper's; it
+is not derived here, and far from what runs do.
+
+On separable data, from w₀ = 0 with η = 1, ‖w_t‖ ≤ √t·R and t ≤ R²/γ² give ‖w_t‖ ≤ R²/γ.
+
+Integer weights that stay bounded take finitely many values. In an order that is the same in each
+epoch, those at its end decide all that follows: the run is periodic, after a pre-period.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.validation import check_matrix
+from novikoff.geometry import exact
+
+if TYPE_CHECKING:
+    from novikoff.core.orders import Order
+    from novikoff.core.runs import Run
+    from novikoff.geometry.separability import Table, Verdict
+
+_MOST_SETS = 20_000  # of independent rows, whose determinants are computed
+
+
+@dataclass(frozen=True)
+class WeightBound:
+    """How long the weights can become.
+
+    Attributes
+    ----------
+    bound : float
+        ‖w_t‖ is at most this, for all t.
+    kappa_squared : Fraction
+        κ² of the rows scaled to length one, without rounding.
+    rank : int
+        r, the rank of the rows.
+    """
+
+    bound: float
+    kappa_squared: Fraction
+    rank: int
+
+    @property
+    def kappa(self) -> float:
+        """κ = max Π‖a_i‖/√det(B·Bᵀ), rounded up."""
+        return exact.square_root_up(self.kappa_squared)
+
+
+def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0) -> WeightBound:
+    """Bound ‖w_t‖ for few rows, by the minors of A, which are computed exactly (B8).
+
+    Guarantee (Amaldi and Hauser 2005, for rows of length one): every run that moves by
+    w += η_t·a_i with η_t ≤ η̄ and on mistakes ⟨a_i, w⟩ ≤ 0 only has ‖w_t‖ ≤ ``bound``, whatever the
+    order, and whether or not a rule separates the rows.
+
+    Parameters
+    ----------
+    A : array-like of shape (n, p)
+        The rows a_i = y_i·[x_i, 1], signed and padded; none may be zero. There must be at most
+        20,000 sets of r rows, r the rank of A.
+    step : float
+        η̄, the longest step.
+    w0 : array-like of shape (p,)
+        The start; zero by default.
+
+    Examples
+    --------
+    >>> found = weight_bound([[10.0, 0.0], [-10.0, 1.0]])
+    >>> found.rank, found.kappa_squared, round(found.bound)
+    (2, Fraction(101, 1), 1636)
+    """
+    rows = check_matrix(A)
+    if not isinstance(rows, np.ndarray):
+        raise ValueError("A must be a dense matrix: κ needs the minors of few rows.")
+    rows = rows.astype(np.float64, copy=False)
+    start = np.linalg.norm(np.atleast_1d(np.asarray(w0, dtype=np.float64)))
+    if not (math.isfinite(step) and step > 0.0 and np.isfinite(start)):
+        raise ValueError(f"The step must be finite and positive, not {step}, and w0 finite.")
+    if not np.isfinite(rows).all():
+        i, j = np.argwhere(~np.isfinite(rows))[0]
+        raise ValueError(f"A must be finite, but row {i}, column {j} holds {rows[i, j]}.")
+    zero = np.flatnonzero(~rows.any(axis=1))
+    if len(rows) == 0 or len(zero) > 0:
+        what = f"row {zero[0]} is zero" if len(zero) > 0 else "there are none"
+        raise ValueError(f"The rows of A must not be zero: {what}.")
+    kappa_squared, rank = _kappa_squared(rows)
+    kappa, radius = exact.square_root_up(kappa_squared), max(math.hypot(*row) for row in rows)
+    bound = 2.0 * max(float(start), step * radius * (kappa * 2.0 ** (1.5 * rows.shape[1]) + 1.0))
+    return WeightBound(bound, kappa_squared, rank)
+
+
+def _kappa_squared(A: Vector) -> tuple[Fraction, int]:
+    """Max Π‖a_i‖²/det(B·Bᵀ) over the sets of r independent rows, and the rank r of A."""
+    import flint
+
+    whole = [exact.integers(row[None])[0][0] for row in A]  # a row's own length does not matter
+    lines = sorted({_primitive(row) for row in whole})  # nor do its sign and multiples
+    gram = np.array(lines, dtype=object) @ np.array(lines, dtype=object).T
+    rank = flint.fmpz_mat([list(line) for line in lines]).rank()
+    if math.comb(len(lines), rank) > _MOST_SETS:
+        raise ValueError(
+            f"κ takes the determinants of all sets of {rank} of {len(lines)} rows, more than "
+            f"{_MOST_SETS:,}: take fewer rows."
+        )
+    largest = Fraction(0)
+    for some in combinations(range(len(lines)), rank):
+        minor = int(flint.fmpz_mat(gram[np.ix_(some, some)].tolist()).det())
+        if minor > 0:
+            largest = max(largest, Fraction(math.prod(int(gram[i, i]) for i in some), minor))
+    return largest, rank
+
+
+def _primitive(row: Sequence[int]) -> tuple[int, ...]:
+    """The shortest integer vector on the line of this one, its first entry positive."""
+    divisor = math.gcd(*map(int, row))
+    first = next(value for value in row if value)
+    return tuple(int(value) // (divisor if first > 0 else -divisor) for value in row)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightPath:
+    """The length of the weights along a run, and whether they come back.
+
+    Attributes
+    ----------
+    norms : array of shape (t,)
+        ‖w_t‖ after each update.
+    bound : float
+        A bound on all of them: R²/γ where the data is separable; where it is not, `weight_bound`,
+        or infinity if there are too many rows for it.
+    converged : bool
+        Whether the run ended with all rows right.
+    period, pre_period : int or None
+        In epochs: from epoch ``pre_period`` on, the weights at the ends of epochs repeat after
+        ``period`` of them, for ever. None where that is not so, not exact, or was not seen.
+    verdict : Verdict
+        Whether a rule separates the data, with its certificate.
+    """
+
+    norms: Vector
+    bound: float
+    converged: bool
+    period: int | None
+    pre_period: int | None
+    verdict: Verdict
+
+
+def watch_weights(
+    X: object,
+    y: object,
+    *,
+    order: str | Sequence[int] | Order = "cyclic",
+    fit_intercept: bool = True,
+    max_epochs: int = 1000,
+    random_state: int = 0,
+) -> WeightPath:
+    """Run the perceptron from w₀ = 0 and watch the length of its weights (B8).
+
+    Guarantee: a period is exact. It is found by Brent's algorithm (1980) where rows and weights
+    are integers that float64 holds and the order is the same in each epoch.
+
+    Parameters
+    ----------
+    X, y : array of shape (n, d), array of shape (n,)
+        The rows, and labels of two kinds.
+    order : name, list of row numbers, or object of `novikoff.orders`
+        The index rule.
+    fit_intercept : bool
+        Whether the rules have a bias.
+    max_epochs : int
+        When to stop a run that goes on.
+    random_state : int
+        The seed of an order that is random.
+
+    Examples
+    --------
+    >>> X = [[0, 3], [-2, 2], [1, -3], [-1, 3], [0, -3], [2, 2]]
+    >>> path = watch_weights(X, [0, 1, 0, 1, 0, 1])
+    >>> path.verdict.kind, path.pre_period, path.period
+    ('inseparable', 1, 5)
+    >>> bool(path.norms.max() <= path.bound)
+    True
+    """
+    from novikoff.core.orders import named
+    from novikoff.core.runs import Plan
+    from novikoff.core.stops import Limits
+    from novikoff.core.sweep import run
+    from novikoff.core.updates import perceptron
+    from novikoff.geometry.separability import separate
+
+    if not isinstance(max_epochs, int) or max_epochs < 1:
+        raise ValueError(f"max_epochs must be a whole number above 0, not {max_epochs!r}.")
+    verdict = separate(X, y, fit_intercept=fit_intercept)
+    problem = cast("Table", verdict.data).problem  # checked, and signed
+    ends = [np.zeros(problem.p)]  # of epochs
+
+    def keep(ran: Run) -> bool:
+        ends.append(ran.W[:, 0].copy())
+        return False
+
+    limits = Limits(epochs=max_epochs)
+    plan = Plan(perceptron(), named(order), limits, random_state, trace=True, after_epoch=keep)
+    ran = run(problem, plan)
+    if limits.interrupted:
+        raise KeyboardInterrupt
+    period, path = ran.periods[0], np.array(ends)
+    pre_period = None if period is None else _first_return(path, period)
+    if verdict.kind != "separable":
+        bound = _bound_of(problem.X, problem.signs, fit_intercept)
+    else:
+        lo = verdict.margin.lo
+        bound = problem.radius * (problem.radius / lo) if lo > 0.0 else math.inf
+    norms = np.sqrt(ran.traces[0].squared_norm)
+    return WeightPath(norms, bound, ran.converged, period, pre_period, verdict)
+
+
+def _first_return(path: Vector, period: int) -> int:
+    """The first epoch whose weights come back a period later."""
+    returns: Indices = np.flatnonzero((path[period:] == path[:-period]).all(axis=1))
+    return int(returns[0])
+
+
+def _bound_of(X: object, signs: npt.NDArray[np.int8], fit_intercept: bool) -> float:
+    """`weight_bound` of the signed rows, or infinity; rows of zeros never move the weights."""
+    rows = X if isinstance(X, np.ndarray) else cast("Vector", X.toarray())  # type: ignore[attr-defined]
+    A = exact.dense_block(rows, signs, fit_intercept).A
+    try:
+        return weight_bound(A[A.any(axis=1)]).bound
+    except ValueError:
+        return math.inf

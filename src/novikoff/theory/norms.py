@@ -1,0 +1,154 @@
+"""ℓ_p norms, their duals, and margins measured in them (B10; Def 1.25, Ex 1.26).
+
+‖w‖_p = (Σ|w_j|^p)^(1/p), and ‖w‖_∞ = max|w_j|. The dual norm of ℓ_p is ℓ_q with 1/p + 1/q = 1:
+⟨w, z⟩ ≤ ‖w‖_p·‖z‖_q (Hölder), with equality for some z ≠ 0. All numbers are floats, rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.problem import pose, products
+from novikoff.core.rows import Vector
+from novikoff.core.validation import (
+    check_labels,
+    check_matrix,
+    distinct_labels,
+    plain_label,
+    signs_of,
+)
+
+
+def dual_exponent(p: float) -> float:
+    """The q with 1/p + 1/q = 1, for p from 1 to infinity.
+
+    Examples
+    --------
+    >>> [dual_exponent(p) for p in (1, 1.5, 2, 4, math.inf)]
+    [inf, 3.0, 2.0, 1.3333333333333333, 1.0]
+    """
+    if not p >= 1.0:
+        raise ValueError(f"The exponent p must be at least 1, not {p}: below, ℓ_p is no norm.")
+    return math.inf if p == 1.0 else 1.0 if p == math.inf else p / (p - 1.0)
+
+
+def lp_norm(w: npt.ArrayLike, p: float) -> float:
+    """‖w‖_p, without overflow or underflow on the way.
+
+    Examples
+    --------
+    >>> [lp_norm([3.0, -4.0], p) for p in (1, 2, math.inf)]
+    [7.0, 5.0, 4.0]
+    """
+    dual_exponent(p)
+    sizes = np.abs(_vector("w", w))
+    largest = float(sizes.max())
+    if p == math.inf or largest == 0.0:
+        return largest
+    return largest * float(((sizes / largest) ** p).sum() ** (1.0 / p))
+
+
+def dual_vector(w: npt.ArrayLike, p: float) -> Vector:
+    """The z with ‖z‖_q = 1 and ⟨w, z⟩ = ‖w‖_p: it shows that Hölder's inequality is sharp.
+
+    ``z_j = sign(w_j)·(|w_j|/‖w‖_p)^(p−1)``. For p = ∞ it is ±e_j of the first largest entry.
+
+    Examples
+    --------
+    >>> dual_vector([3.0, -4.0], 2).tolist()
+    [0.6, -0.8]
+    """
+    vector, size = _vector("w", w), lp_norm(w, p)
+    if size == 0.0:
+        raise ValueError("w must not be zero: every z has ⟨w, z⟩ = 0.")
+    if p == math.inf:
+        z, j = np.zeros(len(vector)), int(np.argmax(np.abs(vector)))
+        z[j] = np.sign(vector[j])
+        return z
+    return np.asarray(np.sign(vector) * (np.abs(vector) / size) ** (p - 1.0))
+
+
+class PNormMargin(NamedTuple):
+    """The margin of a rule in ℓ_p, and the size of the rows.
+
+    Attributes
+    ----------
+    margin : float
+        γ = min_i ⟨a_i, w⟩/‖w‖_q; not positive where w errs on a row or passes through one.
+    radius : float
+        X_p = max_i ‖a_i‖_p. The p-norm perceptron makes at most (p − 1)·(X_p/γ)² mistakes, p ≥ 2:
+        `novikoff.bounds.p_norm_bound`.
+    q : float
+        The dual exponent.
+    """
+
+    margin: float
+    radius: float
+    q: float
+
+
+def p_norm_margin(
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    coef: npt.ArrayLike,
+    intercept: float | None = None,
+    *,
+    p: float = 2.0,
+) -> PNormMargin:
+    """The margin of a given rule, rows measured in ℓ_p and the rule in ℓ_q (B10).
+
+    Without an intercept it is the least distance of a row to the hyperplane, measured in ℓ_p; with
+    one, the same for the rows [x, 1]. A sparse rule is short in ℓ_1 and the rows are short in ℓ_∞,
+    so that a large p is good for sparse rules, p = 2 for dense ones.
+
+    Parameters
+    ----------
+    X, y : array-like of shape (n, d), array-like of shape (n,)
+        The rows, and labels of two kinds; the larger is the positive class.
+    coef, intercept : array-like of shape (d,), float or None
+        The rule; without a bias where the intercept is None.
+    p : float
+        From 1 to infinity.
+
+    Examples
+    --------
+    >>> X, y = [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], [1, 1, 0, 0]
+    >>> p_norm_margin(X, y, [1, 0, 0], p=math.inf)
+    PNormMargin(margin=1.0, radius=1.0, q=1.0)
+    """
+    q, matrix, labels = dual_exponent(p), check_matrix(X), check_labels(y)
+    kinds = distinct_labels(labels)
+    if len(kinds) != 2:
+        raise ValueError(f"y has {len(kinds)} kinds of labels, but a margin is about two.")
+    if len(labels) != matrix.shape[0]:
+        raise ValueError(f"X has {matrix.shape[0]} rows, but y has {len(labels)} labels.")
+    problem = pose(
+        matrix,
+        signs_of(labels, plain_label(kinds[1]), plain_label(kinds[0])),
+        intercept is not None,
+    )
+    w = np.append(_vector("coef", coef), 0.0 if intercept is None else intercept)
+    if not w.any() or not np.isfinite(w).all():
+        raise ValueError("The rule must be finite and not zero.")
+    margin = float(products(problem, w).min()) / lp_norm(w, q)
+    radius = max(_row_norm(problem.X[i], p, problem.rows.bias) for i in range(problem.n))
+    return PNormMargin(margin, radius, q)
+
+
+def _row_norm(row: object, p: float, bias: float) -> float:
+    dense = row if isinstance(row, np.ndarray) else row.toarray().ravel()  # type: ignore[attr-defined]
+    return lp_norm(np.append(dense, bias), p)
+
+
+def _vector(name: str, values: npt.ArrayLike) -> Vector:
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.ndim != 1 or len(vector) == 0:
+        raise ValueError(f"{name} must be a vector, not an array of shape {vector.shape}.")
+    if not np.isfinite(vector).all():
+        j = int(np.argmin(np.isfinite(vector)))
+        raise ValueError(f"{name} must be finite, but its entry {j} is {vector[j]}.")
+    return vector

@@ -1,0 +1,65 @@
+"""scikit-learn's checks for estimators that neither learn from streams nor prove: the tower."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
+
+import novikoff as nv
+
+CONFIGURATIONS = [
+    *(
+        kind()
+        for name in nv.__all__
+        if isinstance(kind := getattr(nv, name), type)
+        and issubclass(kind, BaseEstimator)
+        and not hasattr(kind, "learn_one")
+        and kind not in (nv.MaxMargin, nv.Pocket)
+    ),
+    nv.TowerClassifier(3, max_updates=50),
+]
+
+
+@estimator_checks.parametrize_with_checks(CONFIGURATIONS)
+def test_estimator(estimator: BaseEstimator, check: Callable[[BaseEstimator], None]) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", CONFIGURATIONS, ids=str)
+def test_names_of_columns(estimator: BaseEstimator) -> None:
+    name = type(estimator).__name__
+    estimator_checks.check_dataframe_column_names_consistency(name, estimator)
+
+
+def test_it_works_in_a_pipeline_and_a_search() -> None:
+    X, y = load_iris(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), nv.TowerClassifier(random_state=0))
+    options = {"towerclassifier__max_units": [1, None]}
+    search = GridSearchCV(pipeline, options, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.9
+
+
+def test_frames_pickles_and_failed_fits() -> None:
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model: Any = nv.TowerClassifier(random_state=0).fit(frame, y == 1)
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301
+    with pytest.raises(ValueError, match="one class"):
+        model.fit(X[:, :2], y >= 0)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert np.array_equal(again.decision_function(frame), model.decision_function(frame))
+    assert clone(model).get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X)

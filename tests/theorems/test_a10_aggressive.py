@@ -1,0 +1,72 @@
+"""A10: a perceptron that always updates errs without end (Rem 1.19, Ex 1.20)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from novikoff.theory import AggressiveRun, compare_aggressive
+from novikoff.theory.aggressive import _STREAMS
+
+
+def mistakes_of(X: Any, y: Any, *, always: bool) -> list[int]:
+    """Mistakes so far, in rationals: the oracle."""
+    w = [Fraction(0)] * (X.shape[1] + 1)
+    made, counts = 0, []
+    for x, sign in zip(X.tolist(), y.tolist(), strict=True):
+        a = [int(sign) * Fraction(value) for value in (*x, 1.0)]
+        wrong = sum(p * q for p, q in zip(a, w, strict=True)) <= 0
+        if wrong or always:
+            w = [p + q for p, q in zip(a, w, strict=True)]
+        made += wrong
+        counts.append(made)
+    return counts
+
+
+def assert_bounded(mistakes: int, ran: AggressiveRun) -> None:
+    assert ran.verdict.mistake_bound is not None
+    assert mistakes <= ran.verdict.mistake_bound
+
+
+@settings(deadline=None, max_examples=20)
+@given(stream=st.sampled_from(sorted(_STREAMS)), length=st.integers(1, 200))
+def test_counts_are_those_of_rationals(stream: Any, length: int) -> None:
+    ran = compare_aggressive(stream, length)
+    assert ran.aggressive.tolist() == mistakes_of(ran.X, ran.y, always=True)
+    assert ran.perceptron.tolist() == mistakes_of(ran.X, ran.y, always=False)
+    assert ran.verdict.kind == "separable"
+    assert_bounded(int(ran.perceptron[-1]), ran)
+
+
+def test_the_doubling_stream_fools_one_of_them_for_ever() -> None:
+    ran = compare_aggressive("doubling", 2**14)
+    powers = 2 ** np.arange(5, 15) - 1
+    assert (np.diff(ran.aggressive)[powers - 1] == 1).all()  # at every later power of two
+    assert ran.perceptron[-1] == ran.perceptron[2]  # once right, always right
+    with pytest.raises(AssertionError):
+        assert_bounded(int(ran.aggressive[-1]), ran)
+
+
+@pytest.mark.parametrize(("stream", "longest"), [("unbounded", np.inf), ("bounded", 5**0.5)])
+def test_it_errs_on_every_example(stream: Any, longest: float) -> None:
+    ran, t = compare_aggressive(stream, 3000), np.arange(1, 3001)
+    assert ran.aggressive.tolist() == t.tolist() == ran.perceptron.tolist()
+    lengths, w_star = np.linalg.norm(ran.X, axis=1), {"unbounded": [0, 1], "bounded": [0, 1, 0]}
+    margins = ran.y * (np.column_stack([ran.X, np.ones(3000)]) @ w_star[stream])
+    assert lengths.max() <= longest
+    # What gives way: the radius, or the margin.
+    np.testing.assert_allclose(margins, 1.0 if stream == "unbounded" else 1 / t)
+    # With both fixed it would be a perceptron beyond its bound: on no row more than once.
+    assert ran.verdict.radius**2 / ran.verdict.margin.hi**2 > 3000
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ValueError, match="one of doubling, unbounded, bounded, not 'other'"):
+        compare_aggressive("other")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="whole number from 1 to 10⁶, not 0"):
+        compare_aggressive("doubling", 0)

@@ -1,0 +1,209 @@
+"""A12: what one threshold neuron can do, what a network can, and where recurrent ones settle."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from novikoff.neurons import ACTIVATIONS, McCullochPitts, Network, and_gate, or_gate
+
+
+def table(d: int) -> list[list[int]]:
+    return [list(row) for row in itertools.product([0, 1], repeat=d)]
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_gates(d: int) -> None:
+    assert and_gate(d)(table(d)).tolist() == [int(all(row)) for row in table(d)]
+    assert or_gate(d)(table(d)).tolist() == [int(any(row)) for row in table(d)]
+
+
+@given(
+    d=st.integers(1, 5),
+    theta=st.integers(-2, 7),
+    inhibitory=st.lists(st.integers(0, 4), unique=True),
+)
+def test_a_neuron_is_its_definition_and_a_hyperplane(
+    d: int, theta: int, inhibitory: list[int]
+) -> None:
+    inhibitory = [j for j in inhibitory if j < d]
+    neuron = McCullochPitts(theta, inhibitory)  # type: ignore[arg-type]
+    expected = []
+    for row in table(d):
+        excited = sum(x for j, x in enumerate(row) if j not in inhibitory)
+        expected.append(int(excited >= theta and not any(row[j] for j in inhibitory)))
+    assert neuron(table(d)).tolist() == expected
+    assert int(neuron(table(d)[-1])) == expected[-1]
+    verdict = nv.separate(table(d), expected)
+    assert verdict.kind == "separable"
+
+
+def truth_tables() -> Iterator[tuple[int, ...]]:
+    return itertools.product([0, 1], repeat=4)
+
+
+def test_of_two_inputs_a_neuron_cannot_do_xor_and_its_opposite_alone() -> None:
+    """The certificate: all four rows, with equal weights, add up to nothing."""
+    impossible = []
+    for answers in truth_tables():
+        verdict = nv.separate(table(2), answers)
+        if verdict.kind != "separable":
+            impossible.append(answers)
+            assert verdict.certificate is not None
+            verdict.certificate.verify(table(2), list(answers))
+            weights = verdict.certificate.weights
+            assert sorted(weights) == [0, 1, 2, 3]
+            assert len(set(weights.values())) == 1
+    assert impossible == [(0, 1, 1, 0), (1, 0, 0, 1)]
+    grid = [-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]
+    for w1, w2, b in itertools.product(grid, repeat=3):
+        assert [w1 * x + w2 * z + b >= 0 for x, z in table(2)] != [False, True, True, False]
+
+
+def test_two_layers_can() -> None:
+    assert Network.xor().forward(table(2)).ravel().tolist() == [0, 1, 1, 0]
+    assert Network.xor().forward([1, 0]).tolist() == [1]
+    assert Network.xor().layers == [[0, 1], [2, 3], [4]]
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_derivatives(name: str) -> None:
+    """Against differences; none at a jump or a kink; no overflow and no cancellation."""
+    function, derivative = ACTIVATIONS[name]
+    z, h = np.array([-3.0, -1.2, -0.4, 0.3, 0.7, 1.6, 4.0]), 1e-6
+    np.testing.assert_allclose(
+        derivative(z), (function(z + h) - function(z - h)) / (2 * h), rtol=1e-6, atol=1e-9
+    )
+    kinks = {"threshold": [0.0], "ramp": [0.0, 1.0]}.get(name, [])
+    assert np.isnan(derivative(np.array([0.0, 1.0]))).sum() == len(kinks)
+    far = np.array([-800.0, 800.0])
+    with np.errstate(all="raise", under="ignore"):
+        assert np.isfinite(function(far)).all()
+        assert np.isfinite(derivative(far)).all()
+    if name == "tanh":
+        assert derivative(np.array([19.0]))[0] == pytest.approx(4 * math.exp(-38.0), rel=1e-12)
+
+
+def test_a_network_is_its_matrices() -> None:
+    rng = np.random.default_rng(0)
+    (W1, b1), (W2, b2) = layers = [
+        (rng.normal(size=(4, 3)), rng.normal(size=4)),
+        (rng.normal(size=(2, 4)), rng.normal(size=2)),
+    ]
+    X = rng.normal(size=(10, 3))
+    for name, (function, _) in ACTIVATIONS.items():
+        network = Network.from_layers(layers, activation=name)
+        expected = function(function(X @ W1.T + b1) @ W2.T + b2)
+        np.testing.assert_allclose(network.forward(X), expected, atol=1e-12)
+        np.testing.assert_allclose(network.forward(X[0]), expected[0], atol=1e-12)
+
+
+def test_edges_that_skip_layers() -> None:
+    """XOR with one hidden unit: x₁ + x₂ − 2·(x₁ and x₂) ≥ 1."""
+    edges = [("x", "and", 1), ("z", "and", 1), ("x", "y", 1), ("z", "y", 1), ("and", "y", -2)]
+    net = Network.from_edges(edges, inputs=["x", "z"], biases={"and": -2, "y": -1})
+    assert net.forward(table(2)).ravel().tolist() == [0, 1, 1, 0]
+    assert [[net.units[j] for j in layer] for layer in net.layers] == [["x", "z"], ["and"], ["y"]]
+
+
+def recurrent(W: Any, biases: Any) -> Network:
+    n = len(W)
+    edges = [(i, j, W[j, i]) for i in range(n) for j in range(n) if W[j, i]]
+    return Network.from_edges(edges, biases={j: float(b) for j, b in enumerate(biases)})
+
+
+def values(net: Network, state: Any) -> list[float]:
+    """All units at once, from the definition, in the order of the units."""
+    z = net.weights @ state + net.biases
+    return [1.0 if value >= 0 else 0.0 for value in z]
+
+
+def random_weights(rng: np.random.Generator, n: int, *, symmetric: bool) -> Any:
+    W = rng.integers(-3, 4, size=(n, n))
+    W = W + W.T if symmetric else W
+    return W * (1 - np.eye(n, dtype=int))
+
+
+@settings(deadline=None, max_examples=80)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 7), at_random=st.booleans())
+def test_symmetric_networks_settle(seed: int, n: int, at_random: bool) -> None:
+    """Asynchronous: a fixed point (Hopfield). Synchronous: a period of 1 or 2 (Goles, Olivos)."""
+    rng = np.random.default_rng(seed)
+    net = recurrent(random_weights(rng, n, symmetric=True), rng.integers(-3, 4, size=n))
+    start = rng.integers(0, 2, size=n)
+    settled = net.settle(start, rng=rng if at_random else None)
+    assert settled.fixed
+    assert values(net, settled.state) == settled.state.tolist()
+    together = net.settle(start, update="synchronous")
+    assert together.period in (1, 2)
+    state = list(map(float, start))
+    for _ in range((together.pre_period or 0) + together.period):
+        state = values(net, np.array(state))
+    assert state == together.state.tolist()
+
+
+def test_without_symmetry_they_need_not() -> None:
+    """The mutants: one-sided weights, and a weight to oneself."""
+    ring = Network.from_edges(
+        [("a", "b", 1), ("b", "c", 1), ("c", "a", -1)], biases={"a": 0.5, "b": -0.5, "c": -0.5}
+    )
+    assert ring.settle([0, 0, 0], update="synchronous").period == 6
+    assert not ring.settle([0, 0, 0]).fixed
+    alone = Network.from_edges([("a", "a", -1)], biases={"a": 0.5})
+    assert alone.settle([0]).period == 2
+    assert Network.from_edges([("a", "a", 2)], activation="identity").settle([1]).period is None
+
+
+def test_inputs_are_held() -> None:
+    latch = Network.from_edges(
+        [("set", "q", 2), ("reset", "q", -3), ("q", "q", 1)],
+        inputs=["set", "reset"],
+        biases={"q": -0.5},
+    )
+    assert [float(latch.settle(start).state[2]) for start in ([1, 0, 0], [0, 0, 1])] == [1, 1]
+    assert [float(latch.settle(start).state[2]) for start in ([0, 1, 1], [0, 0, 0])] == [0, 0]
+
+
+@pytest.mark.parametrize("net", [Network.xor(), recurrent(np.array([[0, 1], [-2, 1]]), [0, 0.5])])
+def test_a_picture_has_every_unit_and_edge(net: Network) -> None:
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    ax = net.draw(figure.add_subplot())
+    texts = [text.get_text() for text in ax.texts]
+    assert {str(unit) for unit in net.units} <= set(texts)
+    weights = [f"{weight:g}" for weight in net.weights[net.weights != 0]]
+    assert all(texts.count(weight) >= weights.count(weight) for weight in weights)
+    figure.canvas.draw()
+
+
+def test_bad_input() -> None:
+    calls: dict[str, Callable[[], object]] = {
+        "Inputs are 0 or 1, but input 1 is 0.5": lambda: and_gate(2)([0, 0.5]),
+        "input 3 is inhibitory, but there are only 2": lambda: McCullochPitts(1, (3,))([0, 1]),
+        "θ must be a finite number": lambda: McCullochPitts(math.nan),
+        "Inhibitory inputs are numbers of inputs": lambda: McCullochPitts(1, (-1,)),
+        "whole number of inputs above 0, not 0": lambda: or_gate(0),
+        "There are 2 inputs": lambda: Network.xor().forward([1, 2, 3]),
+        "cycle, .*'a'.* not feed-forward; use settle": lambda: Network.from_edges(
+            [("a", "b", 1), ("b", "a", 1)]
+        ).forward([]),
+        "'h' → 'x' of weight 1.0 leads to an input": lambda: Network.from_edges(
+            [("h", "x", 1)], inputs=["x"]
+        ),
+        "activation 'relu'": lambda: Network.from_edges([("a", "b", 1)], activation="relu"),
+        "Layer 2 has weights of shape": lambda: Network.from_layers(
+            [([[1]], [0]), ([[1, 1]], [0])]
+        ),
+        "one layer at least": lambda: Network.from_layers([]),
+        "start must be 5 finite numbers": lambda: Network.xor().settle([0]),
+    }
+    for message, call in calls.items():
+        with pytest.raises(ValueError, match=f"(?i){message}"):
+            call()

@@ -1,0 +1,114 @@
+"""A9: the p-norm perceptron makes at most (p − 1)·(X·‖u‖_q/γ)² mistakes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from tests.cases import csr, planted, planted_integers
+from tests.oracle import Vector, signed
+
+Link = Callable[[Vector, float], Vector]
+
+
+def gradient(theta: Vector, p: float) -> Vector:
+    """∇½‖θ‖_p², the power as the definition has it."""
+    length = (np.abs(theta) ** p).sum() ** (1.0 / p)
+    w = np.sign(theta) * np.abs(theta) ** (p - 1.0)
+    return np.asarray(w / length ** (p - 2.0) if length > 0.0 else w)
+
+
+def mistakes_of(link: Link, A: Vector, p: float) -> int:
+    """One pass in plain NumPy, with any link from θ to w."""
+    theta, mistakes = np.zeros(A.shape[1]), 0
+    for a in A:
+        if not a @ link(theta, p) > 0.0:
+            theta = theta + a
+            mistakes += 1
+    return mistakes
+
+
+def assert_bounded(mistakes: int, A: Vector, u: Vector, p: float) -> None:
+    """Hold the theorem against a separating u."""
+    X = float((np.abs(A) ** p).sum(axis=1).max() ** (1.0 / p))
+    q = p / (p - 1.0)
+    norm = float((np.abs(u) ** q).sum() ** (1.0 / q))
+    assert mistakes <= nv.bounds.p_norm_bound(p, X, norm, float((A @ u).min())) * (1.0 + 1e-9)
+
+
+def sparse_target(n: int, d: int, seed: int = 0) -> tuple[Vector, Vector]:
+    """Rows of ±1 whose label three features decide, signed, and the target."""
+    rng = np.random.default_rng(seed)
+    X, u = rng.choice([-1.0, 1.0], size=(n, d)), np.zeros(d)
+    u[:3] = 1.0
+    return signed(X, np.sign(X @ u), fit_intercept=False)[:, :-1], u
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), p=st.sampled_from([2.0, 2.5, 4.0, 11.0]))
+def test_the_bound_holds_and_every_mistake_is_that_of_the_definition(seed: int, p: float) -> None:
+    case = planted(seed, 120, 4, gap=0.3)
+    clf = nv.PNormPerceptron(p=p).partial_fit(case.X, case.signs, classes=[-1, 1])
+    assert_bounded(clf.n_mistakes_, case.rows, case.w_star, p)
+    assert clf.n_mistakes_ == mistakes_of(gradient, case.rows, p)
+    theta, u = clf._model.state["theta"][0], case.w_star  # type: ignore[attr-defined]
+    np.testing.assert_allclose(np.append(clf.coef_[0], clf.intercept_), gradient(theta, p))
+    losses = float(np.maximum(0.0, 5.0 - case.rows @ u).sum())  # a γ that few rows reach
+    X = float((np.abs(case.rows) ** p).sum(axis=1).max() ** (1.0 / p))
+    norm = float((np.abs(u) ** (p / (p - 1.0))).sum() ** ((p - 1.0) / p))
+    assert clf.n_mistakes_ <= nv.bounds.p_norm_bound(p, X, norm, 5.0, losses)
+
+
+def test_a_sparse_target_is_learned_with_few_mistakes() -> None:
+    A, u = sparse_target(3000, 200)
+    p = 2.0 * math.log(200)
+    many, few = (mistakes_of(gradient, A, power) for power in (2.0, p))
+    clf = nv.PNormPerceptron(p=p, fit_intercept=False)
+    clf.partial_fit(A, np.ones(len(A)), classes=[-1, 1])
+    assert clf.n_mistakes_ == few
+    assert_bounded(few, A, u, p)
+    assert few < many / 4
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        lambda theta, p: theta,  # the perceptron's w under another norm
+        lambda theta, p: np.abs(theta) ** (p - 1.0),  # the sign forgotten
+        lambda theta, p: -gradient(theta, p),
+    ],
+)
+def test_a_wrong_link_breaks_the_bound(mutant: Link) -> None:
+    A, u = sparse_target(6000, 1000)
+    p = 2.0 * math.log(1000)
+    with pytest.raises(AssertionError):
+        assert_bounded(mistakes_of(mutant, A, p), A, u, p)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 5), sparse=st.booleans())
+def test_with_p_2_it_is_the_perceptron(seed: int, d: int, sparse: bool) -> None:
+    case = planted_integers(seed, 60, d)
+    X = csr(case.X) if sparse else case.X
+    one = nv.PNormPerceptron(random_state=0).fit(X, case.signs)
+    other = nv.Perceptron(random_state=0).fit(X, case.signs)
+    assert one.update_counts_.tolist() == other.update_counts_.tolist()
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-12)
+
+
+def test_powers_of_very_small_and_large_data_are_the_same_run() -> None:
+    case = planted(5, 200, 3, gap=0.2, fit_intercept=False)
+    runs = [
+        nv.PNormPerceptron(p=20.0, fit_intercept=False, order="cyclic").fit(
+            case.X * 2.0**k, case.signs
+        )
+        for k in (-150, 0, 150)
+    ]
+    assert len({clf.n_mistakes_ for clf in runs}) == 1
+    assert runs[1].converged_

@@ -1,0 +1,78 @@
+"""A9: the loss bounds of the passive-aggressive learners (Crammer et al. 2006)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from tests.cases import Planted, planted
+from tests.oracle import Vector
+
+Variant = Literal["PA", "PA-I", "PA-II"]
+C = 0.3
+
+
+class Pass:
+    """The losses of one pass, by the learner or by a mutant of its step."""
+
+    def __init__(self, A: Vector, variant: Variant, factor: float | None = None) -> None:
+        self.losses = np.zeros(len(A))
+        self.mistakes = 0
+        clf = nv.PassiveAggressive(variant=variant, C=C, fit_intercept=False)
+        clf.partial_fit(np.zeros((1, A.shape[1])), [1], classes=[-1, 1])
+        w = np.zeros(A.shape[1])
+        for t, a in enumerate(A):
+            w = clf.coef_[0] if factor is None else w
+            self.losses[t] = max(0.0, 1.0 - a @ w)
+            self.mistakes += a @ w <= 0.0
+            if factor is None:
+                clf.learn_one(a, 1)
+            elif self.losses[t] > 0.0:
+                step = self.losses[t] / (a @ a + (1.0 / (2.0 * C) if variant == "PA-II" else 0.0))
+                w = w + factor * (min(C, step) if variant == "PA-I" else step) * a
+
+
+def assert_bounded(ran: Pass, A: Vector, u: Vector, variant: Variant) -> None:
+    """Hold the theorem against one comparison u."""
+    R = np.linalg.norm(A, axis=1).max()
+    hinge, norm = np.maximum(0.0, 1.0 - A @ u), float(np.linalg.norm(u))
+    if variant == "PA":
+        assert not hinge.any()
+        assert (ran.losses**2).sum() <= R**2 * norm**2 * (1.0 + 1e-9)
+    elif variant == "PA-I":
+        bound = nv.bounds.passive_aggressive_bound(float(R), norm, float(hinge.sum()), C)
+        assert ran.mistakes <= bound * (1.0 + 1e-9)
+    else:
+        right = (R**2 + 1.0 / (2.0 * C)) * (norm**2 + 2.0 * C * (hinge**2).sum())
+        assert (ran.losses**2).sum() <= right * (1.0 + 1e-9)
+
+
+def rows_of(case: Planted, variant: Variant) -> tuple[Vector, Vector]:
+    """The signed rows, some of them flipped for the variants that allow it, and u."""
+    A = case.rows.copy()
+    if variant != "PA":
+        A[::9] *= -1.0
+    return A, case.w_star / np.linalg.norm(case.w_star) / case.margin * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 6))
+def test_the_bounds_hold(variant: Variant, seed: int, d: int) -> None:
+    A, u = rows_of(planted(seed, 60, d, gap=0.3), variant)
+    ran = Pass(A, variant)
+    for k in (1.0, 0.5, 0.0) if variant != "PA" else (1.0,):
+        assert_bounded(ran, A, k * u, variant)
+
+
+@pytest.mark.parametrize(("variant", "factor"), [("PA", 1e-4), ("PA-I", -1.0), ("PA-II", 1e-4)])
+def test_steps_backward_or_hardly_any_break_them(variant: Variant, factor: float) -> None:
+    A, u = rows_of(planted(3, 2000, 3, gap=0.3), "PA")
+    assert_bounded(Pass(A, variant, 1.0), A, u, variant)
+    with pytest.raises(AssertionError):
+        assert_bounded(Pass(A, variant, factor), A, u, variant)

@@ -1,0 +1,156 @@
+"""B10: ℓ_p norms, their duals, Hölder, and the margin of a rule in them (Def 1.25, Ex 1.26)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import novikoff as nv
+from novikoff.theory import (
+    compare_normalisations,
+    dual_exponent,
+    dual_vector,
+    lp_norm,
+    p_norm_margin,
+)
+
+numbers = st.integers(-9, 9).map(float)
+pairs = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6)
+exponents = st.sampled_from([1.0, 1.25, 1.5, 2.0, 3.0, 7.5, math.inf])
+
+
+@given(pairs=pairs, p=exponents)
+def test_norms_are_numpys_and_hoelder_holds(pairs: Any, p: float) -> None:
+    w, z = np.array(pairs).T
+    q = dual_exponent(p)
+    assert 1 / p + 1 / q == pytest.approx(1.0)
+    assert lp_norm(w, p) == pytest.approx(np.linalg.norm(w, p))
+    assert w @ z <= lp_norm(w, p) * lp_norm(z, q) * (1 + 1e-12)
+    assert lp_norm(w + z, p) <= (lp_norm(w, p) + lp_norm(z, p)) * (1 + 1e-12)
+    if w.any():
+        tight = dual_vector(w, p)
+        assert lp_norm(tight, q) == pytest.approx(1.0)
+        assert w @ tight == pytest.approx(lp_norm(w, p))
+
+
+@given(pairs=pairs, p=exponents, r=exponents)
+def test_norms_among_each_other(pairs: Any, p: float, r: float) -> None:
+    w, (small, large) = np.array(pairs)[:, 0], sorted([p, r])
+    factor = len(w) ** (1 / small - 1 / large)
+    assert lp_norm(w, large) <= lp_norm(w, small) * (1 + 1e-12)
+    assert lp_norm(w, small) <= factor * lp_norm(w, large) * (1 + 1e-12)
+    assert lp_norm(w, 1e6) == pytest.approx(lp_norm(w, math.inf), rel=1e-5)
+    assert lp_norm(1e200 * w, p) == pytest.approx(1e200 * lp_norm(w, p))
+
+
+def test_the_norm_itself_is_not_its_own_dual() -> None:
+    """The mutant takes p for q: Hölder fails."""
+    w = np.array([1.0, 1.0, 1.0])
+    assert w @ w > lp_norm(w, 4.0) * lp_norm(w, 4.0)
+    assert w @ w <= lp_norm(w, 4.0) * lp_norm(w, dual_exponent(4.0)) * (1 + 1e-12)
+
+
+def p_norm_mistakes(A: Any, p: float, epochs: int = 200) -> int:
+    """The p-norm perceptron by its definition: θ += a on a mistake, w = ∇½‖θ‖_p²."""
+    theta, mistakes = np.zeros(A.shape[1]), 0
+    for _ in range(epochs):
+        before = mistakes
+        for a in A:
+            w = np.sign(theta) * np.abs(theta) ** (p - 1.0)
+            if not a @ w > 0.0:
+                theta, mistakes = theta + a, mistakes + 1
+        if mistakes == before:
+            break
+    return mistakes
+
+
+@pytest.mark.parametrize("p", [2.0, 3.0, 6.0])
+def test_the_margin_bounds_the_p_norm_perceptron(p: float) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.choice([-1.0, 1.0], size=(300, 30))
+    y = X[:, 0] + X[:, 1] + X[:, 2] > 0
+    found = p_norm_margin(X, y, [1, 1, 1] + [0] * 27, p=p)
+    A = X * np.where(y, 1, -1)[:, None]
+    assert found.margin == pytest.approx(1.0 / 3.0 ** (1.0 / found.q))
+    assert found.radius == pytest.approx(30.0 ** (1.0 / p))
+    bound = nv.bounds.p_norm_bound(p, found.radius, 1.0, found.margin)
+    assert 0 < p_norm_mistakes(A, p) <= bound
+    assert nv.PNormPerceptron(p, order="cyclic", fit_intercept=False).fit(X, y).n_mistakes_ <= bound
+
+
+def test_margins_with_a_bias_and_without_luck() -> None:
+    X, y = [[0.0, 1.0], [2.0, 0.0]], ["a", "b"]
+    with_bias = p_norm_margin(X, y, [1.0, 0.0], -1.0, p=math.inf)
+    assert with_bias.margin == pytest.approx(0.5)  # 1/‖(1, 0, −1)‖₁
+    assert (with_bias.radius, with_bias.q) == (2.0, 1.0)
+    assert p_norm_margin(X, y, [-1.0, 0.0]).margin < 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (([[1.0]], [0], [1.0]), "1 kinds of labels"),
+        (([[1.0], [2.0]], [0, 1], [0.0]), "must be finite and not zero"),
+        (([[1.0], [math.nan]], [0, 1], [1.0]), "NaN in row 1, column 0"),
+        (([[1.0], [2.0]], [0, 1], [math.nan]), "coef must be finite, but its entry 0 is nan"),
+    ],
+)
+def test_bad_input(arguments: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        p_norm_margin(*arguments)
+
+
+def test_bad_exponents_and_vectors() -> None:
+    with pytest.raises(ValueError, match=r"p must be at least 1, not 0\.5: below, ℓ_p is no norm"):
+        lp_norm([1.0], 0.5)
+    assert lp_norm([1.0, 1.0], 1.0) == 2.0
+    with pytest.raises(ValueError, match="every z has"):
+        dual_vector([0.0, 0.0], 2.0)
+
+
+def table(X: Any, y: Any, **options: Any) -> dict[str, Any]:
+    return {row.name: row for row in compare_normalisations(X, y, **options).rows}
+
+
+def test_what_scaling_and_translating_change() -> None:
+    """Ex 1.29: separable stays separable; without a bias a factor changes nothing else."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y, X = X[:, 0] > 0.3, X + np.where(X[:, :1] > 0.3, 0.5, -0.5) * [1.0, 0.0]
+    found = table(X, y)
+    assert {row.verdict.kind for row in found.values()} == {"separable"}
+    assert found["moved"].mistakes is None  # no end within 1,000 epochs
+    for row in found.values():
+        assert row.mistakes is None or 0 < row.mistakes <= row.verdict.mistake_bound
+    assert found["moved"].verdict.mistake_bound > 10 * found["centred"].verdict.mistake_bound
+    assert len({row.verdict.mistake_bound for row in found.values()}) > 3
+    given, tenth, ten = (found[name].verdict for name in ("as given", "× 0.1", "× 10"))
+    # The 1 of [x, 1] is not scaled: γ/R is not the same. Without it, it is.
+    assert tenth.margin.lo / tenth.radius < 0.9 * given.margin.lo / given.radius
+    plain = table(X - X.mean(axis=0), y, fit_intercept=False)
+    assert plain["as given"].verdict.kind == "separable"
+    for name in ("× 0.1", "× 10"):
+        assert plain[name].mistakes == plain["as given"].mistakes
+        assert plain[name].verdict.mistake_bound == plain["as given"].verdict.mistake_bound
+    assert ten.radius > given.radius > tenth.radius
+
+
+def test_without_a_bias_a_translation_may_destroy_it() -> None:
+    X, y = [[1.0], [2.0], [-1.0]], [1, 1, 0]
+    found = table(X, y, fit_intercept=False, shift=[5.0])
+    assert found["as given"].verdict.kind == "separable"
+    assert found["moved"].verdict.kind == "inseparable"
+    assert "inseparable" in str(compare_normalisations(X, y, fit_intercept=False))
+    assert table(X, y, shift=[5.0])["moved"].verdict.kind == "separable"
+
+
+def test_bad_changes() -> None:
+    with pytest.raises(ValueError, match="factor must be finite and positive, not -1"):
+        compare_normalisations([[1.0], [2.0]], [0, 1], factors=[-1.0])
+    with pytest.raises(ValueError, match="shift must be 1 finite numbers"):
+        compare_normalisations([[1.0], [2.0]], [0, 1], shift=[1.0, 2.0])

@@ -1,0 +1,162 @@
+"""B8: the weights stay bounded on any data; (1.6) as printed does not bound them (Thm 1.35)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from novikoff.theory import watch_weights, weight_bound
+from tests.oracle import Vector
+
+
+def determinant(M: Any) -> Fraction:
+    """By permutations: the oracle."""
+    total = Fraction(0)
+    for order in itertools.permutations(range(len(M))):
+        flips = sum(a > b for a, b in itertools.combinations(order, 2))
+        total += (-1) ** flips * math.prod(
+            (M[i][j] for i, j in enumerate(order)), start=Fraction(1)
+        )
+    return total
+
+
+def kappa_squared(A: Any, *, unit: bool) -> Fraction:
+    """Max of 1/det(B·Bᵀ) over the largest independent sets of rows, as they are or of length 1."""
+    rows = [[Fraction(float(x)) for x in row] for row in A]
+    rank = int(np.linalg.matrix_rank(np.array(A, dtype=float)))
+    found = Fraction(0)
+    for B in itertools.combinations(rows, rank):
+        gram = [[sum(x * y for x, y in zip(a, b, strict=True)) for b in B] for a in B]
+        scale = math.prod((gram[i][i] for i in range(rank)), start=Fraction(1)) if unit else 1
+        if det := determinant(gram):
+            found = max(found, Fraction(scale) / det)
+    return found
+
+
+def printed_bound(A: Vector) -> float:
+    """(1.6) with w₀ = 0 and η̄ = 1, as printed: not a bound, unless all rows have length one."""
+    lengths, (_, p) = np.linalg.norm(A, axis=1), A.shape
+    rank = int(np.linalg.matrix_rank(A))
+    kappa = math.sqrt(kappa_squared(A, unit=False))
+    short = min(1.0, lengths.min()) ** rank
+    return float(2.0 * lengths.max() * (short * kappa * 2.0 ** (1.5 * p) + 1.0))
+
+
+def longest_weights(A: Vector, updates: int, seed: int | None = None) -> float:
+    """The largest ‖w‖ of a run on any violated row: the first, or one at random."""
+    w, longest, rng = np.zeros(A.shape[1]), 0.0, np.random.default_rng(seed)
+    for _ in range(updates):
+        bad = np.flatnonzero(~(A @ w > 0.0))
+        if len(bad) == 0:
+            break
+        w = w + A[bad[0] if seed is None else rng.choice(bad)]
+        longest = max(longest, float(np.linalg.norm(w)))
+    return longest
+
+
+small = st.integers(-3, 3)
+matrices = st.integers(1, 3).flatmap(
+    lambda p: st.lists(st.lists(small, min_size=p, max_size=p).filter(any), min_size=1, max_size=6)
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows=matrices, scale=st.sampled_from([1.0, 0.1, 1000.0]))
+def test_kappa_is_that_of_all_minors(rows: list[list[int]], scale: float) -> None:
+    A = np.array(rows) * scale
+    found = weight_bound(A)
+    assert found.kappa_squared == kappa_squared(A, unit=True)
+    assert found.rank == np.linalg.matrix_rank(np.array(rows, dtype=float))
+    assert Fraction(found.kappa) ** 2 >= found.kappa_squared
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows=matrices, seed=st.integers(0, 10**6), scale=st.sampled_from([0.01, 1.0, 100.0]))
+def test_no_run_leaves_the_bound(rows: list[list[int]], seed: int, scale: float) -> None:
+    A = np.array(rows) * scale
+    assert longest_weights(A, 500, seed) <= weight_bound(A).bound
+
+
+@pytest.mark.parametrize(
+    ("A", "longest", "printed"),
+    [
+        ([[10.0, 0.0], [-10.0, 1.0]], 101.5, 36.2),
+        ([[1.0, 0.0], [-1.0, 0.05], [0.0, 0.005]], 20.0, 2.08),
+    ],
+)
+def test_the_printed_form_is_no_bound(A: Any, longest: float, printed: float) -> None:
+    """It does not grow with the data, while the weights do: unit rows are needed."""
+    rows = np.array(A)
+    reached = longest_weights(rows, 2000)
+    assert reached >= longest * 0.999
+    assert printed_bound(rows) == pytest.approx(printed, abs=0.05)
+    assert printed_bound(rows) < reached <= weight_bound(rows).bound
+
+
+def test_for_unit_rows_the_two_are_one() -> None:
+    A = np.array([[1.0, 0.0], [-0.6, 0.8], [0.0, -1.0]])
+    assert printed_bound(A) == pytest.approx(weight_bound(A).bound)
+
+
+def cycle_by_dictionary(A: Vector, epochs: int) -> tuple[int, int] | None:
+    """Pre-period and period of the weights at ends of epochs."""
+    w, seen = np.zeros(A.shape[1]), {tuple([0.0] * A.shape[1]): 0}
+    for epoch in range(1, epochs):
+        for a in A:
+            if not a @ w > 0.0:
+                w = w + a
+        if tuple(w) in seen:
+            return seen[tuple(w)], epoch - seen[tuple(w)]
+        seen[tuple(w)] = epoch
+    return None
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 10**6), n=st.integers(3, 8), d=st.integers(1, 3))
+def test_pre_period_period_and_lengths(seed: int, n: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-3, 4, size=(n, d)), np.append([0, 1], rng.integers(0, 2, size=n - 2))
+    A = np.column_stack([X, np.ones(n)]) * np.where(y == 1, 1, -1)[:, None]
+    path = watch_weights(X, y, max_epochs=2000)
+    assert path.norms.max() <= path.bound
+    if path.converged:
+        assert path.verdict.kind == "separable"
+        assert path.period is path.pre_period is None
+    else:
+        assert (path.pre_period, path.period) == cycle_by_dictionary(A, 700)
+
+
+def test_lengths_of_separable_and_large_runs() -> None:
+    X, y = np.random.default_rng(0).normal(size=(200, 4)), np.arange(200) % 2
+    path = watch_weights(X, y, max_epochs=50)
+    assert path.bound == math.inf  # too many minors
+    assert (path.period, path.converged) == (None, False)
+    bits = list(itertools.product([0, 1], repeat=3))
+    and_gate = watch_weights(bits, [all(row) for row in bits], order="max_residual")
+    verdict = nv.separate(bits, [all(row) for row in bits])
+    assert and_gate.bound == pytest.approx(verdict.radius**2 / verdict.margin.lo)
+    assert and_gate.norms.max() <= and_gate.bound
+    assert watch_weights([[0.5], [1.0]], [0, 1], order="permuted", random_state=3).converged
+
+
+@pytest.mark.parametrize(
+    ("A", "options", "says"),
+    [
+        ([[1.0, 2.0], [0.0, 0.0]], {}, "row 1 is zero"),
+        ([[1.0, math.nan]], {}, "row 0, column 1 holds nan"),
+        (np.random.default_rng(0).normal(size=(60, 5)), {}, "more than 20,000: take fewer rows"),
+        ([[1.0]], {"step": 0.0}, "step must be finite and positive"),
+        ([[1.0]], {"w0": math.inf}, "w0 finite"),
+    ],
+)
+def test_bad_input(A: Any, options: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        weight_bound(A, **options)

@@ -1,0 +1,197 @@
+"""D7: herding misses its target by at most E/√T, and by at most max(E, E²/2ρ)/T inside the hull."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from novikoff.theory import Herding
+from tests.oracle import Vector
+
+SLACK = 1.0 + 1e-9
+
+
+def rbf(X: Any, Y: Any) -> Any:
+    return np.exp(-((X[:, None, :] - Y[None, :, :]) ** 2).sum(axis=2))
+
+
+def cross(d: int, scale: float = 1.0) -> Vector:
+    """±e_j: the largest ball around its centre has radius 1/√d."""
+    return scale * np.vstack([np.eye(d), -np.eye(d)])
+
+
+def cube(d: int) -> Vector:
+    """The largest ball around its centre has radius 1."""
+    return np.array(list(itertools.product([-1.0, 1.0], repeat=d)))
+
+
+def simplex(d: int) -> Vector:
+    """e_1, …, e_d: within its plane, the largest ball around its centre has radius 1/√(d(d−1))."""
+    return np.eye(d)
+
+
+SHAPES = {
+    "cross 2": (cross(2), 1 / math.sqrt(2)),
+    "cross 4": (cross(4, 3.0), 3 / math.sqrt(4)),
+    "cube 3": (cube(3), 1.0),
+    "simplex 3": (simplex(3), 1 / math.sqrt(6)),
+    "simplex 5": (simplex(5), 1 / math.sqrt(20)),
+    "segment": (np.array([[0.0, 0.0], [1.0, 1.0], [4.0, 4.0]]), 5.0 * math.sqrt(2) / 3),
+}
+
+
+def assert_bounded(errors: Vector, radius: float, ball: float) -> None:
+    T = np.arange(1, len(errors) + 1)
+    assert (errors <= radius / np.sqrt(T) * SLACK).all()
+    assert (errors <= max(radius, radius**2 / (2 * ball)) / T * SLACK).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_bounds_with_a_ball_of_known_size(shape: str) -> None:
+    points, ball = SHAPES[shape]
+    for turn in range(4):
+        moved = points + np.random.default_rng(turn).normal(size=points.shape[1])
+        herded = nv.herd(moved, n_samples=500)
+        assert herded.ball == pytest.approx(ball)
+        assert herded.radius == pytest.approx(
+            np.linalg.norm(points - points.mean(axis=0), axis=1).max()
+        )
+        assert_bounded(herded.errors, herded.radius, ball)
+        assert herded.fast_bound is not None
+
+
+def chosen_otherwise(points: Vector, how: str, T: int) -> Vector:
+    """The errors of other ways to choose: the mutants."""
+    rng, rows, w, errors = np.random.default_rng(0), points - points.mean(axis=0), 0.0, []
+    for t in range(T):
+        scores = rows @ np.broadcast_to(w, rows.shape[1:])
+        s = {"at random": rng.integers(len(rows)), "least": np.argmin(scores)}.get(how)
+        s = np.argmax(np.abs(scores)) if s is None else s
+        w = w - rows[s]
+        errors.append(np.linalg.norm(w) / (t + 1))
+    return np.array(errors)
+
+
+@pytest.mark.parametrize("how", ["at random", "least", "largest size"])
+def test_other_choices_break_the_bounds(how: str) -> None:
+    points, ball = SHAPES["simplex 5"]
+    radius = float(np.linalg.norm(points - 0.2, axis=1).max())
+    with pytest.raises(AssertionError):
+        assert_bounded(chosen_otherwise(points, how, 500), radius, ball)
+
+
+def test_a_ball_too_large_breaks_the_fast_bound() -> None:
+    """The mutant takes the distance to the farthest corner for that to the nearest facet."""
+    points = np.random.default_rng(340)
+    shape = points.integers(3, 9), points.integers(2, 5)
+    herded = nv.herd(points.integers(-5, 6, size=shape).astype(float), n_samples=600)
+    assert herded.ball is not None
+    assert_bounded(herded.errors, herded.radius, herded.ball)
+    with pytest.raises(AssertionError):
+        assert_bounded(herded.errors, herded.radius, herded.radius)
+
+
+def mean_errors(points: Vector, target: Vector, herded: Herding) -> Vector:
+    """‖φ̄ − mean of the points chosen‖, from the points themselves."""
+    means = np.cumsum(points[herded.indices], axis=0)
+    T = np.arange(1, len(means) + 1)
+    return np.asarray(np.linalg.norm(target - means / T[:, None], axis=1))
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10**6), m=st.integers(1, 12), d=st.integers(1, 4))
+def test_any_points(seed: int, m: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.integers(-4, 5, size=(m, d)).astype(float)
+    herded = nv.herd(points, n_samples=60)
+    np.testing.assert_allclose(
+        herded.errors, mean_errors(points, points.mean(axis=0), herded), atol=1e-12
+    )
+    assert herded.bound is not None
+    assert (herded.errors <= herded.bound * SLACK + 1e-12).all()
+    if herded.fast_bound is not None:
+        assert (herded.errors <= herded.fast_bound * SLACK + 1e-12).all()
+    # The ball does not leave the hull: in no direction are all points nearer than ρ.
+    rows, u = points - points.mean(axis=0), rng.normal(size=(d, 200))
+    if np.linalg.matrix_rank(rows) == d and herded.ball is not None:
+        reach = (rows @ u).max(axis=0) / np.linalg.norm(u, axis=0)
+        assert (reach >= herded.ball * (1 - 1e-9)).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_a_target_is_in_the_hull_or_has_a_separator(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points, target = np.split(rng.integers(-3, 4, size=(7, 2)).astype(float), [6])
+    target = target[0]
+    herded = nv.herd(points, target, n_samples=300)
+    verdict = herded.verdict
+    assert verdict is not None
+    assert verdict.certificate is not None
+    verdict.certificate.verify(np.vstack([points, target]), [0] * 6 + [1])
+    np.testing.assert_allclose(herded.errors, mean_errors(points, target, herded), atol=1e-12)
+    if verdict.kind == "separable":
+        assert (herded.bound, herded.ball, herded.fast_bound) == (None, None, None)
+        assert verdict.coef is not None
+        assert verdict.intercept is not None
+        f = np.vstack([points, target]) @ verdict.coef + verdict.intercept
+        assert f[-1] > 0 > f[:-1].max()
+        # The errors do not tend to 0: the target is at least so far away.
+        assert herded.errors[-1] >= f[-1] / np.linalg.norm(verdict.coef) * (1 - 1e-9)
+    else:
+        assert herded.bound is not None
+        assert (herded.errors <= herded.bound * SLACK).all()
+
+
+def kernel_oracle(K: Vector, T: int) -> list[int]:
+    """Chen, Welling and Smola's argmax, written from the formula."""
+    chosen: list[int] = []
+    for t in range(T):
+        gap = K.mean(axis=1) - K[:, chosen].sum(axis=1) / (t + 1)
+        chosen.append(int(np.argmax(gap)))
+    return chosen
+
+
+def test_kernel_herding_is_the_formula_and_keeps_its_bound() -> None:
+    X = np.random.default_rng(1).normal(size=(80, 2))
+    K, herded = rbf(X, X), nv.herd(X, n_samples=60, kernel=rbf)
+    assert herded.indices.tolist() == kernel_oracle(K, 60)
+    for T in (1, 7, 60):
+        s = herded.indices[:T]
+        squared = K.mean() - 2 * K[s].mean() + K[np.ix_(s, s)].mean()
+        assert herded.errors[T - 1] == pytest.approx(math.sqrt(squared), abs=1e-9)
+    assert herded.bound is not None
+    assert (herded.errors <= herded.bound * SLACK).all()
+    thrown = np.random.default_rng(0).integers(80, size=60)
+    at_random = math.sqrt(K.mean() - 2 * K[thrown].mean() + K[np.ix_(thrown, thrown)].mean())
+    assert herded.errors[-1] < at_random / 3
+
+
+def test_kernel_herding_is_that_of_goodpoints() -> None:
+    herding = pytest.importorskip("goodpoints.herding")  # a package that must be compiled
+    X = np.random.default_rng(2).normal(size=(256, 3))
+    peer = herding.herding(X, 2, lambda y, Z: rbf(y, Z)[0])
+    assert nv.herd(X, n_samples=64, kernel=rbf).indices.tolist() == peer.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (([[1.0, math.nan]],), "NaN in row 0, column 1"),
+        (([[1.0]], None, 0), "n_samples must be a whole number above 0, not 0"),
+        (([[1.0, 2.0]], [1.0]), "target must be 2 finite numbers"),
+        (([[1.0]], [1.0], 5, rbf), "With a kernel the target is the mean"),
+        (([[1.0], [2.0]], None, 5, lambda X, Y: np.ones(3)), r"shape \(3,\), not \(2, 2\)"),
+        (([[1.0]], None, 5, lambda X, Y: X @ Y.T * np.inf), "kernel is inf for the rows 0 and 0"),
+    ],
+)
+def test_bad_input(arguments: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        nv.herd(*arguments)

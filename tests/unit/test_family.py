@@ -1,0 +1,198 @@
+"""What every learner of the family must do, found among the public names, not listed."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+import novikoff as nv
+from novikoff.learners.online import OnlineLearner
+from novikoff.learners.stateful import StateLearner
+from tests.cases import csr
+from tests.model_cases import NOISY, PROBE, THREE, TWO, X, learn_dicts
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+KINDS = [kind for name in nv.__all__ if hasattr(kind := getattr(nv, name), "learn_one")]
+UNUSUAL: list[OnlineLearner] = [
+    nv.PNormPerceptron(7.5),
+    nv.SecondOrderPerceptron(0.1, matrix="diagonal"),
+    nv.KernelPerceptron("poly", average="averaged"),
+    nv.Forgetron(5, kernel="linear"),
+]
+LEARNERS = [*(kind() for kind in KINDS), *UNUSUAL]
+INTEGERS = np.round(3.0 * X)
+each = pytest.mark.parametrize("learner", LEARNERS, ids=str)
+
+
+def learn(learner: OnlineLearner, rows: Any, labels: Any, pieces: int) -> OnlineLearner:
+    clf = clone(learner)
+    for part in np.array_split(np.arange(len(labels)), pieces):
+        clf.partial_fit(rows[part], labels[part], classes=np.unique(labels))
+    return clf
+
+
+@each
+@pytest.mark.parametrize("labels", [NOISY, np.resize(THREE, 40)], ids=["two", "three"])
+def test_a_stream_may_be_cut_anywhere_and_taken_one_by_one(
+    learner: OnlineLearner, labels: Any
+) -> None:
+    whole = learn(learner, X, labels, 1)
+    pieces = learn(learner, X, labels, 7)
+    single = clone(learner)
+    single.partial_fit(X[:1], labels[:1], classes=np.unique(labels))
+    for row, label in zip(X[1:], labels[1:].tolist(), strict=True):
+        single.learn_one(row, label)
+    frame = clone(learner).partial_fit(
+        pd.DataFrame(X, columns=["a", "b", "c"]), labels, classes=np.unique(labels)
+    )
+    for other in (pieces, single, frame):
+        assert other.n_mistakes_ == whole.n_mistakes_ > 0
+        np.testing.assert_allclose(
+            other._model.scores(PROBE), whole._model.scores(PROBE), rtol=1e-9, atol=1e-12
+        )
+    for row in PROBE:
+        assert single.predict_one(row) == whole.predict(row[None, :])[0]
+    assert frame.predict_one(dict(zip("abc", PROBE[0], strict=True))) == frame.predict_one(PROBE[0])
+
+
+@each
+def test_dense_and_sparse_make_the_same_mistakes_on_integers(learner: OnlineLearner) -> None:
+    clf = clone(learner).set_params(random_state=0, max_epochs=5)
+    counts = np.asarray(clf.fit(INTEGERS, TWO).update_counts_)
+    scores, probe = clf.decision_function(INTEGERS), sp.csr_array(INTEGERS)
+    for sparse in (csr(INTEGERS), csr(INTEGERS, np.float32, np.int64), probe):
+        assert np.asarray(clf.fit(sparse, TWO).update_counts_).tolist() == counts.tolist()
+        np.testing.assert_allclose(clf.decision_function(probe), scores, rtol=1e-9, atol=1e-12)
+    assert (
+        np.asarray(clf.fit(INTEGERS.astype("f4"), TWO).update_counts_).tolist() == counts.tolist()
+    )
+
+
+@each
+def test_a_stream_of_dicts_grows_and_goes_on_from_a_file(
+    learner: OnlineLearner, tmp_path: Path
+) -> None:
+    one = clone(learner)
+    if "gamma" in one.get_params():
+        one.set_params(gamma=0.3)
+    learn_dicts(one, 30)
+    nv.save(one, tmp_path / "model")
+    twins = [one, nv.load(tmp_path / "model"), pickle.loads(pickle.dumps(one))]  # noqa: S301
+    for twin in twins:
+        assert isinstance(twin, OnlineLearner)
+        learn_dicts(twin, 40)
+        twin.learn_one({"new": 2.0}, "zebra")
+    probe = np.eye(one.n_features_in_)
+    assert one.classes_.tolist()[-1] == "zebra"
+    for twin in twins[1:]:
+        assert twin._model.scores(probe).tobytes() == one._model.scores(probe).tobytes()
+
+
+@each
+def test_orders_are_those_of_the_library(learner: OnlineLearner) -> None:
+    for order in ("cyclic", "fixed", "blocks", "random", list(range(40))[::-1], nv.orders.Cyclic()):
+        clf = clone(learner).set_params(order=order, random_state=1, max_epochs=30)
+        clf.fit(X, TWO)
+        again = clone(clf).fit(X, TWO)
+        assert again.n_updates_ == clf.n_updates_ == np.asarray(clf.update_counts_).sum()
+        if clf.converged_ and not clf.average:
+            assert (clf.predict(X) == TWO).all()
+
+
+@each
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda clf: clf.fit([[1.0], [np.nan]], [0, 1]), "NaN in row 1, column 0"),
+        (lambda clf: clf.fit([[1.0], [2.0]], [0, 0]), "one class only"),
+        (lambda clf: clf.partial_fit([[1.0], [2.0]], [0, 1]), "classes must be passed"),
+        (lambda clf: clf.learn_one([np.inf], 0), "finite"),
+        (lambda clf: clf.set_params(max_epochs=0).fit([[1.0], [2.0]], [0, 1]), "max_epochs"),
+        (lambda clf: clf.set_params(order="best").fit([[1.0], [2.0]], [0, 1]), "order"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    learner: OnlineLearner, call: Callable[[OnlineLearner], object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(clone(learner))
+
+
+def nan_kernel(A: Any, B: Any) -> Any:
+    return np.full((A.shape[0], B.shape[0]), np.nan)
+
+
+SENTENCES: list[tuple[Callable[[], object], str]] = [
+    (lambda: nv.PNormPerceptron(1.9).fit(X, TWO), "from 2 on, not 1.9"),
+    (lambda: nv.PNormPerceptron(np.inf).fit(X, TWO), "from 2 on, not inf"),
+    (lambda: nv.SecondOrderPerceptron(0.0).fit(X, TWO), "'a' parameter"),
+    (lambda: nv.Forgetron(0).fit(X, TWO), "'budget' .* above 0, not 0"),
+    (lambda: nv.Forgetron(kernel="precomputed").fit(X, TWO), "'kernel' parameter of Forgetron"),
+    (lambda: nv.Forgetron(order="max_distance").fit(X, TWO), "takes no maximal rule"),
+    (lambda: nv.KernelPerceptron("tanh").fit(X, TWO), "'kernel' parameter"),
+    (lambda: nv.KernelPerceptron(nan_kernel).fit(X, TWO), "kernel of two rows, 0 and 0 .* is nan"),
+    (lambda: nv.KernelPerceptron(lambda A, B: A).fit(X, TWO), r"array of shape \(40, 3\)"),
+    (lambda: nv.KernelPerceptron("precomputed").fit(X, TWO), "a precomputed kernel is a square"),
+    (lambda: nv.KernelPerceptron().learn_one({"a": 1.0}, 0), "gamma=None is 1/n_features"),
+    (lambda: nv.KernelPerceptron("poly", degree=200).fit(1e9 * X, TWO), "is inf: it must be"),
+]
+
+
+@pytest.mark.parametrize("case", range(len(SENTENCES)))
+def test_bad_parameters_are_one_sentence(case: int) -> None:
+    call, message = SENTENCES[case]
+    with pytest.raises(ValueError, match=message) as raised:
+        call()
+    assert str(raised.value).endswith(".")
+
+
+def test_kernels_that_no_space_has_are_said_not_refused() -> None:
+    rng = np.random.default_rng(0)
+    G = rng.normal(size=(30, 30))
+    y = np.arange(30) % 2
+    clf = nv.KernelPerceptron("precomputed", max_epochs=3)
+    for gram, said in ((G @ G.T, False), (G + G.T, True), (G, True)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            clf.fit(gram, y)
+        texts = [str(w.message) for w in caught if w.category is not ConvergenceWarning]
+        assert any("no feature space" in text for text in texts) is said
+        assert clf.predict(gram).shape == (30,)
+    assert not hasattr(clf, "partial_fit")
+    assert not hasattr(clf, "support_vectors_")
+
+
+def test_a_function_as_a_kernel_cannot_be_saved(tmp_path: Path) -> None:
+    clf = nv.KernelPerceptron(lambda A, B: A @ B.T).fit(X, TWO)
+    with pytest.raises(ValueError, match="its kernel is a function, which no file can hold"):
+        nv.save(clf, tmp_path / "model")
+
+
+def test_a_huge_example_is_refused_and_changes_nothing() -> None:
+    for kind in (kind for kind in KINDS if issubclass(kind, StateLearner)):
+        clf = kind().partial_fit(X, NOISY, classes=["no", "yes"])
+        before = clf.decision_function(PROBE).tobytes()
+        for label in ("no", "yes"):
+            with pytest.raises(ValueError, match=r"float64|finite"):
+                clf.learn_one(np.full(3, 1e308), label)
+        assert clf.decision_function(PROBE).tobytes() == before, kind
+
+
+def test_cycles_are_found_by_the_p_norm_perceptron() -> None:
+    xor, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    for p in (2.0, 3.0):
+        clf = nv.PNormPerceptron(p, order="cyclic")
+        with pytest.warns(ConvergenceWarning, match="cycles"):
+            clf.fit(xor, y)
+        assert clf.period_ is not None
