@@ -20,10 +20,11 @@ GUIDE = {
     "data": 3_400,
     "report": 3_300,
     "cli": 1_500,
-    "theory": 220,
+    "theory": 1_100,
     "lab": 700,
+    "neurons": 500,
 }
-MAX_SOURCE_LINES, MAX_SOURCE_FILES, MAX_TEST_LINES = 22_910, 118, 19_150
+MAX_SOURCE_LINES, MAX_SOURCE_FILES, MAX_TEST_LINES = 33_000, 180, 24_200
 
 
 class Size(NamedTuple):

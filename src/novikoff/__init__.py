@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from novikoff.learners.tower import TowerClassifier
     from novikoff.report.estimators import load, save, stream
     from novikoff.report.onnx import export_onnx
+    from novikoff.systems.conflicts import conflicts
     from novikoff.systems.linear_program import Optimum, linear_program
     from novikoff.systems.solution import Solution
-    from novikoff.systems.solve import conflicts, solve
+    from novikoff.systems.solve import solve
     from novikoff.theory import bounds
     from novikoff.theory.herding import herd
 
@@ -103,7 +104,7 @@ _HOMES = {
     "SystemCertificate": ("novikoff.geometry.system_certificate", "SystemCertificate"),
     "TowerClassifier": ("novikoff.learners.tower", "TowerClassifier"),
     "bounds": ("novikoff.theory.bounds", None),
-    "conflicts": ("novikoff.systems.solve", "conflicts"),
+    "conflicts": ("novikoff.systems.conflicts", "conflicts"),
     "data": ("novikoff.data", None),
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),
     "herd": ("novikoff.theory.herding", "herd"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator as op
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
@@ -12,15 +14,17 @@ import pytest
 import scipy.sparse as sp
 
 import novikoff as nv
-from novikoff.geometry.system_checker import row_of, size_of
+from novikoff.geometry.system_checker import Row, row_of, size_of
+from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import NamedRow, Solution
-from novikoff.systems.solve import conflicts_of, solve_model
+from novikoff.systems.solve import solve_model
 
 oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
 
 RELATIONS = (("<=",), ("<=", ">="), ("<=", ">=", "="), ("<=", ">=", "=", "<", ">"), ("<", ">"))
+COMPARE = {"<=": op.le, ">=": op.ge, "=": op.eq, "<": op.lt, ">": op.gt}
 STYLES = ("small", "decimal", "point", "ulp", "fractions", "homogeneous", "redundant")
 
 
@@ -72,6 +76,11 @@ def number_of(model: Model, row: NamedRow) -> int:
     return row.index + {"row": 0, "eq": 0, "upper": m, "lower": m + p}[row.kind]
 
 
+def holds(row: Row, w: Sequence[Fraction]) -> bool:
+    left = sum(value * w[j] for j, value in row.terms.items())
+    return bool(COMPARE[row.relation](left, row.right))
+
+
 def assert_irreducible(model: Model, answer: Solution) -> None:
     d = len(model.variables)
     rows = {number_of(model, row) for row in answer.conflict}
@@ -90,7 +99,7 @@ def assert_irreducible(model: Model, answer: Solution) -> None:
 def test_every_system_is_decided_as_an_exact_solver_by_others_does(part: int) -> None:
     points = ("any", "any", "nearest", "interior", "chebyshev")
     kinds = {"feasible": 0, "infeasible": 0}
-    for seed in range(550 * part, 550 * (part + 1)):
+    for seed in range(600 * part, 600 * (part + 1)):
         model = random_model(seed)
         d = len(model.variables)
         answer = solve_model(model, point=points[seed % 5])
@@ -107,6 +116,8 @@ def test_every_system_is_decided_as_an_exact_solver_by_others_does(part: int) ->
                 and row.relation != "="
                 and oracle.is_always_met(solutions, row)
             }
+            assert answer.exact_w is not None
+            assert all(holds(row, answer.exact_w) for row in oracle.rows_of(model)), seed
             found = answer.implicit_equalities
             assert found is not None
             assert {number_of(model, row) for row in found} == always, seed
@@ -205,3 +216,32 @@ def test_conflicts_without_a_common_row_and_least_values() -> None:
         assert best.exact_value == value
         assert best.kind == ("unbounded" if value is None else "optimal")
     assert several > 5
+
+
+def test_floats_of_every_size() -> None:
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        n, p = (int(k) for k in rng.integers(1, 7, 2))
+        most = (0, 5, 40, 300, 900)[seed % 5]
+        A = rng.integers(-3, 4, (n, p)) * rng.uniform(0.5, 1.0, (n, p))
+        A *= 2.0 ** rng.integers(-most, most + 1, (n, p))
+        c = A @ rng.standard_normal(p) + rng.choice([0.0, 1e-16, 1.0]) * rng.standard_normal(n)
+        strict = rng.random(n) < 0.3
+        rows = [
+            Row(
+                {j: Fraction(value) for j, value in enumerate(A[i].tolist()) if value},
+                "<" if strict[i] else "<=",
+                Fraction(float(c[i])),
+            )
+            for i in range(n)
+        ]
+        point = ("any", "nearest", "interior", "chebyshev")[seed % 4]
+        answer = nv.solve(A, c, strict=strict, point=point)
+        assert answer.kind == ("feasible" if oracle.is_feasible(rows, p) else "infeasible"), seed
+        if answer.exact_w is not None and answer.w is not None:
+            assert all(holds(row, answer.exact_w) for row in rows), seed
+            floats = [Fraction(value) for value in answer.w.tolist() if isfinite(value)]
+            hold = len(floats) == p and all(holds(row, floats) for row in rows)
+            assert answer.exact_only != hold, seed
+        assert answer.certificate is not None
+        nv.verify(answer.certificate, A, c, strict=strict)

@@ -18,11 +18,12 @@ from scipy.optimize import linprog
 import novikoff as nv
 from novikoff.core.stops import Limits
 from novikoff.geometry.system_checker import Multipliers
+from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.methods.relaxation import relaxation
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import Solution
-from novikoff.systems.solve import conflicts_of, solve_model
+from novikoff.systems.solve import solve_model
 
 F = Fraction
 WISHES = ["money", "tea", "bread"]
@@ -145,6 +146,9 @@ def test_the_nearest_point_is_exact() -> None:
         assert sum(a * b for a, b in zip(away, way, strict=True)) <= 0
     assert nearest.w is not None
     assert (rows @ nearest.w <= right).all()
+    edge = nv.solve([[-1.0]], [-2.0], strict=True, point="nearest")  # w > 2: there is no nearest
+    assert edge.w is not None
+    assert edge.w[0] > 2.0
     inside = nearest.exact_w
     assert nv.solve(rows, right, w0=[float(v) for v in inside]).kind == "feasible"
 
@@ -187,9 +191,14 @@ def test_the_least_squared_violation_is_stationary() -> None:
 def test_equalities_alone_and_balls_of_any_size() -> None:
     equal = [[1.0, 1.0], [1.0, -1.0]]
     answer = nv.solve(None, None, A_eq=equal, c_eq=[3.0, 1.0])
-    assert answer.exact_w == (2, 1)
+    assert answer.exact_w == (F(2), F(1))
     assert not answer.exact_only
     proof_of(answer).verify(None, None, A_eq=equal, c_eq=[3.0, 1.0])
+    flat = [[1.0, 0.0], [-1.0, 0.0], [0.0, -1.0]]  # w[0] = 0 and w[1] > 0: balls of radius 0 only
+    open_ray = nv.solve(flat, [0.0, 0.0, 0.0], strict=[False, False, True], point="chebyshev")
+    assert open_ray.radius == nv.Interval(0.0, 0.0)
+    assert open_ray.exact_w is not None
+    assert open_ray.exact_w[1] > 0
     wide = nv.solve([[1.0, 1.0]], [4.0], point="chebyshev")
     assert wide.radius == nv.Interval(math.inf, math.inf)
     assert wide.w is not None

@@ -108,5 +108,5 @@ def parse(text: str) -> Proofs:
 
 
 def _proof(body: dict[str, object]) -> Proof:
-    kinds: dict[object, type[Proof]] = {"lower bound": ErrorBound, "system": SystemCertificate}
-    return kinds.get(body.get("kind"), Certificate).from_json(json.dumps(body))
+    kinds: dict[str, type[Proof]] = {"lower bound": ErrorBound, "system": SystemCertificate}
+    return kinds.get(str(body.get("kind")), Certificate).from_json(json.dumps(body))

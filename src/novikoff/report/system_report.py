@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from novikoff.core.rows import Vector
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.system_certificate import SystemCertificate
+    from novikoff.systems.conflicts import Conflicts
     from novikoff.systems.linear_program import Optimum
     from novikoff.systems.solution import NamedRow, Solution
-    from novikoff.systems.solve import Conflicts
 
 SCHEMA_VERSION = 1
 # Lines of a conflict or a point that the text shows; the JSON has all.

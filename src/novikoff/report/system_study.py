@@ -9,12 +9,13 @@ from typing import Any
 
 from novikoff.core.stops import Limits, Stop
 from novikoff.report.system_report import SystemReport
+from novikoff.systems.conflicts import Conflicts, conflicts, conflicts_of
 from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.linear_program import Optimum, optimise
 from novikoff.systems.model import Model
 from novikoff.systems.solution import Solution
-from novikoff.systems.solve import Conflicts, answer, conflicts, conflicts_of
+from novikoff.systems.solve import answer
 from novikoff.systems.statement import ask_arrays, ask_model
 
 

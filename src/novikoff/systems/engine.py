@@ -129,7 +129,9 @@ def _decide(
                 found.weak = _joined(system, stages, left, free, limits)
             return
         left = left & (done.signs == 0)
-        targets = targets & left & (not weak)
+        if weak:  # e took no part, and t > 0
+            left = left & ~e
+        targets = targets & left
         stages.append((of_size_one(done.w, view.columns), every & ~system.free & ~left))
     found.point = _joined(system, stages, left, free, limits)
 

@@ -18,38 +18,39 @@ _MOST_STEPS = 200
 
 
 def least_squares(system: System) -> Vector:
-    """A w of the least Σ violation² over the rows as the engine has them divided by factors."""
+    """A w of the least Σ violation² over the rows as they are stated."""
     A, c = _rows(system)
-    free = system.free[:-1]
-    w = np.zeros(system.p)
+    free, w = system.free[:-1], np.zeros(system.p)
 
     def residual(w: Vector) -> Vector:
         r = A @ w - c
         return np.where(free, r, np.maximum(r, 0.0))
 
-    r = residual(w)
-    value = float(r @ r)
-    for _ in range(_MOST_STEPS):
-        active = np.flatnonzero((r != 0.0) | free)
-        part: Any = A[active]
-        dense = part if isinstance(part, np.ndarray) else part.toarray()
-        step = np.linalg.lstsq(dense, -r[active], rcond=None)[0]
-        length = 1.0
-        while length > 1e-12:
-            after = residual(w + length * step)
-            if float(after @ after) < value * (1.0 - 1e-14):
+    with np.errstate(all="ignore"):  # a step that overflows is not taken
+        r = residual(w)
+        value = float(r @ r)
+        for _ in range(_MOST_STEPS):
+            active = np.flatnonzero((r != 0.0) | free)
+            part: Any = A[active]
+            dense = part if isinstance(part, np.ndarray) else part.toarray()
+            if not np.isfinite(dense).all():
                 break
-            length /= 2.0
-        else:
-            break
-        w, r, value = w + length * step, after, float(after @ after)
+            step = np.linalg.lstsq(dense, -r[active], rcond=None)[0]
+            length, after = 1.0, residual(w + step)
+            while not float(after @ after) < value * (1.0 - 1e-14) and length > 1e-12:
+                length /= 2.0
+                after = residual(w + length * step)
+            if length <= 1e-12:
+                break
+            w, r, value = w + length * step, after, float(after @ after)
     return w
 
 
 def largest_violation(system: System, w: Vector) -> float:
     """The largest ⟨a_i, w⟩ − c_i, or |⟨a_i, w⟩ − c_i| of an equality; 0 where there is none."""
     A, c = _rows(system)
-    r = A @ w - c
+    with np.errstate(all="ignore"):
+        r = A @ w - c
     return float(np.where(system.free[:-1], np.abs(r), r).max(initial=0.0))
 
 
@@ -59,7 +60,7 @@ def _rows(system: System) -> tuple[Any, Vector]:
     A = -A
     factors = np.ones(system.e)
     if system.factors is not None:
-        factors = np.array([float(1 / factor) for factor in system.factors[:-1]])
+        factors = np.array([1 / factor for factor in system.factors[:-1]], dtype=np.float64)
     if isinstance(A, np.ndarray):
         A = A * factors[:, None]
         return A[:, :-1], -A[:, -1] * float(system.unit)

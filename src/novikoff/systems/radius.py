@@ -36,7 +36,7 @@ def signed_radius(system: System, limits: Limits) -> Radius | Interval:
         found = _newton(replace(system, strict=np.zeros_like(system.strict)), limits)
         if system.free.any() and not (found.most if isinstance(found, Radius) else found.hi) >= 0.0:
             found = _newton(split(system), limits)
-    except OutOfTimeError:
+    except (OutOfTimeError, OverflowError):  # or it is beyond all floats
         return Interval(-math.inf, math.inf)
     return found
 

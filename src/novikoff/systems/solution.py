@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
@@ -152,26 +152,12 @@ class Solution:
     @property
     def certificate(self) -> SystemCertificate | None:
         """The proof, with all that has been asked for."""
-        known = vars(self)
-        if self.proof is None:
-            return None
-        proof, inside = self.proof, known.get("inside")
-        radius = known.get("room")
-        point, implicit = (proof.point, None) if inside is None else inside
-        claim = radius if isinstance(radius, Radius) else None
-        return SystemCertificate(
-            proof.answer,
-            proof.n,
-            proof.d,
-            proof.sha256,
-            point,
-            proof.conflict,
-            proof.irreducible,
-            proof.kept,
-            proof.witnesses,
-            implicit,
-            claim,
-        )
+        proof, inside, room = self.proof, vars(self).get("inside"), vars(self).get("room")
+        if proof is not None and inside is not None:
+            proof = replace(proof, point=inside[0], implicit=inside[1])
+        if proof is not None and isinstance(room, Radius):
+            proof = replace(proof, radius=room)
+        return proof
 
     @cached_property
     def inside(self) -> tuple[tuple[Fraction, ...], Multipliers] | None:

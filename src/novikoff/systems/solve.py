@@ -7,8 +7,8 @@ proposes a point or multipliers instead, and the same exact verification judges 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from numbers import Real
 from typing import Any
@@ -77,8 +77,9 @@ def solve(
     w0 : array of shape (p,), optional
         Where to begin; the point to which "nearest" refers, else the origin.
     point : "any", "nearest", "interior" or "chebyshev"
-        Which solution: any; the one nearest to ``w0``, exactly; one that meets no more rows with
-        equality than it must; the centre of a largest ball of solutions.
+        Which solution: any; the one nearest to ``w0``, exactly (any, where strict rows forbid
+        that); one that meets no more rows with equality than it must; the centre of a largest ball
+        of solutions, or one inside where there are balls of any size.
     method : str or callable
         "auto", or a method of `novikoff.systems.methods` by name: what it proposes is verified,
         and "undecided" is the answer where that proves nothing.
@@ -103,7 +104,7 @@ def solve(
     >>> [str(row.multiplier) for row in answer.conflict]
     ['1', '1', '1']
     """
-    seconds = _check_options(point, method, budget)
+    seconds = check_options(point, method, budget)
     asked = ask_arrays(
         A,
         c,
@@ -140,105 +141,10 @@ def solve_model(
     >>> print(solve_model(Model(("x",), rows, (None,), (None,))))
     Infeasible: a and b contradict each other, and no fewer of them do (proved).
     """
-    seconds = _check_options(point, method, budget)
+    seconds = check_options(point, method, budget)
     asked = ask_model(model, seconds)
     start = None if w0 is None else _start(w0, asked.system.p)
     return answer(asked, start, point, method, limits or Limits(seconds=seconds), trace)
-
-
-@dataclass(frozen=True)
-class Conflicts:
-    """Conflicts without a common row: at least one row of each must go.
-
-    ``complete`` says that the rows without them are feasible; kept rows may be in several.
-    """
-
-    solutions: tuple[Solution, ...]
-    complete: bool
-
-    def __len__(self) -> int:
-        return len(self.solutions)
-
-    def __iter__(self) -> Iterator[Conflict]:
-        return (solution.conflict for solution in self.solutions)
-
-    def __getitem__(self, k: int) -> Conflict:
-        return self.solutions[k].conflict
-
-
-def conflicts(
-    A: object,
-    c: object,
-    *,
-    A_eq: object = None,
-    c_eq: object = None,
-    lower: object = None,
-    upper: object = None,
-    strict: bool | npt.ArrayLike = False,
-    names: Sequence[str] | None = None,
-    keep: object = None,
-    limit: int | None = None,
-    budget: float | None = None,
-) -> Conflicts:
-    """Find conflicts that share no row: at least so many rows must go (C5 for systems).
-
-    Parameters
-    ----------
-    A, c, A_eq, c_eq, lower, upper, strict, names, keep, budget
-        As in `solve`.
-    limit : int, optional
-        The most conflicts to look for.
-
-    Examples
-    --------
-    >>> import novikoff as nv
-    >>> A, c = [[1, 0], [-1, 0], [0, 1], [0, -1]], [0, -1, 2, -3]
-    >>> found = nv.conflicts(A, c)
-    >>> sorted([row.name for row in conflict] for conflict in found), found.complete
-    ([['row 0', 'row 1'], ['row 2', 'row 3']], True)
-    """
-    seconds = _check_options("any", "auto", budget)
-    asked = ask_arrays(
-        A,
-        c,
-        A_eq=A_eq,
-        c_eq=c_eq,
-        lower=lower,
-        upper=upper,
-        strict=strict,
-        names=names,
-        keep=keep,
-        seconds=seconds,
-    )
-    return _disjoint(asked, limit, Limits(seconds=seconds))
-
-
-def conflicts_of(
-    model: Model,
-    limit: int | None = None,
-    *,
-    budget: float | None = None,
-    limits: Limits | None = None,
-) -> Conflicts:
-    """The same for a model."""
-    return _disjoint(ask_model(model, budget), limit, limits or Limits(seconds=budget))
-
-
-def _disjoint(asked: Asked, limit: int | None, limits: Limits) -> Conflicts:
-    if limit is not None and not limit >= 1:
-        raise ValueError(f"limit must be at least 1, not {limit!r}.")
-    system, found = asked.system, list[Solution]()
-    left = np.ones(system.passes.n, dtype=np.bool_)
-    while limit is None or len(found) < limit:
-        answered = answer(asked, None, "any", "auto", limits, within=left)
-        if answered.kind != "infeasible":
-            return Conflicts(tuple(found), answered.kind == "feasible")
-        found.append(answered)
-        blamed = [row for row in answered.rows if int(system.numbers[row]) not in asked.kept]
-        if not blamed:  # the kept rows contradict each other
-            break
-        left[blamed] = False
-    return Conflicts(tuple(found), False)
 
 
 def answer(
@@ -279,22 +185,30 @@ def answer(
 
 def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: Finding) -> None:
     """Fill in a finding, beginning with the point that was given."""
-    if w0 is not None:
-        start = [*map(Fraction, w0.tolist()), system.unit]
-        if point in ("any", "nearest") and system.holds(start, limits):
-            found.point, found.floats = start, True
+    start = [*([Fraction(0)] * system.p if w0 is None else map(Fraction, w0.tolist())), system.unit]
+    if w0 is not None and point in ("any", "nearest") and system.holds(start, limits):
+        found.point, found.floats = start, True
+        return
+    if point == "nearest":
+        moved = system if w0 is None else system.with_right(_slack(system, start))
+        weak = replace(moved, strict=np.zeros_like(system.strict))
+        decide(weak, limits, nearest=True, found=found)
+        if found.point is None:
             return
-        if point == "nearest":
-            whole, e = system.passes.whole(np.arange(system.e))
-            v = exact.numbers(start)
-            slack = [int(value) * v.unit * Fraction(2) ** e for value in whole.dot(v.whole)]
-            moved = system.with_right(slack)
-            decide(moved, limits, nearest=True, found=found)
-            if found.point is not None:
-                way = zip(start, moved.point(found.point), strict=False)
-                found.point = [*(a + b for a, b in way), system.unit]
+        way = zip(start, moved.point(found.point), strict=False)
+        found.point = [*(a + b for a, b in way), system.unit]
+        if system.holds(found.point, limits):
             return
-    decide(system, limits, nearest=point == "nearest", found=found)
+        found.point = None  # strict rows forbid it, and there is no nearest
+    decide(system, limits, found=found)
+
+
+def _slack(system: System, v: list[Fraction]) -> list[Fraction]:
+    """C − ⟨a, w⟩ of every row but e."""
+    whole, e = system.passes.whole(np.arange(system.e))
+    at = exact.numbers(v)
+    unit = at.unit * Fraction(2) ** e
+    return [int(value) * unit for value in whole.dot(at.whole)]
 
 
 def _propose(
@@ -421,17 +335,19 @@ def _feasible(asked: Asked, found: Finding, point: str, limits: Limits) -> Solut
     solution = Solution("feasible", asked, n_steps=found.n_steps, trace=found.trace)
     solution.exact_w = tuple(system.point(v))
     solution.proof = certificate_of(asked, "feasible", point=homogeneous(system, v))
-    if point == "chebyshev" and isinstance(solution.room, Radius):
-        solution.exact_w = _point(solution.room.point)
-    elif point in ("interior", "chebyshev") and solution.inside is not None:
-        solution.exact_w = _point(solution.inside[0])  # balls as large as one likes have no centre
     solution.w = np.array([_near(value) for value in solution.exact_w])
-    if found.floats and point == "any":
+    if found.floats and point in ("any", "nearest"):
         return solution
+    better = None
     try:
+        if point in ("interior", "chebyshev"):
+            solution.exact_w = _inner_point(solution, point, limits)
+            solution.w = np.array([_near(value) for value in solution.exact_w])
         better = _floats(solution, point, limits)
     except OutOfTimeError:
-        better = None
+        pass
+    except KeyboardInterrupt:
+        limits.interrupted = True
     solution.exact_only = better is None
     if better is not None:
         solution.w = better
@@ -439,6 +355,19 @@ def _feasible(asked: Asked, found: Finding, point: str, limits: Limits) -> Solut
             solution.exact_w = tuple(map(Fraction, better.tolist()))
             solution.proof = replace(solution.proof, point=(*solution.exact_w, Fraction(1)))
     return solution
+
+
+def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fraction, ...]:
+    """The centre of a largest ball if it is wanted, if there is one, and if no strict row objects.
+
+    Else, one inside.
+    """
+    system, room = solution.asked.system, solution.room if point == "chebyshev" else None
+    if isinstance(room, Radius):
+        centre = _point(room.point)
+        if not system.strict.any() or system.holds([*centre, system.unit], limits):
+            return centre
+    return (solution.exact_w or ()) if solution.inside is None else _point(solution.inside[0])
 
 
 def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
@@ -502,7 +431,8 @@ def _start(w0: npt.ArrayLike, p: int) -> Vector:
     return start
 
 
-def _check_options(point: str, method: object, budget: float | None) -> float | None:
+def check_options(point: str, method: object, budget: float | None) -> float | None:
+    """The budget, if it and the other options are what they may be."""
     if point not in POINTS:
         raise ValueError(f"point must be one of {', '.join(POINTS)}, not {point!r}.")
     if not (isinstance(method, str) or callable(method)):
