@@ -121,3 +121,24 @@ def test_rules_that_are_right_together_are_said_to_make_no_mistake(tmp_path: Pat
     done = inside("fit", path, "--out", tmp_path)
     assert "none: together the rules choose the right class of all 3 rows" in done.out
     assert "rows 1, 2, 3 contradict" in done.out
+
+
+def test_each_class_has_the_fewest_mistakes_found_for_it(files: Files, tmp_path: Path) -> None:
+    """Whatever rules are the best together, and saved."""
+    words = "--out", tmp_path, "--force", "--format", "json"
+    report: Any = inside("fit", files.iris, *words).json
+    for case in report["verdict"]["cases"]:
+        one: Any = inside("fit", files.iris, *words, "--positive", case["positive"]).json
+        assert case["errors"] <= 1.1 * (one["verdict"]["cases"][0]["errors"] or 0)
+
+
+def test_a_column_that_may_name_the_rows_gets_a_note(tmp_path: Path) -> None:
+    path = put(tmp_path, "ID,a,y\n1,5,p\n2,6,q\n3,9,q\n")
+    said = 'the column "ID" is a feature like others: --id ID if it only names the rows'
+    assert said in inside("fit", path, "--out", tmp_path, "--force").out
+    assert said not in inside("fit", path, "--id", "ID", "--out", tmp_path, "--force").out
+
+
+def test_one_text_among_numbers_is_a_slip(tmp_path: Path) -> None:
+    path = put(tmp_path, "a,b,y\n1,2,p\n2,hello,q\n3,9,q\n")
+    refused(inside("fit", path), 'row 2, column "b" holds "hello"', "correct that value")

@@ -24,6 +24,8 @@ def table(d: int) -> list[list[int]]:
 def test_gates(d: int) -> None:
     assert and_gate(d)(table(d)).tolist() == [int(all(row)) for row in table(d)]
     assert or_gate(d)(table(d)).tolist() == [int(any(row)) for row in table(d)]
+    with pytest.raises(ValueError, match=f"has {d} inputs, not {d + 1}"):
+        and_gate(d)(table(d + 1))
 
 
 @given(

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.data.errors import DataError, argument, counted, listed, quoted
 from novikoff.data.options import ReadOptions
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 
 LABEL_NAMES: Final = ("label", "target", "y", "class")
+ROW_NUMBER_NAMES: Final = ("id", "index", "row", "row_id", "rowid", "row number")
 
 _COLUMN_NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 
@@ -91,6 +92,10 @@ def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) 
             f"{source} has no column left for the features: of its {counted(len(names), 'column')}"
             f" none remains besides the label{hint}."
         )
+    for j in features if labelled and not chosen else ():
+        if names[j].lower() in ROW_NUMBER_NAMES:
+            what = f"the column {quoted(names[j])} is a feature like others"
+            notes.append(f"{what}: --id {argument(names[j])} if it only names the rows")
     for column in sorted(one_hot - set(features)):
         raise DataError(f"{source}: --one-hot {names[column]} is not among the features.")
     return ColumnRoles(

@@ -355,6 +355,9 @@ class TableReader(Reader):
         if self.request.recipe is not None:
             return "the model has learned numbers there"
         codes, levels = encode(cells, raw=self.raw)
+        good = [self.raw and values.is_number(str(level), self.decimal) for level in levels]
+        if 2 * sum(good) > len(good):
+            return f"most of the column are numbers: correct that value, or say --drop {column}"
         if len(levels) > max(_FEW_LEVELS, (codes >= 0).sum() / 2):
             named = f"as most of its values differ, say --id {column} if it names the rows"
             return f"{named}, or --drop {column}"

@@ -78,7 +78,8 @@ class Pocket(LinearLearner):
         search ends when it hardly gains, after an amount of work that depends on the data, not on
         the clock.
     multi_class : "ovr" or "ovo"
-        With more than two classes: each against the rest, or each against each other.
+        With more than two classes: each against the rest, or each against each other. Rules
+        against the rest have no common scale, so "ovo" often makes fewer mistakes together.
     class_weight : dict, "balanced" or None
         Factors on the cost of a mistake on each class.
     warm_start : bool

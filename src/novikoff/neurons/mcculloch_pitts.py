@@ -24,6 +24,8 @@ class McCullochPitts:
         θ.
     inhibitory : sequence of int
         The numbers of the inputs each of which prevents it from firing; all others excite it.
+    n_inputs : int, optional
+        How many inputs it has; any number where it is not given.
 
     Examples
     --------
@@ -38,6 +40,7 @@ class McCullochPitts:
 
     theta: float
     inhibitory: tuple[int, ...] = ()
+    n_inputs: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.theta, Real) or not np.isfinite(self.theta):
@@ -61,6 +64,8 @@ class McCullochPitts:
 
     def rule(self, d: int) -> tuple[Vector, float]:
         """Weights w and bias b with the same answers: it fires where ⟨w, x⟩ + b ≥ 0."""
+        if self.n_inputs not in (None, d):
+            raise ValueError(f"The neuron has {self.n_inputs} inputs, not {d}.")
         if self.inhibitory and self.inhibitory[-1] >= d:
             raise ValueError(f"Input {self.inhibitory[-1]} is inhibitory, but there are only {d}.")
         w = np.ones(d)
@@ -74,7 +79,7 @@ def and_gate(d: int) -> McCullochPitts:
     >>> and_gate(2)([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist()
     [0, 0, 0, 1]
     """
-    return McCullochPitts(_inputs(d))
+    return McCullochPitts(_inputs(d), n_inputs=int(d))
 
 
 def or_gate(d: int) -> McCullochPitts:
@@ -83,7 +88,7 @@ def or_gate(d: int) -> McCullochPitts:
     >>> or_gate(2)([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist()
     [0, 1, 1, 1]
     """
-    return McCullochPitts(min(1, _inputs(d)))
+    return McCullochPitts(min(1, _inputs(d)), n_inputs=int(d))
 
 
 def _inputs(d: int) -> int:

@@ -443,15 +443,15 @@ class Study:
         basis = cache(lambda: whitening(self._as_given, rng))
         n_classes, proofs = len(self.classes), self.options.proofs
         paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self._size() <= MAX_PAIRED_ENTRIES
-        model = self._fewest_mistakes("ovr", basis, 0.5 if paired else 0.9, bound=proofs)
+        model, alone = self._fewest_mistakes("ovr", basis, 0.5 if paired else 0.9, bound=proofs)
         if proofs:
             self.cases = [
                 replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
-                for case, best in zip(self.cases, self.pocket, strict=True)
+                for case, best in zip(self.cases, alone, strict=True)
             ]
         if paired and not self._clock.over:
             kept = self.pocket
-            other = self._fewest_mistakes("ovo", basis, 0.9, bound=False)
+            other, _ = self._fewest_mistakes("ovo", basis, 0.9, bound=False)
             wrong = [(self._predicted(each) != self.codes).sum() for each in (other, model)]
             if wrong[0] < wrong[1]:
                 return other
@@ -460,13 +460,14 @@ class Study:
 
     def _fewest_mistakes(
         self, kind: str, basis: Callable[[], Basis], share: float, *, bound: bool
-    ) -> LinearModel:
+    ) -> tuple[LinearModel, list[FewestMistakes]]:
+        """The rules that are best together, and each that is the best by itself."""
         from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
 
         scheme = scheme_for(len(self.classes), kind)
         n_rules, limits = scheme.sides.shape[1], self._clock.left(share)
         limits.updates = POCKET_UPDATES
-        self.pocket = []
+        alone: list[FewestMistakes] = []
         for k in range(n_rules):
             positive, negative = labels_of(scheme, self._labels, k)
             step = "fewest mistakes"
@@ -487,12 +488,12 @@ class Study:
                 basis=basis,
                 progress=partial(self._tell_mistakes, step),
             )
-            self.pocket.append(best)
-        if isinstance(scheme, OneVsRest):
-            self.pocket = best_together(self.pocket, scheme, self.codes)
+            alone.append(best)
+        together = isinstance(scheme, OneVsRest)
+        self.pocket = best_together(alone, scheme, self.codes) if together else alone
         model = self._model(np.column_stack([best.w for best in self.pocket]), kind)
         model.totals[1:] = [best.updates for best in self.pocket]
-        return model
+        return model, alone
 
     def _tell_mistakes(self, step: str, errors: float, bound: float) -> None:
         self._tell(f"{step}: {errors:,.0f} so far, no rule has fewer than {bound:,.0f}", None)

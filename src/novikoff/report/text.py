@@ -128,6 +128,14 @@ def _rule(report: Report) -> Iterator[tuple[str, str]]:
     }[found.rule]
     if found.rule == "largest margin" and found.options.model == "perceptron":
         name += " (the perceptron's does not have every row right)"
+    if found.rule == "fewest mistakes" and len(found.classes) > 2:
+        pairs = found.model.multi_class == "ovo"
+        name = "those with the fewest mistakes that were found, one for each "
+        name += (
+            "pair of classes: the class with most of them wins"
+            if pairs
+            else ("class: the largest sum wins")
+        )
     nearest = min(found.margins)
     away = f"; the nearest row is {number(nearest)} from it" if 0 < nearest < math.inf else ""
     yield "rule", f"{name}{away}"
@@ -148,7 +156,7 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     yield "mistakes", text
     searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
     if searched and least != errors:
-        yield "", "the search ended when it hardly gained: --budget SECONDS lets it go on"
+        yield "", "the search ended when it hardly gained"
     yield "", f"rows {rows_text(report.wrong)}, the farthest on the wrong side first"
     yield from _confusion(report, most)
 

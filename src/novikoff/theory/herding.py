@@ -86,7 +86,8 @@ def herd(
     """Choose points whose mean is near a target, by herding (D7; Welling 2009).
 
     Guarantee: for a target in the hull, ``errors`` are at most ``bound``, and at most
-    ``fast_bound`` where it is known: O(1/T), while T points drawn at random have O(1/√T).
+    ``fast_bound`` where it is known: O(1/T), while T points drawn at random have O(1/√T). A point
+    may be chosen again and again.
 
     Parameters
     ----------
