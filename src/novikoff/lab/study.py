@@ -182,7 +182,7 @@ def sides(question: Question, box: object, size: int = 80) -> Json:
     score, words = _score(question, problem)
     signs = np.where(score(np.column_stack([across.ravel(), up.ravel()])) > 0.0, "+", "-")
     fit = int((score(np.asarray(problem.X)) * problem.signs > 0.0).sum())
-    told = f"Shaded: {words}. {fit} of {_rows(problem.n)} on the right side."
+    told = f"Shaded: {words}. Right: {fit} of {_rows(problem.n)}."
     return {"box": corners, "rows": [*map("".join, signs.reshape(size, size))], "sentence": told}
 
 
@@ -241,9 +241,10 @@ def _score(question: Question, problem: Problem) -> tuple[Callable[[Vector], Vec
         raise ValueError("The sides of the line come with the run.")
     if kernel == "network":  # A12
         low, high = (0.0 - (network := Network.xor()).biases[2:4]).tolist()
-        words = f"x₁ + x₂ ≥ {low:g}, the other where x₁ + x₂ ≥ {high:g}; a third where the one"
-        words = f"a network. One neuron fires where {words} does and the other does not"
-        return lambda X: network.forward(X)[:, 0] - 0.5, words
+        words = (
+            f"a network: two neurons fire where x₁ + x₂ ≥ {low:g} and ≥ {high:g}, a third where "
+        )
+        return lambda X: network.forward(X)[:, 0] - 0.5, words + "only the first of them does"
     if kernel == "voted":  # A9: (votes for + less for −)/(all)
         ran, trace, _ = _run(question, problem, None)
         own = question.vector(question.start), np.asarray(problem.X), codes, np.array([-1, 1], "i1")
@@ -258,7 +259,7 @@ def _score(question: Question, problem: Problem) -> tuple[Callable[[Vector], Vec
     plan = Plan(perceptron(), order, Limits(KERNEL_EPOCHS, None, SECONDS), question.order_seed())
     ran = model.train(problem, codes, plan)  # A8
     words = f"exp(−{gamma:.3g}·‖x − z‖²)" if kernel == "rbf" else f"({gamma:.3g}·⟨x, z⟩ + 1)²"
-    words = f"the perceptron with K(x, z) = {words} in place of ⟨x, z⟩. Mistakes: {ran.mistakes}, "
+    words = f"the kernel perceptron, K(x, z) = {words}; mistakes: {ran.mistakes}, "
     words += "then a clean round" if ran.converged else f"none of {ran.epochs} rounds clean"
     return lambda X: model.scores(X)[:, 0], words
 

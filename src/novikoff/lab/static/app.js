@@ -116,7 +116,7 @@ export class LabPage {
   askMore() {
     if (!this.live || !this.full) return;
     if (this.full.kind !== "separable" && !this.pocket && !this.runs.busy) this.pockets.ask(brief(this.question));
-    this.askSides();
+    if (JSON.stringify(this.sides?.box) !== JSON.stringify(this.plane.box())) this.askSides();
   }
 
   askSides() {

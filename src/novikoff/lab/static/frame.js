@@ -56,7 +56,7 @@ export class Frame {
     const set = (/** @type {Partial<Question>} */ part) => lab.change((question) => Object.assign(question, part));
     this.order = select("order", ORDERS, (order) => set({ order }));
     this.rule = select("rule", ["perceptron", "aggressive"], (rule) => set({ rule }));
-    this.sides = select("sides", [...SHADES.keys()], (sides) => { lab.question.sides = sides; lab.draw(); lab.rest(); });
+    this.sides = select("sides", [...SHADES.keys()], (sides) => { Object.assign(lab.question, { sides }); lab.shades.forget(); lab.sides = null; lab.draw(); lab.rest(); });
     this.seed = number("seed", (seed) => set({ seed }));
     this.mu = number("step", (step) => set({ step }));
     this.delta = number("threshold", (threshold) => set({ threshold }));
