@@ -249,7 +249,7 @@ def _score(question: Question, problem: Problem) -> tuple[Callable[[Vector], Vec
         ran, trace, _ = _run(question, problem, None)
         own = question.vector(question.start), np.asarray(problem.X), codes, np.array([-1, 1], "i1")
         votes = votes_of(trace, ran.visited, *own, question.bias)
-        return votes.shares, "the vote of all w, each counted at every look that it stood"
+        return votes.shares, "the vote of all w, each with a vote for every look it survived"
     order, spread = named(question.order), float(np.asarray(problem.X).var(axis=0).sum())
     if isinstance(order, Greedy):
         raise ValueError("The kernel perceptron takes no maximal rule: choose another order.")

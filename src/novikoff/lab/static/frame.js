@@ -190,7 +190,7 @@ export class Frame {
   async save(form, name) {
     const { lab } = this;
     try {
-      const text = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment, box: lab.plane.box() } });
+      const text = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment, box: lab.plane.box(1.5) } }); // for windows of other shapes
       save(name, new Blob([text], { type: "text/plain" }));
     } catch (error) {
       lab.trouble = /** @type {Error} */ (error).message;

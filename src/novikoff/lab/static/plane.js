@@ -49,10 +49,10 @@ export class Plane {
     return this.even ? [both, both] : [across, up];
   }
 
-  /** Left, bottom, right, top of what is seen. @returns {[number, number, number, number]} */
-  box() {
+  /** Left, bottom, right, top of what is seen, or of more. @returns {[number, number, number, number]} */
+  box(times = 1) {
     const { x, y } = this.view;
-    const [across, up] = [this.size.width / 2 / this.scale[0], this.size.height / 2 / this.scale[1]];
+    const [across, up] = [times * this.size.width / 2 / this.scale[0], times * this.size.height / 2 / this.scale[1]];
     return [x - across, y - up, x + across, y + up];
   }
 
