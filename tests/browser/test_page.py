@@ -15,7 +15,7 @@ import pytest
 import novikoff as nv
 from novikoff.lab import presets, study
 from tests.browser.conftest import SETTLED, Server, Visit
-from tests.unit.test_lab import signed, ten_lines
+from tests.unit.test_lab import kernel_perceptron, signed, ten_lines
 
 ALL = presets.presets()
 
@@ -409,9 +409,8 @@ def test_more_shows_the_average_the_vote_and_other_runs(visit: Visit) -> None:
     page.click("#more summary")
     page.click("text=the averaged line")
     assert page.locator(".line-average").count() == 1
-    with page.expect_response("**/api/voted"):
-        page.click("text=the vote of all w")
-    page.wait_for_selector("path.vote")
+    page.select_option("#sides", "voted")
+    page.wait_for_selector("path.shading")
     before = visit.verdict
     page.fill("#step", "0.5")
     page.keyboard.press("Tab")
@@ -420,6 +419,115 @@ def test_more_shows_the_average_the_vote_and_other_runs(visit: Visit) -> None:
     page.click("button[title='× 2']")
     visit.settle()
     assert visit.verdict != before
+
+
+def drawn_sides(visit: Visit, size: int = 40) -> tuple[Any, Any]:
+    """Spots of the data over the plane, and the side on which each is drawn."""
+    told = visit.page.evaluate(
+        """(size) => {
+          const { width, height } = document.querySelector(".plane").viewBox.baseVal;
+          const [plus, minus] = ["plus", "minus"].map((side) =>
+            document.querySelector(`.side-${side}.shading`));
+          const at = (k) => (k + 0.5) / size;
+          const spots = Array.from({ length: size * size }, (_, k) =>
+            new DOMPoint(at(k % size) * width, at(Math.floor(k / size)) * height));
+          const dots = [...document.querySelectorAll(".dot")].map(
+            (dot) => dot.getAttribute("transform").match(/[-.\\d]+/g).map(Number));
+          return { dots, sides: spots.map((spot) =>
+            [spot.x, spot.y, plus.isPointInFill(spot) - minus.isPointInFill(spot)]) };
+        }""",
+        size,
+    )
+    points, dots, sides = (np.array(part) for part in (visit.points(), told["dots"], told["sides"]))
+    (ax, bx), (ay, by) = (np.polyfit(dots[:, k], points[:, k], 1) for k in (0, 1))
+    return np.column_stack([ax * sides[:, 0] + bx, ay * sides[:, 1] + by]), sides[:, 2]
+
+
+def check_drawn(visit: Visit, question: dict[str, Any]) -> None:
+    """What is drawn is the estimator's, but for spots within a cell of its boundary."""
+    spots, sides = drawn_sides(visit)
+    clf = kernel_perceptron(question).fit(*split(question))
+    cell = np.ptp(spots, axis=0) / 70  # the grid has 80
+    moves = [np.array([i, j]) * cell for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    near = np.array([clf.predict(spots + move) for move in moves])
+    clear = (near == near[0]).all(axis=0)
+    assert clear.mean() > 0.7
+    assert {-1, 1} == set(sides[clear].tolist())
+    assert (sides == near[0])[clear].all()
+    assert f"mistakes: {clf.n_mistakes_}, then a clean round" in visit.page.inner_text(".lesson")
+
+
+@pytest.mark.parametrize("name", ["xor", "flipped"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_the_kernel_s_sides_are_the_estimator_s(visit: Visit, name: str, kernel: str) -> None:
+    visit.open().choose(name)
+    with visit.page.expect_response("**/api/sides"):
+        visit.page.select_option("#sides", kernel, force=True)
+    visit.page.wait_for_selector(".shading", state="attached")
+    check_drawn(visit, {**ALL[name]["question"], "sides": kernel})
+
+
+def test_the_sides_follow_the_points_and_scrubbing_asks_nothing(visit: Visit) -> None:
+    page = visit.open("/#p=0,0,-1;0,1,1;1,0,1;1,1,-1;0.5,0.2,1&sides=rbf").page
+    page.wait_for_selector(".shading", state="attached")
+    said = page.inner_text(".lesson")
+    page.locator(".dot").first.focus()
+    page.keyboard.press("f")
+    page.wait_for_function(
+        "(said) => document.querySelector('.lesson').innerText !== said", arg=said
+    )
+    points = [list(point) for point in visit.points()]
+    assert points[0] == [0, 0, 1]
+    check_drawn(visit, {"points": points, "sides": "rbf"})
+    page.wait_for_url("**#p=0,0,1;*")  # written when nothing has changed for a while
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.click("#go-first")
+    page.wait_for_url("**&at=0&*")
+    assert asked == []
+
+
+@pytest.mark.parametrize("break_it", [
+    lambda told: {**told, "rows": told["rows"][::-1]},
+    lambda told: {**told, "box": [told["box"][0] + 0.5, *told["box"][1:]]},
+])  # fmt: skip
+def test_wrong_sides_would_be_seen(visit: Visit, break_it: Callable[[Any], Any]) -> None:
+    visit.page.route(
+        "**/api/sides", lambda route: route.fulfill(json=break_it(route.fetch().json()))
+    )
+    visit.open().choose("flipped")
+    visit.page.select_option("#sides", "rbf", force=True)
+    visit.page.wait_for_selector(".shading", state="attached")
+    with pytest.raises(AssertionError):
+        check_drawn(visit, {**ALL["flipped"]["question"], "sides": "rbf"})
+
+
+def test_a_network_in_the_menu_in_a_link_and_offline(
+    visit: Visit, browser: Any, tmp_path: Path
+) -> None:
+    visit.page.route("**/api/sides", lambda route: route.abort())  # the preset is recorded
+    visit.open().choose("xor_network")
+    for value in drawn_sides(visit)[1]:
+        assert value != 0
+    said = visit.page.inner_text(".lesson")
+    assert "Right: 4 of 4 rows." in said
+    visit.page.wait_for_url("**sides=network")
+    visit.page.unroute("**/api/sides")
+    visit.page.reload()
+    visit.page.wait_for_selector(".shading", state="attached")
+    assert visit.page.inner_text(".lesson") == said
+    visit.page.evaluate("document.getElementById('save').open = true")
+    with visit.page.expect_download() as download:
+        visit.page.click("#save-html")
+    download.value.save_as(tmp_path / "lab.html")
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto((tmp_path / "lab.html").as_uri())
+    page.wait_for_selector(".shading", state="attached")
+    assert page.inner_text(".lesson") == said
+    context.close()
+    visit.choose("xor")  # whose sides are the line's
+    assert visit.page.locator(".shading").count() == 0
 
 
 def test_the_first_sight_plays(browser: Any, server: Server) -> None:

@@ -97,7 +97,7 @@ def test_no_file_without_a_file(server: Server) -> None:
     assert ask(server, "GET", "/static/../study.py")[0] == 404
     assert ask(server, "GET", "/api/run")[0] == 405
     assert ask(server, "POST", "/api/shell", {})[:2] == (
-        422, "The page may ask for run, pocket, voted, export."
+        422, "The page may ask for run, pocket, sides, export."
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -93,6 +94,11 @@ def test_recorded_answers_are_the_library_s(name: str) -> None:
         valid("pocket", best)
         assert record["pocket"]["errors"] == best["errors"]
         assert record["pocket"]["bound"] == best["bound"]
+    assert ("sides" in record) == (question.sides != "line")
+    if "sides" in record:
+        shaded = study.sides(question, ALL[name]["box"])
+        valid("sides", json.loads(json.dumps(shaded)))
+        assert same(record["sides"], json.loads(json.dumps(shaded)))
 
 
 def same(a: object, b: object) -> bool:
@@ -235,6 +241,7 @@ def test_no_points_and_one_class_are_sentences() -> None:
         ({"points": [[0, 0]]}, "Point 1"),
         ({"points": [], "order": "chaotic"}, "order is one of"),
         ({"points": [], "rule": "adaline"}, "rule is one of"),
+        ({"points": [], "sides": "spiral"}, "sides are of line, voted, rbf, poly, network, not"),
         ({"points": [], "seed": -1}, "seed"),
         ({"points": [], "seed": True}, "seed"),
         ({"points": [], "bias": 1}, "bias"),
@@ -251,14 +258,75 @@ def test_a_bad_question_is_refused_in_a_sentence(asked: object, complaint: str) 
         Question.from_json(asked)
 
 
+BOX = [-2.0, -3.0, 3.0, 2.0]
+
+
+def check_sides(question: dict[str, Any], told: dict[str, Any], clf: Any) -> None:
+    """Compare the grid and the sentence with an estimator of the family."""
+    table, size = np.array(question["points"]), len(told["rows"])
+    X, y = table[:, :2], table[:, 2].astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # no clean cycle: the sentence says so too
+        clf.fit(X, y)
+    left, bottom, right, top = told["box"]
+    at = [[x, z] for z in np.linspace(bottom, top, size) for x in np.linspace(left, right, size)]
+    scores = clf.decision_function(np.array(at))
+    plus = np.array([sign == "+" for row in told["rows"] for sign in row])
+    assert (plus == (scores > 0))[np.abs(scores) > 1e-9].all()
+    assert f"Right: {int((clf.predict(X) == y).sum())} of {len(X)} rows." in told["sentence"]
+    if isinstance(clf, nv.KernelPerceptron):
+        assert f"mistakes: {clf.n_mistakes_}, " in told["sentence"]
+        assert ("then a clean round" in told["sentence"]) == clf.converged_
+
+
 def test_the_vote_is_the_estimator_s() -> None:
-    question = ALL["and"]["question"]
-    told = study.voted(Question.from_json(question), [-1.0, -1.0, 2.0, 2.0], size=7)
-    table = np.array(question["points"])
-    voter = nv.Perceptron(order="cyclic", average="voted").fit(table[:, :2], table[:, 2])
-    grid = np.linspace(-1, 2, 7)
-    at = np.array([[x, y] for y in grid for x in grid])
-    np.testing.assert_allclose(told["shares"], voter.decision_function(at), atol=1e-3)
+    question = {**ALL["and"]["question"], "sides": "voted"}
+    told = study.sides(Question.from_json(question), BOX)
+    check_sides(question, told, nv.Perceptron(order="cyclic", average="voted"))
+
+
+def kernel_perceptron(question: dict[str, Any]) -> nv.KernelPerceptron:
+    X = np.array(question["points"])[:, :2]
+    return nv.KernelPerceptron(
+        question["sides"], gamma=1 / X.var(axis=0).sum(), degree=2, max_epochs=study.KERNEL_EPOCHS,
+        fit_intercept=question.get("bias", True), order=question.get("order", "cyclic"),
+        random_state=question.get("seed", 0),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("name", ["xor", "flipped", "equal_rows", "through_origin"])
+def test_the_kernel_s_sides_are_the_estimator_s(name: str, kernel: str) -> None:
+    question = {**ALL[name]["question"], "sides": kernel}
+    for more in ({}, {"order": "permuted", "seed": 3}):
+        asked = question | more
+        told = study.sides(Question.from_json(asked), BOX)
+        valid("sides", json.loads(json.dumps(told)))
+        check_sides(asked, told, kernel_perceptron(asked))
+    mutants = {"rows": told["rows"][::-1]}, {"box": [-2.5, -3.0, 2.5, 2.0]}
+    for mutant in mutants:
+        with pytest.raises(AssertionError):
+            check_sides(asked, told | mutant, kernel_perceptron(asked))
+
+
+def test_xor_by_a_network_and_gates_by_a_neuron() -> None:
+    told = study.sides(Question.from_json(ALL["xor_network"]["question"]), [0, 0, 1, 1], size=2)
+    assert told["rows"] == ["-+", "+-"]
+    assert "Right: 4 of 4 rows." in told["sentence"]
+    for name, gate in (("and", nv.neurons.and_gate(2)), ("or", nv.neurons.or_gate(2))):
+        table = np.array(ALL[name]["question"]["points"])
+        assert (gate(table[:, :2]) == (table[:, 2] > 0)).all()
+        assert gate.rule(2)[0].tolist() == [1, 1]
+        assert f"weights 1 and 1 and θ = {gate.theta} " in ALL[name]["lesson"]
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [({"sides": "rbf", "order": "max_distance"}, "no maximal rule"), ({}, "come with the run")],
+)
+def test_sides_that_there_are_not(more: dict[str, str], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        study.sides(Question.from_json({**ALL["xor"]["question"], **more}), BOX)
 
 
 @pytest.mark.parametrize("order", ["permuted", "random", "max_residual"])

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from novikoff.lab.export import export
-from novikoff.lab.study import Question, answer, pocket, voted
+from novikoff.lab.study import Question, answer, pocket, sides
 
 ANSWERS: dict[str, Callable[[dict[str, Any]], object]] = {
     "run": lambda body: answer(Question.from_json(body)),
     "pocket": lambda body: pocket(Question.from_json(body)),
-    "voted": lambda body: voted(Question.from_json(body.get("question")), body.get("box")),
+    "sides": lambda body: sides(Question.from_json(body.get("question")), body.get("box")),
     "export": export,
 }

@@ -15,13 +15,7 @@ import re
 from typing import Any
 
 from novikoff.lab.presets import STATIC
-from novikoff.lab.study import (
-    MAX_EPOCHS,
-    MAX_UPDATES,
-    Question,
-    certificate,
-    record,
-)
+from novikoff.lab.study import MAX_EPOCHS, MAX_UPDATES, Question, certificate, record
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
 _POLICY = (
@@ -42,11 +36,9 @@ def export(body: dict[str, Any]) -> str:
 
 def page(asked: dict[str, Any], view: object = None) -> str:
     """One HTML file with the recorded run: it scrubs offline, without the library."""
-    recorded = {
-        "question": asked,
-        "view": view if isinstance(view, dict) else {},
-        **record(Question.from_json(asked)),
-    }
+    view = view if isinstance(view, dict) else {}
+    told = record(Question.from_json(asked), view.get("box"))
+    recorded = {"question": asked, "view": view, **told}
     start = f"{joined('app.js')}\nstartRecorded({_inside_script(recorded)});\n"
     text = _static("index.html")
     for mark, more in (

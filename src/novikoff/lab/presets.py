@@ -24,6 +24,6 @@ if __name__ == "__main__":
     from novikoff.lab.study import Question, record
 
     for name, preset in presets().items():
-        body = record(Question.from_json(preset["question"]))
+        body = record(Question.from_json(preset["question"]), preset.get("box"))
         text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         (RECORDS / f"{name}.json").write_text(text + "\n", encoding="utf-8")

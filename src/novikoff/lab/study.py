@@ -8,7 +8,7 @@ theory: the page draws what it is told and computes nothing of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from novikoff.core.counts import Trace
-from novikoff.core.orders import BY_NAME, first_visits, named
+from novikoff.core.dual import KernelModel
+from novikoff.core.orders import BY_NAME, Greedy, first_visits, named
 from novikoff.core.pocket import load_kernel
 from novikoff.core.problem import Problem, pose, products, scores
 from novikoff.core.rows import Floats, SparseMatrix, Vector
@@ -29,13 +30,15 @@ from novikoff.core.voting import votes_of
 from novikoff.geometry.fewest_mistakes import fewest_mistakes
 from novikoff.geometry.margin import margin_of
 from novikoff.geometry.separability import Verdict, decide
+from novikoff.neurons.network import Network
 from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_POINTS, MAX_UPDATES, MAX_VISITS, MAX_NUMBER = 300, 300, 2000, 1e6
-MAX_NAME = 40
+MAX_NAME, KERNEL_EPOCHS = 40, 200
 MAX_EPOCHS = 2000  # of a random order, most of whose epochs may be without a mistake
 SECONDS = 5.0  # after which a verdict is undecided, and the pocket done
 RULES = ("perceptron", "aggressive")
+SHADES = ("line", "voted", "rbf", "poly", "network")  # whose sides the plane shows
 SIDES = 1, -1  # the labels, as a downloaded file has them
 
 Json = dict[str, Any]
@@ -55,6 +58,7 @@ class Question:
     start: tuple[float, ...] | None = None  # w₀
     mine: tuple[float, ...] | None = None  # a w* of the learner's own
     names: tuple[str, str] = ("x₁", "x₂")  # of the two features
+    sides: str = "line"
 
     @classmethod
     def from_json(cls, asked: object) -> Question:
@@ -62,7 +66,7 @@ class Question:
         plain = {field.name: field.default for field in fields(cls)}
         given: Json = plain | (dict(asked) if isinstance(asked, Mapping) else {})
         points, names = given["points"], given["names"]
-        order, rule, seed = given["order"], given["rule"], given["seed"]
+        order, rule, seed, sides = (given[name] for name in ("order", "rule", "seed", "sides"))
         (step,) = _numbers("The step μ", [given["step"]], 1)
         (threshold,) = _numbers("The threshold δ", [given["threshold"]], 1)
         start, mine = given["start"], given["mine"]
@@ -75,6 +79,7 @@ class Question:
             (isinstance(order, str) and order in BY_NAME,
              f"The order is one of {', '.join(BY_NAME)}, not {str(order)[:40]!r}."),
             (rule in RULES, f"The rule is one of {', '.join(RULES)}, not {str(rule)[:40]!r}."),
+            (sides in SHADES, f"The sides are of {', '.join(SHADES)}, not {str(sides)[:40]!r}."),
             (type(seed) is int and 0 <= seed < 2**31, "The seed is a whole number, 0 or more."),
             (isinstance(given["bias"], bool), "The bias is true or false."),
             (step > 0.0, "The step μ is positive."),
@@ -88,8 +93,8 @@ class Question:
         return cls(
             points=tuple(_point(row, point) for row, point in enumerate(points, 1)),
             order=order, seed=seed, bias=given["bias"], rule=rule, step=step, threshold=threshold,
-            start=None if start is None else _numbers("w₀", start),
-            mine=None if mine is None else _numbers("Your w*", mine), names=(names[0], names[1]),
+            start=None if start is None else _numbers("w₀", start), names=(names[0], names[1]),
+            mine=None if mine is None else _numbers("Your w*", mine), sides=sides,
         )  # fmt: skip
 
     def problem(self) -> Problem:
@@ -161,27 +166,24 @@ def pocket(question: Question) -> Json:
     }
 
 
-def record(question: Question) -> Json:
-    """The answer and, where there is no line, the pocket: all that a recorded page shows."""
+def record(question: Question, box: object = None) -> Json:
+    """The answer, the pocket where there is no line, and sides over a box: all that is recorded."""
     told = answer(question)
-    return {
-        "answer": told,
-        "pocket": None if told["kind"] in ("separable", "empty") else pocket(question),
-    }
+    found = None if told["kind"] in ("separable", "empty") else pocket(question)
+    plain = box is None or question.sides == "line" or not question.points
+    return {"answer": told, "pocket": found} | ({} if plain else {"sides": sides(question, box)})
 
 
-def voted(question: Question, box: object, size: int = 48) -> Json:
-    """The vote of all w of the run on a grid over a box: (votes for + less for −)/(all) (A9)."""
-    left, bottom, right, top = _numbers("The box", box, 4)
-    problem = question.problem()
-    ran, trace, _ = _run(question, problem, None)
-    votes = votes_of(
-        trace, ran.visited, question.vector(question.start), np.asarray(problem.X),
-        (problem.signs > 0).astype(np.int64), np.array([-1, 1], dtype=np.int8), question.bias,
-    )  # fmt: skip
+def sides(question: Question, box: object, size: int = 80) -> Json:
+    """The side of every spot of a grid over a box, as rows of + and -, the lowest first."""
+    left, bottom, right, top = corners = _numbers("The box", box, 4)
     across, up = np.meshgrid(np.linspace(left, right, size), np.linspace(bottom, top, size))
-    shares = votes.shares(np.column_stack([across.ravel(), up.ravel()]))
-    return {"size": size, "shares": np.round(shares, 3).tolist()}
+    problem = question.problem()
+    score, words = _score(question, problem)
+    signs = np.where(score(np.column_stack([across.ravel(), up.ravel()])) > 0.0, "+", "-")
+    fit = int((score(np.asarray(problem.X)) * problem.signs > 0.0).sum())
+    told = f"Shaded: {words}. Right: {fit} of {_rows(problem.n)}."
+    return {"box": corners, "rows": [*map("".join, signs.reshape(size, size))], "sentence": told}
 
 
 def certificate(question: Question) -> str:
@@ -230,6 +232,36 @@ def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[
     if norm == 0.0:
         told["ceiling"] = [None, *trace.margin_ceilings().tolist()]
     return ran, trace, told
+
+
+def _score(question: Question, problem: Problem) -> tuple[Callable[[Vector], Vector], str]:
+    """f, positive where a rule says +, and the rule in words."""
+    codes, kernel = (problem.signs > 0).astype(np.int64), question.sides
+    if kernel == "line":
+        raise ValueError("The sides of the line come with the run.")
+    if kernel == "network":  # A12
+        low, high = (0.0 - (network := Network.xor()).biases[2:4]).tolist()
+        words = (
+            f"a network: two neurons fire where x₁ + x₂ ≥ {low:g} and ≥ {high:g}, a third where "
+        )
+        return lambda X: network.forward(X)[:, 0] - 0.5, words + "only the first of them does"
+    if kernel == "voted":  # A9: (votes for + less for −)/(all)
+        ran, trace, _ = _run(question, problem, None)
+        own = question.vector(question.start), np.asarray(problem.X), codes, np.array([-1, 1], "i1")
+        votes = votes_of(trace, ran.visited, *own, question.bias)
+        return votes.shares, "the vote of all w, each with a vote for every look it survived"
+    order, spread = named(question.order), float(np.asarray(problem.X).var(axis=0).sum())
+    if isinstance(order, Greedy):
+        raise ValueError("The kernel perceptron takes no maximal rule: choose another order.")
+    gamma = 1.0 / spread if spread > 0.0 else 1.0  # as wide as the points are apart
+    how = {"kernel": kernel, "gamma": gamma, "degree": 2, "coef0": 1.0, "cache_bytes": 1e6}
+    model = KernelModel(np.array([-1, 1]), 2, question.bias, how | {"voted": False})
+    plan = Plan(perceptron(), order, Limits(KERNEL_EPOCHS, None, SECONDS), question.order_seed())
+    ran = model.train(problem, codes, plan)  # A8
+    words = f"exp(−{gamma:.3g}·‖x − z‖²)" if kernel == "rbf" else f"({gamma:.3g}·⟨x, z⟩ + 1)²"
+    words = f"the kernel perceptron, K(x, z) = {words}; mistakes: {ran.mistakes}, "
+    words += "then a clean round" if ran.converged else f"none of {ran.epochs} rounds clean"
+    return lambda X: model.scores(X)[:, 0], words
 
 
 def _visits(question: Question, problem: Problem, ran: Run, trace: Trace, margins: Vector) -> Json:

@@ -43,7 +43,8 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
     y : array-like of shape (n,), optional
         Labels of two kinds; the larger is positive.
     **options
-        ``order``, ``seed``, ``bias``, ``rule``, ``step``, ``threshold``, ``start``, ``mine``.
+        ``order``, ``seed``, ``bias``, ``rule``, ``step``, ``threshold``, ``start``, ``mine``,
+        ``sides`` ("line", "voted", "rbf", "poly" or "network").
 
     Returns
     -------

@@ -167,8 +167,8 @@ class Network:
 
     @classmethod
     def xor(cls) -> Network:
-        """XOR by two layers: one of them, but not both."""
-        return cls.from_layers([([[1, 1], [1, 1]], [-1, -2]), ([[1, -1]], [-1])])
+        """XOR by two layers: one of them, but not both. No table entry lies on a neuron's line."""
+        return cls.from_layers([([[1, 1], [1, 1]], [-0.5, -1.5]), ([[1, -1]], [-0.5])])
 
     def forward(self, x: npt.ArrayLike) -> Vector:
         """The values of the outputs, for inputs of shape (n_inputs,) or (n, n_inputs).

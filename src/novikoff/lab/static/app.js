@@ -23,20 +23,21 @@ export class LabPage {
     this.question = whole({ points: [] });
     this.answer = /** @type {Answer | null} */ (null);
     this.pocket = /** @type {Pocket | null} */ (null);
-    this.voted = /** @type {Voted | null} */ (null);
+    this.sides = /** @type {Sides | null} */ (null);
     /** @type {PredictState} */
     this.predict = null;
     this.moment = 0;
     this.selected = -1;
     this.newLabel = 1;
-    this.show = { average: false, voted: false };
+    this.averaged = false;
     this.lesson = "";
     this.trouble = "";
     this.past = /** @type {{question: Question, view: Plane["view"]}[]} */ ([]);
     this.player = 0;
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
     this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
-    this.votes = new Latest((body) => host.ask("voted", body), (found) => { this.voted = found; this.draw(); });
+    const shade = (/** @type {Sides} */ sides) => { this.sides = sides; this.draw(); };
+    this.shades = new Latest((body) => host.ask("sides", body), shade, (error) => error instanceof Refusal && shade({ box: [0, 0, 1, 1], rows: [], sentence: error.message }));
     this.plane = new Plane(this);
     this.frame = new Frame(this, root, new Space(this), new Proof(this), new Step(this));
   }
@@ -45,20 +46,24 @@ export class LabPage {
     return this.answer && this.answer.kind !== "empty" ? this.answer : null;
   }
 
+  /** The sides to be shown instead of the line's. */
+  get shading() {
+    return this.predict || this.question.sides === "line" ? null : this.sides;
+  }
+
   /** Begin anew with a question; `record` has its answer, if that is known.
-   * @param {Question} question @param {{answer: Answer, pocket: Pocket | null}} [record] */
+   * @param {Question} question @param {RecordedAnswer} [record] */
   begin(question, record, moment = Infinity) {
     this.stop();
-    Object.assign(this, { question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, voted: null });
+    Object.assign(this, { question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, sides: null });
     this.plane.fit();
     this.answer = null; // what was told is about other points
     if (!record) {
       this.draw();
       return this.ask();
     }
-    this.runs.forget();
-    this.pockets.forget();
-    this.receive(record.answer, record.pocket);
+    for (const asked of [this.runs, this.pockets, this.shades]) asked.forget();
+    this.receive(record.answer, record.pocket, record.sides ?? null);
   }
 
   /** Begin with a question from outside, if the library takes it.
@@ -96,6 +101,7 @@ export class LabPage {
     this.predict = null;
     this.runs.ask(brief(this.question));
     this.pockets.forget();
+    this.askSides();
     this.plane.drawPoints(); // they follow the pointer at once, the rest follows the answer
     this.frame.draw();
     if (rest) this.rest();
@@ -110,13 +116,17 @@ export class LabPage {
   askMore() {
     if (!this.live || !this.full) return;
     if (this.full.kind !== "separable" && !this.pocket && !this.runs.busy) this.pockets.ask(brief(this.question));
-    if (this.show.voted) this.votes.ask({ question: brief(this.question), box: this.plane.box() });
+    if (JSON.stringify(this.sides?.box) !== JSON.stringify(this.plane.box())) this.askSides();
+  }
+
+  askSides() {
+    if (this.live && this.question.sides !== "line") this.shades.ask({ question: brief(this.question), box: this.plane.box() });
   }
 
   /** A run that was seen at its end is seen at its end again. @param {Answer} answer @param {Pocket | null} pocket */
-  receive(answer, pocket = null) {
+  receive(answer, pocket = null, sides = this.sides) {
     const ended = this.full !== null && this.moment >= lastMoment(this.full.run);
-    Object.assign(this, { answer, trouble: "", pocket });
+    Object.assign(this, { answer, trouble: "", pocket, sides });
     const last = this.full ? lastMoment(this.full.run) : 0;
     this.moment = ended ? last : Math.min(this.moment, last);
     this.draw();

@@ -26,6 +26,7 @@ const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
 const FILES = [["html", "One offline page (HTML)", "novikoff-lab.html"], ["csv", "Points (CSV)", "novikoff-lab.csv"],
   ["python", "Python script", "novikoff_lab.py"], ["certificate", "Certificate", "novikoff-lab.cert.json"]];
 const LINES = [["line-now", "w now"], ["line-star", "w* and its margin, carried by ringed points"], ["line-weak", "separates weakly"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"]];
+const SHADES = new Map([["line", "w"], ["voted", "the vote of all w"], ["rbf", "a kernel: RBF"], ["poly", "a kernel: degree 2"], ["network", "a network for XOR"]]);
 const UNSEEDED = ["cyclic", "max_distance", "max_residual"];
 
 export class Frame {
@@ -35,7 +36,7 @@ export class Frame {
     this.root = root;
     this.panels = panels;
     this.verdict = h("p", { "aria-live": "polite", id: "verdict" });
-    this.lesson = h("span");
+    this.lesson = h("span", { "aria-live": "polite" });
     this.status = h("span", { class: "status" });
     this.trouble = h("p", { class: "trouble", role: "alert", hidden: true });
     this.now = h("p", { class: "now-sentence", "aria-live": "polite", id: "sentence" });
@@ -55,6 +56,7 @@ export class Frame {
     const set = (/** @type {Partial<Question>} */ part) => lab.change((question) => Object.assign(question, part));
     this.order = select("order", ORDERS, (order) => set({ order }));
     this.rule = select("rule", ["perceptron", "aggressive"], (rule) => set({ rule }));
+    this.sides = select("sides", [...SHADES.keys()], (sides) => { Object.assign(lab.question, { sides }); lab.shades.forget(); lab.sides = null; lab.draw(); lab.rest(); });
     this.seed = number("seed", (seed) => set({ seed }));
     this.mu = number("step", (step) => set({ step }));
     this.delta = number("threshold", (threshold) => set({ threshold }));
@@ -113,10 +115,7 @@ export class Frame {
       const [a, b, c, ...rest] = start.value.split(",").map(Number);
       lab.change((question) => { question.start = rest.length === 0 && Number.isFinite(a + b + c) ? [a, b, c] : null; });
     } });
-    const shown = (/** @type {"average" | "voted"} */ key, /** @type {string} */ text) => {
-      const input = h("input", { type: "checkbox", onchange: () => { lab.show[key] = input.checked; lab.draw(); lab.askMore(); } });
-      return h("label", {}, input, text);
-    };
+    const average = h("input", { type: "checkbox", onchange: () => { lab.averaged = average.checked; lab.draw(); } });
     const moves = /** @type {[string, string, number, number, number][]} */ ([["", "× 2", 2, 0, 0], ["", "÷ 2", 0.5, 0, 0],
       ["left", "Move all left by 1", 1, -1, 0], ["right", "Move all right by 1", 1, 1, 0], ["up", "Move all up by 1", 1, 0, 1], ["down", "Move all down by 1", 1, 0, -1]]);
     const move = (/** @type {number} */ factor, /** @type {number} */ dx, /** @type {number} */ dy) => {
@@ -125,7 +124,7 @@ export class Frame {
       lab.plane.fit();
       lab.draw();
     };
-    return menu("more", ["More"], shown("average", " the averaged line (teal)"), shown("voted", " the vote of all w (shading)"),
+    return menu("more", ["More"], h("label", {}, "sides of ", this.sides), h("label", {}, average, " the averaged line (teal)"),
       h("label", {}, "step μ ", this.mu, h("small", {}, "changes nothing from w₀ = 0 (B6)")),
       h("label", {}, "threshold δ ", this.delta, h("small", {}, "acts when ⟨a, w⟩ ≤ δ")),
       h("label", {}, "start w₀ ", start, h("small", {}, "w₁, w₂, bias")), h("label", {}, "rule ", this.rule),
@@ -152,7 +151,7 @@ export class Frame {
     root.classList.toggle("seedless", UNSEEDED.includes(question.order));
     this.verdict.textContent = predict ? "Predict: what will the perceptron do?" : answer?.sentence ?? "…";
     this.verdict.className = `verdict ${answer?.kind ?? ""}`;
-    this.lesson.textContent = lab.lesson || lab.pocket?.sentence || "";
+    this.lesson.textContent = lab.shading?.sentence || lab.lesson || lab.pocket?.sentence || "";
     this.now.textContent = full && predict?.asked !== "count" ? tell(full, question, moment) : "";
     this.trouble.hidden = !lab.trouble;
     this.trouble.textContent = lab.trouble;
@@ -168,14 +167,12 @@ export class Frame {
     }
     this.predict.setAttribute("aria-pressed", String(predict !== null));
     this.drawPrompt(predict);
-    this.order.value = question.order;
-    this.rule.value = question.rule;
+    for (const name of /** @type {const} */ (["order", "rule", "sides"])) this[name].value = question[name];
     for (const [input, value] of /** @type {const} */ ([[this.seed, question.seed], [this.mu, question.step], [this.delta, question.threshold]])) {
       if (document.activeElement !== input) input.value = String(value);
     }
     this.bias.checked = question.bias;
-    this.best.input.checked = question.mine === null;
-    this.mine.input.checked = question.mine !== null;
+    (question.mine ? this.mine : this.best).input.checked = true;
     for (const node of this.edit) node.disabled = lab.selected < 0;
     this.undo.disabled = lab.past.length === 0;
   }
@@ -193,7 +190,7 @@ export class Frame {
   async save(form, name) {
     const { lab } = this;
     try {
-      const text = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment } });
+      const text = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment, box: lab.plane.box(1.5) } }); // for windows of other shapes
       save(name, new Blob([text], { type: "text/plain" }));
     } catch (error) {
       lab.trouble = /** @type {Error} */ (error).message;
@@ -263,7 +260,7 @@ export class Frame {
 
 /** @param {string} id @param {string[]} names @param {(value: string) => void} change */
 function select(id, names, change) {
-  const node = h("select", { id, onchange: () => change(node.value) }, ...names.map((name) => h("option", { value: name }, name.replace("_", " "))));
+  const node = h("select", { id, onchange: () => change(node.value) }, ...names.map((name) => h("option", { value: name }, SHADES.get(name) ?? name.replace("_", " "))));
   return node;
 }
 

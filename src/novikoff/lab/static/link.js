@@ -4,7 +4,7 @@
 export const ORDERS = ["cyclic", "fixed", "permuted", "blocks", "random", "max_distance", "max_residual"];
 
 /** @type {Omit<Question, "points">} */
-const PLAIN = { order: "cyclic", seed: 0, bias: true, rule: "perceptron", step: 1, threshold: 0, start: null, mine: null, names: ["x₁", "x₂"] };
+const PLAIN = { order: "cyclic", seed: 0, bias: true, rule: "perceptron", step: 1, threshold: 0, start: null, mine: null, names: ["x₁", "x₂"], sides: "line" };
 
 /** @param {Partial<Question> & {points: Point[]}} given @returns {Question} */
 export const whole = (given) => structuredClone({ ...PLAIN, ...given });

@@ -15,7 +15,7 @@ export class Plane {
     /** The middle of the view and half its width and height, in units of the data. */
     this.view = { x: 0, y: 0, halfX: 2, halfY: 2 };
     const label = "The data plane, with one element per point";
-    const { node, size } = canvas({ class: "plane", role: "group", "aria-label": label }, () => this.draw());
+    const { node, size } = canvas({ class: "plane", role: "group", "aria-label": label }, () => { this.draw(); if (lab.full) lab.rest(); });
     this.node = node;
     this.size = size;
     this.layers = { back: s("g"), front: s("g"), dots: s("g"), names: s("g", { "pointer-events": "none" }), handles: s("g") };
@@ -49,10 +49,10 @@ export class Plane {
     return this.even ? [both, both] : [across, up];
   }
 
-  /** Left, bottom, right, top of what is seen. @returns {[number, number, number, number]} */
-  box() {
+  /** Left, bottom, right, top of what is seen, or of more. @returns {[number, number, number, number]} */
+  box(times = 1) {
     const { x, y } = this.view;
-    const [across, up] = [this.size.width / 2 / this.scale[0], this.size.height / 2 / this.scale[1]];
+    const [across, up] = [times * this.size.width / 2 / this.scale[0], times * this.size.height / 2 / this.scale[1]];
     return [x - across, y - up, x + across, y + up];
   }
 
@@ -92,10 +92,10 @@ export class Plane {
       s("text", { class: "axis-name", x: 8, y: 20 }, up)];
   }
 
-  /** The sides of the current line, or the vote. @param {Full} full */
+  /** The sides of the current line, or of another rule. @param {Full} full */
   sides(full) {
-    const { predict, voted, show } = this.lab;
-    if (show.voted && voted && !predict) return this.votes(voted);
+    const { shading } = this.lab;
+    if (shading) return [["side-plus", "+"], ["side-minus", "-"]].map(([name, sign]) => s("path", { class: `${name} shading`, d: this.stretches(shading, sign) }));
     const { t } = momentOf(full.run, this.lab.moment);
     const w = full.run.weights[t];
     const other = /** @type {Vec3} */ (w.map((value) => -value));
@@ -103,12 +103,13 @@ export class Plane {
       s("path", { class: "side-minus", d: path(this.cut(other).inside, true) })];
   }
 
-  /** The cells of the grid in which the vote is for plus, and those in which it is not. @param {Voted} voted */
-  votes({ size, shares }) {
-    const [across, up] = [this.size.width / (size - 1), this.size.height / (size - 1)];
-    const cells = (/** @type {boolean} */ plus) => shares.map((share, k) => (share > 0 !== plus ? "" :
-      `M${(k % size - 0.5) * across} ${this.size.height - (Math.floor(k / size) + 0.5) * up}h${across}v${up}h${-across}z`)).join("");
-    return [s("path", { class: "side-plus vote", d: cells(true) }), s("path", { class: "side-minus", d: cells(false) })];
+  /** The stretches of one sign in the rows of a grid. @param {Sides} sides @param {string} sign */
+  stretches({ box: [left, bottom, right, top], rows }, sign) {
+    const [dx, dy] = [(right - left) / (rows.length - 1), (top - bottom) / (rows.length - 1)];
+    return rows.flatMap((row, k) => [...row.matchAll(RegExp(`[${sign}]+`, "g"))].map(({ 0: { length }, index }) => {
+      const [x, y] = this.place([left + (index - 0.5) * dx, bottom + (k + 0.5) * dy]);
+      return `M${x} ${y}h${length * dx * this.scale[0]}v${dy * this.scale[1]}H${x}z`;
+    })).join("");
   }
 
   /** The part of the view where ⟨w, (x, 1)⟩ ≥ level, and the ends of the line between, in pixels.
@@ -154,7 +155,7 @@ export class Plane {
       parts.push(this.line(w, "line-star"));
     }
     if (lab.pocket && full.kind !== "separable") parts.push(this.line(lab.pocket.w, "line-pocket"));
-    if (lab.show.average) parts.push(this.line(run.averages[t], "line-average"));
+    if (lab.averaged) parts.push(this.line(run.averages[t], "line-average"));
     if (acted) parts.push(this.line(run.weights[t - 1], "line-before"));
     parts.push(this.line(run.weights[t], "line-now"), ...this.normal(run.weights[t]));
     return parts;

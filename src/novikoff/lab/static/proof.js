@@ -102,7 +102,8 @@ export class Proof {
     }
     const { t } = momentOf(full.run, this.lab.moment);
     const cards = cardsFor(this.lab, full);
-    if (this.lab.predict) cards.forEach((card) => upTo(card, t));
+    const before = (/** @type {(number | null)[]} */ values) => values.slice(0, t + 1); // the rest is to be predicted
+    if (this.lab.predict) for (const card of cards) Object.assign(card, { values: before(card.values), bound: before(card.bound), more: {} });
     this.cards.forEach((card, k) => {
       card.node.hidden = k >= cards.length;
       if (k < cards.length) this.drawCard(card, cards[k], t);
@@ -142,11 +143,4 @@ export class Proof {
       value !== null && s("circle", { class: "now", cx: x(t), cy: y(value), r: 5.5 }));
     card.svg.setAttribute("aria-label", `${data.formula}: after ${t} updates ${text}${holds === null ? "" : holds ? ", it holds" : ", it fails"}`);
   }
-}
-
-/** Leave out what comes after t: it is to be predicted. @param {Card} card @param {number} t */
-function upTo(card, t) {
-  card.values = card.values.slice(0, t + 1);
-  card.bound = card.bound.slice(0, t + 1);
-  card.more = {};
 }

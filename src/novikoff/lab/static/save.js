@@ -15,9 +15,7 @@ export function save(name, blob) {
 function standalone(svg) {
   const copy = /** @type {SVGSVGElement} */ (svg.cloneNode(true));
   const { width, height } = svg.getBoundingClientRect();
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  copy.setAttribute("width", String(width));
-  copy.setAttribute("height", String(height));
+  for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height })) copy.setAttribute(name, String(value));
   const originals = svg.querySelectorAll("*");
   copy.querySelectorAll("*").forEach((node, k) => {
     const style = getComputedStyle(originals[k]);

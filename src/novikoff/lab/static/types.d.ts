@@ -15,6 +15,7 @@ interface Question {
   start: Vec3 | null;
   mine: Vec3 | null;
   names: [string, string];
+  sides: string;
 }
 
 interface Run {
@@ -68,9 +69,11 @@ interface Pocket {
   sentence: string;
 }
 
-interface Voted {
-  size: number;
-  shares: number[];
+/** Signs of a grid over left, bottom, right, top: rows of + and -, the lowest first. */
+interface Sides {
+  box: [number, number, number, number];
+  rows: string[];
+  sentence: string;
 }
 
 interface Preset {
@@ -79,18 +82,22 @@ interface Preset {
   question: Partial<Question> & { points: Point[] };
 }
 
-interface Recorded {
-  question: Question;
+interface RecordedAnswer {
   answer: Answer;
   pocket: Pocket | null;
+  sides?: Sides;
+}
+
+interface Recorded extends RecordedAnswer {
+  question: Question;
   view: { moment?: number };
 }
 
 /** Where answers come from: the server, a kernel behind a notebook, or a record. */
 interface Host {
-  ask(what: "run" | "pocket" | "voted" | "export", body: object): Promise<any>;
+  ask(what: "run" | "pocket" | "sides" | "export", body: object): Promise<any>;
   ready(): Promise<{ name: string; done: boolean }[]>;
-  record(name: string): Promise<{ answer: Answer; pocket: Pocket | null }>;
+  record(name: string): Promise<RecordedAnswer>;
   live: boolean;
 }
 
@@ -101,11 +108,6 @@ interface Moment {
   margin: number;
 }
 
-interface Show {
-  average: boolean;
-  voted: boolean;
-}
-
 type PredictState = null | { asked: "count" | "row"; said: string };
 
 /** What the panels may read and ask of the page. */
@@ -114,15 +116,16 @@ interface Lab {
   answer: Answer | null;
   full: Full | null;
   pocket: Pocket | null;
-  voted: Voted | null;
+  shading: Sides | null;
   moment: number;
   selected: number;
   newLabel: number;
-  show: Show;
+  averaged: boolean;
   live: boolean;
   predict: PredictState;
   change(edit: (question: Question) => void, how?: { remember?: boolean; rest?: boolean }): void;
   remember(): void;
+  rest(): void;
   select(row: number): void;
   goTo(moment: number): void;
   guessRow(row: number): boolean;
