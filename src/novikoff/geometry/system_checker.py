@@ -249,8 +249,10 @@ def check_system(proof: SystemCertificate, stated: Statement) -> None:
         _check_conflict(stated, proof)
     else:
         raise CertificateError(f"The answer {proof.answer[:40]!r} is not known.")
-    if proof.radius is not None:
+    if isinstance(proof.radius, Radius):
         _check_radius(stated, proof.radius)
+    elif proof.radius is not None:
+        raise CertificateError("The radius has no point and no multipliers that show it.")
 
 
 def _named(stated: Statement, rows: Iterable[int]) -> list[Row]:

@@ -61,7 +61,7 @@ def parse_csv(text: str, source: str) -> SystemFile:
 
 def _records(text: str, source: str) -> list[tuple[int, list[str]]]:
     """The lines that are not blank, as cells without blanks around them, all of one width."""
-    first = next(line for line in text.splitlines() if line.strip())
+    first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(",;\t", key=first.count)
     reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
     records: list[tuple[int, list[str]]] = []
