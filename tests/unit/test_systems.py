@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 import novikoff as nv
-from novikoff.core.stops import Limits
+from novikoff.core.stops import Limits, Stop
 from novikoff.geometry.system_checker import Multipliers
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
@@ -404,3 +404,32 @@ def test_models_that_are_refused() -> None:
     far = Constraint("r", {0: F(1)}, "<=", F(10**400 + 1))
     with pytest.raises(ValueError, match="differ by more than 270 digits"):
         solve_model(Model(("x",), (far,), (None,), (None,)))
+
+
+class Questions(Limits):
+    """Limits that are reached after a number of questions, whatever the clock says."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def reached(self, n_epochs: int = 0) -> Stop | None:
+        self.most -= 1
+        return Stop.SECONDS if self.most < 0 else super().reached(n_epochs)
+
+
+@pytest.mark.parametrize("maximise", [False, True])
+def test_a_value_that_is_not_proved_is_still_in_its_interval(maximise: bool) -> None:
+    rows = [Constraint(f"r{k}", {0: F(1), 1: F(k)}, ">=", F(2 * k)) for k in range(1, 5)]
+    if maximise:
+        rows = [row._replace(terms={j: -v for j, v in row.terms.items()}) for row in rows]
+    objective = {0: F(1), 1: F(1)}
+    system = Model(("x", "y"), (*rows,), (None, None), (None, None), objective, maximise)
+    exact = optimise(system).exact_value
+    assert exact is not None
+    kinds = set()
+    for most in range(60):
+        found = optimise(system, limits=Questions(most))
+        kinds.add(found.kind)
+        assert float(exact) in found.value
+    assert kinds == {"undecided", "optimal"}

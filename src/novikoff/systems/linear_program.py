@@ -21,7 +21,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.systems.engine import Finding, decide
+from novikoff.systems import newton
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import Asked, NamedRow, Solution, stated_multipliers
 from novikoff.systems.solve import answer
@@ -151,98 +151,45 @@ def _optimise(
         return replace(result, kind="infeasible", value=Interval(worst, worst))
     if solution.kind == "undecided" or solution.exact_w is None:
         return result
-    search = _Newton(asked, f, solution, limits)
-    kind: Literal["optimal", "unbounded", "undecided"]
+    number, system = _with_objective(asked, f)
+    row = int(np.flatnonzero(system.numbers == number)[0])
+    factor = Fraction(1) if system.factors is None else system.factors[row]
+    b = [factor if i == row else Fraction(0) for i in range(system.e)]
+    best = solution.exact_w
+    proved: newton.Bound | None = None  # of r = −f·w
     try:
         with np.errstate(all="ignore"):
-            kind = search.go()
+            for found in newton.bounds(system, b, limits):
+                if found.point is not None and found.r is None:
+                    result.kind, result.ray = "unbounded", tuple(found.point)
+                elif found.point is not None or found.r == -_value(f, best):
+                    best, result.kind = tuple(found.point or best), "optimal"
+                proved = None if found.r is None else found
+                if result.kind != "undecided":
+                    break
     except (OutOfTimeError, OverflowError):
-        kind = "undecided"
+        pass
     except KeyboardInterrupt:
-        limits.interrupted, kind = True, "undecided"
-    lo, hi = search.low, search.value(search.best)
-    bounds = [-math.inf if lo is None else sign * lo + constant, sign * hi + constant]
-    if kind == "unbounded":
-        bounds = [-sign * math.inf] * 2
-    ends = sorted(bounds)
+        limits.interrupted = True
+    low = -math.inf if proved is None or proved.r is None else -proved.r
+    value = _value(f, best)
+    ends = sorted([sign * low + constant, sign * value + constant])
+    ends = [-sign * math.inf] * 2 if result.kind == "unbounded" else ends
     result.value = Interval(_down(ends[0]), _up(ends[1]))
-    result.kind = kind
-    result.exact_w = tuple(search.best)
-    result.w = np.array([float(value) for value in search.best])
-    if kind == "optimal":
-        result.exact_value = sign * hi + constant
-    result.dual, result.ray = search.dual(), search.ray
+    result.exact_w, result.w = best, np.array([float(each) for each in best])
+    if result.kind == "optimal":
+        result.exact_value = sign * value + constant
+    if proved is not None:
+        numbers, weights = stated_multipliers(system, proved.rows.tolist(), proved.multipliers)
+        own = weights[numbers.index(number)]
+        pairs = zip(numbers, weights, strict=True)
+        named = ((k - (k > number), weight / own) for k, weight in pairs if k != number)
+        result.dual = tuple(asked.name(*each) for each in named)
     return result
 
 
-class _Newton:
-    """The search for the least f·w: ``low`` is proved by λ on rows, ``best`` is a solution."""
-
-    def __init__(
-        self, asked: Asked, f: dict[int, Fraction], solution: Solution, limits: Limits
-    ) -> None:
-        self.asked, self.f, self.limits = asked, f, limits
-        self.number, self.system = _with_objective(asked, f)
-        self.row = int(np.flatnonzero(self.system.numbers == self.number)[0])
-        factors = self.system.factors
-        self.factor = Fraction(1) if factors is None else factors[self.row]
-        self.best: Sequence[Fraction] = solution.exact_w or ()
-        self.low: Fraction | None = None
-        self.ray: tuple[Fraction, ...] | None = None
-        self.found = Finding()
-
-    def value(self, w: Sequence[Fraction]) -> Fraction:
-        """f·w."""
-        return sum((value * w[j] for j, value in self.f.items()), Fraction(0))
-
-    def go(self) -> Literal["optimal", "unbounded"]:
-        """Raise the lower bound until a point reaches it."""
-        right = self.system.right()
-        falling = [Fraction(0)] * len(right)
-        falling[self.row] = Fraction(-1)
-        while True:
-            trial = self.system.with_right(falling if self.low is None else right)
-            start = self.found.rows
-            found = decide(trial, self.limits, floats=False, start=start)
-            if found.point is not None:
-                w = tuple(trial.point(found.point))
-                if self.low is None:
-                    self.ray = w
-                    return "unbounded"
-                self.best = w
-                return "optimal"
-            self.found = found
-            right = self._raise(right)
-            if self.value(self.best) == self.low:
-                return "optimal"
-
-    def _raise(self, right: list[Fraction]) -> list[Fraction]:
-        """The bound that a conflict proves, as the right side of the objective."""
-        total, own = Fraction(0), Fraction(0)
-        rows = [] if self.found.rows is None else self.found.rows.tolist()
-        for i, mu in zip(rows, self.found.multipliers or (), strict=True):
-            if i == self.row:
-                own = mu
-            else:
-                total += mu * right[i]
-        self.low = -total / own / self.factor
-        raised = list(right)
-        raised[self.row] = self.low * self.factor
-        return raised
-
-    def dual(self) -> tuple[NamedRow, ...]:
-        """The multipliers that prove the bound, by the rows of the question."""
-        if self.low is None or self.found.rows is None:
-            return ()
-        numbers, weights = stated_multipliers(
-            self.system, self.found.rows.tolist(), self.found.multipliers or []
-        )
-        own = weights[numbers.index(self.number)]
-        return tuple(
-            self.asked.name(k - (k > self.number), weight / own)
-            for k, weight in zip(numbers, weights, strict=True)
-            if k != self.number
-        )
+def _value(f: dict[int, Fraction], w: Sequence[Fraction]) -> Fraction:
+    return sum((value * w[j] for j, value in f.items()), Fraction(0))
 
 
 def _with_objective(asked: Asked, f: dict[int, Fraction]) -> tuple[int, System]:
