@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
@@ -90,12 +91,14 @@ def conflicts_of(
     limits: Limits | None = None,
 ) -> Conflicts:
     """The same for a model."""
-    return _disjoint(ask_model(model, budget), limit, limits or Limits(seconds=budget))
+    seconds = check_options("any", "auto", budget)
+    return _disjoint(ask_model(model, seconds), limit, limits or Limits(seconds=seconds))
 
 
 def _disjoint(asked: Asked, limit: int | None, limits: Limits) -> Conflicts:
-    if limit is not None and not limit >= 1:
-        raise ValueError(f"limit must be at least 1, not {limit!r}.")
+    whole = isinstance(limit, Integral) and not isinstance(limit, bool)
+    if limit is not None and not (whole and limit >= 1):
+        raise ValueError(f"limit must be a whole number from 1 on, not {limit!r}.")
     system, found = asked.system, list[Solution]()
     left = np.ones(system.passes.n, dtype=np.bool_)
     while limit is None or len(found) < limit:

@@ -24,7 +24,7 @@ from novikoff.geometry.passes import OutOfTimeError
 from novikoff.systems import newton
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import Asked, NamedRow, Solution, stated_multipliers
-from novikoff.systems.solve import answer
+from novikoff.systems.solve import answer, check_options
 from novikoff.systems.statement import ask_arrays, ask_model
 from novikoff.systems.system import System, system_of
 
@@ -111,20 +111,21 @@ def linear_program(
     >>> [(row.name, str(row.multiplier)) for row in best.dual]
     [('row 0', '3'), ('lower bound of w[1]', '1')]
     """
+    seconds = check_options("any", "auto", budget)
     given: dict[str, Any] = {
         "A_eq": A_eq,
         "c_eq": c_eq,
         "lower": lower,
         "upper": upper,
         "names": names,
-        "seconds": budget,
+        "seconds": seconds,
     }
     asked = ask_arrays(A, c, **given)
     f = np.array(objective, dtype=np.float64)
     if f.shape != (asked.system.p,) or not np.isfinite(f).all():
         raise ValueError(f"The objective must be {asked.system.p} finite numbers.")
     terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}
-    return _optimise(asked, terms, maximise, Fraction(0), Limits(seconds=budget))
+    return _optimise(asked, terms, maximise, Fraction(0), Limits(seconds=seconds))
 
 
 def optimise(model: Model, *, budget: float | None = None, limits: Limits | None = None) -> Optimum:
@@ -134,8 +135,9 @@ def optimise(model: Model, *, budget: float | None = None, limits: Limits | None
     strict = [row.name for row in model.constraints if row.relation in ("<", ">")]
     if strict:
         raise ValueError(f"Row {strict[0]!r} is strict: the best value need not be reached.")
-    limits = limits or Limits(seconds=budget)
-    asked = ask_model(model, budget)
+    seconds = check_options("any", "auto", budget)
+    limits = limits or Limits(seconds=seconds)
+    asked = ask_model(model, seconds)
     return _optimise(asked, model.objective, model.maximise, model.constant, limits)
 
 
@@ -171,9 +173,9 @@ def _optimise(
         pass
     except KeyboardInterrupt:
         limits.interrupted = True
-    low = -math.inf if proved is None or proved.r is None else -proved.r
+    low: Fraction | float = -math.inf if proved is None or proved.r is None else -proved.r
     value = _value(f, best)
-    ends = sorted([sign * low + constant, sign * value + constant])
+    ends: list[Fraction | float] = sorted([sign * low + constant, sign * value + constant])
     ends = [-sign * math.inf] * 2 if result.kind == "unbounded" else ends
     result.value = Interval(_down(ends[0]), _up(ends[1]))
     result.exact_w, result.w = best, np.array([float(each) for each in best])
