@@ -23,7 +23,8 @@ from novikoff.systems.linear_program import optimise
 from novikoff.systems.methods.relaxation import relaxation
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import Solution
-from novikoff.systems.solve import solve_model
+from novikoff.systems.solve import answer, solve_model
+from novikoff.systems.statement import ask_arrays
 
 F = Fraction
 WISHES = ["money", "tea", "bread"]
@@ -308,8 +309,14 @@ def test_conflicts_and_kept_rows() -> None:
     assert sorted(row.index for conflict in found for row in conflict if not row.kept) == [0, 2]
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     assert conflicts_of(Model(("x",), (row,), (None,), (None,))).complete
-    with pytest.raises(ValueError, match="limit"):
-        nv.conflicts([[1]], [1], limit=0)
+    bad: Any
+    for bad in (0, 1.5, "a", True):
+        with pytest.raises(ValueError, match="limit must be a whole number from 1 on"):
+            nv.conflicts([[1]], [1], limit=bad)
+    for bad in (-1, "x", math.nan):
+        for question in (partial(nv.linear_program, [1]), nv.conflicts):
+            with pytest.raises(ValueError, match="budget must be a positive number"):
+                question([[1]], [1], budget=bad)
 
 
 def test_tall_data_dense_and_sparse() -> None:
@@ -386,6 +393,8 @@ def test_linear_programs() -> None:
         ({"keep": ["tea"]}, "keep names the row 'tea'"),
         ({"w0": [1]}, "w0 must be 2 finite numbers"),
         ({"point": "best"}, "point must be one of"),
+        ({"point": "nearest", "method": "smooth"}, "the others propose any point"),
+        ({"c": None, "strict": True, "w0": [1, 1], "method": "smooth"}, "no use for w0"),
         ({"method": "simplex"}, "method must be one of auto"),
         ({"budget": -1}, "budget must be a positive number"),
     ],
@@ -416,6 +425,21 @@ class Questions(Limits):
     def reached(self, n_epochs: int = 0) -> Stop | None:
         self.most -= 1
         return Stop.SECONDS if self.most < 0 else super().reached(n_epochs)
+
+
+@pytest.mark.parametrize("point", ["interior", "chebyshev"])
+def test_a_point_that_is_not_found_in_time_is_not_passed_off_as_found(point: str) -> None:
+    rows, right = dense(60, 4, seed=3)
+    asked, seen = ask_arrays(rows, right), set()
+    for most in range(200):
+        found = answer(asked, None, point, "auto", Questions(most))
+        if found.kind == "feasible":
+            seen.add(found.point_found)
+            assert ("not found" in str(found)) != found.point_found
+            assert found.w is not None
+            assert (rows @ found.w <= right).all()
+            assert found.point_found or not found.exact_only
+    assert seen == {False, True}
 
 
 @pytest.mark.parametrize("maximise", [False, True])

@@ -15,7 +15,6 @@ import numpy as np
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import Radius
 from novikoff.systems import newton
 from novikoff.systems.solution import stated_multipliers
@@ -26,15 +25,16 @@ _SLIP = Fraction(1, 1 << 48)
 
 
 def signed_radius(system: System, limits: Limits) -> Radius | Interval:
-    """R* as bounds with their proof, or as an interval alone where it is infinite or time is up.
+    """R* as bounds with their proof, or as an interval alone where it is infinite.
 
-    Equalities hold where it is not negative; else they count as two rows.
+    Equalities hold where it is not negative; else they count as two rows. OutOfTimeError where
+    time is up.
     """
     try:
         found = _largest(replace(system, strict=np.zeros_like(system.strict)), limits)
         if system.free.any() and not (found.most if isinstance(found, Radius) else found.hi) >= 0.0:
             found = _largest(split(system), limits)
-    except (OutOfTimeError, OverflowError):  # or it is beyond all floats
+    except OverflowError:  # it is beyond all floats
         return Interval(-math.inf, math.inf)
     return found
 

@@ -111,6 +111,9 @@ class Solution:
         A solution, exactly.
     exact_only : bool
         Whether only ``exact_w`` satisfies every row.
+    point_found : bool
+        False where the point that was asked for, inside or at the centre, was not found in time or
+        is beyond floats: ``w`` is another solution.
     conflict : tuple of NamedRow
         Rows that contradict each other, and no fewer of them do: kind, index, name, multiplier.
         Empty unless infeasible.
@@ -142,6 +145,7 @@ class Solution:
     w: Vector | None = None
     exact_w: tuple[Fraction, ...] | None = None
     exact_only: bool = False
+    point_found: bool = True
     conflict: Conflict = field(default_factory=Conflict)
     n_steps: int = 0
     trace: Mapping[str, Any] | None = None
@@ -164,23 +168,10 @@ class Solution:
         """A point of the relative interior, and λ on the rows that every solution meets."""
         if self.kind != "feasible":
             return None
-        system = self.asked.system
         try:
-            v, rows, weights, equal, more = engine.interior(
-                system, Limits(seconds=self.asked.seconds)
-            )
+            return interior(self.asked.system, Limits(seconds=self.asked.seconds))
         except OutOfTimeError:
             return None
-        stated = stated_multipliers(system, [*rows, *equal], [*weights, *more])
-        claim = dict(zip(*stated, strict=True))
-        bounds = system.numbers[system.free & (system.numbers >= system.first_bound)]
-        for number in bounds.tolist():  # both bounds of a fixed variable hold with equality
-            for side in (number, number + system.p):
-                claim[side] = claim.get(side, Fraction(0)) + 1
-        order = sorted(claim)
-        return homogeneous(system, v), Multipliers(
-            tuple(order), tuple(claim[number] for number in order)
-        )
 
     @property
     def interior(self) -> Literal["full", "relative", "unknown"]:
@@ -206,7 +197,10 @@ class Solution:
 
         if self.kind == "undecided":
             return Interval(-math.inf, math.inf)
-        return signed_radius(self.asked.system, Limits(seconds=self.asked.seconds))
+        try:
+            return signed_radius(self.asked.system, Limits(seconds=self.asked.seconds))
+        except OutOfTimeError:
+            return Interval(-math.inf, math.inf)
 
     @property
     def radius(self) -> Interval:
@@ -254,7 +248,8 @@ class Solution:
         point += f" and {more:,} more values" if more > 0 else ""
         how = "its exact values satisfy" if self.exact_only else "it satisfies"
         every = "its only row" if n == 1 else f"all {rows}"
-        return f"Feasible: {point}; {how} {every} (proved)."
+        other = "" if self.point_found else " The point that was asked for was not found."
+        return f"Feasible: {point}; {how} {every} (proved).{other}"
 
 
 def _conflict_text(conflict: Conflict, kept: bool) -> str:
@@ -290,6 +285,21 @@ def plain(value: Fraction) -> str:
 def homogeneous(system: System, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """(w, t) of the engine as that of a certificate, where c is what is stated."""
     return (*(value * system.unit for value in v[:-1]), v[-1])
+
+
+def interior(system: System, limits: Limits) -> tuple[tuple[Fraction, ...], Multipliers]:
+    """A point of the relative interior, and λ on the rows that every solution meets."""
+    v, rows, weights, equal, more = engine.interior(system, limits)
+    stated = stated_multipliers(system, [*rows, *equal], [*weights, *more])
+    claim = dict(zip(*stated, strict=True))
+    bounds = system.numbers[system.free & (system.numbers >= system.first_bound)]
+    for number in bounds.tolist():  # both bounds of a fixed variable hold with equality
+        for side in (number, number + system.p):
+            claim[side] = claim.get(side, Fraction(0)) + 1
+    order = sorted(claim)
+    return homogeneous(system, v), Multipliers(
+        tuple(order), tuple(claim[number] for number in order)
+    )
 
 
 def stated_multipliers(

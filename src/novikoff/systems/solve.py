@@ -23,12 +23,14 @@ from novikoff.geometry.passes import Mask, OutOfTimeError
 from novikoff.geometry.system_checker import Arrays, Multipliers, Radius
 from novikoff.systems.engine import Finding, decide, nudged
 from novikoff.systems.model import Model
+from novikoff.systems.radius import signed_radius
 from novikoff.systems.solution import (
     Asked,
     Conflict,
     Solution,
     certificate_of,
     homogeneous,
+    interior,
     stated_multipliers,
 )
 from novikoff.systems.statement import ask_arrays, ask_model
@@ -82,7 +84,7 @@ def solve(
         of solutions, or one inside where there are balls of any size.
     method : str or callable
         "auto", or a method of `novikoff.systems.methods` by name: what it proposes is verified,
-        and "undecided" is the answer where that proves nothing.
+        and "undecided" is the answer where that proves nothing. The nearest point is for "auto".
     budget : float, optional
         Seconds after which to return what is known.
     trace : bool
@@ -336,24 +338,23 @@ def _feasible(asked: Asked, found: Finding, point: str, limits: Limits) -> Solut
     solution.exact_w = tuple(system.point(v))
     solution.proof = certificate_of(asked, "feasible", point=homogeneous(system, v))
     solution.w = np.array([_near(value) for value in solution.exact_w])
-    if found.floats and point in ("any", "nearest"):
-        return solution
-    better = None
+    solution.exact_only = not found.floats
     try:
         if point in ("interior", "chebyshev"):
+            solution.point_found = False
             solution.exact_w = _inner_point(solution, point, limits)
             solution.w = np.array([_near(value) for value in solution.exact_w])
-        better = _floats(solution, point, limits)
-    except OutOfTimeError:
+            solution.exact_only = solution.point_found = True
+        better = _floats(solution, point, limits) if solution.exact_only else None
+        if better is not None:
+            solution.w, solution.exact_only = better, False
+            if point == "any":
+                solution.exact_w = tuple(map(Fraction, better.tolist()))
+                solution.proof = replace(solution.proof, point=(*solution.exact_w, Fraction(1)))
+    except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
         limits.interrupted = True
-    solution.exact_only = better is None
-    if better is not None:
-        solution.w = better
-        if point == "any":
-            solution.exact_w = tuple(map(Fraction, better.tolist()))
-            solution.proof = replace(solution.proof, point=(*solution.exact_w, Fraction(1)))
     return solution
 
 
@@ -362,12 +363,15 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
 
     Else, one inside.
     """
-    system, room = solution.asked.system, solution.room if point == "chebyshev" else None
-    if isinstance(room, Radius):
-        centre = _point(room.point)
-        if not system.strict.any() or system.holds([*centre, system.unit], limits):
-            return centre
-    return (solution.exact_w or ()) if solution.inside is None else _point(solution.inside[0])
+    system = solution.asked.system
+    if point == "chebyshev":
+        solution.room = signed_radius(system, limits)
+        if isinstance(solution.room, Radius):
+            centre = _point(solution.room.point)
+            if not system.strict.any() or system.holds([*centre, system.unit], limits):
+                return centre
+    solution.inside = interior(system, limits)
+    return _point(solution.inside[0])
 
 
 def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
@@ -377,8 +381,9 @@ def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
         return None
     signs = system.signs([*(solution.exact_w or ()), system.unit], limits)
     found = nudged(system, w, np.flatnonzero(signs[:-1] == 0), limits)
-    if found is not None or point != "any" or system.free.any() or solution.inside is None:
+    if found is not None or point != "any" or system.free.any():
         return found
+    solution.inside = interior(system, limits)
     inner = np.array([_near(value) for value in _point(solution.inside[0])])
     return nudged(system, inner, np.empty(0, dtype=np.int64), limits)
 
@@ -437,6 +442,8 @@ def check_options(point: str, method: object, budget: float | None) -> float | N
         raise ValueError(f"point must be one of {', '.join(POINTS)}, not {point!r}.")
     if not (isinstance(method, str) or callable(method)):
         raise ValueError(f"method must be a name or a function, not {method!r}.")
+    if point == "nearest" and method != "auto":
+        raise ValueError('point="nearest" is for method="auto": the others propose any point.')
     if budget is not None and not (isinstance(budget, Real) and 0.0 < budget <= 1e300):
         raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
     return budget
