@@ -301,6 +301,38 @@ def test_a_conflict_with_a_superfluous_row_is_not_irreducible() -> None:
     replace(proof, conflict=twice, irreducible=False).verify(rows, right)
 
 
+def test_a_point_beside_a_conflict_is_checked() -> None:
+    rows, right = [[1, 1], [-1, -1], [1, 0]], [1, -1, -9]
+    proof = proof_of(nv.solve(rows, right, strict=True))
+    assert proof.point is not None
+    proof.verify(rows, right, strict=True)
+    for point, complaint in (
+        ((F(5), F(5), F(1)), "weakly"),
+        ((F(0), F(0), F(0)), "t of a point \\(w, t\\) is not positive"),
+        ((F(0), F(1)), "one coordinate for each variable"),
+    ):
+        for irreducible in (True, False):
+            with pytest.raises(nv.CertificateError, match=complaint):
+                other = replace(proof, point=point, irreducible=irreducible)
+                other.verify(rows, right, strict=True)
+
+
+@pytest.mark.parametrize(
+    "make", [np.zeros, sp.csr_array, lambda shape: pd.DataFrame(np.zeros(shape))]
+)
+def test_bounds_alone(make: Any) -> None:
+    rows = make((0, 2))
+    open_ = nv.solve(rows, [], lower=[1, -math.inf], upper=[math.inf, -1])
+    assert open_.kind == "feasible"
+    assert open_.interior == "full"
+    proof_of(open_).verify(rows, [], lower=[1, -math.inf], upper=[math.inf, -1])
+    shut = nv.solve(rows, [], lower=[0, 2], upper=1)
+    assert [(row.kind, row.index) for row in shut.conflict] == [("upper", 1), ("lower", 1)]
+    proof_of(shut).verify(rows, [], lower=[0, 2], upper=1)
+    assert nv.solve(rows, []).kind == "feasible"
+    assert nv.linear_program([1, 1], rows, [], lower=[1, 2]).exact_value == 3
+
+
 def test_conflicts_and_kept_rows() -> None:
     found = nv.conflicts([[1], [-1], [1], [-1]], [0, -1, 0, -1], limit=1)
     assert len(found) == 1
