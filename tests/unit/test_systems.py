@@ -219,7 +219,9 @@ def test_what_is_known_when_time_is_up() -> None:
     answer = nv.solve(model_rows, right, budget=1e-9)
     assert answer.kind == "undecided"
     assert answer.certificate is None
-    assert str(answer).startswith("Undecided: ")
+    assert str(answer).startswith("Undecided: the time was up before a proof was found")
+    given_up = nv.solve([[1, 1], [-1, -1]], [1, -1], strict=True, method="dunagan_vempala")
+    assert "Undecided: the method ended after " in str(given_up)
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     model = Model(("x",), (row,), (None,), (None,))
     assert solve_model(model, limits=Limits(interrupted=True)).kind == "undecided"
@@ -312,8 +314,8 @@ def test_a_point_beside_a_conflict_is_checked() -> None:
         ((F(0), F(1)), "one coordinate for each variable"),
     ):
         for irreducible in (True, False):
+            other = replace(proof, point=point, irreducible=irreducible)
             with pytest.raises(nv.CertificateError, match=complaint):
-                other = replace(proof, point=point, irreducible=irreducible)
                 other.verify(rows, right, strict=True)
 
 

@@ -239,7 +239,7 @@ def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
 def _undecided(report: SystemReport) -> Iterator[tuple[str, str]]:
     found = report.solution
     more = "--budget SECONDS gives it more" if report.method == "auto" else "--method auto decides"
-    yield "verdict", f"undecided — no proof was found in time; {more}"
+    yield "verdict", f"undecided — {found.ended} before a proof was found; {more}"
     if found.w is not None:
         yield "", f"the best point found violates a row by {number(found.violation)}"
 

@@ -136,6 +136,8 @@ class Solution:
         What the method recorded, with ``trace=True``.
     certificate : SystemCertificate or None
         The proof, with the implicit equalities and the radius once they have been asked for.
+    ended : str
+        If undecided, why: such as "the time was up" or "the method ended after 12 steps".
     no_point_within : float
         If undecided: every solution is at least this far from the origin. Proved.
     """
@@ -149,6 +151,7 @@ class Solution:
     conflict: Conflict = field(default_factory=Conflict)
     n_steps: int = 0
     trace: Mapping[str, Any] | None = None
+    ended: str = ""
     no_point_within: float = 0.0
     proof: SystemCertificate | None = field(default=None, repr=False)
     rows: tuple[int, ...] = field(default=(), repr=False)  # of the engine, in conflict
@@ -233,7 +236,7 @@ class Solution:
             kept = self.proof is not None and len(self.proof.witnesses) > 0
             return _conflict_text(self.conflict, kept)
         if self.kind == "undecided":
-            text = f"Undecided: no proof was found in time for {rows}"
+            text = f"Undecided: {self.ended} before a proof was found for {rows}"
             if self.w is not None:
                 text += f"; the best point violates a row by {self.violation:.3g}"
             if self.no_point_within > 0.0:

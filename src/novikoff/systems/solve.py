@@ -179,10 +179,15 @@ def answer(
             if found.point is not None:
                 return _feasible(asked, found, point, limits)
     except KeyboardInterrupt:
-        limits.interrupted = True
-    except (OutOfTimeError, OverflowError):
-        pass
-    return _undecided(asked, found)
+        limits.interrupted, ended = True, ""
+    except OutOfTimeError:
+        ended = "the time was up"
+    except OverflowError:
+        ended = "the numbers grew beyond floats"
+    else:
+        steps = "1 step" if found.n_steps == 1 else f"{found.n_steps:,} steps"
+        ended = f"the method ended after {steps}"
+    return _undecided(asked, found, "it was interrupted" if limits.interrupted else ended)
 
 
 def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: Finding) -> None:
@@ -399,7 +404,7 @@ def _near(value: Fraction) -> float:
         return float("inf")
 
 
-def _undecided(asked: Asked, found: Finding) -> Solution:
+def _undecided(asked: Asked, found: Finding, ended: str) -> Solution:
     """The best of both sides: a point, and a distance from the origin that solutions keep."""
     far = 0.0
     if found.near_rows is not None and found.near_weights is not None:
@@ -410,6 +415,7 @@ def _undecided(asked: Asked, found: Finding) -> Solution:
         w=found.near,
         n_steps=found.n_steps,
         trace=found.trace,
+        ended=ended,
         no_point_within=far,
     )
 
