@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.systems import newton
@@ -177,7 +178,7 @@ def _optimise(
     value = _value(f, best)
     ends: list[Fraction | float] = sorted([sign * low + constant, sign * value + constant])
     ends = [-sign * math.inf] * 2 if result.kind == "unbounded" else ends
-    result.value = Interval(_down(ends[0]), _up(ends[1]))
+    result.value = Interval(exact.rounded_down(ends[0]), exact.rounded_up(ends[1]))
     result.exact_w, result.w = best, np.array([float(each) for each in best])
     if result.kind == "optimal":
         result.exact_value = sign * value + constant
@@ -213,14 +214,3 @@ def _with_objective(asked: Asked, f: dict[int, Fraction]) -> tuple[int, System]:
         A = csr_array(vstack([A, csr_array(own)], format="csr"))
     c, strict = np.append(stated.c, 0.0), np.append(stated.strict, False)
     return len(stated.c), system_of(replace(stated, A=A, c=c, strict=strict))
-
-
-def _down(value: Fraction | float) -> float:
-    near = float(value)
-    if math.isinf(near):
-        return near
-    return math.nextafter(near, -math.inf) if Fraction(value) < Fraction(near) else near
-
-
-def _up(value: Fraction | float) -> float:
-    return -_down(-value)

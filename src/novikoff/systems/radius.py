@@ -14,6 +14,7 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.system_checker import Radius
 from novikoff.systems import newton
@@ -65,8 +66,5 @@ def _lengths(system: System) -> Vector:
 
 def _rounded(r: Fraction, up: bool) -> float:
     """A float on the safe side of r, for all lengths that floats may stand for."""
-    value = r + abs(r) * (_SLIP if up else -_SLIP)
-    near = float(value)
-    if (Fraction(near) < value) if up else (Fraction(near) > value):
-        near = math.nextafter(near, math.inf if up else -math.inf)
-    return near
+    slip = abs(r) * _SLIP
+    return exact.rounded_up(r + slip) if up else exact.rounded_down(r - slip)
