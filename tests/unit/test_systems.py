@@ -24,7 +24,7 @@ from novikoff.systems.methods.relaxation import relaxation
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import Solution
 from novikoff.systems.solve import answer, solve_model
-from novikoff.systems.statement import ask_arrays
+from novikoff.systems.statement import ask_arrays, ask_model
 
 F = Fraction
 WISHES = ["money", "tea", "bread"]
@@ -342,7 +342,7 @@ def test_conflicts_and_kept_rows() -> None:
     found = nv.conflicts([[1], [-1], [1], [-1]], [0, -1, 0, -1], keep=[1])
     assert sorted(row.index for conflict in found for row in conflict if not row.kept) == [0, 2]
     row = Constraint("r", {0: F(1)}, "<=", F(1))
-    assert conflicts_of(Model(("x",), (row,), (None,), (None,))).complete
+    assert conflicts_of(ask_model(Model(("x",), (row,), (None,), (None,))), Limits()).complete
     bad: Any
     for bad in (0, 1.5, "a", True):
         with pytest.raises(ValueError, match="limit must be a whole number from 1 on"):

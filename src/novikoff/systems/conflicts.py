@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.stops import Limits
-from novikoff.systems.model import Model
 from novikoff.systems.solution import Asked, Conflict, Solution
 from novikoff.systems.solve import answer, check_options
-from novikoff.systems.statement import ask_arrays, ask_model
+from novikoff.systems.statement import ask_arrays
 
 
 @dataclass(frozen=True)
@@ -80,22 +79,11 @@ def conflicts(
         keep=keep,
         seconds=seconds,
     )
-    return _disjoint(asked, limit, Limits(seconds=seconds))
+    return conflicts_of(asked, Limits(seconds=seconds), limit)
 
 
-def conflicts_of(
-    model: Model,
-    limit: int | None = None,
-    *,
-    budget: float | None = None,
-    limits: Limits | None = None,
-) -> Conflicts:
-    """The same for a model."""
-    seconds = check_options("any", "auto", budget)
-    return _disjoint(ask_model(model, seconds), limit, limits or Limits(seconds=seconds))
-
-
-def _disjoint(asked: Asked, limit: int | None, limits: Limits) -> Conflicts:
+def conflicts_of(asked: Asked, limits: Limits, limit: int | None = None) -> Conflicts:
+    """The same for a system that has been checked."""
     whole = isinstance(limit, Integral) and not isinstance(limit, bool)
     if limit is not None and not (whole and limit >= 1):
         raise ValueError(f"limit must be a whole number from 1 on, not {limit!r}.")
