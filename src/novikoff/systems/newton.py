@@ -24,7 +24,7 @@ class Bound(NamedTuple):
     r: Fraction | None
     rows: Indices
     multipliers: list[Fraction]
-    point: list[Fraction] | None
+    point: tuple[Fraction, ...] | None
     contradicted: bool = False  # at any r: ⟨b, λ⟩ is not positive
 
 

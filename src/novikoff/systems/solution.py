@@ -285,11 +285,6 @@ def plain(value: Fraction) -> str:
     return short if len(short) <= 12 or not text else f"{float(value):.6g}"
 
 
-def homogeneous(system: System, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """(w, t) of the engine as that of a certificate, where c is what is stated."""
-    return (*(value * system.unit for value in v[:-1]), v[-1])
-
-
 def interior(system: System, limits: Limits) -> tuple[tuple[Fraction, ...], Multipliers]:
     """A point of the relative interior, and λ on the rows that every solution meets."""
     v, rows, weights, equal, more = engine.interior(system, limits)
@@ -300,9 +295,7 @@ def interior(system: System, limits: Limits) -> tuple[tuple[Fraction, ...], Mult
         for side in (number, number + system.p):
             claim[side] = claim.get(side, Fraction(0)) + 1
     order = sorted(claim)
-    return homogeneous(system, v), Multipliers(
-        tuple(order), tuple(claim[number] for number in order)
-    )
+    return system.claimed(v), Multipliers(tuple(order), tuple(claim[number] for number in order))
 
 
 def stated_multipliers(

@@ -29,7 +29,6 @@ from novikoff.systems.solution import (
     Conflict,
     Solution,
     certificate_of,
-    homogeneous,
     interior,
     stated_multipliers,
 )
@@ -192,7 +191,7 @@ def answer(
 
 def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: Finding) -> None:
     """Fill in a finding, beginning with the point that was given."""
-    start = [*([Fraction(0)] * system.p if w0 is None else map(Fraction, w0.tolist())), system.unit]
+    start = system.homogeneous([0.0] * system.p if w0 is None else w0.tolist())
     if w0 is not None and point in ("any", "nearest") and system.holds(start, limits):
         found.point, found.floats = start, True
         return
@@ -203,7 +202,7 @@ def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: 
         if found.point is None:
             return
         way = zip(start, moved.point(found.point), strict=False)
-        found.point = [*(a + b for a, b in way), system.unit]
+        found.point = system.homogeneous(a + b for a, b in way)
         if system.holds(found.point, limits):
             return
         found.point = None  # strict rows forbid it, and there is no nearest
@@ -252,7 +251,7 @@ def _propose(
         met = left[: system.e] @ attempt.w + right.ravel() * float(system.unit)
         few = np.argsort(met, kind="stable")[: system.p]
         w = nudged(system, attempt.w, few, limits)
-        found.point = None if w is None else [*map(Fraction, w.tolist()), system.unit]
+        found.point = None if w is None else system.homogeneous(w.tolist())
         found.floats = w is not None
     if found.point is None and attempt.weights is not None:
         weights = np.array(attempt.weights[: system.e])
@@ -309,14 +308,14 @@ def _infeasible(asked: Asked, found: Finding, witnesses: dict[int, list[Fraction
     system = asked.system
     rows: Indices = found.rows if found.rows is not None else np.empty(0, dtype=np.int64)
     numbers, weights = stated_multipliers(system, rows.tolist(), found.multipliers or [])
-    by_number = {int(system.numbers[i]): homogeneous(system, v) for i, v in dict(witnesses).items()}
+    by_number = {int(system.numbers[i]): system.claimed(v) for i, v in witnesses.items()}
     blamed = [k for k in numbers if k not in asked.kept]
     claims: dict[str, Any] = {}
     if by_number:
         claims["kept"] = tuple(sorted(asked.kept))
         claims["witnesses"] = tuple(by_number[asked.engine_number(k)] for k in blamed)
     if found.weak is not None and not by_number:
-        claims["point"] = homogeneous(system, found.weak)
+        claims["point"] = system.claimed(found.weak)
     proof = certificate_of(
         asked,
         "infeasible",
@@ -340,8 +339,8 @@ def _feasible(asked: Asked, found: Finding, point: str, limits: Limits) -> Solut
     """The point that is wanted, exactly and in floats; what is proved stands if time is up."""
     system, v = asked.system, found.point or []
     solution = Solution("feasible", asked, n_steps=found.n_steps, trace=found.trace)
-    solution.exact_w = tuple(system.point(v))
-    solution.proof = certificate_of(asked, "feasible", point=homogeneous(system, v))
+    solution.exact_w = system.point(v)
+    solution.proof = certificate_of(asked, "feasible", point=system.claimed(v))
     solution.w = np.array([_near(value) for value in solution.exact_w])
     solution.exact_only = not found.floats
     try:
@@ -372,11 +371,11 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
     if point == "chebyshev":
         solution.room = signed_radius(system, limits)
         if isinstance(solution.room, Radius):
-            centre = _point(solution.room.point)
-            if not system.strict.any() or system.holds([*centre, system.unit], limits):
+            centre = system.point_of_claim(solution.room.point)
+            if not system.strict.any() or system.holds(system.homogeneous(centre), limits):
                 return centre
     solution.inside = interior(system, limits)
-    return _point(solution.inside[0])
+    return system.point_of_claim(solution.inside[0])
 
 
 def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
@@ -384,17 +383,13 @@ def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
     system, w = solution.asked.system, solution.w
     if w is None or not np.isfinite(w).all():
         return None
-    signs = system.signs([*(solution.exact_w or ()), system.unit], limits)
+    signs = system.signs(system.homogeneous(solution.exact_w or ()), limits)
     found = nudged(system, w, np.flatnonzero(signs[:-1] == 0), limits)
     if found is not None or point != "any" or system.free.any():
         return found
     solution.inside = interior(system, limits)
-    inner = np.array([_near(value) for value in _point(solution.inside[0])])
+    inner = np.array([_near(value) for value in system.point_of_claim(solution.inside[0])])
     return nudged(system, inner, np.empty(0, dtype=np.int64), limits)
-
-
-def _point(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    return tuple(value / v[-1] for value in v[:-1])
 
 
 def _near(value: Fraction) -> float:

@@ -98,9 +98,22 @@ class System:
         """A mask of all rows in which e is marked."""
         return self.passes.mask(np.array([self.e]))
 
-    def point(self, v: Sequence[Fraction]) -> list[Fraction]:
+    def homogeneous(self, w: Iterable[Fraction | float]) -> list[Fraction]:
+        """The (w, t) of the engine that stands for a point."""
+        return [*(Fraction(value) for value in w), self.unit]
+
+    def claimed(self, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """(w, t) of the engine as that of a certificate, where c is what is stated."""
+        return (*(value * self.unit for value in v[:-1]), v[-1])
+
+    def point(self, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """The point that (w, t) of the engine stands for; t > 0."""
-        return [value * self.unit / v[-1] for value in v[:-1]]
+        return self.point_of_claim(self.claimed(v))
+
+    @staticmethod
+    def point_of_claim(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """The point that (w, t) of a certificate stands for."""
+        return tuple(value / v[-1] for value in v[:-1])
 
     def signs(self, v: Sequence[Fraction], limits: Limits) -> Signs:
         """The signs of the products of all rows with (w, t)."""
