@@ -135,6 +135,13 @@ def test_the_best_value(day: Path, tmp_path: Path) -> None:
         (["--keep", "the cat wants"], "no row 'the cat wants' to keep"),
     ):
         refused(inside("solve", day, *words), part)
+    for words, part in (
+        (["--objective", "max family", "--all-conflicts"], "excludes --all-conflicts"),
+        (["--point", "nearest", "--method", "smooth"], "the others propose any point"),
+    ):
+        done = inside("solve", day, *words)
+        assert (done.code, done.out) == (2, "")
+        assert part in done.err
 
 
 def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> None:

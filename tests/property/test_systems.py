@@ -14,12 +14,14 @@ import pytest
 import scipy.sparse as sp
 
 import novikoff as nv
+from novikoff.core.stops import Limits
 from novikoff.geometry.system_checker import Row, row_of, size_of
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import NamedRow, Solution
 from novikoff.systems.solve import solve_model
+from novikoff.systems.statement import ask_model
 
 oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
 
@@ -196,7 +198,7 @@ def test_conflicts_without_a_common_row_and_least_values() -> None:
         if any(row.relation in ("<", ">") for row in model.constraints):
             continue
         d = len(model.variables)
-        found = conflicts_of(model)
+        found = conflicts_of(ask_model(model), Limits())
         kept = {k for k, row in enumerate(model.constraints) if row.name in model.kept}
         used: set[int] = set()
         for conflict in found:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from novikoff.theory import general_bound, mistake_bound, unit_ball_bound
+from novikoff.theory.bounds import (
+    forgetron_bound,
+    p_norm_bound,
+    passive_aggressive_bound,
+    second_order_bound,
+)
+from novikoff.theory.systems import primal_dual_bound
 
 
 def test_the_mistake_bound_by_hand() -> None:
@@ -63,6 +71,24 @@ def test_radius_and_margin_must_be_positive_numbers(bad: float) -> None:
         general_bound(bad, 1.0, [1.0])
     with pytest.raises(ValueError, match="margin s must be finite and positive"):
         general_bound(1.0, bad, [1.0])
+
+
+@pytest.mark.parametrize("bad", [-1e9, math.nan, math.inf])
+def test_norms_and_losses_must_not_be_negative(bad: float) -> None:
+    cases: list[tuple[Any, dict[str, float], list[str]]] = [
+        (passive_aggressive_bound, {"radius": 1.0, "C": 1.0}, ["norm", "hinge"]),
+        (p_norm_bound, {"p": 2.0, "radius": 1.0, "margin": 1.0}, ["norm", "hinge"]),
+        (second_order_bound, {"margin": 1.0}, ["hinge", "quadratic", "growth"]),
+        (forgetron_bound, {"budget": 100}, ["norm", "hinge"]),
+    ]
+    for bound, given, names in cases:
+        for name in names:
+            others = dict.fromkeys(names, 1.0)
+            with pytest.raises(ValueError, match=f"The {name} must be finite and at least 0"):
+                bound(**given, **{**others, name: bad})
+    for factor in (1.0, 0.5, bad):
+        with pytest.raises(ValueError, match="The factor must be finite and above 1"):
+            primal_dual_bound(0.5, 2.0, factor)
 
 
 def test_a_margin_above_the_radius_is_impossible() -> None:

@@ -25,7 +25,8 @@ from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits
 from novikoff.geometry import descent
 from novikoff.geometry.descent import descend, line_search, logistic, whitening
-from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes, rounded_down
+from novikoff.geometry.exact import rounded_down
+from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
 from tests.cases import Signs, csr, planted
 from tests.oracle import margins, signed
 

@@ -16,14 +16,15 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 import novikoff as nv
-from novikoff.core.stops import Limits
+from novikoff.core.stops import Limits, Stop
 from novikoff.geometry.system_checker import Multipliers
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.methods.relaxation import relaxation
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import Solution
-from novikoff.systems.solve import solve_model
+from novikoff.systems.solve import answer, solve_model
+from novikoff.systems.statement import ask_arrays, ask_model
 
 F = Fraction
 WISHES = ["money", "tea", "bread"]
@@ -218,7 +219,9 @@ def test_what_is_known_when_time_is_up() -> None:
     answer = nv.solve(model_rows, right, budget=1e-9)
     assert answer.kind == "undecided"
     assert answer.certificate is None
-    assert str(answer).startswith("Undecided: ")
+    assert str(answer).startswith("Undecided: the time was up before a proof was found")
+    given_up = nv.solve([[1, 1], [-1, -1]], [1, -1], strict=True, method="dunagan_vempala")
+    assert "Undecided: the method ended after " in str(given_up)
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     model = Model(("x",), (row,), (None,), (None,))
     assert solve_model(model, limits=Limits(interrupted=True)).kind == "undecided"
@@ -300,6 +303,38 @@ def test_a_conflict_with_a_superfluous_row_is_not_irreducible() -> None:
     replace(proof, conflict=twice, irreducible=False).verify(rows, right)
 
 
+def test_a_point_beside_a_conflict_is_checked() -> None:
+    rows, right = [[1, 1], [-1, -1], [1, 0]], [1, -1, -9]
+    proof = proof_of(nv.solve(rows, right, strict=True))
+    assert proof.point is not None
+    proof.verify(rows, right, strict=True)
+    for point, complaint in (
+        ((F(5), F(5), F(1)), "weakly"),
+        ((F(0), F(0), F(0)), "t of a point \\(w, t\\) is not positive"),
+        ((F(0), F(1)), "one coordinate for each variable"),
+    ):
+        for irreducible in (True, False):
+            other = replace(proof, point=point, irreducible=irreducible)
+            with pytest.raises(nv.CertificateError, match=complaint):
+                other.verify(rows, right, strict=True)
+
+
+@pytest.mark.parametrize(
+    "make", [np.zeros, sp.csr_array, lambda shape: pd.DataFrame(np.zeros(shape))]
+)
+def test_bounds_alone(make: Any) -> None:
+    rows = make((0, 2))
+    open_ = nv.solve(rows, [], lower=[1, -math.inf], upper=[math.inf, -1])
+    assert open_.kind == "feasible"
+    assert open_.interior == "full"
+    proof_of(open_).verify(rows, [], lower=[1, -math.inf], upper=[math.inf, -1])
+    shut = nv.solve(rows, [], lower=[0, 2], upper=1)
+    assert [(row.kind, row.index) for row in shut.conflict] == [("upper", 1), ("lower", 1)]
+    proof_of(shut).verify(rows, [], lower=[0, 2], upper=1)
+    assert nv.solve(rows, []).kind == "feasible"
+    assert nv.linear_program([1, 1], rows, [], lower=[1, 2]).exact_value == 3
+
+
 def test_conflicts_and_kept_rows() -> None:
     found = nv.conflicts([[1], [-1], [1], [-1]], [0, -1, 0, -1], limit=1)
     assert len(found) == 1
@@ -307,9 +342,15 @@ def test_conflicts_and_kept_rows() -> None:
     found = nv.conflicts([[1], [-1], [1], [-1]], [0, -1, 0, -1], keep=[1])
     assert sorted(row.index for conflict in found for row in conflict if not row.kept) == [0, 2]
     row = Constraint("r", {0: F(1)}, "<=", F(1))
-    assert conflicts_of(Model(("x",), (row,), (None,), (None,))).complete
-    with pytest.raises(ValueError, match="limit"):
-        nv.conflicts([[1]], [1], limit=0)
+    assert conflicts_of(ask_model(Model(("x",), (row,), (None,), (None,))), Limits()).complete
+    bad: Any
+    for bad in (0, 1.5, "a", True):
+        with pytest.raises(ValueError, match="limit must be a whole number from 1 on"):
+            nv.conflicts([[1]], [1], limit=bad)
+    for bad in (-1, "x", math.nan):
+        for question in (partial(nv.linear_program, [1]), nv.conflicts):
+            with pytest.raises(ValueError, match="budget must be a positive number"):
+                question([[1]], [1], budget=bad)
 
 
 def test_tall_data_dense_and_sparse() -> None:
@@ -386,6 +427,8 @@ def test_linear_programs() -> None:
         ({"keep": ["tea"]}, "keep names the row 'tea'"),
         ({"w0": [1]}, "w0 must be 2 finite numbers"),
         ({"point": "best"}, "point must be one of"),
+        ({"point": "nearest", "method": "smooth"}, "the others propose any point"),
+        ({"c": None, "strict": True, "w0": [1, 1], "method": "smooth"}, "no use for w0"),
         ({"method": "simplex"}, "method must be one of auto"),
         ({"budget": -1}, "budget must be a positive number"),
     ],
@@ -404,3 +447,47 @@ def test_models_that_are_refused() -> None:
     far = Constraint("r", {0: F(1)}, "<=", F(10**400 + 1))
     with pytest.raises(ValueError, match="differ by more than 270 digits"):
         solve_model(Model(("x",), (far,), (None,), (None,)))
+
+
+class Questions(Limits):
+    """Limits that are reached after a number of questions, whatever the clock says."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def reached(self, n_epochs: int = 0) -> Stop | None:
+        self.most -= 1
+        return Stop.SECONDS if self.most < 0 else super().reached(n_epochs)
+
+
+@pytest.mark.parametrize("point", ["interior", "chebyshev"])
+def test_a_point_that_is_not_found_in_time_is_not_passed_off_as_found(point: str) -> None:
+    rows, right = dense(60, 4, seed=3)
+    asked, seen = ask_arrays(rows, right), set()
+    for most in range(200):
+        found = answer(asked, None, point, "auto", Questions(most))
+        if found.kind == "feasible":
+            seen.add(found.point_found)
+            assert ("not found" in str(found)) != found.point_found
+            assert found.w is not None
+            assert (rows @ found.w <= right).all()
+            assert found.point_found or not found.exact_only
+    assert seen == {False, True}
+
+
+@pytest.mark.parametrize("maximise", [False, True])
+def test_a_value_that_is_not_proved_is_still_in_its_interval(maximise: bool) -> None:
+    rows = [Constraint(f"r{k}", {0: F(1), 1: F(k)}, ">=", F(2 * k)) for k in range(1, 5)]
+    if maximise:
+        rows = [row._replace(terms={j: -v for j, v in row.terms.items()}) for row in rows]
+    objective = {0: F(1), 1: F(1)}
+    system = Model(("x", "y"), (*rows,), (None, None), (None, None), objective, maximise)
+    exact = optimise(system).exact_value
+    assert exact is not None
+    kinds = set()
+    for most in range(60):
+        found = optimise(system, limits=Questions(most))
+        kinds.add(found.kind)
+        assert float(exact) in found.value
+    assert kinds == {"undecided", "optimal"}

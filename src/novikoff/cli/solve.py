@@ -74,6 +74,14 @@ def command(file: str, **values: object) -> None:
             asked.objective is not None and (asked.point, asked.method) != ("any", "auto"),
             "--objective excludes --point and --method: the best point is shown.",
         ),
+        (
+            asked.objective is not None and asked.all_conflicts,
+            "--objective excludes --all-conflicts: ask for one of them.",
+        ),
+        (
+            asked.point == "nearest" and asked.method != "auto",
+            "--point nearest is for --method auto: the others propose any point.",
+        ),
         (out and out == certificate, "--out and --certificate name the same file."),
     )
     for path in filter(None, (out, certificate)):

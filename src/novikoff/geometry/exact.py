@@ -277,6 +277,23 @@ def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
     return x, radius
 
 
+def rounded_down(value: Fraction | float) -> float:
+    """The largest float that is not above the number.
+
+    Examples
+    --------
+    >>> rounded_down(Fraction(1, 10)) < 0.1 == rounded_up(Fraction(1, 10))
+    True
+    """
+    near = float(value)
+    return near if near <= value else math.nextafter(near, -math.inf)
+
+
+def rounded_up(value: Fraction | float) -> float:
+    """The smallest float that is not below the number."""
+    return -rounded_down(-value)
+
+
 def square_root_up(value: Fraction) -> float:
     """The smallest float that is not below √value."""
     if value == 0:

@@ -31,6 +31,7 @@ from novikoff.core.validation import Label
 from novikoff.geometry.checker import Dependence, MatrixDigest
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
 from novikoff.geometry.error_bound import ErrorBound
+from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.packing import Packing
 from novikoff.geometry.passes import Passes
 
@@ -346,18 +347,6 @@ def best_together(
         history = [*rule.history[:-1], (rule.updates, float(errors))]
         together.append(replace(rule, w=w, errors=errors, history=history))
     return together
-
-
-def rounded_down(number: Fraction) -> float:
-    """The largest float that is not above the number.
-
-    Examples
-    --------
-    >>> rounded_down(Fraction(1, 10)) < 0.1
-    True
-    """
-    nearest = float(number)
-    return nearest if nearest <= number else math.nextafter(nearest, -math.inf)
 
 
 def _taking_part(problem: Problem, costs: Vector | None) -> Indices:

@@ -28,8 +28,8 @@ class SystemCertificate:
     sha256 : str
         The digest of the system; names have no part in it.
     point : tuple of Fraction or None
-        (w, t) with t > 0, for the point w/t: it satisfies every row. Beside a conflict of which
-        strict rows are a part, it satisfies every row weakly.
+        (w, t) with t > 0, for the point w/t: it satisfies every row. Beside a conflict with
+        ⟨c, λ⟩ = 0, it satisfies the rows of the conflict, strict rows weakly.
     conflict : Multipliers or None
         λ with Σ λ_i a_i = 0 and ⟨c, λ⟩ < 0, or ≤ 0 where a strict row takes part; rows that ask
         for at least c are turned round.
@@ -104,7 +104,7 @@ digest of its rows differs.
         rows = "1 row contradicts itself" if k == 1 else f"{k} rows contradict each other"
         least = ", and no fewer of them do" if self.irreducible and k > 1 else ""
         if self.kept and self.irreducible:
-            least = ", and without any one that is not kept the others and the kept rows do not"
+            least = ", and each row that is not kept is needed for that"
         return f"Infeasible: {rows}{least}, {size}."
 
     def to_json(self) -> str:

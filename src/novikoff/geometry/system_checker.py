@@ -290,8 +290,10 @@ def _product(row: Row, w: Sequence[Fraction]) -> Fraction:
 
 
 def _check_size(v: Sequence[Fraction], d: int) -> None:
-    if len(v) != d + 1 or not v[-1] > 0:
-        raise CertificateError("A point has not as many coordinates as there are variables.")
+    if len(v) != d + 1:
+        raise CertificateError("A point (w, t) has one coordinate for each variable, and t.")
+    if not v[-1] > 0:
+        raise CertificateError("The last coordinate t of a point (w, t) is not positive.")
 
 
 def _check_weakly(rows: Sequence[Row], v: Sequence[Fraction], d: int) -> None:
@@ -362,15 +364,15 @@ def _check_conflict(stated: Statement, proof: SystemCertificate) -> None:
     strict = any(row.relation in ("<", ">") for row in rows)
     if right > 0 or (right == 0 and not strict):
         raise CertificateError("The multipliers do not sum up to a contradiction.")
+    if proof.point is not None:
+        _check_weakly(rows, proof.point, size_of(stated)[1])
     if not proof.irreducible:
         return
     if proof.kept or proof.witnesses:
         _check_witnesses(stated, proof, claim)
         return
-    if right == 0:  # then t takes no part, and some point must show that t > 0 is possible
-        if proof.point is None:
-            raise CertificateError("A point that satisfies the rows weakly is missing.")
-        _check_weakly(rows, proof.point, size_of(stated)[1])
+    if right == 0 and proof.point is None:  # e takes no part: a point shows that t > 0 is possible
+        raise CertificateError("A point that satisfies the rows weakly is missing.")
     # With e where ⟨c, λ⟩ < 0 the rows have one dependence, and it uses them all: without any one
     # of them they are independent, so some (w, t) makes them all positive.
     if right < 0 and not _independent(rows, size_of(stated)[1]):

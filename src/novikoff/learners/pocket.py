@@ -19,12 +19,8 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.checker import MatrixDigest
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.error_bound import ErrorBound
-from novikoff.geometry.fewest_mistakes import (
-    FewestMistakes,
-    best_together,
-    fewest_mistakes,
-    rounded_down,
-)
+from novikoff.geometry.exact import rounded_down
+from novikoff.geometry.fewest_mistakes import FewestMistakes, best_together, fewest_mistakes
 from novikoff.learners.base import LinearLearner
 from novikoff.learners.inputs import (
     BOOLEAN,

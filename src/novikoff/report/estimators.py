@@ -26,7 +26,7 @@ from novikoff.data import DataError, ReadOptions, StreamOptions
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
-from novikoff.geometry.fewest_mistakes import rounded_down
+from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.separability import Verdict
 from novikoff.learners.forgetron import Forgetron
 from novikoff.learners.inputs import Example, check_parameters, class_factor

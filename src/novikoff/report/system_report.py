@@ -64,7 +64,8 @@ class SystemReport:
     @property
     def with_radius(self) -> bool:
         """Whether the radius of the largest ball was asked for."""
-        return self.point == "chebyshev" and self.solution.kind != "undecided"
+        found = self.solution
+        return self.point == "chebyshev" and found.kind != "undecided" and found.point_found
 
     @property
     def answers(self) -> Sequence[Solution]:
@@ -100,6 +101,7 @@ class SystemReport:
             },
             "kind": found.kind,
             "w": _by_name(names, w),
+            "point_found": found.point_found if feasible else None,
             "exact_w": self.exact_w and dict(zip(names, map(str, self.exact_w), strict=True)),
             "interior": found.interior if feasible else None,
             "implicit_equalities": [_plain_row(row) for row in found.implicit_equalities or ()]
@@ -151,6 +153,8 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
         yield "" if k else "point", f"{name:{width}}  {_value(value)}"
     if len(point) > _MOST_LINES:
         yield "", f"… and {len(point) - _MOST_LINES:,} more (--format json has all)"
+    if not found.point_found:
+        yield "", f"this is a solution, but not that of --point {report.point}: time was up"
     yield from _room(report)
     equal = found.implicit_equalities
     if equal:
@@ -235,7 +239,7 @@ def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
 def _undecided(report: SystemReport) -> Iterator[tuple[str, str]]:
     found = report.solution
     more = "--budget SECONDS gives it more" if report.method == "auto" else "--method auto decides"
-    yield "verdict", f"undecided — no proof was found in time; {more}"
+    yield "verdict", f"undecided — {found.ended} before a proof was found; {more}"
     if found.w is not None:
         yield "", f"the best point found violates a row by {number(found.violation)}"
 

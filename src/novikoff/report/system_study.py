@@ -9,7 +9,7 @@ from typing import Any
 
 from novikoff.core.stops import Limits, Stop
 from novikoff.report.system_report import SystemReport
-from novikoff.systems.conflicts import Conflicts, conflicts, conflicts_of
+from novikoff.systems.conflicts import Conflicts, conflicts_of
 from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.linear_program import Optimum, optimise
@@ -96,10 +96,7 @@ def _answers(
         asked = ask_arrays(**content, seconds=seconds)
     found = answer(asked, None, options.point, options.method, limits())
     if options.all_conflicts and found.kind == "infeasible":
-        if isinstance(content, Model):
-            several = conflicts_of(model, budget=seconds, limits=limits())
-        else:
-            several = conflicts(**content, budget=seconds)
+        several = conflicts_of(asked, limits())
     return found, None, several
 
 

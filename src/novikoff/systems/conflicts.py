@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.stops import Limits
-from novikoff.systems.model import Model
 from novikoff.systems.solution import Asked, Conflict, Solution
 from novikoff.systems.solve import answer, check_options
-from novikoff.systems.statement import ask_arrays, ask_model
+from novikoff.systems.statement import ask_arrays
 
 
 @dataclass(frozen=True)
@@ -79,23 +79,14 @@ def conflicts(
         keep=keep,
         seconds=seconds,
     )
-    return _disjoint(asked, limit, Limits(seconds=seconds))
+    return conflicts_of(asked, Limits(seconds=seconds), limit)
 
 
-def conflicts_of(
-    model: Model,
-    limit: int | None = None,
-    *,
-    budget: float | None = None,
-    limits: Limits | None = None,
-) -> Conflicts:
-    """The same for a model."""
-    return _disjoint(ask_model(model, budget), limit, limits or Limits(seconds=budget))
-
-
-def _disjoint(asked: Asked, limit: int | None, limits: Limits) -> Conflicts:
-    if limit is not None and not limit >= 1:
-        raise ValueError(f"limit must be at least 1, not {limit!r}.")
+def conflicts_of(asked: Asked, limits: Limits, limit: int | None = None) -> Conflicts:
+    """The same for a system that has been checked."""
+    whole = isinstance(limit, Integral) and not isinstance(limit, bool)
+    if limit is not None and not (whole and limit >= 1):
+        raise ValueError(f"limit must be a whole number from 1 on, not {limit!r}.")
     system, found = asked.system, list[Solution]()
     left = np.ones(system.passes.n, dtype=np.bool_)
     while limit is None or len(found) < limit:

@@ -32,7 +32,7 @@ from novikoff.geometry.min_norm import (
     search,
     start_rows,
 )
-from novikoff.geometry.passes import Mask, OutOfTimeError, Sizes, in_turn
+from novikoff.geometry.passes import Mask, Sizes, in_turn
 from novikoff.geometry.rational import Projection, project
 from novikoff.systems.system import System
 
@@ -243,12 +243,8 @@ def _float_point(system: System, found: Finding, limits: Limits) -> bool:
         return False
     w = nudged(system, found.near, found.near_rows, limits)
     if w is not None:
-        found.point, found.floats = _homogeneous(system, w), True
+        found.point, found.floats = system.homogeneous(w.tolist()), True
     return found.floats
-
-
-def _homogeneous(system: System, w: Vector) -> list[Fraction]:
-    return [*(Fraction(value) for value in w.tolist()), system.unit]
 
 
 def nudged(system: System, w: Vector, rows: Indices, limits: Limits) -> Vector | None:
@@ -256,7 +252,7 @@ def nudged(system: System, w: Vector, rows: Indices, limits: Limits) -> Vector |
 
     The rows that the point meets are asked for a little slack each: one least-squares step.
     """
-    if system.holds(_homogeneous(system, w), limits):
+    if system.holds(system.homogeneous(w.tolist()), limits):
         return w
     if len(rows) == 0 or system.free.any():  # equalities leave floats no room
         return None
@@ -272,7 +268,7 @@ def nudged(system: System, w: Vector, rows: Indices, limits: Limits) -> Vector |
     with alone:
         steps = lstsq(left, wanted, lapack_driver="gelsy", check_finite=False)[0]
     for near in w + steps.T:
-        if np.isfinite(near).all() and system.holds(_homogeneous(system, near), limits):
+        if np.isfinite(near).all() and system.holds(system.homogeneous(near.tolist()), limits):
             return np.asarray(near)
     return None
 
@@ -298,8 +294,8 @@ def _conflict(
         guess = np.setdiff1d(done.rows, [*free.tolist(), target])
         aimed = passes.mask(np.array([target]))
         done = project(passes, others, aimed, view.columns, guess, limits, free)
-        if done.w is not None:  # it cannot be: −Σ a_i over the targets is in the cone
-            raise OutOfTimeError
+        if done.w is not None:
+            raise AssertionError("−Σ a_i over the targets is in the cone, but −a_i of one is not.")
     pairs = [(int(i), mu) for i, mu in zip(done.rows, done.multipliers, strict=True) if mu]
     if target != e:
         pairs.append((target, Fraction(1)))
@@ -321,7 +317,7 @@ def interior(
         view = balanced_view(passes, limits)
         parts = partition(view, ~system.free, limits, free=free)
     if parts.w is None:
-        raise OutOfTimeError  # the system is feasible: e at least is separated
+        raise AssertionError("The system is feasible, but not even e is separated.")
     at_zero = np.setdiff1d(np.flatnonzero(~system.free), parts.separated)
     more: dict[int, Fraction] = {}
     if parts.dependence is not None:

@@ -19,12 +19,13 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.systems.engine import Finding, decide
+from novikoff.systems import newton
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import Asked, NamedRow, Solution, stated_multipliers
-from novikoff.systems.solve import answer
+from novikoff.systems.solve import answer, check_options
 from novikoff.systems.statement import ask_arrays, ask_model
 from novikoff.systems.system import System, system_of
 
@@ -111,20 +112,21 @@ def linear_program(
     >>> [(row.name, str(row.multiplier)) for row in best.dual]
     [('row 0', '3'), ('lower bound of w[1]', '1')]
     """
+    seconds = check_options("any", "auto", budget)
     given: dict[str, Any] = {
         "A_eq": A_eq,
         "c_eq": c_eq,
         "lower": lower,
         "upper": upper,
         "names": names,
-        "seconds": budget,
+        "seconds": seconds,
     }
     asked = ask_arrays(A, c, **given)
     f = np.array(objective, dtype=np.float64)
     if f.shape != (asked.system.p,) or not np.isfinite(f).all():
         raise ValueError(f"The objective must be {asked.system.p} finite numbers.")
     terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}
-    return _optimise(asked, terms, maximise, Fraction(0), Limits(seconds=budget))
+    return _optimise(asked, terms, maximise, Fraction(0), Limits(seconds=seconds))
 
 
 def optimise(model: Model, *, budget: float | None = None, limits: Limits | None = None) -> Optimum:
@@ -134,8 +136,9 @@ def optimise(model: Model, *, budget: float | None = None, limits: Limits | None
     strict = [row.name for row in model.constraints if row.relation in ("<", ">")]
     if strict:
         raise ValueError(f"Row {strict[0]!r} is strict: the best value need not be reached.")
-    limits = limits or Limits(seconds=budget)
-    asked = ask_model(model, budget)
+    seconds = check_options("any", "auto", budget)
+    limits = limits or Limits(seconds=seconds)
+    asked = ask_model(model, seconds)
     return _optimise(asked, model.objective, model.maximise, model.constant, limits)
 
 
@@ -151,98 +154,45 @@ def _optimise(
         return replace(result, kind="infeasible", value=Interval(worst, worst))
     if solution.kind == "undecided" or solution.exact_w is None:
         return result
-    search = _Newton(asked, f, solution, limits)
-    kind: Literal["optimal", "unbounded", "undecided"]
+    number, system = _with_objective(asked, f)
+    row = int(np.flatnonzero(system.numbers == number)[0])
+    factor = Fraction(1) if system.factors is None else system.factors[row]
+    b = [factor if i == row else Fraction(0) for i in range(system.e)]
+    best = solution.exact_w
+    proved: newton.Bound | None = None  # of r = −f·w
     try:
         with np.errstate(all="ignore"):
-            kind = search.go()
+            for found in newton.bounds(system, b, limits):
+                if found.point is not None and found.r is None:
+                    result.kind, result.ray = "unbounded", tuple(found.point)
+                elif found.point is not None or found.r == -_value(f, best):
+                    best, result.kind = tuple(found.point or best), "optimal"
+                proved = None if found.r is None else found
+                if result.kind != "undecided":
+                    break
     except (OutOfTimeError, OverflowError):
-        kind = "undecided"
+        pass
     except KeyboardInterrupt:
-        limits.interrupted, kind = True, "undecided"
-    lo, hi = search.low, search.value(search.best)
-    bounds = [-math.inf if lo is None else sign * lo + constant, sign * hi + constant]
-    if kind == "unbounded":
-        bounds = [-sign * math.inf] * 2
-    ends = sorted(bounds)
-    result.value = Interval(_down(ends[0]), _up(ends[1]))
-    result.kind = kind
-    result.exact_w = tuple(search.best)
-    result.w = np.array([float(value) for value in search.best])
-    if kind == "optimal":
-        result.exact_value = sign * hi + constant
-    result.dual, result.ray = search.dual(), search.ray
+        limits.interrupted = True
+    low: Fraction | float = -math.inf if proved is None or proved.r is None else -proved.r
+    value = _value(f, best)
+    ends: list[Fraction | float] = sorted([sign * low + constant, sign * value + constant])
+    ends = [-sign * math.inf] * 2 if result.kind == "unbounded" else ends
+    result.value = Interval(exact.rounded_down(ends[0]), exact.rounded_up(ends[1]))
+    result.exact_w, result.w = best, np.array([float(each) for each in best])
+    if result.kind == "optimal":
+        result.exact_value = sign * value + constant
+    if proved is not None:
+        numbers, weights = stated_multipliers(system, proved.rows.tolist(), proved.multipliers)
+        own = weights[numbers.index(number)]
+        pairs = zip(numbers, weights, strict=True)
+        named = ((k - (k > number), weight / own) for k, weight in pairs if k != number)
+        result.dual = tuple(asked.name(*each) for each in named)
     return result
 
 
-class _Newton:
-    """The search for the least f·w: ``low`` is proved by λ on rows, ``best`` is a solution."""
-
-    def __init__(
-        self, asked: Asked, f: dict[int, Fraction], solution: Solution, limits: Limits
-    ) -> None:
-        self.asked, self.f, self.limits = asked, f, limits
-        self.number, self.system = _with_objective(asked, f)
-        self.row = int(np.flatnonzero(self.system.numbers == self.number)[0])
-        factors = self.system.factors
-        self.factor = Fraction(1) if factors is None else factors[self.row]
-        self.best: Sequence[Fraction] = solution.exact_w or ()
-        self.low: Fraction | None = None
-        self.ray: tuple[Fraction, ...] | None = None
-        self.found = Finding()
-
-    def value(self, w: Sequence[Fraction]) -> Fraction:
-        """f·w."""
-        return sum((value * w[j] for j, value in self.f.items()), Fraction(0))
-
-    def go(self) -> Literal["optimal", "unbounded"]:
-        """Raise the lower bound until a point reaches it."""
-        right = self.system.right()
-        falling = [Fraction(0)] * len(right)
-        falling[self.row] = Fraction(-1)
-        while True:
-            trial = self.system.with_right(falling if self.low is None else right)
-            start = self.found.rows
-            found = decide(trial, self.limits, floats=False, start=start)
-            if found.point is not None:
-                w = tuple(trial.point(found.point))
-                if self.low is None:
-                    self.ray = w
-                    return "unbounded"
-                self.best = w
-                return "optimal"
-            self.found = found
-            right = self._raise(right)
-            if self.value(self.best) == self.low:
-                return "optimal"
-
-    def _raise(self, right: list[Fraction]) -> list[Fraction]:
-        """The bound that a conflict proves, as the right side of the objective."""
-        total, own = Fraction(0), Fraction(0)
-        rows = [] if self.found.rows is None else self.found.rows.tolist()
-        for i, mu in zip(rows, self.found.multipliers or (), strict=True):
-            if i == self.row:
-                own = mu
-            else:
-                total += mu * right[i]
-        self.low = -total / own / self.factor
-        raised = list(right)
-        raised[self.row] = self.low * self.factor
-        return raised
-
-    def dual(self) -> tuple[NamedRow, ...]:
-        """The multipliers that prove the bound, by the rows of the question."""
-        if self.low is None or self.found.rows is None:
-            return ()
-        numbers, weights = stated_multipliers(
-            self.system, self.found.rows.tolist(), self.found.multipliers or []
-        )
-        own = weights[numbers.index(self.number)]
-        return tuple(
-            self.asked.name(k - (k > self.number), weight / own)
-            for k, weight in zip(numbers, weights, strict=True)
-            if k != self.number
-        )
+def _value(f: dict[int, Fraction], w: Sequence[Fraction]) -> Fraction:
+    return sum((value * w[j] for j, value in f.items()), Fraction(0))
 
 
 def _with_objective(asked: Asked, f: dict[int, Fraction]) -> tuple[int, System]:
@@ -264,14 +214,3 @@ def _with_objective(asked: Asked, f: dict[int, Fraction]) -> tuple[int, System]:
         A = csr_array(vstack([A, csr_array(own)], format="csr"))
     c, strict = np.append(stated.c, 0.0), np.append(stated.strict, False)
     return len(stated.c), system_of(replace(stated, A=A, c=c, strict=strict))
-
-
-def _down(value: Fraction | float) -> float:
-    near = float(value)
-    if math.isinf(near):
-        return near
-    return math.nextafter(near, -math.inf) if Fraction(value) < Fraction(near) else near
-
-
-def _up(value: Fraction | float) -> float:
-    return -_down(-value)

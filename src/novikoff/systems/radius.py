@@ -1,14 +1,12 @@
 """One signed number for every system (D8): the largest ball inside, or the least violation.
 
-r* = max over w of min_i (c_i − ⟨a_i, w⟩)/‖a_i‖, by Newton on conflicts: where c_i − r·‖a_i‖ leaves
-no solution, the conflict's λ proves r* ≤ ⟨c, λ⟩/Σ λ_i‖a_i‖ < r, and that is the next r. Each is
-the value of a vertex and they fall strictly, so that finitely many steps end at a feasible r.
+r* = max over w of min_i (c_i − ⟨a_i, w⟩)/‖a_i‖, the largest r for which c_i − r·‖a_i‖ leaves a
+solution.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,10 +14,10 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import Radius
-from novikoff.systems.engine import decide
+from novikoff.systems import newton
 from novikoff.systems.solution import stated_multipliers
 from novikoff.systems.system import System, split
 
@@ -28,46 +26,34 @@ _SLIP = Fraction(1, 1 << 48)
 
 
 def signed_radius(system: System, limits: Limits) -> Radius | Interval:
-    """R* as bounds with their proof, or as an interval alone where it is infinite or time is up.
+    """R* as bounds with their proof, or as an interval alone where it is infinite.
 
-    Equalities hold where it is not negative; else they count as two rows.
+    Equalities hold where it is not negative; else they count as two rows. OutOfTimeError where
+    time is up.
     """
     try:
-        found = _newton(replace(system, strict=np.zeros_like(system.strict)), limits)
+        found = _largest(replace(system, strict=np.zeros_like(system.strict)), limits)
         if system.free.any() and not (found.most if isinstance(found, Radius) else found.hi) >= 0.0:
-            found = _newton(split(system), limits)
-    except (OutOfTimeError, OverflowError):  # or it is beyond all floats
+            found = _largest(split(system), limits)
+    except OverflowError:  # it is beyond all floats
         return Interval(-math.inf, math.inf)
     return found
 
 
-def _newton(system: System, limits: Limits) -> Radius | Interval:
+def _largest(system: System, limits: Limits) -> Radius | Interval:
     """The largest r for which rows that are each r‖a_i‖ tighter have a solution."""
     lengths = _lengths(system)
     lengths[system.free[:-1]] = 0.0
-    n, right = [Fraction(value) for value in lengths.tolist()], system.right()
-    r: Fraction | None = None
-    rows, weights = np.empty(0, dtype=np.int64), list[Fraction]()
-    while True:
-        aim = [-b if r is None else c - r * b for c, b in zip(right, n, strict=True)]
-        trial = system.with_right(aim)
-        found = decide(trial, limits, floats=False, start=rows if len(rows) else None)
-        if found.rows is None or found.multipliers is None:
-            break
-        rows, weights = found.rows, found.multipliers
-        total = _sum(mu * n[i] for i, mu in zip(rows.tolist(), weights, strict=True))
-        if not total > 0:  # equalities, or a row 0 ≤ c < 0: contradictory at any distance
-            return Interval(-math.inf, -math.inf)
-        r = _sum(mu * right[i] for i, mu in zip(rows.tolist(), weights, strict=True)) / total
-    if r is None or found.point is None:
+    *_, last = newton.bounds(system, [Fraction(value) for value in lengths.tolist()], limits)
+    if last.contradicted:  # equalities, or a row 0 ≤ c < 0: at any distance
+        return Interval(-math.inf, -math.inf)
+    if last.r is None:
         return Interval(math.inf, math.inf)
-    point = (*trial.point(found.point), Fraction(1))
-    numbers, multipliers = stated_multipliers(system, rows.tolist(), weights)
-    return Radius(_rounded(r, up=False), _rounded(r, up=True), point, numbers, multipliers)
-
-
-def _sum(values: Iterable[Fraction]) -> Fraction:
-    return sum(values, Fraction(0))
+    point = (*(last.point or ()), Fraction(1))
+    numbers, multipliers = stated_multipliers(system, last.rows.tolist(), last.multipliers)
+    return Radius(
+        _rounded(last.r, up=False), _rounded(last.r, up=True), point, numbers, multipliers
+    )
 
 
 def _lengths(system: System) -> Vector:
@@ -80,8 +66,5 @@ def _lengths(system: System) -> Vector:
 
 def _rounded(r: Fraction, up: bool) -> float:
     """A float on the safe side of r, for all lengths that floats may stand for."""
-    value = r + abs(r) * (_SLIP if up else -_SLIP)
-    near = float(value)
-    if (Fraction(near) < value) if up else (Fraction(near) > value):
-        near = math.nextafter(near, math.inf if up else -math.inf)
-    return near
+    slip = abs(r) * _SLIP
+    return exact.rounded_up(r + slip) if up else exact.rounded_down(r - slip)

@@ -111,6 +111,9 @@ class Solution:
         A solution, exactly.
     exact_only : bool
         Whether only ``exact_w`` satisfies every row.
+    point_found : bool
+        False where the point that was asked for, inside or at the centre, was not found in time or
+        is beyond floats: ``w`` is another solution.
     conflict : tuple of NamedRow
         Rows that contradict each other, and no fewer of them do: kind, index, name, multiplier.
         Empty unless infeasible.
@@ -133,6 +136,8 @@ class Solution:
         What the method recorded, with ``trace=True``.
     certificate : SystemCertificate or None
         The proof, with the implicit equalities and the radius once they have been asked for.
+    ended : str
+        If undecided, why: such as "the time was up" or "the method ended after 12 steps".
     no_point_within : float
         If undecided: every solution is at least this far from the origin. Proved.
     """
@@ -142,9 +147,11 @@ class Solution:
     w: Vector | None = None
     exact_w: tuple[Fraction, ...] | None = None
     exact_only: bool = False
+    point_found: bool = True
     conflict: Conflict = field(default_factory=Conflict)
     n_steps: int = 0
     trace: Mapping[str, Any] | None = None
+    ended: str = ""
     no_point_within: float = 0.0
     proof: SystemCertificate | None = field(default=None, repr=False)
     rows: tuple[int, ...] = field(default=(), repr=False)  # of the engine, in conflict
@@ -164,23 +171,10 @@ class Solution:
         """A point of the relative interior, and λ on the rows that every solution meets."""
         if self.kind != "feasible":
             return None
-        system = self.asked.system
         try:
-            v, rows, weights, equal, more = engine.interior(
-                system, Limits(seconds=self.asked.seconds)
-            )
+            return interior(self.asked.system, Limits(seconds=self.asked.seconds))
         except OutOfTimeError:
             return None
-        stated = stated_multipliers(system, [*rows, *equal], [*weights, *more])
-        claim = dict(zip(*stated, strict=True))
-        bounds = system.numbers[system.free & (system.numbers >= system.first_bound)]
-        for number in bounds.tolist():  # both bounds of a fixed variable hold with equality
-            for side in (number, number + system.p):
-                claim[side] = claim.get(side, Fraction(0)) + 1
-        order = sorted(claim)
-        return homogeneous(system, v), Multipliers(
-            tuple(order), tuple(claim[number] for number in order)
-        )
 
     @property
     def interior(self) -> Literal["full", "relative", "unknown"]:
@@ -206,7 +200,10 @@ class Solution:
 
         if self.kind == "undecided":
             return Interval(-math.inf, math.inf)
-        return signed_radius(self.asked.system, Limits(seconds=self.asked.seconds))
+        try:
+            return signed_radius(self.asked.system, Limits(seconds=self.asked.seconds))
+        except OutOfTimeError:
+            return Interval(-math.inf, math.inf)
 
     @property
     def radius(self) -> Interval:
@@ -239,7 +236,7 @@ class Solution:
             kept = self.proof is not None and len(self.proof.witnesses) > 0
             return _conflict_text(self.conflict, kept)
         if self.kind == "undecided":
-            text = f"Undecided: no proof was found in time for {rows}"
+            text = f"Undecided: {self.ended} before a proof was found for {rows}"
             if self.w is not None:
                 text += f"; the best point violates a row by {self.violation:.3g}"
             if self.no_point_within > 0.0:
@@ -254,7 +251,8 @@ class Solution:
         point += f" and {more:,} more values" if more > 0 else ""
         how = "its exact values satisfy" if self.exact_only else "it satisfies"
         every = "its only row" if n == 1 else f"all {rows}"
-        return f"Feasible: {point}; {how} {every} (proved)."
+        other = "" if self.point_found else " The point that was asked for was not found."
+        return f"Feasible: {point}; {how} {every} (proved).{other}"
 
 
 def _conflict_text(conflict: Conflict, kept: bool) -> str:
@@ -287,9 +285,17 @@ def plain(value: Fraction) -> str:
     return short if len(short) <= 12 or not text else f"{float(value):.6g}"
 
 
-def homogeneous(system: System, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """(w, t) of the engine as that of a certificate, where c is what is stated."""
-    return (*(value * system.unit for value in v[:-1]), v[-1])
+def interior(system: System, limits: Limits) -> tuple[tuple[Fraction, ...], Multipliers]:
+    """A point of the relative interior, and λ on the rows that every solution meets."""
+    v, rows, weights, equal, more = engine.interior(system, limits)
+    stated = stated_multipliers(system, [*rows, *equal], [*weights, *more])
+    claim = dict(zip(*stated, strict=True))
+    bounds = system.numbers[system.free & (system.numbers >= system.first_bound)]
+    for number in bounds.tolist():  # both bounds of a fixed variable hold with equality
+        for side in (number, number + system.p):
+            claim[side] = claim.get(side, Fraction(0)) + 1
+    order = sorted(claim)
+    return system.claimed(v), Multipliers(tuple(order), tuple(claim[number] for number in order))
 
 
 def stated_multipliers(

@@ -23,12 +23,13 @@ from novikoff.geometry.passes import Mask, OutOfTimeError
 from novikoff.geometry.system_checker import Arrays, Multipliers, Radius
 from novikoff.systems.engine import Finding, decide, nudged
 from novikoff.systems.model import Model
+from novikoff.systems.radius import signed_radius
 from novikoff.systems.solution import (
     Asked,
     Conflict,
     Solution,
     certificate_of,
-    homogeneous,
+    interior,
     stated_multipliers,
 )
 from novikoff.systems.statement import ask_arrays, ask_model
@@ -82,7 +83,7 @@ def solve(
         of solutions, or one inside where there are balls of any size.
     method : str or callable
         "auto", or a method of `novikoff.systems.methods` by name: what it proposes is verified,
-        and "undecided" is the answer where that proves nothing.
+        and "undecided" is the answer where that proves nothing. The nearest point is for "auto".
     budget : float, optional
         Seconds after which to return what is known.
     trace : bool
@@ -177,15 +178,20 @@ def answer(
             if found.point is not None:
                 return _feasible(asked, found, point, limits)
     except KeyboardInterrupt:
-        limits.interrupted = True
-    except (OutOfTimeError, OverflowError):
-        pass
-    return _undecided(asked, found)
+        limits.interrupted, ended = True, ""
+    except OutOfTimeError:
+        ended = "the time was up"
+    except OverflowError:
+        ended = "the numbers grew beyond floats"
+    else:
+        steps = "1 step" if found.n_steps == 1 else f"{found.n_steps:,} steps"
+        ended = f"the method ended after {steps}"
+    return _undecided(asked, found, "it was interrupted" if limits.interrupted else ended)
 
 
 def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: Finding) -> None:
     """Fill in a finding, beginning with the point that was given."""
-    start = [*([Fraction(0)] * system.p if w0 is None else map(Fraction, w0.tolist())), system.unit]
+    start = system.homogeneous([0.0] * system.p if w0 is None else w0.tolist())
     if w0 is not None and point in ("any", "nearest") and system.holds(start, limits):
         found.point, found.floats = start, True
         return
@@ -196,7 +202,7 @@ def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: 
         if found.point is None:
             return
         way = zip(start, moved.point(found.point), strict=False)
-        found.point = [*(a + b for a, b in way), system.unit]
+        found.point = system.homogeneous(a + b for a, b in way)
         if system.holds(found.point, limits):
             return
         found.point = None  # strict rows forbid it, and there is no nearest
@@ -245,7 +251,7 @@ def _propose(
         met = left[: system.e] @ attempt.w + right.ravel() * float(system.unit)
         few = np.argsort(met, kind="stable")[: system.p]
         w = nudged(system, attempt.w, few, limits)
-        found.point = None if w is None else [*map(Fraction, w.tolist()), system.unit]
+        found.point = None if w is None else system.homogeneous(w.tolist())
         found.floats = w is not None
     if found.point is None and attempt.weights is not None:
         weights = np.array(attempt.weights[: system.e])
@@ -302,14 +308,14 @@ def _infeasible(asked: Asked, found: Finding, witnesses: dict[int, list[Fraction
     system = asked.system
     rows: Indices = found.rows if found.rows is not None else np.empty(0, dtype=np.int64)
     numbers, weights = stated_multipliers(system, rows.tolist(), found.multipliers or [])
-    by_number = {int(system.numbers[i]): homogeneous(system, v) for i, v in dict(witnesses).items()}
+    by_number = {int(system.numbers[i]): system.claimed(v) for i, v in witnesses.items()}
     blamed = [k for k in numbers if k not in asked.kept]
     claims: dict[str, Any] = {}
     if by_number:
         claims["kept"] = tuple(sorted(asked.kept))
         claims["witnesses"] = tuple(by_number[asked.engine_number(k)] for k in blamed)
     if found.weak is not None and not by_number:
-        claims["point"] = homogeneous(system, found.weak)
+        claims["point"] = system.claimed(found.weak)
     proof = certificate_of(
         asked,
         "infeasible",
@@ -333,27 +339,26 @@ def _feasible(asked: Asked, found: Finding, point: str, limits: Limits) -> Solut
     """The point that is wanted, exactly and in floats; what is proved stands if time is up."""
     system, v = asked.system, found.point or []
     solution = Solution("feasible", asked, n_steps=found.n_steps, trace=found.trace)
-    solution.exact_w = tuple(system.point(v))
-    solution.proof = certificate_of(asked, "feasible", point=homogeneous(system, v))
+    solution.exact_w = system.point(v)
+    solution.proof = certificate_of(asked, "feasible", point=system.claimed(v))
     solution.w = np.array([_near(value) for value in solution.exact_w])
-    if found.floats and point in ("any", "nearest"):
-        return solution
-    better = None
+    solution.exact_only = not found.floats
     try:
         if point in ("interior", "chebyshev"):
+            solution.point_found = False
             solution.exact_w = _inner_point(solution, point, limits)
             solution.w = np.array([_near(value) for value in solution.exact_w])
-        better = _floats(solution, point, limits)
-    except OutOfTimeError:
+            solution.exact_only = solution.point_found = True
+        better = _floats(solution, point, limits) if solution.exact_only else None
+        if better is not None:
+            solution.w, solution.exact_only = better, False
+            if point == "any":
+                solution.exact_w = tuple(map(Fraction, better.tolist()))
+                solution.proof = replace(solution.proof, point=(*solution.exact_w, Fraction(1)))
+    except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
         limits.interrupted = True
-    solution.exact_only = better is None
-    if better is not None:
-        solution.w = better
-        if point == "any":
-            solution.exact_w = tuple(map(Fraction, better.tolist()))
-            solution.proof = replace(solution.proof, point=(*solution.exact_w, Fraction(1)))
     return solution
 
 
@@ -362,12 +367,15 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
 
     Else, one inside.
     """
-    system, room = solution.asked.system, solution.room if point == "chebyshev" else None
-    if isinstance(room, Radius):
-        centre = _point(room.point)
-        if not system.strict.any() or system.holds([*centre, system.unit], limits):
-            return centre
-    return (solution.exact_w or ()) if solution.inside is None else _point(solution.inside[0])
+    system = solution.asked.system
+    if point == "chebyshev":
+        solution.room = signed_radius(system, limits)
+        if isinstance(solution.room, Radius):
+            centre = system.point_of_claim(solution.room.point)
+            if not system.strict.any() or system.holds(system.homogeneous(centre), limits):
+                return centre
+    solution.inside = interior(system, limits)
+    return system.point_of_claim(solution.inside[0])
 
 
 def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
@@ -375,16 +383,13 @@ def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
     system, w = solution.asked.system, solution.w
     if w is None or not np.isfinite(w).all():
         return None
-    signs = system.signs([*(solution.exact_w or ()), system.unit], limits)
+    signs = system.signs(system.homogeneous(solution.exact_w or ()), limits)
     found = nudged(system, w, np.flatnonzero(signs[:-1] == 0), limits)
-    if found is not None or point != "any" or system.free.any() or solution.inside is None:
+    if found is not None or point != "any" or system.free.any():
         return found
-    inner = np.array([_near(value) for value in _point(solution.inside[0])])
+    solution.inside = interior(system, limits)
+    inner = np.array([_near(value) for value in system.point_of_claim(solution.inside[0])])
     return nudged(system, inner, np.empty(0, dtype=np.int64), limits)
-
-
-def _point(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    return tuple(value / v[-1] for value in v[:-1])
 
 
 def _near(value: Fraction) -> float:
@@ -394,7 +399,7 @@ def _near(value: Fraction) -> float:
         return float("inf")
 
 
-def _undecided(asked: Asked, found: Finding) -> Solution:
+def _undecided(asked: Asked, found: Finding, ended: str) -> Solution:
     """The best of both sides: a point, and a distance from the origin that solutions keep."""
     far = 0.0
     if found.near_rows is not None and found.near_weights is not None:
@@ -405,6 +410,7 @@ def _undecided(asked: Asked, found: Finding) -> Solution:
         w=found.near,
         n_steps=found.n_steps,
         trace=found.trace,
+        ended=ended,
         no_point_within=far,
     )
 
@@ -437,6 +443,8 @@ def check_options(point: str, method: object, budget: float | None) -> float | N
         raise ValueError(f"point must be one of {', '.join(POINTS)}, not {point!r}.")
     if not (isinstance(method, str) or callable(method)):
         raise ValueError(f"method must be a name or a function, not {method!r}.")
+    if point == "nearest" and method != "auto":
+        raise ValueError('point="nearest" is for method="auto": the others propose any point.')
     if budget is not None and not (isinstance(budget, Real) and 0.0 < budget <= 1e300):
         raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
     return budget

@@ -44,7 +44,8 @@ def ask_arrays(
     """The question that arrays ask; ValueError says what is wrong with them, and where."""
     if A is None and A_eq is not None:  # no rows but equalities
         A, c = np.zeros((0, _matrix(A_eq, "A_eq").shape[1])), np.zeros(0)
-    matrix = A if A_eq is not None and getattr(A, "shape", ())[:1] == (0,) else _matrix(A, "A")
+    shape: tuple[int, ...] = getattr(A, "shape", ())
+    matrix = np.zeros(shape) if len(shape) == 2 and shape[0] == 0 < shape[1] else _matrix(A, "A")
     labels = A.index.tolist() if hasattr(A, "iloc") and names is None else None
     n, p = matrix.shape
     greater = c is None

@@ -80,6 +80,7 @@ class System:
     first_bound: int  # the number of the first upper bound
     left: Floats | SparseMatrix  # −a, in several columns where one float does not hold it
     fold: Indices
+    columns: Sequence[Vector]  # c/unit, a sum of several
     unit: Fraction = Fraction(1)  # of the last column: it holds c/unit
 
     @property
@@ -97,9 +98,22 @@ class System:
         """A mask of all rows in which e is marked."""
         return self.passes.mask(np.array([self.e]))
 
-    def point(self, v: Sequence[Fraction]) -> list[Fraction]:
+    def homogeneous(self, w: Iterable[Fraction | float]) -> list[Fraction]:
+        """The (w, t) of the engine that stands for a point."""
+        return [*(Fraction(value) for value in w), self.unit]
+
+    def claimed(self, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """(w, t) of the engine as that of a certificate, where c is what is stated."""
+        return (*(value * self.unit for value in v[:-1]), v[-1])
+
+    def point(self, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """The point that (w, t) of the engine stands for; t > 0."""
-        return [value * self.unit / v[-1] for value in v[:-1]]
+        return self.point_of_claim(self.claimed(v))
+
+    @staticmethod
+    def point_of_claim(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """The point that (w, t) of a certificate stands for."""
+        return tuple(value / v[-1] for value in v[:-1])
 
     def signs(self, v: Sequence[Fraction], limits: Limits) -> Signs:
         """The signs of the products of all rows with (w, t)."""
@@ -113,9 +127,8 @@ class System:
 
     def right(self) -> list[Fraction]:
         """C of every row but e."""
-        whole, e = self.passes.whole(np.arange(self.e))
-        unit = self.unit * Fraction(2) ** e
-        return [int(value) * unit for value in whole[:, -1]]
+        parts = zip(*(column[:-1].tolist() for column in self.columns), strict=True)
+        return [sum(map(Fraction, each), Fraction(0)) * self.unit for each in parts]
 
     def with_right(self, right: Sequence[Fraction]) -> System:
         """The same rows with other right-hand sides, one for each row but e."""
@@ -124,7 +137,8 @@ class System:
         columns, shift = _parts([*whole, 0])
         columns[0][-1] = 1.0
         unit = Fraction(2) ** shift / over
-        return replace(self, passes=_passes(self.left, self.fold, columns), unit=unit)
+        passes = _passes(self.left, self.fold, columns)
+        return replace(self, passes=passes, columns=columns, unit=unit)
 
 
 def system_of(statement: Model | Arrays) -> System:
@@ -144,35 +158,22 @@ def _of_arrays(given: Arrays) -> System:
     right = np.concatenate(
         [stated[rows], given.upper[bounded[0]], -given.lower[bounded[1]], np.ones(1)]
     )
-    left: Any
-    if isinstance(A, np.ndarray):
-        X = np.zeros((sum(used) + 1, p + 1))
-        for first, part in ((0, A), (len(A), given.A_eq)):
-            own = rows[(rows >= first) & (rows < first + part.shape[0])]
-            at = slice(int(np.searchsorted(rows, first)), None)
-            whole = len(own) == len(part)
-            turned = np.positive if given.greater and first == 0 else np.negative
-            turned(part if whole else part[own - first], out=X[at][: len(own), :p])
-        X[n + np.arange(used[1]), bounded[0]] = -1.0
-        X[n + used[1] + np.arange(used[2]), bounded[1]] = 1.0
-        X[:, p] = right
-        left, passes = X[:, :p], Passes(pose(X, np.ones(len(X), dtype=np.int8), False))
-    else:
+    turned: Any = -1.0 * A if given.greater else A
+    unit: Any = np.eye(p)
+    if not isinstance(A, np.ndarray):
         import scipy.sparse as sp
 
-        both: Any = sp.vstack([-A if given.greater else A, given.A_eq], format="csr")
-        unit: Any = sp.eye_array(p, format="csr")
-        none: Any = sp.csr_array((1, p))
-        parts: list[Any] = [-both[rows], -unit[bounded[0]], unit[bounded[1]], none]
-        left = sp.csr_array(sp.vstack(parts, format="csr"))
-        passes = _passes(left, np.arange(p), [right])
+        unit = sp.eye_array(p, format="csr")
+    both = _stacked([turned, given.A_eq])[rows]
+    left = _stacked([-both, -unit[bounded[0]], unit[bounded[1]], 0.0 * unit[:1]])
+    passes = _passes(left, np.arange(p), [right])
     numbers = np.concatenate([rows, m + bounded[0], m + p + bounded[1], [-1]])
     free = np.zeros(len(numbers), dtype=np.bool_)
     free[:n] = rows >= len(given.c)
     free[n : n + used[1]] = fixed[bounded[0]]
     strict = np.zeros(len(numbers), dtype=np.bool_)
     strict[: np.count_nonzero(rows < len(given.c))] = given.strict[rows[rows < len(given.c)]]
-    return System(passes, free, strict, numbers, None, m, left, np.arange(p))
+    return System(passes, free, strict, numbers, None, m, left, np.arange(p), [right])
 
 
 def _of_model(model: Model) -> System:
@@ -218,6 +219,7 @@ def _of_model(model: Model) -> System:
         m,
         left,
         fold,
+        parts,
     )
 
 
@@ -297,13 +299,7 @@ def split(system: System) -> System:
         return system
     right = system.right()
     left: Any = system.left
-    parts: list[Any] = [left[: system.e], -left[free], left[system.e :]]
-    if isinstance(left, np.ndarray):
-        left = np.concatenate(parts)
-    else:
-        import scipy.sparse as sp
-
-        left = sp.csr_array(sp.vstack(parts, format="csr"))
+    left = _stacked([left[: system.e], -left[free], left[system.e :]])
     order = np.concatenate([np.arange(system.e), free, [system.e]])
     stated = [Fraction(1)] * len(system.free) if system.factors is None else system.factors
     factors = [*stated[:-1], *(-stated[i] for i in free.tolist()), Fraction(1)]
@@ -316,3 +312,11 @@ def split(system: System) -> System:
         factors=factors,
     )
     return both.with_right([*right, *(-right[i] for i in free.tolist())])
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    import scipy.sparse as sp
+
+    return sp.csr_array(sp.vstack(parts, format="csr"))

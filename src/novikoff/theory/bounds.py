@@ -254,6 +254,7 @@ def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float)
     """
     _require_positive("radius", radius)
     _require_positive("C", C)
+    _require_not_negative(norm=norm, hinge=hinge)
     return max(radius * radius, 1.0 / C) * (norm * norm + 2.0 * C * hinge)
 
 
@@ -273,6 +274,7 @@ def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: flo
     _require_positive("margin", margin)
     if not 2.0 <= p < math.inf:
         raise ValueError(f"p must be a finite number from 2 on, not {p}.")
+    _require_not_negative(norm=norm, hinge=hinge)
     half = radius * norm * math.sqrt(p - 1.0) / (2.0 * margin)
     return (half + math.sqrt(half * half + hinge / margin)) ** 2
 
@@ -291,6 +293,7 @@ def second_order_bound(margin: float, hinge: float, quadratic: float, growth: fl
     14.0
     """
     _require_positive("margin", margin)
+    _require_not_negative(hinge=hinge, quadratic=quadratic, growth=growth)
     return (hinge + math.sqrt(quadratic * growth)) / margin
 
 
@@ -306,6 +309,7 @@ def forgetron_bound(norm: float, hinge: float, budget: int) -> float:
     >>> forgetron_bound(norm=1.0, hinge=10.0, budget=100)
     42.0
     """
+    _require_not_negative(norm=norm, hinge=hinge)
     longest = 0.25 * math.sqrt((budget + 1) / math.log(budget + 1)) if budget >= 83 else 0.0
     return 2.0 * norm * norm + 4.0 * hinge if norm <= longest else math.inf
 
@@ -313,6 +317,12 @@ def forgetron_bound(norm: float, hinge: float, budget: int) -> float:
 def _require_positive(name: str, value: float) -> None:
     if not (math.isfinite(value) and value > 0.0):
         raise ValueError(f"The {name} must be finite and positive, not {value}.")
+
+
+def _require_not_negative(**numbers: float) -> None:
+    for name, value in numbers.items():
+        if not 0.0 <= value < math.inf:
+            raise ValueError(f"The {name} must be finite and at least 0, not {value}.")
 
 
 def _squared_ratio(radius: float, gamma: float) -> float:

@@ -100,7 +100,9 @@ def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tup
     >>> round(steps, 2), runs
     (11.31, 2.0)
     """
-    _require(margin=margin, norm=norm, factor=factor)
+    _require(margin=margin, norm=norm)
+    if not 1.0 < factor < math.inf:
+        raise ValueError(f"The factor must be finite and above 1, not {factor}.")
     return math.sqrt(8.0) * norm / margin, 1.0 - math.log(margin) / math.log(factor)
 
 

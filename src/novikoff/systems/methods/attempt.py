@@ -110,8 +110,13 @@ class Cone(NamedTuple):
 def cone(A: Matrix, c: Vector | None, w0: Vector | None) -> Cone:
     """The homogeneous form of a system, in rows of unit length."""
     if c is None:
+        if w0 is not None:
+            raise ValueError(
+                "This method has no use for w0 where A w > 0 is asked: leave it out, or take "
+                "auto, relaxation or spingarn."
+            )
         lengths = row_lengths(A)
-        return Cone(scaled(A, 1.0 / lengths), lengths, None, w0)
+        return Cone(scaled(A, 1.0 / lengths), lengths, None, None)
     right = c if w0 is None else c - A @ w0
     distances = np.abs(right) / row_lengths(A)
     unit = math.ldexp(1.0, math.frexp(float(distances.max(initial=0.0)))[1])
