@@ -410,22 +410,22 @@ def test_linear_programs() -> None:
         ({"A": sp.csr_array([[0.0, math.inf]])}, "A has NaN or infinity in row 0, column 1"),
         ({"A": [[1, "two"]]}, "A contains 'two' in row 0, column 1"),
         ({"A": [1, 2]}, "A has 1 dimension"),
-        ({"c": [1, 2]}, "c has shape \\(2,\\): one number per row of A is needed, 1"),
+        ({"c": [1, 2]}, "c has 2 numbers: one per row of A is needed, 1"),
         ({"c": [math.nan]}, "c\\[0\\] is NaN"),
         ({"c": [-math.inf]}, "c\\[0\\] is -inf"),
         ({"c": [2**53 + 1]}, "float64 cannot hold"),
-        ({"c": ["x"]}, "c does not consist of numbers"),
+        ({"c": ["x"]}, "c contains 'x' in row 0, which is not a number"),
         ({"A_eq": [[1, 2]]}, "belong together"),
         ({"A_eq": [[1]], "c_eq": [1]}, "A_eq has 1 columns, but A has 2"),
         ({"A_eq": [[1, 1]], "c_eq": [math.inf]}, "c_eq\\[0\\] is infinity"),
-        ({"lower": [0]}, "lower has shape"),
+        ({"lower": [0]}, "lower has"),
         ({"lower": math.inf}, "lower\\[0\\] is \\+inf"),
         ({"upper": -math.inf}, "upper\\[0\\] is -inf"),
         ({"strict": [1]}, "strict must be"),
         ({"names": ["a", "b"]}, "names has 2 entries, but A has 1 rows"),
         ({"keep": [3]}, "keep names the row 3"),
         ({"keep": ["tea"]}, "keep names the row 'tea'"),
-        ({"w0": [1]}, "w0 must be 2 finite numbers"),
+        ({"w0": [1]}, "w0 has . numbers: one per variable is needed, 2"),
         ({"point": "best"}, "point must be one of"),
         ({"point": "nearest", "method": "smooth"}, "the others propose any point"),
         ({"c": None, "strict": True, "w0": [1, 1], "method": "smooth"}, "no use for w0"),
@@ -491,3 +491,39 @@ def test_a_value_that_is_not_proved_is_still_in_its_interval(maximise: bool) -> 
         kinds.add(found.kind)
         assert float(exact) in found.value
     assert kinds == {"undecided", "optimal"}
+
+
+def test_labels_are_not_taken_by_position() -> None:
+    A = pd.DataFrame({"x": [1.0, -1.0], "y": [0.0, 0.0]})
+    turned, series = pd.DataFrame({"y": [1.0], "x": [0.0]}), pd.Series([1.0, 2.0], index=[1, 0])
+    cases: list[dict[str, Any]] = [{"A_eq": turned, "c_eq": [7.0]}, {"lower": series}]
+    for given in cases:
+        with pytest.raises(ValueError, match=r"labels of .* are not those of the columns of A"):
+            nv.solve(A, [1.0, -1.0], **given)
+    with pytest.raises(ValueError, match="labels of c are not those of the rows of A"):
+        nv.solve(A, series)
+    with pytest.raises(ValueError, match="labels of objective"):
+        nv.linear_program(pd.Series({"y": 1.0, "x": 0.0}), A, [1.0, 0.0])
+    answer = nv.solve(A, [1.0, -1.0], A_eq=turned[["x", "y"]], c_eq=[7.0])
+    assert answer.certificate is not None
+    with pytest.raises(nv.CertificateError, match="labels of A_eq"):
+        answer.certificate.verify(A, [1.0, -1.0], A_eq=turned, c_eq=[7.0])
+
+
+@pytest.mark.parametrize("wide", [2**53 + 1, Fraction(1, 3), np.longdouble(1) + 2.0**-60])
+def test_numbers_beside_floats_are_not_rounded(wide: Any) -> None:
+    """NumPy makes floats of a list in which there is one."""
+    for name in ("c", "w0", "lower"):
+        given: dict[str, Any] = {"A": np.eye(2), "c": [1, 1], name: [wide, 0.5]}
+        with pytest.raises(ValueError, match="which float64 cannot hold exactly"):
+            nv.solve(**given)
+    with pytest.raises(ValueError, match="objective contains"):
+        nv.linear_program([wide, 0.5], np.eye(2), [1, 1])
+
+
+def test_rows_of_one_name_are_kept_together_and_those_that_ask_nothing_are_not() -> None:
+    A, c = [[1.0], [1.0], [-1.0]], [np.inf, 0.0, -1.0]
+    found = nv.solve(A, c, names=["a", "a", "b"], keep=["a"])
+    assert [(row.name, row.kept) for row in found.conflict] == [("a", True), ("b", False)]
+    assert found.certificate is not None
+    found.certificate.verify(A, c)

@@ -163,6 +163,7 @@ def _digest(matrix: Any) -> MatrixDigest:
 def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, strict: Any) -> Arrays:
     """Arrays as they come to be checked: nothing is rounded, and what is not finite is refused."""
     try:
+        check_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
         if A is None and A_eq is not None:  # no rows but equalities
             A, c = np.zeros((0, np.shape(A_eq)[1])), np.zeros(0)
         table = A if hasattr(A, "shape") else np.array(A)
@@ -182,8 +183,34 @@ def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, stri
     return found
 
 
+def check_labels(A: Any, c: Any, A_eq: Any, c_eq: Any, **by_variable: Any) -> None:
+    """Raise ValueError unless frames and series have the labels of A and A_eq, in their order."""
+    columns = _labels(A_eq if A is None else A, "columns")
+    by_name = [(name, _labels(values, "index")) for name, values in by_variable.items()]
+    wanted = [
+        ("A_eq", _labels(A_eq, "columns"), columns, "the columns of A"),
+        ("c", _labels(c, "index"), _labels(A, "index"), "the rows of A"),
+        ("c_eq", _labels(c_eq, "index"), _labels(A_eq, "index"), "the rows of A_eq"),
+        *((name, own, columns, "the columns of A") for name, own in by_name),
+    ]
+    for name, own, labels, of in wanted:
+        if own is not None and labels is not None and own != labels:
+            raise ValueError(
+                f"The labels of {name} are not those of {of}, in the same order: put them in "
+                "order, or give an array."
+            )
+
+
+def _labels(values: Any, kind: str) -> list[Any] | None:
+    found = getattr(values, kind, None)
+    return None if found is None or callable(found) else [*found]
+
+
 def _floats(values: Any, n: int) -> Vector:
-    given = np.asarray(values)
+    if np.ma.is_masked(values):
+        raise ValueError("it is masked in places.")
+    # A list is looked at number by number: together they might be rounded to floats.
+    given = np.asarray(values) if hasattr(values, "dtype") else np.array(values, dtype=object)
     found = np.array(np.broadcast_to(given, (n,)), dtype=np.float64)
     if np.isnan(found).any() or any(given.ravel().astype(object) != given.ravel().astype(float)):
         raise ValueError("it has something else than a number that float64 can hold.")

@@ -22,11 +22,12 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
+from novikoff.geometry.system_checker import check_labels
 from novikoff.systems import newton
 from novikoff.systems.model import Constraint, Model
 from novikoff.systems.solution import Asked, NamedRow, Solution, stated_multipliers
 from novikoff.systems.solve import answer, check_options
-from novikoff.systems.statement import ask_arrays, ask_model
+from novikoff.systems.statement import ask_arrays, ask_model, vector_of
 from novikoff.systems.system import System, system_of
 
 
@@ -122,8 +123,9 @@ def linear_program(
         "seconds": seconds,
     }
     asked = ask_arrays(A, c, **given)
-    f = np.array(objective, dtype=np.float64)
-    if f.shape != (asked.system.p,) or not np.isfinite(f).all():
+    check_labels(A, None, A_eq, None, objective=objective)
+    f = vector_of(objective, asked.system.p, "objective", "variable")
+    if not np.isfinite(f).all():
         raise ValueError(f"The objective must be {asked.system.p} finite numbers.")
     terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}
     return _optimise(asked, terms, maximise, Fraction(0), Limits(seconds=seconds))

@@ -32,7 +32,7 @@ from novikoff.systems.solution import (
     interior,
     stated_multipliers,
 )
-from novikoff.systems.statement import ask_arrays, ask_model
+from novikoff.systems.statement import ask_arrays, ask_model, vector_of
 from novikoff.systems.system import System
 
 # The share of the time that a method by name may use; the rest is for the proof.
@@ -431,8 +431,8 @@ def _distance(system: System, rows: Indices, weights: Vector) -> float:
 
 
 def _start(w0: npt.ArrayLike, p: int) -> Vector:
-    start = np.array(w0, dtype=np.float64)
-    if start.shape != (p,) or not np.isfinite(start).all():
+    start = vector_of(w0, p, "w0", "variable")
+    if not np.isfinite(start).all():
         raise ValueError(f"w0 must be {p} finite numbers, one for each variable.")
     return start
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
-from novikoff.geometry.system_checker import Arrays
+from novikoff.geometry.system_checker import Arrays, check_labels
 from novikoff.systems.model import Model
 from novikoff.systems.solution import Asked
 from novikoff.systems.system import system_of
@@ -42,6 +42,7 @@ def ask_arrays(
     seconds: float | None = None,
 ) -> Asked:
     """The question that arrays ask; ValueError says what is wrong with them, and where."""
+    check_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
     if A is None and A_eq is not None:  # no rows but equalities
         A, c = np.zeros((0, _matrix(A_eq, "A_eq").shape[1])), np.zeros(0)
     shape: tuple[int, ...] = getattr(A, "shape", ())
@@ -51,7 +52,7 @@ def ask_arrays(
     greater = c is None
     if greater and strict is not True:
         raise ValueError("c is missing: without it, strict=True asks for A w > 0.")
-    right = np.zeros(n) if greater else _vector(c, n, "c", "row of A")
+    right = np.zeros(n) if greater else vector_of(c, n, "c", "row of A")
     _refuse(right == -np.inf, "c", "-inf: no point satisfies that row")
     if (A_eq is None) != (c_eq is None):
         raise ValueError("A_eq and c_eq belong together: one of them is missing.")
@@ -60,14 +61,14 @@ def ask_arrays(
         equal = _matrix(A_eq, "A_eq")
         if equal.shape[1] != p:
             raise ValueError(f"A_eq has {equal.shape[1]} columns, but A has {p}.")
-        right_eq = _vector(c_eq, equal.shape[0], "c_eq", "row of A_eq")
+        right_eq = vector_of(c_eq, equal.shape[0], "c_eq", "row of A_eq")
         _refuse(np.isinf(right_eq), "c_eq", "infinity: no point satisfies that equality")
         if isinstance(equal, np.ndarray) != isinstance(matrix, np.ndarray):
             from scipy.sparse import csr_array
 
             matrix, equal = csr_array(matrix), csr_array(equal)
-    low = np.full(p, -np.inf) if lower is None else _vector(lower, p, "lower", "variable")
-    high = np.full(p, np.inf) if upper is None else _vector(upper, p, "upper", "variable")
+    low = np.full(p, -np.inf) if lower is None else vector_of(lower, p, "lower", "variable")
+    high = np.full(p, np.inf) if upper is None else vector_of(upper, p, "upper", "variable")
     _refuse(low == np.inf, "lower", "+inf: no point is above it")
     _refuse(high == -np.inf, "upper", "-inf: no point is below it")
     stated = Arrays(matrix, right, equal, right_eq, low, high, _mask(strict, n), greater)
@@ -79,7 +80,7 @@ def ask_arrays(
         rows = [*map(str, names)]
         if len(rows) != n:
             raise ValueError(f"names has {len(rows)} entries, but A has {n} rows.")
-    kept = _kept(keep, rows, n)
+    kept = frozenset(i for i in _kept(keep, rows, n) if right[i] < np.inf)  # others ask nothing
     rows += [f"equality {k}" for k in range(len(right_eq))]
     return Asked(stated, system_of(stated), variables, rows, kept, seconds)
 
@@ -101,21 +102,24 @@ def _matrix(A: Any, name: str) -> Any:
     return matrix
 
 
-def _vector(values: Any, n: int, name: str, per: str) -> Vector:
+def vector_of(values: Any, n: int, name: str, per: str) -> Vector:
     """One number for each row or variable; infinity is for the caller to judge."""
+    one, column = np.ndim(values) == 0, cast(Any, values)
+    if hasattr(values, "dtype"):
+        column = (values if isinstance(values, np.ndarray) else np.asarray(values)).reshape(-1, 1)
+    else:  # number by number: together they might be rounded to floats
+        column = [[value] for value in ([values] if one else values)]
     try:
-        given = np.asarray(values)
-        vector = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} does not consist of numbers.") from None
-    if vector.ndim == 0:
-        vector, given = np.full(n, float(vector)), np.full(n, given)
-    if vector.shape != (n,):
-        raise ValueError(f"{name} has shape {vector.shape}: one number per {per} is needed, {n}.")
+        given: Any = check_matrix(column) if len(column) > 0 else np.zeros((0, 1))
+    except (TypeError, ValueError) as error:
+        said = str(error).replace("X ", f"{name} ").replace(", column 0", "")
+        raise ValueError(said if "row" in said else f"{name} is not of numbers only.") from None
+    vector = given.astype(np.float64)[:, 0]
+    if one:
+        vector = np.full(n, vector[0])
+    if vector.shape != (n,) or np.ndim(values) > 1:
+        raise ValueError(f"{name} has {len(vector)} numbers: one per {per} is needed, {n}.")
     _refuse(np.isnan(vector), name, "NaN")
-    rounded = [i for i, value in enumerate(given.tolist()) if float(vector[i]) != value]
-    if given.dtype.kind not in "fb" and rounded:
-        raise ValueError(f"{name}[{rounded[0]}] is a number that float64 cannot hold exactly.")
     return vector
 
 
@@ -140,11 +144,10 @@ def _kept(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
     given = np.asarray(keep)
     if given.dtype == np.bool_ and given.shape == (n,):
         return frozenset(np.flatnonzero(given).tolist())
-    places = {name: i for i, name in enumerate(names)}
-    found = set()
+    found = set[int]()
     for row in given.ravel().tolist():
-        number = places.get(row, -1) if isinstance(row, str) else row
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < n:
-            raise ValueError(f"keep names the row {row!r}, which A has not.")
-        found.add(number)
+        own = [i for i, name in enumerate(names) if name == row] if isinstance(row, str) else [row]
+        if not own or type(own[0]) is not int or not 0 <= own[0] < n:
+            raise ValueError(f"keep names the row {row!r}, which A does not have.")
+        found.update(own)
     return frozenset(found)
