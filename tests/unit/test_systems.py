@@ -527,3 +527,15 @@ def test_rows_of_one_name_are_kept_together_and_those_that_ask_nothing_are_not()
     assert [(row.name, row.kept) for row in found.conflict] == [("a", True), ("b", False)]
     assert found.certificate is not None
     found.certificate.verify(A, c)
+
+
+def test_the_radius_has_the_sign_of_the_answer() -> None:
+    for A, c in (([[0.0]], [-1.0]), ([[0.0, 0.0], [1.0, 0.0]], [-1.0, 1.0])):
+        assert nv.solve(A, c).radius.hi <= 0.0
+    assert nv.solve(None, None, A_eq=[[1.0], [1.0]], c_eq=[0, 1]).radius.hi <= 0.0
+    box = nv.solve([[0.0, 0.0], [1.0, 0.0]], [0.0, 1.0], strict=True, lower=0, upper=1)
+    assert (box.kind, box.radius.hi) == ("infeasible", 0.0)
+    rng = np.random.default_rng(0)
+    wide = nv.solve(rng.normal(size=(60, 30)), np.abs(rng.normal(size=60)), budget=5)
+    assert wide.kind == "feasible"
+    assert wide.radius.lo >= 0.0

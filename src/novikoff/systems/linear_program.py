@@ -93,7 +93,8 @@ def linear_program(
     """Minimise ⟨objective, w⟩ over A w ≤ c, exactly (D6).
 
     Small programs and exact answers are its point; for large ones use HiGHS, which
-    ``scipy.optimize.linprog`` has.
+    ``scipy.optimize.linprog`` has. Exact values grow with the number of variables: with more than
+    some 25 dense columns of numbers that use all digits of float64, the answer may be an interval.
 
     Parameters
     ----------

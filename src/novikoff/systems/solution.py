@@ -209,7 +209,12 @@ class Solution:
     def radius(self) -> Interval:
         """The radius of the largest ball inside, or minus the violation that no point avoids."""
         found = self.room
-        return Interval(found.least, found.most) if isinstance(found, Radius) else found
+        lo, hi = (found.least, found.most) if isinstance(found, Radius) else (found.lo, found.hi)
+        if self.kind == "feasible":
+            return Interval(max(lo, 0.0), hi)
+        if self.kind == "infeasible":
+            return Interval(min(lo, 0.0), min(hi, 0.0))
+        return Interval(lo, hi)
 
     @cached_property
     def least_squares(self) -> Vector | None:
