@@ -203,7 +203,7 @@ def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     answers = report.answers
     rows = len(answers[0].conflict)
     fewer = "these rows contradict each other, and no fewer of them do"
-    if any(row.kept for row in answers[0].conflict):
+    if answers[0].proof is not None and answers[0].proof.witnesses:
         fewer = "these rows contradict each other, and no fewer beside those kept do"
     yield "verdict", f"infeasible — proved: {'this row holds for no point' if rows == 1 else fewer}"
     for k, answer in enumerate(answers):
