@@ -101,7 +101,7 @@ ENDATA
 def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
     file = read(MPS, "mps", tmp_path)
     model, notes = file.model, file.notes
-    assert (model.name, model.maximise, model.constant) == ("OLD CARDS", True, F(7))
+    assert (model.maximise, model.constant) == (True, F(7))
     assert model.variables == ("X", "Y", "Z")
     assert model.objective == {0: F(10)}
     assert model.constraints == (

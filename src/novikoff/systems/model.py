@@ -45,4 +45,3 @@ class Model:
     maximise: bool = False
     constant: Fraction = Fraction(0)
     kept: frozenset[str] = frozenset()
-    name: str = ""

@@ -91,10 +91,6 @@ class Asked:
         return f"{left or 0} {row.relation} {plain(row.right)}"
 
 
-class Conflict(tuple[NamedRow, ...]):
-    """Rows that contradict each other, with multipliers that sum up to the contradiction."""
-
-
 @dataclass(eq=False)
 class Solution:
     """What is known of a system A w ≤ c, and what proves it (D3, D8).
@@ -148,7 +144,7 @@ class Solution:
     exact_w: tuple[Fraction, ...] | None = None
     exact_only: bool = False
     point_found: bool = True
-    conflict: Conflict = field(default_factory=Conflict)
+    conflict: tuple[NamedRow, ...] = ()
     n_steps: int = 0
     trace: Mapping[str, Any] | None = None
     ended: str = ""
@@ -255,7 +251,7 @@ class Solution:
         return f"Feasible: {point}; {how} {every} (proved).{other}"
 
 
-def _conflict_text(conflict: Conflict, kept: bool) -> str:
+def _conflict_text(conflict: tuple[NamedRow, ...], kept: bool) -> str:
     names = [row.name for row in conflict[:_NAMED]]
     if len(conflict) > _NAMED:
         names.append(f"{len(conflict) - _NAMED} more")

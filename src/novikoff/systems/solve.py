@@ -26,7 +26,6 @@ from novikoff.systems.model import Model
 from novikoff.systems.radius import signed_radius
 from novikoff.systems.solution import (
     Asked,
-    Conflict,
     Solution,
     certificate_of,
     interior,
@@ -323,7 +322,7 @@ def _infeasible(asked: Asked, found: Finding, witnesses: dict[int, list[Fraction
         irreducible=True,
         **claims,
     )
-    conflict = Conflict(map(asked.name, numbers, weights))
+    conflict = tuple(map(asked.name, numbers, weights))
     return Solution(
         "infeasible",
         asked,

@@ -12,7 +12,7 @@ from novikoff.systems.model import Constraint, Model, Relation
 
 # Other readers take a bound of this size for none.
 NO_BOUND: Final = Fraction(10**20)
-FLIPPED: Final[dict[Relation, Relation]] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<", "=": "="}
+FLIPPED: Final[dict[Relation, Relation]] = {"<=": ">=", ">=": "<=", "=": "="}
 _MOST_DIGITS: Final = 1000
 _NUMBER = re.compile(
     r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eEdD]([-+]?[0-9]+))?(?:/([0-9]+))?", re.ASCII
@@ -157,7 +157,6 @@ class ModelBuilder:
         *,
         maximise: bool = False,
         constant: Fraction = Fraction(0),
-        name: str = "",
     ) -> SystemFile:
         """The model; an upper bound below 0 beside a lower one that was not said is refused."""
         limits: dict[str, list[Fraction | None]] = {
@@ -189,6 +188,5 @@ class ModelBuilder:
             None if objective is None else {j: value for j, value in objective.items() if value},
             maximise,
             constant,
-            name=name,
         )
         return SystemFile(self.source, model, format, tuple(self.notes))
