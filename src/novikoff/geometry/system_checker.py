@@ -190,7 +190,7 @@ def _floats(values: Any, n: int) -> Vector:
     return found
 
 
-Statement: TypeAlias = Any  # Arrays, or a Model: variables, constraints, lower and upper bounds
+Statement: TypeAlias = Any  # Arrays or a LinearSystem, which stays unknown here
 
 
 def row_of(stated: Statement, number: int) -> Row | None:

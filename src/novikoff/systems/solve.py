@@ -22,10 +22,10 @@ from novikoff.geometry import exact
 from novikoff.geometry.passes import Mask, OutOfTimeError
 from novikoff.geometry.system_checker import Arrays, Multipliers, Radius
 from novikoff.systems.engine import Finding, decide, nudged
-from novikoff.systems.model import Model
+from novikoff.systems.model import LinearSystem
 from novikoff.systems.radius import signed_radius
 from novikoff.systems.solution import (
-    Asked,
+    NamedSystem,
     Solution,
     certificate_of,
     interior,
@@ -122,7 +122,7 @@ def solve(
 
 
 def solve_model(
-    model: Model,
+    model: LinearSystem,
     *,
     w0: npt.ArrayLike | None = None,
     point: str = "any",
@@ -138,7 +138,7 @@ def solve_model(
     >>> from novikoff.systems.model import Constraint
     >>> tenth, three = Fraction("0.1"), Fraction("0.3")
     >>> rows = (Constraint("a", {0: tenth}, "=", three), Constraint("b", {0: tenth}, "=", tenth))
-    >>> print(solve_model(Model(("x",), rows, (None,), (None,))))
+    >>> print(solve_model(LinearSystem(("x",), rows, (None,), (None,))))
     Infeasible: a and b contradict each other, and no fewer of them do (proved).
     """
     seconds = check_options(point, method, budget)
@@ -148,7 +148,7 @@ def solve_model(
 
 
 def answer(
-    asked: Asked,
+    asked: NamedSystem,
     w0: Vector | None,
     point: str,
     method: str | Callable[..., Any],
@@ -158,8 +158,8 @@ def answer(
 ) -> Solution:
     """Answer a question: find, verify, and say what is known when time is up.
 
-    ``within`` are the rows that take part, where they are not all: nothing else of an answer
-    than its conflict is about the system then.
+    ``within`` are the rows that take part, where they are not all. Of such an answer only the
+    conflict speaks of the whole system.
     """
     found = Finding()
     try:
@@ -217,7 +217,7 @@ def _slack(system: System, v: list[Fraction]) -> list[Fraction]:
 
 
 def _propose(
-    asked: Asked,
+    asked: NamedSystem,
     method: str | Callable[..., Any],
     w0: Vector | None,
     limits: Limits,
@@ -272,12 +272,12 @@ def _stacked(A: Any, B: Any) -> Any:
 
 
 def _keep(
-    asked: Asked, found: Finding, limits: Limits, within: Mask | None
+    asked: NamedSystem, found: Finding, limits: Limits, within: Mask | None
 ) -> dict[int, list[Fraction]]:
-    """Leave out rows of a conflict that the kept rows make superfluous; points without each other.
+    """Leave out rows of a conflict that the kept rows make superfluous; a point for each other row.
 
-    The points are by row, (w, t) of the engine: each satisfies all kept rows and the other rows
-    that are blamed.
+    The point of a row, (w, t) of the engine, satisfies all kept rows and all blamed rows but this
+    one.
     """
     system = asked.system
     if not asked.kept:
@@ -303,7 +303,9 @@ def _keep(
     return {i: witnesses[i] for i in blamed}
 
 
-def _infeasible(asked: Asked, found: Finding, witnesses: dict[int, list[Fraction]]) -> Solution:
+def _infeasible(
+    asked: NamedSystem, found: Finding, witnesses: dict[int, list[Fraction]]
+) -> Solution:
     system = asked.system
     rows: Indices = found.rows if found.rows is not None else np.empty(0, dtype=np.int64)
     numbers, weights = stated_multipliers(system, rows.tolist(), found.multipliers or [])
@@ -334,7 +336,7 @@ def _infeasible(asked: Asked, found: Finding, witnesses: dict[int, list[Fraction
     )
 
 
-def _feasible(asked: Asked, found: Finding, point: str, limits: Limits) -> Solution:
+def _feasible(asked: NamedSystem, found: Finding, point: str, limits: Limits) -> Solution:
     """The point that is wanted, exactly and in floats; what is proved stands if time is up."""
     system, v = asked.system, found.point or []
     solution = Solution("feasible", asked, n_steps=found.n_steps, trace=found.trace)
@@ -398,7 +400,7 @@ def _near(value: Fraction) -> float:
         return float("inf")
 
 
-def _undecided(asked: Asked, found: Finding, ended: str) -> Solution:
+def _undecided(asked: NamedSystem, found: Finding, ended: str) -> Solution:
     """The best of both sides: a point, and a distance from the origin that solutions keep."""
     far = 0.0
     if found.near_rows is not None and found.near_weights is not None:

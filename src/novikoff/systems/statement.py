@@ -11,12 +11,12 @@ import numpy.typing as npt
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
 from novikoff.geometry.system_checker import Arrays
-from novikoff.systems.model import Model
-from novikoff.systems.solution import Asked
+from novikoff.systems.model import LinearSystem
+from novikoff.systems.solution import NamedSystem
 from novikoff.systems.system import system_of
 
 
-def ask_model(model: Model, seconds: float | None = None) -> Asked:
+def ask_model(model: LinearSystem, seconds: float | None = None) -> NamedSystem:
     """The question that a model asks."""
     if not model.variables:
         raise ValueError("The system has no variables.")
@@ -25,7 +25,7 @@ def ask_model(model: Model, seconds: float | None = None) -> Asked:
     if unknown:
         raise ValueError(f"There is no row {unknown[0]!r} to keep.")
     kept = frozenset(k for k, name in enumerate(names) if name in model.kept)
-    return Asked(model, system_of(model), model.variables, names, kept, seconds)
+    return NamedSystem(model, system_of(model), model.variables, names, kept, seconds)
 
 
 def ask_arrays(
@@ -40,7 +40,7 @@ def ask_arrays(
     names: Sequence[str] | None = None,
     keep: Any = None,
     seconds: float | None = None,
-) -> Asked:
+) -> NamedSystem:
     """The question that arrays ask; ValueError says what is wrong with them, and where."""
     if A is None and A_eq is not None:  # no rows but equalities
         A, c = np.zeros((0, _matrix(A_eq, "A_eq").shape[1])), np.zeros(0)
@@ -81,7 +81,7 @@ def ask_arrays(
             raise ValueError(f"names has {len(rows)} entries, but A has {n} rows.")
     kept = _kept(keep, rows, n)
     rows += [f"equality {k}" for k in range(len(right_eq))]
-    return Asked(stated, system_of(stated), variables, rows, kept, seconds)
+    return NamedSystem(stated, system_of(stated), variables, rows, kept, seconds)
 
 
 def _matrix(A: Any, name: str) -> Any:
@@ -145,6 +145,6 @@ def _kept(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
     for row in given.ravel().tolist():
         number = places.get(row, -1) if isinstance(row, str) else row
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < n:
-            raise ValueError(f"keep names the row {row!r}, which A has not.")
+            raise ValueError(f"keep has {row!r}, but A has no such row.")
         found.add(number)
     return frozenset(found)
