@@ -36,6 +36,8 @@ from novikoff.systems.system import System
 
 # The share of the time that a method by name may use; the rest is for the proof.
 _SHARE = 0.75
+# Rows that become whole numbers between two looks at the clock.
+_ROWS_AT_ONCE = 500
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
@@ -195,7 +197,7 @@ def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: 
         found.point, found.floats = start, True
         return
     if point == "nearest":
-        moved = system if w0 is None else system.with_right(_slack(system, start))
+        moved = system if w0 is None else system.with_right(_slack(system, start, limits))
         weak = replace(moved, strict=np.zeros_like(system.strict))
         decide(weak, limits, nearest=True, found=found)
         if found.point is None:
@@ -208,12 +210,16 @@ def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: 
     decide(system, limits, found=found)
 
 
-def _slack(system: System, v: list[Fraction]) -> list[Fraction]:
+def _slack(system: System, v: list[Fraction], limits: Limits) -> list[Fraction]:
     """C − ⟨a, w⟩ of every row but e."""
-    whole, e = system.passes.whole(np.arange(system.e))
-    at = exact.numbers(v)
-    unit = at.unit * Fraction(2) ** e
-    return [int(value) * unit for value in whole.dot(at.whole)]
+    at, found = exact.numbers(v), list[Fraction]()
+    for rows in np.array_split(np.arange(system.e), 1 + system.e // _ROWS_AT_ONCE):
+        if limits.reached() is not None:
+            raise OutOfTimeError
+        whole, e = system.passes.whole(rows)
+        unit = at.unit * Fraction(2) ** e
+        found += [int(value) * unit for value in whole.dot(at.whole)]
+    return found
 
 
 def _propose(
