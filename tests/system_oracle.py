@@ -9,10 +9,10 @@ from math import lcm
 import ppl
 
 from novikoff.geometry.system_checker import Row, row_of, size_of
-from novikoff.systems.model import Model
+from novikoff.systems.model import LinearSystem
 
 
-def rows_of(model: Model, leave_out: frozenset[int] = frozenset()) -> list[Row]:
+def rows_of(model: LinearSystem, leave_out: frozenset[int] = frozenset()) -> list[Row]:
     """All rows of a model but some, bounds too."""
     found = [row_of(model, k) for k in range(size_of(model)[0]) if k not in leave_out]
     return [row for row in found if row is not None]

@@ -18,7 +18,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.system_checker import Row, row_of, size_of
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
-from novikoff.systems.model import Constraint, Model
+from novikoff.systems.model import Constraint, LinearSystem
 from novikoff.systems.solution import NamedRow, Solution
 from novikoff.systems.solve import solve_model
 from novikoff.systems.statement import ask_model
@@ -30,7 +30,7 @@ COMPARE = {"<=": op.le, ">=": op.ge, "=": op.eq, "<": op.lt, ">": op.gt}
 STYLES = ("small", "decimal", "point", "ulp", "fractions", "homogeneous", "redundant")
 
 
-def random_model(seed: int) -> Model:
+def random_model(seed: int) -> LinearSystem:
     """A few rows in a few variables: feasible, single points, or contradictory by an ulp."""
     rng = Random(seed)  # noqa: S311
     p, n, style = rng.randint(1, 4), rng.randint(0, 7), rng.choice(STYLES)
@@ -64,7 +64,7 @@ def random_model(seed: int) -> Model:
     for j in range(p):
         upper[j] = lower[j] if lower[j] is not None and rng.random() < 0.1 else upper[j]
     kept = frozenset(row.name for row in rows if rng.random() < 0.3) if rng.random() < 0.3 else ()
-    return Model(
+    return LinearSystem(
         tuple(f"x{j}" for j in range(p)),
         tuple(rows),
         tuple(lower),
@@ -73,7 +73,7 @@ def random_model(seed: int) -> Model:
     )
 
 
-def number_of(model: Model, row: NamedRow) -> int:
+def number_of(model: LinearSystem, row: NamedRow) -> int:
     m, p = len(model.constraints), len(model.variables)
     return row.index + {"row": 0, "eq": 0, "upper": m, "lower": m + p}[row.kind]
 
@@ -83,7 +83,7 @@ def holds(row: Row, w: Sequence[Fraction]) -> bool:
     return bool(COMPARE[row.relation](left, row.right))
 
 
-def assert_irreducible(model: Model, answer: Solution) -> None:
+def assert_irreducible(model: LinearSystem, answer: Solution) -> None:
     d = len(model.variables)
     rows = {number_of(model, row) for row in answer.conflict}
     kept = {k for k, row in enumerate(model.constraints) if row.name in model.kept}

@@ -24,7 +24,7 @@ from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp
 from novikoff.systems.files.mps import parse_mps
 from novikoff.systems.files.reading import read_model, stated_in
-from novikoff.systems.model import Constraint, Model, Relation
+from novikoff.systems.model import Constraint, LinearSystem, Relation
 
 SHARED = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[3] / "shared/data")) / "lp"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data/lp is not there")
@@ -101,7 +101,7 @@ ENDATA
 def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
     file = read(MPS, "mps", tmp_path)
     model, notes = file.model, file.notes
-    assert (model.name, model.maximise, model.constant) == ("OLD CARDS", True, F(7))
+    assert (model.maximise, model.constant) == (True, F(7))
     assert model.variables == ("X", "Y", "Z")
     assert model.objective == {0: F(10)}
     assert model.constraints == (
@@ -209,7 +209,7 @@ numbers = st.fractions(-100, 100, max_denominator=1).flatmap(
 
 
 @st.composite
-def models(draw: st.DrawFn) -> Model:
+def models(draw: st.DrawFn) -> LinearSystem:
     """Small models with decimals; every variable is in some row."""
     p, n = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     relations: list[Relation] = ["<=", ">=", "="]
@@ -224,14 +224,14 @@ def models(draw: st.DrawFn) -> Model:
     lower = tuple(draw(st.lists(bound, min_size=p, max_size=p)))
     upper = tuple(draw(st.lists(bound, min_size=p, max_size=p)))
     goal = {0: draw(numbers) or F(1)}
-    return Model(tuple(f"x{j}" for j in range(p)), tuple(rows), lower, upper, goal)
+    return LinearSystem(tuple(f"x{j}" for j in range(p)), tuple(rows), lower, upper, goal)
 
 
 def decimal(value: Fraction) -> str:
     return f"{float(value):.3f}"  # all have three digits behind the point
 
 
-def written_mps(model: Model) -> str:
+def written_mps(model: LinearSystem) -> str:
     rows = {"<=": "L", ">=": "G", "=": "E"}
     lines = [
         "NAME",
@@ -250,7 +250,7 @@ def written_mps(model: Model) -> str:
     return "\n".join([*lines, "ENDATA", ""])
 
 
-def written_lp(model: Model) -> str:
+def written_lp(model: LinearSystem) -> str:
     def written(terms: dict[int, Fraction]) -> str:
         return " ".join(
             f"{'-' if v < 0 else '+'} {decimal(abs(v))} {model.variables[j]}"
@@ -267,7 +267,7 @@ def written_lp(model: Model) -> str:
     return "\n".join([*lines, "end", ""])
 
 
-def written_csv(model: Model) -> str:
+def written_csv(model: LinearSystem) -> str:
     lines = [",".join(["name", *model.variables, "relation", "right"])]
     for row in model.constraints:
         cells = [decimal(row.terms[j]) if j in row.terms else ""
@@ -278,8 +278,8 @@ def written_csv(model: Model) -> str:
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(model=models())
-def test_what_is_written_is_read_again(model: Model, tmp_path: Path) -> None:
-    def content(found: Model) -> list[object]:
+def test_what_is_written_is_read_again(model: LinearSystem, tmp_path: Path) -> None:
+    def content(found: LinearSystem) -> list[object]:
         """By name: the order of variables is that of their first use."""
         named = found.variables
         return [
@@ -452,7 +452,7 @@ def test_what_highs_writes_is_read(tmp_path: Path) -> None:
         compare(read_model(str(tmp_path / name)).model, opened(tmp_path / name).getLp())
 
 
-def compare(model: Model, peer: Any) -> None:
+def compare(model: LinearSystem, peer: Any) -> None:
     """The same rows and bounds, to the rounding of float64."""
     assert peer.num_col_ == len(model.variables)
     order = [model.variables.index(name) for name in list(peer.col_names_)]

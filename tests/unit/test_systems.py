@@ -21,7 +21,7 @@ from novikoff.geometry.system_checker import Multipliers
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.methods.relaxation import relaxation
-from novikoff.systems.model import Constraint, Model
+from novikoff.systems.model import Constraint, LinearSystem
 from novikoff.systems.solution import Solution
 from novikoff.systems.solve import answer, solve_model
 from novikoff.systems.statement import ask_arrays, ask_model
@@ -110,7 +110,7 @@ def test_decimals_are_exact_in_a_model_and_floats_are_floats_in_arrays() -> None
         Constraint("c", one[2], "=", F("0.3")),
     ]
     free: tuple[None, ...] = (None,) * 3
-    assert solve_model(Model(("a", "b", "c"), tuple(rows), free, free)).kind == "feasible"
+    assert solve_model(LinearSystem(("a", "b", "c"), tuple(rows), free, free)).kind == "feasible"
     rows_eq = [[0.1, 0.2, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     floats = nv.solve(np.zeros((1, 3)), [0.0], A_eq=rows_eq, c_eq=[0.0, 1.0, 1.0, 0.3])
     assert floats.kind == "infeasible"
@@ -125,7 +125,7 @@ def test_numbers_that_no_float_holds() -> None:
             Constraint("low", {0: F(1), 1: F(1, 3)}, ">=", low),
             Constraint("high", {0: F(3), 1: F(1)}, "<=", 3 * high),
         )
-        return solve_model(Model(("x", "y"), rows, (None,) * 2, (None,) * 2))
+        return solve_model(LinearSystem(("x", "y"), rows, (None,) * 2, (None,) * 2))
 
     assert between(large, large).kind == "feasible"
     assert between(large, large).exact_only
@@ -223,7 +223,7 @@ def test_what_is_known_when_time_is_up() -> None:
     given_up = nv.solve([[1, 1], [-1, -1]], [1, -1], strict=True, method="dunagan_vempala")
     assert "Undecided: the method ended after " in str(given_up)
     row = Constraint("r", {0: F(1)}, "<=", F(1))
-    model = Model(("x",), (row,), (None,), (None,))
+    model = LinearSystem(("x",), (row,), (None,), (None,))
     assert solve_model(model, limits=Limits(interrupted=True)).kind == "undecided"
 
 
@@ -342,7 +342,9 @@ def test_conflicts_and_kept_rows() -> None:
     found = nv.conflicts([[1], [-1], [1], [-1]], [0, -1, 0, -1], keep=[1])
     assert sorted(row.index for conflict in found for row in conflict if not row.kept) == [0, 2]
     row = Constraint("r", {0: F(1)}, "<=", F(1))
-    assert conflicts_of(ask_model(Model(("x",), (row,), (None,), (None,))), Limits()).complete
+    assert conflicts_of(
+        ask_model(LinearSystem(("x",), (row,), (None,), (None,))), Limits()
+    ).complete
     bad: Any
     for bad in (0, 1.5, "a", True):
         with pytest.raises(ValueError, match="limit must be a whole number from 1 on"):
@@ -398,7 +400,7 @@ def test_linear_programs() -> None:
     assert nv.linear_program([1] * 30, *dense(300, 30), budget=1e-9).kind == "undecided"
     row = Constraint("r", {0: F(1)}, "<", F(1))
     with pytest.raises(ValueError, match="'r' is strict"):
-        optimise(Model(("x",), (row,), (None,), (None,), objective={0: F(1)}))
+        optimise(LinearSystem(("x",), (row,), (None,), (None,), objective={0: F(1)}))
     with pytest.raises(ValueError, match="objective"):
         nv.linear_program([1, 2], [[1]], [0])
 
@@ -423,8 +425,8 @@ def test_linear_programs() -> None:
         ({"upper": -math.inf}, "upper\\[0\\] is -inf"),
         ({"strict": [1]}, "strict must be"),
         ({"names": ["a", "b"]}, "names has 2 entries, but A has 1 rows"),
-        ({"keep": [3]}, "keep names the row 3"),
-        ({"keep": ["tea"]}, "keep names the row 'tea'"),
+        ({"keep": [3]}, "keep has 3, but A has no such row"),
+        ({"keep": ["tea"]}, "keep has 'tea', but A has no such row"),
         ({"w0": [1]}, "w0 has . numbers: one per variable is needed, 2"),
         ({"point": "best"}, "point must be one of"),
         ({"point": "nearest", "method": "smooth"}, "the others propose any point"),
@@ -440,13 +442,13 @@ def test_what_is_wrong_is_said_in_a_sentence(given: dict[str, Any], complaint: s
 
 def test_models_that_are_refused() -> None:
     with pytest.raises(ValueError, match="no variables"):
-        solve_model(Model((), (), (), ()))
+        solve_model(LinearSystem((), (), (), ()))
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     with pytest.raises(ValueError, match="no row 'q' to keep"):
-        solve_model(Model(("x",), (row,), (None,), (None,), kept=frozenset({"q"})))
+        solve_model(LinearSystem(("x",), (row,), (None,), (None,), kept=frozenset({"q"})))
     far = Constraint("r", {0: F(1)}, "<=", F(10**400 + 1))
     with pytest.raises(ValueError, match="differ by more than 270 digits"):
-        solve_model(Model(("x",), (far,), (None,), (None,)))
+        solve_model(LinearSystem(("x",), (far,), (None,), (None,)))
 
 
 class Questions(Limits):
@@ -482,7 +484,7 @@ def test_a_value_that_is_not_proved_is_still_in_its_interval(maximise: bool) -> 
     if maximise:
         rows = [row._replace(terms={j: -v for j, v in row.terms.items()}) for row in rows]
     objective = {0: F(1), 1: F(1)}
-    system = Model(("x", "y"), (*rows,), (None, None), (None, None), objective, maximise)
+    system = LinearSystem(("x", "y"), (*rows,), (None, None), (None, None), objective, maximise)
     exact = optimise(system).exact_value
     assert exact is not None
     kinds = set()

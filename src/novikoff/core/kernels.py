@@ -131,7 +131,7 @@ def squared_norms(X: Floats | SparseMatrix) -> Vector:
 
 
 def smallest_eigenvalue(gram: Vector, most: int = 500) -> float:
-    """That of at most so many rows and columns, over the largest in size.
+    """The smallest eigenvalue of at most ``most`` rows and columns, over the largest in size.
 
     Below 0, by more than rounding, no feature space has this kernel.
     """

@@ -60,7 +60,7 @@ class SystemCertificate:
     radius: Radius | None = None
 
     def check(self, stated: Statement) -> None:
-        """Check every claim against a `Model` or `Arrays`; CertificateError tells what fails."""
+        """Check every claim against a system as it is stated; CertificateError says what fails."""
         check_system(self, stated)
 
     def verify(

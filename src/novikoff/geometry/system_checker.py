@@ -122,7 +122,7 @@ class Arrays:
         hashed.update(self.strict.astype(np.int8).tobytes() + bytes([self.greater]))
         return hashed.hexdigest()
 
-    def slacks(self, w: Sequence[Fraction]) -> Iterator[tuple[npt.NDArray[np.int64], Vector]]:
+    def slacks(self) -> Iterator[tuple[npt.NDArray[np.int64], Vector]]:
         """Numbers of rows and the rows [−a, c] themselves, in floats, range by range.
 
         Equalities are among them once, bounds too.
@@ -217,7 +217,7 @@ def _floats(values: Any, n: int) -> Vector:
     return found
 
 
-Statement: TypeAlias = Any  # Arrays, or a Model: variables, constraints, lower and upper bounds
+Statement: TypeAlias = Any  # Arrays or a LinearSystem, which stays unknown here
 
 
 def row_of(stated: Statement, number: int) -> Row | None:
@@ -297,7 +297,7 @@ def _signs(stated: Statement, v: Sequence[Fraction]) -> Iterator[tuple[int, str,
     if isinstance(stated, Arrays):
         numbers = exact.numbers(v)
         senses = np.where(stated.strict, "<", "<=")
-        for rows, A in stated.slacks(v):
+        for rows, A in stated.slacks():
             equal = (rows >= len(stated.c)) & (rows < stated.m)
             inside = np.minimum(rows, max(0, len(senses) - 1))
             of_row = np.where(rows < len(senses), senses[inside] if len(senses) else "<=", "<=")
@@ -526,7 +526,7 @@ def _short_of_arrays(
     v = exact.numbers([*w, Fraction(1)])
     wanted = Fraction(least) / v.scale  # in the unit of the floats near v
     near = float(wanted) if abs(wanted) < 2**1000 else math.inf
-    for rows, A in stated.slacks(w):
+    for rows, A in stated.slacks():
         with np.errstate(all="ignore"):
             found, bound = exact.product_bounds(A, v.near)
             lengths = np.sqrt(np.square(A[:, :-1]).sum(axis=1))

@@ -14,13 +14,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from novikoff import __version__
 from novikoff.core.stops import Limits
 from novikoff.data.errors import counted
 from novikoff.geometry.system_checker import row_of
 from novikoff.geometry.verdict_text import interval, number, some
+from novikoff.systems.radius import nearest_boundary
 from novikoff.systems.solution import plain
 
 if TYPE_CHECKING:
@@ -168,25 +167,17 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
 
 def _room(report: SystemReport) -> Iterator[tuple[str, str]]:
     """How far the point is from the nearest row, equalities apart; or the rows that it meets."""
-    asked, system = report.solution.asked, report.solution.asked.system
-    v, proof = [*(report.exact_w or ()), system.unit], report.solution.certificate
+    asked, proof = report.solution.asked, report.solution.certificate
     equal = () if proof is None or proof.implicit is None else proof.implicit.rows
-    rows = np.flatnonzero(~(system.free[:-1] | np.isin(system.numbers[:-1], equal)))
-    touched = rows[system.signs(v, Limits())[rows] == 0]
-    if len(touched):
-        few = [asked.name(k).name for k in system.numbers[touched[:_MOST_NAMES]].tolist()]
-        named = some(few, len(touched), _MOST_NAMES)
+    rows, away = nearest_boundary(asked.system, report.exact_w or (), equal, Limits())
+    if away == 0.0:
+        few = [asked.name(k).name for k in rows[:_MOST_NAMES]]
+        named = some(few, len(rows), _MOST_NAMES)
         more = "; --point interior finds one with room" if report.optimum is None else ""
         yield "room", f"none: the point is on the boundary of {named}{more}"
-    elif len(rows):
-        X = system.passes.X[rows]
-        X = X if isinstance(X, np.ndarray) else X.toarray()
-        lengths = np.linalg.norm(X[:, :-1], axis=1)
-        slack = X @ np.array([float(value) for value in v])
-        away = np.divide(slack, lengths, out=np.full(len(rows), np.inf), where=lengths > 0.0)
-        nearest, least = asked.name(int(system.numbers[rows[away.argmin()]])), float(away.min())
-        if math.isfinite(least):
-            yield "room", f"the nearest boundary is that of {nearest.name}, {number(least)} away"
+    elif math.isfinite(away):
+        nearest = asked.name(rows[0]).name
+        yield "room", f"the nearest boundary is that of {nearest}, {number(away)} away"
 
 
 def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:

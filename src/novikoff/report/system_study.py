@@ -13,7 +13,7 @@ from novikoff.systems.conflicts import Conflicts, conflicts_of
 from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.linear_program import Optimum, optimise
-from novikoff.systems.model import Model
+from novikoff.systems.model import LinearSystem
 from novikoff.systems.solution import Solution
 from novikoff.systems.solve import answer
 from novikoff.systems.statement import ask_arrays, ask_model
@@ -75,7 +75,7 @@ class _Told(Limits):
 
 
 def _answers(
-    content: Model | dict[str, Any], options: SystemOptions, tell: Callable[[], None]
+    content: LinearSystem | dict[str, Any], options: SystemOptions, tell: Callable[[], None]
 ) -> tuple[Solution, Optimum | None, Conflicts | None]:
     """The answer, and with it the best value and all conflicts, where they are asked for."""
     seconds, several = options.budget, None
@@ -83,7 +83,7 @@ def _answers(
     def limits() -> Limits:
         return _Told(seconds=seconds, tell=tell)
 
-    if isinstance(content, Model):
+    if isinstance(content, LinearSystem):
         model = _with_objective(replace(content, kept=frozenset(options.keep)), options.objective)
         if options.objective is not None:
             best = optimise(model, budget=seconds, limits=limits())
@@ -100,7 +100,7 @@ def _answers(
     return found, None, several
 
 
-def _with_objective(model: Model, text: str | None) -> Model:
+def _with_objective(model: LinearSystem, text: str | None) -> LinearSystem:
     if text == "file" and model.objective is None:
         raise ValueError('there is no objective in the file; say one, as "max 3 tea + 2 bread".')
     if text in (None, "file"):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.stops import Limits
-from novikoff.systems.solution import Asked, Conflict, Solution
+from novikoff.systems.solution import NamedRow, NamedSystem, Solution
 from novikoff.systems.solve import answer, check_options
 from novikoff.systems.statement import ask_arrays
 
@@ -28,10 +28,10 @@ class Conflicts:
     def __len__(self) -> int:
         return len(self.solutions)
 
-    def __iter__(self) -> Iterator[Conflict]:
+    def __iter__(self) -> Iterator[tuple[NamedRow, ...]]:
         return (solution.conflict for solution in self.solutions)
 
-    def __getitem__(self, k: int) -> Conflict:
+    def __getitem__(self, k: int) -> tuple[NamedRow, ...]:
         return self.solutions[k].conflict
 
 
@@ -82,7 +82,7 @@ def conflicts(
     return conflicts_of(asked, Limits(seconds=seconds), limit)
 
 
-def conflicts_of(asked: Asked, limits: Limits, limit: int | None = None) -> Conflicts:
+def conflicts_of(asked: NamedSystem, limits: Limits, limit: int | None = None) -> Conflicts:
     """The same for a system that has been checked."""
     whole = isinstance(limit, Integral) and not isinstance(limit, bool)
     if limit is not None and not (whole and limit >= 1):

@@ -24,8 +24,8 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import check_labels
 from novikoff.systems import newton
-from novikoff.systems.model import Constraint, Model
-from novikoff.systems.solution import Asked, NamedRow, Solution, stated_multipliers
+from novikoff.systems.model import Constraint, LinearSystem
+from novikoff.systems.solution import NamedRow, NamedSystem, Solution, stated_multipliers
 from novikoff.systems.solve import answer, check_options
 from novikoff.systems.statement import ask_arrays, ask_model, vector_of
 from novikoff.systems.system import System, system_of
@@ -132,7 +132,9 @@ def linear_program(
     return _optimise(asked, terms, maximise, Fraction(0), Limits(seconds=seconds))
 
 
-def optimise(model: Model, *, budget: float | None = None, limits: Limits | None = None) -> Optimum:
+def optimise(
+    model: LinearSystem, *, budget: float | None = None, limits: Limits | None = None
+) -> Optimum:
     """The same for a model with an objective."""
     if model.objective is None:
         raise ValueError("The model has no objective.")
@@ -146,7 +148,11 @@ def optimise(model: Model, *, budget: float | None = None, limits: Limits | None
 
 
 def _optimise(
-    asked: Asked, terms: dict[int, Fraction], maximise: bool, constant: Fraction, limits: Limits
+    asked: NamedSystem,
+    terms: dict[int, Fraction],
+    maximise: bool,
+    constant: Fraction,
+    limits: Limits,
 ) -> Optimum:
     sign = -1 if maximise else 1
     f = {j: sign * value for j, value in terms.items()}
@@ -198,10 +204,10 @@ def _value(f: dict[int, Fraction], w: Sequence[Fraction]) -> Fraction:
     return sum((value * w[j] for j, value in f.items()), Fraction(0))
 
 
-def _with_objective(asked: Asked, f: dict[int, Fraction]) -> tuple[int, System]:
+def _with_objective(asked: NamedSystem, f: dict[int, Fraction]) -> tuple[int, System]:
     """The system with the row f·w ≤ 0, and the number of that row."""
     stated = asked.stated
-    if isinstance(stated, Model):
+    if isinstance(stated, LinearSystem):
         row = Constraint("objective", f, "<=", Fraction(0))
         number = len(stated.constraints)
         return number, system_of(replace(stated, constraints=(*stated.constraints, row)))

@@ -1,7 +1,7 @@
 """A system of linear inequalities as it is written down: names and exact numbers.
 
-Files are read into a `Model` and arrays become one at the door, so that 0.1 in a file means
-one tenth and 0.1 in a float64 array means that float.
+Text files are read into a `LinearSystem`, in which 0.1 means one tenth. Arrays stay arrays, in
+which 0.1 means the float next to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Constraint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Model:
+class LinearSystem:
     """Constraints over named variables, their bounds (None: there is none), and an objective.
 
     ``objective`` is minimised; a file that maximises says so by ``maximise`` and its terms stay as
@@ -33,7 +33,7 @@ class Model:
     --------
     >>> from fractions import Fraction
     >>> row = Constraint("hours", {0: Fraction(1), 1: Fraction(2)}, "<=", Fraction(40))
-    >>> Model(("tea", "bread"), (row,), lower=(Fraction(0),) * 2, upper=(None,) * 2).variables
+    >>> LinearSystem(("tea", "bread"), (row,), (Fraction(0),) * 2, (None,) * 2).variables
     ('tea', 'bread')
     """
 
@@ -45,4 +45,3 @@ class Model:
     maximise: bool = False
     constant: Fraction = Fraction(0)
     kept: frozenset[str] = frozenset()
-    name: str = ""

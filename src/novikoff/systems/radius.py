@@ -7,6 +7,7 @@ solution.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -38,6 +39,28 @@ def signed_radius(system: System, limits: Limits) -> Radius | Interval:
     except OverflowError:  # it is beyond all floats
         return Interval(-math.inf, math.inf)
     return found
+
+
+def nearest_boundary(
+    system: System, w: Sequence[Fraction], apart: Sequence[int], limits: Limits
+) -> tuple[list[int], float]:
+    """The rows that a solution meets with equality and 0, or the nearest row and its distance.
+
+    Equalities and the rows ``apart`` do not count; no rows and infinity where there are no others.
+    Rows are numbered as they are stated; the distance is in floats.
+    """
+    v = system.homogeneous(w)
+    rows = np.flatnonzero(~(system.free[:-1] | np.isin(system.numbers[:-1], apart)))
+    touched = rows[system.signs(v, limits)[rows] == 0]
+    if len(touched):
+        return system.numbers[touched].tolist(), 0.0
+    lengths = _lengths(system)[rows]
+    rows, lengths = rows[lengths > 0.0], lengths[lengths > 0.0]
+    if len(rows) == 0:
+        return [], math.inf
+    away = (system.passes.X[rows] @ np.array([float(value) for value in v])) / lengths
+    least = max(float(away.min()), math.ulp(0.0))  # no slack is zero, whatever rounding says
+    return [int(system.numbers[rows[away.argmin()]])], least
 
 
 def _largest(system: System, limits: Limits) -> Radius | Interval:

@@ -23,7 +23,7 @@ from novikoff.geometry.system_checker import (
     size_of,
 )
 from novikoff.systems import engine, least_squares
-from novikoff.systems.model import Model
+from novikoff.systems.model import LinearSystem
 from novikoff.systems.system import System
 
 # How many rows and variables a sentence names.
@@ -47,10 +47,10 @@ class NamedRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class NamedSystem:
     """The system that an answer is about, and the names in it."""
 
-    stated: Model | Arrays
+    stated: LinearSystem | Arrays
     system: System
     variables: Sequence[str]
     rows: Sequence[str]  # of rows and equalities
@@ -73,7 +73,7 @@ class Asked:
         return NamedRow(kind, j, name, multiplier, kept)
 
     def engine_number(self, number: int) -> int:
-        """The number under which the engine has a row: that of the upper bound of the fixed."""
+        """The number of a row in the engine, where a fixed variable has its upper bound only."""
         known = {*self.system.numbers.tolist()}
         return number if number in known else number - len(self.variables)
 
@@ -89,10 +89,6 @@ class Asked:
         left = left.replace("+ -1 ", "- ").replace("+ -", "- ")
         left = f"-{left[3:]}" if left.startswith("-1 ") else left
         return f"{left or 0} {row.relation} {plain(row.right)}"
-
-
-class Conflict(tuple[NamedRow, ...]):
-    """Rows that contradict each other, with multipliers that sum up to the contradiction."""
 
 
 @dataclass(eq=False)
@@ -143,12 +139,12 @@ class Solution:
     """
 
     kind: Literal["feasible", "infeasible", "undecided"]
-    asked: Asked = field(repr=False)
+    asked: NamedSystem = field(repr=False)
     w: Vector | None = None
     exact_w: tuple[Fraction, ...] | None = None
     exact_only: bool = False
     point_found: bool = True
-    conflict: Conflict = field(default_factory=Conflict)
+    conflict: tuple[NamedRow, ...] = ()
     n_steps: int = 0
     trace: Mapping[str, Any] | None = None
     ended: str = ""
@@ -260,7 +256,7 @@ class Solution:
         return f"Feasible: {point}; {how} {every} (proved).{other}"
 
 
-def _conflict_text(conflict: Conflict, kept: bool) -> str:
+def _conflict_text(conflict: tuple[NamedRow, ...], kept: bool) -> str:
     names = [row.name for row in conflict[:_NAMED]]
     if len(conflict) > _NAMED:
         names.append(f"{len(conflict) - _NAMED} more")
@@ -320,7 +316,7 @@ def stated_multipliers(
 
 
 def certificate_of(
-    asked: Asked,
+    asked: NamedSystem,
     answer: str,
     **claims: Any,
 ) -> SystemCertificate:

@@ -22,11 +22,10 @@ from novikoff.geometry import exact
 from novikoff.geometry.passes import Mask, OutOfTimeError
 from novikoff.geometry.system_checker import Arrays, Multipliers, Radius
 from novikoff.systems.engine import Finding, decide, nudged
-from novikoff.systems.model import Model
+from novikoff.systems.model import LinearSystem
 from novikoff.systems.radius import signed_radius
 from novikoff.systems.solution import (
-    Asked,
-    Conflict,
+    NamedSystem,
     Solution,
     certificate_of,
     interior,
@@ -37,6 +36,8 @@ from novikoff.systems.system import System
 
 # The share of the time that a method by name may use; the rest is for the proof.
 _SHARE = 0.75
+# Rows that become whole numbers between two looks at the clock.
+_ROWS_AT_ONCE = 500
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
@@ -123,7 +124,7 @@ def solve(
 
 
 def solve_model(
-    model: Model,
+    model: LinearSystem,
     *,
     w0: npt.ArrayLike | None = None,
     point: str = "any",
@@ -139,7 +140,7 @@ def solve_model(
     >>> from novikoff.systems.model import Constraint
     >>> tenth, three = Fraction("0.1"), Fraction("0.3")
     >>> rows = (Constraint("a", {0: tenth}, "=", three), Constraint("b", {0: tenth}, "=", tenth))
-    >>> print(solve_model(Model(("x",), rows, (None,), (None,))))
+    >>> print(solve_model(LinearSystem(("x",), rows, (None,), (None,))))
     Infeasible: a and b contradict each other, and no fewer of them do (proved).
     """
     seconds = check_options(point, method, budget)
@@ -149,7 +150,7 @@ def solve_model(
 
 
 def answer(
-    asked: Asked,
+    asked: NamedSystem,
     w0: Vector | None,
     point: str,
     method: str | Callable[..., Any],
@@ -159,8 +160,8 @@ def answer(
 ) -> Solution:
     """Answer a question: find, verify, and say what is known when time is up.
 
-    ``within`` are the rows that take part, where they are not all: nothing else of an answer
-    than its conflict is about the system then.
+    ``within`` are the rows that take part, where they are not all. Of such an answer only the
+    conflict speaks of the whole system.
     """
     found = Finding()
     try:
@@ -196,7 +197,7 @@ def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: 
         found.point, found.floats = start, True
         return
     if point == "nearest":
-        moved = system if w0 is None else system.with_right(_slack(system, start))
+        moved = system if w0 is None else system.with_right(_slack(system, start, limits))
         weak = replace(moved, strict=np.zeros_like(system.strict))
         decide(weak, limits, nearest=True, found=found)
         if found.point is None:
@@ -209,16 +210,20 @@ def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: 
     decide(system, limits, found=found)
 
 
-def _slack(system: System, v: list[Fraction]) -> list[Fraction]:
+def _slack(system: System, v: list[Fraction], limits: Limits) -> list[Fraction]:
     """C − ⟨a, w⟩ of every row but e."""
-    whole, e = system.passes.whole(np.arange(system.e))
-    at = exact.numbers(v)
-    unit = at.unit * Fraction(2) ** e
-    return [int(value) * unit for value in whole.dot(at.whole)]
+    at, found = exact.numbers(v), list[Fraction]()
+    for rows in np.array_split(np.arange(system.e), 1 + system.e // _ROWS_AT_ONCE):
+        if limits.reached() is not None:
+            raise OutOfTimeError
+        whole, e = system.passes.whole(rows)
+        unit = at.unit * Fraction(2) ** e
+        found += [int(value) * unit for value in whole.dot(at.whole)]
+    return found
 
 
 def _propose(
-    asked: Asked,
+    asked: NamedSystem,
     method: str | Callable[..., Any],
     w0: Vector | None,
     limits: Limits,
@@ -273,12 +278,12 @@ def _stacked(A: Any, B: Any) -> Any:
 
 
 def _keep(
-    asked: Asked, found: Finding, limits: Limits, within: Mask | None
+    asked: NamedSystem, found: Finding, limits: Limits, within: Mask | None
 ) -> dict[int, list[Fraction]]:
-    """Leave out rows of a conflict that the kept rows make superfluous; points without each other.
+    """Leave out rows of a conflict that the kept rows make superfluous; a point for each other row.
 
-    The points are by row, (w, t) of the engine: each satisfies all kept rows and the other rows
-    that are blamed.
+    The point of a row, (w, t) of the engine, satisfies all kept rows and all blamed rows but this
+    one.
     """
     system = asked.system
     if not asked.kept:
@@ -304,7 +309,9 @@ def _keep(
     return {i: witnesses[i] for i in blamed}
 
 
-def _infeasible(asked: Asked, found: Finding, witnesses: dict[int, list[Fraction]]) -> Solution:
+def _infeasible(
+    asked: NamedSystem, found: Finding, witnesses: dict[int, list[Fraction]]
+) -> Solution:
     system = asked.system
     rows: Indices = found.rows if found.rows is not None else np.empty(0, dtype=np.int64)
     numbers, weights = stated_multipliers(system, rows.tolist(), found.multipliers or [])
@@ -323,7 +330,7 @@ def _infeasible(asked: Asked, found: Finding, witnesses: dict[int, list[Fraction
         irreducible=True,
         **claims,
     )
-    conflict = Conflict(map(asked.name, numbers, weights))
+    conflict = tuple(map(asked.name, numbers, weights))
     return Solution(
         "infeasible",
         asked,
@@ -335,7 +342,7 @@ def _infeasible(asked: Asked, found: Finding, witnesses: dict[int, list[Fraction
     )
 
 
-def _feasible(asked: Asked, found: Finding, point: str, limits: Limits) -> Solution:
+def _feasible(asked: NamedSystem, found: Finding, point: str, limits: Limits) -> Solution:
     """The point that is wanted, exactly and in floats; what is proved stands if time is up."""
     system, v = asked.system, found.point or []
     solution = Solution("feasible", asked, n_steps=found.n_steps, trace=found.trace)
@@ -399,7 +406,7 @@ def _near(value: Fraction) -> float:
         return float("inf")
 
 
-def _undecided(asked: Asked, found: Finding, ended: str) -> Solution:
+def _undecided(asked: NamedSystem, found: Finding, ended: str) -> Solution:
     """The best of both sides: a point, and a distance from the origin that solutions keep."""
     far = 0.0
     if found.near_rows is not None and found.near_weights is not None:

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
 from novikoff.geometry.system_checker import Arrays, check_labels
-from novikoff.systems.model import Model
-from novikoff.systems.solution import Asked
+from novikoff.systems.model import LinearSystem
+from novikoff.systems.solution import NamedSystem
 from novikoff.systems.system import system_of
 
 
-def ask_model(model: Model, seconds: float | None = None) -> Asked:
+def ask_model(model: LinearSystem, seconds: float | None = None) -> NamedSystem:
     """The question that a model asks."""
     if not model.variables:
         raise ValueError("The system has no variables.")
@@ -25,7 +25,7 @@ def ask_model(model: Model, seconds: float | None = None) -> Asked:
     if unknown:
         raise ValueError(f"There is no row {unknown[0]!r} to keep.")
     kept = frozenset(k for k, name in enumerate(names) if name in model.kept)
-    return Asked(model, system_of(model), model.variables, names, kept, seconds)
+    return NamedSystem(model, system_of(model), model.variables, names, kept, seconds)
 
 
 def ask_arrays(
@@ -40,7 +40,7 @@ def ask_arrays(
     names: Sequence[str] | None = None,
     keep: Any = None,
     seconds: float | None = None,
-) -> Asked:
+) -> NamedSystem:
     """The question that arrays ask; ValueError says what is wrong with them, and where."""
     check_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
     if A is None and A_eq is not None:  # no rows but equalities
@@ -82,7 +82,7 @@ def ask_arrays(
             raise ValueError(f"names has {len(rows)} entries, but A has {n} rows.")
     kept = frozenset(i for i in _kept(keep, rows, n) if right[i] < np.inf)  # others ask nothing
     rows += [f"equality {k}" for k in range(len(right_eq))]
-    return Asked(stated, system_of(stated), variables, rows, kept, seconds)
+    return NamedSystem(stated, system_of(stated), variables, rows, kept, seconds)
 
 
 def _matrix(A: Any, name: str) -> Any:
@@ -148,6 +148,6 @@ def _kept(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
     for row in given.ravel().tolist():
         own = [i for i, name in enumerate(names) if name == row] if isinstance(row, str) else [row]
         if not own or type(own[0]) is not int or not 0 <= own[0] < n:
-            raise ValueError(f"keep names the row {row!r}, which A does not have.")
+            raise ValueError(f"keep has {row!r}, but A has no such row.")
         found.update(own)
     return frozenset(found)

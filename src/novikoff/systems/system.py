@@ -2,8 +2,8 @@
 
 A row a·w ≤ c is [−a, c], and (w, t) with t > 0 stands for the point w/t: it satisfies the row
 exactly if ⟨[−a, c], (w, t)⟩ ≥ 0. The last row, e = (0, …, 0, 1), asks for t > 0. Rows of a
-`Model` are multiplied by positive factors that make their numbers whole; arrays are taken as they
-are. A number that one float64 does not hold is a sum of several, in columns of their own.
+`LinearSystem` are multiplied by positive factors that make their numbers whole; arrays are taken
+as they are. A number that one float64 does not hold is a sum of several, in columns of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers, Numbers
 from novikoff.geometry.passes import ExactSigns, Mask, Passes, in_turn
 from novikoff.geometry.system_checker import Arrays
-from novikoff.systems.model import Model
+from novikoff.systems.model import LinearSystem
 
 # Systems with at most so many numbers are dense: the engine is quicker with them.
 _MOST_DENSE = 1 << 20
@@ -141,9 +141,9 @@ class System:
         return replace(self, passes=passes, columns=columns, unit=unit)
 
 
-def system_of(statement: Model | Arrays) -> System:
+def system_of(statement: LinearSystem | Arrays) -> System:
     """The rows of a model or of arrays that were checked."""
-    return _of_model(statement) if isinstance(statement, Model) else _of_arrays(statement)
+    return _of_model(statement) if isinstance(statement, LinearSystem) else _of_arrays(statement)
 
 
 def _of_arrays(given: Arrays) -> System:
@@ -176,7 +176,7 @@ def _of_arrays(given: Arrays) -> System:
     return System(passes, free, strict, numbers, None, m, left, np.arange(p), [right])
 
 
-def _of_model(model: Model) -> System:
+def _of_model(model: LinearSystem) -> System:
     p, m = len(model.variables), len(model.constraints)
     rows: list[tuple[int, dict[int, Fraction], int, Fraction, str]] = []
     for k, row in enumerate(model.constraints):
@@ -223,7 +223,7 @@ def _of_model(model: Model) -> System:
     )
 
 
-def _name(model: Model, number: int) -> str:
+def _name(model: LinearSystem, number: int) -> str:
     m, p = len(model.constraints), len(model.variables)
     if number < m:
         return f"row {model.constraints[number].name!r}"

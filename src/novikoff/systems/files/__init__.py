@@ -1,1 +1,4 @@
-"""Files of inequalities (CSV, MPS, LP, npz), read into a `Model` or refused in a sentence."""
+"""Files of inequalities, read or refused in a sentence.
+
+CSV, MPS and LP become a `LinearSystem`; npz becomes a dict of arrays, the arguments of `solve`.
+"""

@@ -1,4 +1,4 @@
-"""The parts of a `Model` while a file is read: exact numbers, names, bounds, and their lines."""
+"""The parts of a `LinearSystem` while a file is read: exact numbers, names, bounds, lines."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple
 
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.systems.model import Constraint, Model, Relation
+from novikoff.systems.model import Constraint, LinearSystem, Relation
 
 # Other readers take a bound of this size for none.
 NO_BOUND: Final = Fraction(10**20)
-FLIPPED: Final[dict[Relation, Relation]] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<", "=": "="}
+FLIPPED: Final[dict[Relation, Relation]] = {"<=": ">=", ">=": "<=", "=": "="}
 _MOST_DIGITS: Final = 1000
 _NUMBER = re.compile(
     r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eEdD]([-+]?[0-9]+))?(?:/([0-9]+))?", re.ASCII
@@ -24,14 +24,14 @@ class SystemFile(NamedTuple):
     """A file's name, its model or arrays for `nv.solve`, its format, what is to be said of it."""
 
     source: str
-    content: Model | dict[str, Any]
+    content: LinearSystem | dict[str, Any]
     format: str
     notes: tuple[str, ...]
 
     @property
-    def model(self) -> Model:
+    def model(self) -> LinearSystem:
         """The system, where it was not given by arrays."""
-        if not isinstance(self.content, Model):
+        if not isinstance(self.content, LinearSystem):
             raise TypeError("An npz file holds arrays.")
         return self.content
 
@@ -157,7 +157,6 @@ class ModelBuilder:
         *,
         maximise: bool = False,
         constant: Fraction = Fraction(0),
-        name: str = "",
     ) -> SystemFile:
         """The model; an upper bound below 0 beside a lower one that was not said is refused."""
         limits: dict[str, list[Fraction | None]] = {
@@ -177,11 +176,11 @@ class ModelBuilder:
             whole = counted(len(self.integers), "variable")
             self.notes.append(
                 f"{whole} of whole numbers ({listed([*self.integers])}) may be fractions here: "
-                "what is infeasible so is infeasible, what is feasible so may not be"
+                "if no fractions satisfy the rows, no whole numbers do, but not the other way round"
             )
         if self._huge:
             self.notes.append(f"bounds of 1e20 and more are none: {listed([*self._huge])}")
-        model = Model(
+        model = LinearSystem(
             tuple(names),
             tuple(self._rows),
             tuple(limits["lower"]),
@@ -189,6 +188,5 @@ class ModelBuilder:
             None if objective is None else {j: value for j, value in objective.items() if value},
             maximise,
             constant,
-            name=name,
         )
         return SystemFile(self.source, model, format, tuple(self.notes))

@@ -55,7 +55,6 @@ class _Parser:
         self.right: dict[str, Fraction] = {}
         self.range: dict[str, Fraction] = {}
         self.sets: dict[str, str] = {}  # the name of the vector in RHS, RANGES and BOUNDS
-        self.name = ""
         self.whole = self.maximise = False
 
     def parse(self, text: str) -> SystemFile:
@@ -81,13 +80,11 @@ class _Parser:
                 continue
             word, *rest = line.split()
             section = word.upper()
-            if section == "NAME":
-                self.name = " ".join(rest)
-            elif section == "OBJSENSE" and rest:
+            if section == "OBJSENSE" and rest:
                 self._sense(rest)
             elif section == "ENDATA":
                 ended = True
-            elif section not in sections:
+            elif section != "NAME" and section not in sections:
                 raise self.place.error(
                     f"{quoted(word)} is no section that is read here; those are NAME, "
                     f"{', '.join(sections)} and ENDATA."
@@ -232,5 +229,4 @@ class _Parser:
             None if goal is None else self.terms[goal],
             maximise=self.maximise,
             constant=-self.right.get(goal, Fraction(0)) if goal else Fraction(0),
-            name=self.name,
         )

@@ -1,7 +1,7 @@
 """One door for all files of inequalities: open, unpack, decode, and hand over to the format.
 
-The readers live beside `Model` because they make one. From `novikoff.data` they take the errors
-alone: rows of a system are not rows of examples.
+The readers live beside `LinearSystem` because they make one. They share errors and the names of
+sources with `novikoff.data`, but no parser: rows of a system are not rows of examples.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp
 from novikoff.systems.files.mps import parse_mps
 from novikoff.systems.files.npz import parse_npz
-from novikoff.systems.model import Model
+from novikoff.systems.model import LinearSystem
 
 FORMATS: Final = {
     "csv": (".csv", ".tsv"),
@@ -64,9 +64,9 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
     return _TEXTS[format](text, name)
 
 
-def stated_in(file: SystemFile) -> Model | Arrays:
+def stated_in(file: SystemFile) -> LinearSystem | Arrays:
     """The system of a file as a certificate is about it; ValueError if arrays make none."""
-    if isinstance(file.content, Model):
+    if isinstance(file.content, LinearSystem):
         return file.content
     from novikoff.systems.statement import ask_arrays
 

@@ -34,11 +34,10 @@ class Attempt(NamedTuple):
     trace: Trace | None = None
 
 
-class Tape:
-    """Gathers a trace, if one is wanted."""
+class TraceBuilder:
+    """Gathers a trace, entry by entry."""
 
-    def __init__(self, wanted: bool) -> None:
-        self.wanted = wanted
+    def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = {}
 
     def note(self, **values: Any) -> None:
@@ -46,10 +45,8 @@ class Tape:
         for name, value in values.items():
             self._columns.setdefault(name, []).append(value)
 
-    def trace(self) -> Trace | None:
-        """The columns as arrays; None if no trace was wanted."""
-        if not self.wanted:
-            return None
+    def trace(self) -> Trace:
+        """The columns as arrays."""
         return {name: np.array(column) for name, column in self._columns.items()}
 
 
@@ -96,14 +93,14 @@ class Cone(NamedTuple):
         return (x / self.lengths)[: len(x) - (self.unit is not None)]
 
     def attempt(
-        self, u: Vector | None, x: Vector | None, n_steps: int, tape: Tape | None = None
+        self, u: Vector | None, x: Vector | None, n_steps: int, notes: TraceBuilder | None = None
     ) -> Attempt:
         """What u and x stand for."""
         return Attempt(
             None if u is None else self.point(u),
             None if x is None else self.weights(x),
             n_steps,
-            None if tape is None else tape.trace(),
+            None if notes is None else notes.trace(),
         )
 
 

@@ -12,7 +12,7 @@ from novikoff.systems.methods.attempt import (
     TINY,
     Attempt,
     Matrix,
-    Tape,
+    TraceBuilder,
     cone,
     dense,
     row_lengths,
@@ -56,7 +56,7 @@ def dunagan_vempala(
     >>> bool((A @ dunagan_vempala(A).w > 0.0).all())
     True
     """
-    system, tape, rng = cone(A, c, w0), Tape(trace), np.random.default_rng(seed)
+    system, notes, rng = cone(A, c, w0), TraceBuilder(), np.random.default_rng(seed)
     H = dense(system.H)
     p = H.shape[1]
     patience = 16 * p**2
@@ -74,7 +74,7 @@ def dunagan_vempala(
             B += np.outer(B @ x, x)
             H /= row_lengths(H)[:, None]
             if trace:
-                tape.note(direction=x, B=B.copy())
+                notes.note(direction=x, B=B.copy())
             perceptron, x, left = True, np.zeros(p), patience
         elif left == 0 or (not perceptron and length**2 < 0.5 / p):
             perceptron, x = False, rng.standard_normal((p,))
@@ -83,4 +83,4 @@ def dunagan_vempala(
         else:
             x = x + H[i] if perceptron else x - products[i] * H[i]
             n_steps, left = n_steps + 1, left - 1
-    return system.attempt(B @ x, None, n_steps, tape)
+    return system.attempt(B @ x, None, n_steps, notes if trace else None)

@@ -8,7 +8,7 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import Attempt, Matrix, Tape, cone, dense, steps
+from novikoff.systems.methods.attempt import Attempt, Matrix, TraceBuilder, cone, dense, steps
 from novikoff.systems.methods.smooth import ascend, euclidean
 
 _LARGEST = 1e10  # of the entries of D: the others are zero in every solution, as far as floats see
@@ -46,7 +46,7 @@ def projection_rescaling(
     >>> bool((A @ projection_rescaling(A).w > 0.0).all())
     True
     """
-    system, tape, counter = cone(A, c, w0), Tape(trace), steps(limits)
+    system, notes, counter = cone(A, c, w0), TraceBuilder(), steps(limits)
     H, n_steps, side, found = dense(system.H), 0, 1, False
     n = len(H)
     centre, D = np.full(n, 1.0 / n), np.ones((2, n))
@@ -68,9 +68,9 @@ def projection_rescaling(
         if not found:
             D[side] *= np.maximum(1.0, np.minimum(state.x / max(upper, 1e-300), 2.0 * _LARGEST))
             if trace:
-                tape.note(side=side, D=D[side].copy())
+                notes.note(side=side, D=D[side].copy())
     w = np.linalg.lstsq(H, near[0])[0]
-    return system.attempt(w, np.maximum(near[1], 0.0), n_steps, tape)
+    return system.attempt(w, np.maximum(near[1], 0.0), n_steps, notes if trace else None)
 
 
 def _projector(H: Vector, side: int) -> Callable[[Vector], Vector]:

@@ -19,7 +19,7 @@ from novikoff.systems.methods.attempt import (
     UNLIMITED,
     Attempt,
     Matrix,
-    Tape,
+    TraceBuilder,
     bordered,
     most_steps,
     row_lengths,
@@ -116,7 +116,7 @@ def relaxation(
         schedule = iter([(float(shift), UNLIMITED)])
 
     best, smallest = w, math.inf  # the point of the least shift
-    n_steps, n_epochs, left, tape = 0, 0, most_steps(limits), Tape(trace)
+    n_steps, n_epochs, left, notes = 0, 0, most_steps(limits), TraceBuilder()
     for k, (delta, granted) in enumerate(schedule):
         phase = Limits(
             None if limits.epochs is None else limits.epochs - n_epochs,
@@ -131,7 +131,7 @@ def relaxation(
         n_steps, left = n_steps + state.updates, left - state.updates
         for seen in state.traces:
             for i, margin, step in zip(seen.index, seen.margin, seen.tau, strict=True):
-                tape.note(index=i, residual=-margin, step=step, delta=delta)
+                notes.note(index=i, residual=-margin, step=step, delta=delta)
         if state.stops[0] is not Stop.UPDATES or left == 0:
             break
     weights = None
@@ -143,7 +143,7 @@ def relaxation(
         plan = Plan(update._replace(goal=0.0), rule, last, seed, trace=True)
         seen = run(problem, plan, start=best).traces[0]
         weights = np.bincount(seen.index, seen.tau, minlength=problem.n) * factors
-    return Attempt(best[:-2].copy(), weights, n_steps, tape.trace())
+    return Attempt(best[:-2].copy(), weights, n_steps, notes.trace() if trace else None)
 
 
 def _halving(first: float, m: int) -> Iterator[tuple[float, int]]:

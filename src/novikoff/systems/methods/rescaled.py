@@ -11,7 +11,7 @@ from novikoff.core.stops import Limits
 from novikoff.systems.methods.attempt import (
     Attempt,
     Matrix,
-    Tape,
+    TraceBuilder,
     cone,
     dense,
     row_lengths,
@@ -53,7 +53,7 @@ def rescaled(
     >>> bool((A @ found.w > 0.0).all()), found.n_steps < 200
     (True, True)
     """
-    system, tape = cone(A, c, w0), Tape(trace)
+    system, notes = cone(A, c, w0), TraceBuilder()
     H = dense(system.H)
     n, p = H.shape
     B, u, counts = np.eye(p), np.zeros(p), np.zeros(n)
@@ -75,6 +75,6 @@ def rescaled(
             shrunk = row_lengths(H)
             H /= shrunk[:, None]
             if trace:
-                tape.note(row=j, slab=slab, updates=counts.sum(), B=B.copy())
+                notes.note(row=j, slab=slab, updates=counts.sum(), B=B.copy())
             u, counts, lengths, left = np.zeros(p), np.zeros(n), lengths * shrunk, left - 1
-    return system.attempt(B @ u, weights, n_steps, tape)
+    return system.attempt(B @ u, weights, n_steps, notes if trace else None)

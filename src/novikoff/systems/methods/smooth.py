@@ -11,7 +11,7 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import TINY, Attempt, Matrix, Tape, cone, steps
+from novikoff.systems.methods.attempt import TINY, Attempt, Matrix, TraceBuilder, cone, steps
 
 
 def smooth(
@@ -44,7 +44,7 @@ def smooth(
     >>> bool((A @ smooth(A).w > 0.0).all())
     True
     """
-    system, tape = cone(A, c, w0), Tape(trace)
+    system, notes = cone(A, c, w0), TraceBuilder()
     H = system.H
     centre = np.full(H.shape[0], 1.0 / H.shape[0])
     if prox not in ("entropy", "euclidean"):
@@ -54,11 +54,11 @@ def smooth(
     state = next(ascent)
     for _ in steps(limits):
         if trace:
-            tape.note(**state.seen(d))
+            notes.note(**state.seen(d))
         if state.least > 0.0 or state.norm <= TINY:
             break
         state = next(ascent)
-    return system.attempt(state.y, state.x, state.k, tape)
+    return system.attempt(state.y, state.x, state.k, notes if trace else None)
 
 
 class Prox(NamedTuple):

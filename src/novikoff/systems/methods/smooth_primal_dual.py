@@ -11,7 +11,7 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import TINY, Attempt, Matrix, Tape, cone, steps
+from novikoff.systems.methods.attempt import TINY, Attempt, Matrix, TraceBuilder, cone, steps
 from novikoff.systems.methods.smooth import ascend, euclidean, squared_norm
 
 
@@ -45,16 +45,16 @@ def smooth_primal_dual(
     """
     if not factor > 1.0:
         raise ValueError(f"The factor Γ must be above 1, not {factor}.")
-    system, tape = cone(A, c, w0), Tape(trace)
+    system, notes = cone(A, c, w0), TraceBuilder()
     H, counter, done, run, n_steps = system.H, steps(limits), False, 0, 0
     L, x = squared_norm(H), np.full(H.shape[0], 1.0 / H.shape[0])
     while not done:
         d, aim = euclidean(x), float(np.linalg.norm(H.T @ x)) / factor
         for state in ascend(lambda y: H @ y, lambda x: H.T @ x, x, d, L):
             if trace:
-                tape.note(run=run, **state.seen(d))
+                notes.note(run=run, **state.seen(d))
             done = state.least > 0.0 or state.norm <= TINY or next(counter, None) is None
             if done or state.norm <= aim:
                 break
         x, run, n_steps = state.x, run + 1, n_steps + state.k
-    return system.attempt(state.y, x, n_steps, tape)
+    return system.attempt(state.y, x, n_steps, notes if trace else None)

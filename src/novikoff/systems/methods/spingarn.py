@@ -8,7 +8,15 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import TINY, Attempt, Matrix, Tape, row_lengths, scaled, steps
+from novikoff.systems.methods.attempt import (
+    TINY,
+    Attempt,
+    Matrix,
+    TraceBuilder,
+    row_lengths,
+    scaled,
+    steps,
+)
 
 
 def spingarn(
@@ -39,7 +47,7 @@ def spingarn(
     >>> spingarn(np.array([[1.0], [-1.0]]), np.array([1.0, -2.0])).weights.round(2).tolist()
     [0.5, 0.5]
     """
-    lengths, tape = row_lengths(A), Tape(trace)
+    lengths, notes = row_lengths(A), TraceBuilder()
     if c is None:  # a solution of A w > 0, made longer, is at least 1 away from every hyperplane
         A, c = scaled(A, -1.0 / lengths), np.full(A.shape[0], -1.0)
     else:
@@ -58,11 +66,12 @@ def spingarn(
         if trace:
             change = n * (mean @ mean) + (r - alpha) @ (r - alpha)
             change -= n * (mean - before) @ (mean - before)
-            tape.note(change=math.sqrt(max(0.0, change)), residual=float((of_x - c).max()))
-            tape.note(balance=balance / total, right=right / total)
+            notes.note(change=math.sqrt(max(0.0, change)), residual=float((of_x - c).max()))
+            notes.note(balance=balance / total, right=right / total)
         alpha = r
         n_steps += 1
         if balance <= TINY * total and right < -TINY * total:
             break
     weights = alpha / lengths
-    return Attempt(x, weights / weights.sum() if alpha.any() else None, n_steps, tape.trace())
+    shares = weights / weights.sum() if alpha.any() else None
+    return Attempt(x, shares, n_steps, notes.trace() if trace else None)

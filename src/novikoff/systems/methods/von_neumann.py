@@ -6,7 +6,7 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import TINY, Attempt, Matrix, Tape, cone, row, steps
+from novikoff.systems.methods.attempt import TINY, Attempt, Matrix, TraceBuilder, cone, row, steps
 
 
 def von_neumann(
@@ -35,7 +35,7 @@ def von_neumann(
     >>> von_neumann(np.array([[1.0, 0.0], [-0.6, 0.8]])).w.round(3).tolist()
     [0.2, 0.4]
     """
-    system, tape = cone(A, c, w0), Tape(trace)
+    system, notes = cone(A, c, w0), TraceBuilder()
     H = system.H
     x = np.zeros(H.shape[0])
     x[0] = 1.0
@@ -53,5 +53,5 @@ def von_neumann(
         square = float(u @ u)
         n_steps += 1
         if trace:
-            tape.note(index=j, margin=m, norm=square**0.5)
-    return system.attempt(u, x, n_steps, tape)
+            notes.note(index=j, margin=m, norm=square**0.5)
+    return system.attempt(u, x, n_steps, notes if trace else None)
