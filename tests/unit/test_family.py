@@ -15,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import kernel_metrics
 
 import novikoff as nv
 from novikoff.learners.online import OnlineLearner
@@ -187,6 +188,16 @@ def test_kernels_that_no_space_has_are_said_not_refused() -> None:
         assert clf.predict(gram).shape == (30,)
     assert not hasattr(clf, "partial_fit")
     assert not hasattr(clf, "support_vectors_")
+
+
+@pytest.mark.parametrize("name", sorted(kernel_metrics()))
+def test_the_pairwise_kernels_of_scikit_learn_are_kernels(name: str) -> None:
+    function, rows = kernel_metrics()[name], np.abs(X)
+    rows.flags.writeable = False
+    for learner in (nv.KernelPerceptron(function), nv.Forgetron(5, kernel=function)):
+        clf = learner.set_params(max_epochs=3).fit(rows, TWO)
+        assert clf.predict(rows).shape == (40,)
+        assert clf.learn_one(rows[0], TWO[0]).predict_one(rows[0]) in TWO
 
 
 def test_a_function_as_a_kernel_cannot_be_saved(tmp_path: Path) -> None:

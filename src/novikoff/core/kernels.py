@@ -42,9 +42,11 @@ class Kernel:
     ) -> Vector:
         """K(x_i, z_j) for all rows of both; ``squares`` are the ‖x_i‖² if they are known."""
         X, Z = (part.astype(np.float64, copy=False) for part in (X, Z))
+        if 0 in (X.shape[0], Z.shape[0]):  # functions may refuse such matrices
+            return np.zeros((X.shape[0], Z.shape[0]))
         with np.errstate(all="ignore"):
             if not isinstance(self.form, str):
-                found = np.array(self.form(X, Z), dtype=np.float64)
+                found = np.array(self.form(_writeable(X), _writeable(Z)), dtype=np.float64)
                 if found.shape != (X.shape[0], Z.shape[0]):
                     raise ValueError(
                         f"The kernel function returned an array of shape {found.shape} for "
@@ -100,7 +102,7 @@ class KernelRows:
     """
 
     def __init__(self, kernel: Kernel, X: Floats | SparseMatrix, cache_bytes: float) -> None:
-        self._kernel, self._X = kernel, X
+        self._kernel, self._X = kernel, _writeable(X) if callable(kernel.form) else X
         self._given = kernel.form == "precomputed"
         self._squares = squared_norms(X) if kernel.form == "rbf" else None
         self._kept: OrderedDict[int, Vector] = OrderedDict()
@@ -121,6 +123,12 @@ class KernelRows:
             self._kept.popitem(last=False)
         self._kept[i] = row
         return row
+
+
+def _writeable(X: Floats | SparseMatrix) -> Floats | SparseMatrix:
+    """X, or a copy: compiled functions may refuse arrays that are read-only."""
+    numbers = X if isinstance(X, np.ndarray) else X.data
+    return X if numbers.flags.writeable else X.copy()
 
 
 def squared_norms(X: Floats | SparseMatrix) -> Vector:
