@@ -19,6 +19,7 @@ BY_NAME = ("linear", "poly", "rbf")
 # Of each number of a kernel the least it may be, and the words.
 KERNEL_SETTINGS = {"kernel": BY_NAME, "gamma": 0.0, "degree": 1, "coef0": 0.0}
 BLOCK = 1 << 21  # values computed at once
+CANCELS = 2.0**16  # γ·(‖x‖² + ‖z‖²) above which ‖x − z‖² is not taken from ⟨x, z⟩
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,10 @@ class Kernel:
             elif self.form == "rbf":  # −γ·‖x − z‖² = 2γ·⟨x, z⟩ − γ·‖x‖² − γ·‖z‖²
                 squares = squared_norms(X) if squares is None else squares
                 found -= self.gamma * squares[:, None]
-                found -= self.gamma * squared_norms(Z)
+                others = squared_norms(Z)
+                found -= self.gamma * others
+                if self.gamma * (squares.max() + others.max()) > CANCELS:
+                    self._subtract_first(found, X, Z, self.gamma * (squares[:, None] + others))
                 np.minimum(found, 0.0, out=found)
                 np.exp(found, out=found)
             if self.bias:
@@ -74,6 +78,19 @@ class Kernel:
                 "be finite; scale the data down, or mend the kernel function."
             )
         return found
+
+    def _subtract_first(
+        self, found: Vector, X: Floats | SparseMatrix, Z: Floats | SparseMatrix, sizes: Vector
+    ) -> None:
+        """−γ·‖x − z‖² from x − z, where the sum of terms of these sizes may have lost digits.
+
+        Below −746 it does not matter: exp is 0.
+        """
+        near = np.nonzero((sizes > CANCELS) & (found > -746.0 - 2.0**-40 * sizes))
+        step = max(1, BLOCK // max(1, X.shape[1]))
+        for begin in range(0, len(near[0]), step):
+            i, j = (places[begin : begin + step] for places in near)
+            found[i, j] = -self.gamma * squared_norms(X[i] - Z[j])
 
     def diagonal(self, X: Floats | SparseMatrix) -> Vector:
         """K(x_i, x_i) of every row."""
