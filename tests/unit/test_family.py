@@ -151,8 +151,8 @@ def nan_kernel(A: Any, B: Any) -> Any:
 
 
 SENTENCES: list[tuple[Callable[[], object], str]] = [
-    (lambda: nv.PNormPerceptron(1.9).fit(X, TWO), "from 2 on, not 1.9"),
-    (lambda: nv.PNormPerceptron(np.inf).fit(X, TWO), "from 2 on, not inf"),
+    (lambda: nv.PNormPerceptron(1.9).fit(X, TWO), "from 2 to 500, not 1.9"),
+    (lambda: nv.PNormPerceptron(1000).fit(X, TWO), "from 2 to 500, not 1000"),
     (lambda: nv.SecondOrderPerceptron(0.0).fit(X, TWO), "'a' parameter"),
     (lambda: nv.Forgetron(0).fit(X, TWO), "'budget' .* above 0, not 0"),
     (lambda: nv.Forgetron(kernel="precomputed").fit(X, TWO), "'kernel' parameter of Forgetron"),
