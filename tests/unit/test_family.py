@@ -206,6 +206,45 @@ def test_a_function_as_a_kernel_cannot_be_saved(tmp_path: Path) -> None:
         nv.save(clf, tmp_path / "model")
 
 
+CHANGES: list[tuple[StateLearner, dict[str, Any]]] = [
+    (nv.PNormPerceptron(), {"p": 8.0}),
+    (nv.SecondOrderPerceptron(), {"matrix": "diagonal"}),
+    (nv.SecondOrderPerceptron(), {"a": 2.0}),
+    (nv.Forgetron(), {"budget": 3}),
+    (nv.Forgetron(), {"kernel": "linear"}),
+    (nv.KernelPerceptron(), {"gamma": 7.0}),
+]
+
+
+@pytest.mark.parametrize(("learner", "change"), CHANGES, ids=str)
+def test_what_a_model_has_learned_by_is_not_changed_under_way(
+    learner: StateLearner, change: dict[str, Any], tmp_path: Path
+) -> None:
+    (name,) = change
+    clf = clone(learner).fit(X, TWO).set_params(**change)
+    before = clf.decision_function(PROBE).tobytes()
+    calls: list[Callable[[], object]] = [
+        lambda: clf.partial_fit(X, TWO),
+        lambda: clf.learn_one(X[0], TWO[0]),
+        lambda: nv.save(clf, tmp_path / "model"),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit anew"):
+            call()
+    assert clf.decision_function(PROBE).tobytes() == before
+    clf.fit(X, TWO)
+    nv.save(clf, tmp_path / "model")
+    nv.load(tmp_path / "model")
+
+
+@each
+def test_no_file_is_written_that_cannot_be_read(learner: OnlineLearner, tmp_path: Path) -> None:
+    clf = clone(learner).fit(X, TWO).set_params(max_epochs=0)
+    with pytest.raises(ValueError, match="cannot be saved: The 'max_epochs' parameter"):
+        nv.save(clf, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
 def test_a_huge_example_is_refused_and_changes_nothing() -> None:
     for kind in (kind for kind in KINDS if issubclass(kind, StateLearner)):
         clf = kind().partial_fit(X, NOISY, classes=["no", "yes"])

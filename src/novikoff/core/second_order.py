@@ -34,7 +34,7 @@ class SecondOrderModel(StateModel):
 
     shapes: ClassVar = {"w": "Kp", "root": "Kpp", "growth": "Ks"}
     odd: ClassVar = ("w",)
-    wanted: ClassVar = {"a": 5e-324}
+    wanted: ClassVar = {"a": 5e-324, "matrix": ("full",)}
 
     def blank_state(self) -> dict[str, Vector]:
         """W = 0 and A = a·I; growth: ln det(A/a) and Σ⟨a_i, A⁻¹a_i⟩."""
@@ -86,6 +86,7 @@ class DiagonalModel(SecondOrderModel):
 
     shapes: ClassVar = {"v": "Kp", "A": "Kp", "growth": "Ks"}
     odd: ClassVar = ("v",)
+    wanted: ClassVar = {"a": 5e-324, "matrix": ("diagonal",)}
 
     def blank_state(self) -> dict[str, Vector]:
         """V = 0 and A = a."""

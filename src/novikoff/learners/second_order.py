@@ -106,7 +106,7 @@ class SecondOrderPerceptron(StateLearner):
         return state(self._fitted("potential_")).state["growth"][:, 1].copy()
 
     def _settings(self, n_features: int) -> dict[str, Any]:
-        return {"a": float(self.a)}
+        return {"a": float(self.a), "matrix": self.matrix}
 
     def _blank(self, classes: npt.ArrayLike, n_features: int) -> Model:
         self._kind = DiagonalModel if self.matrix == "diagonal" else SecondOrderModel
