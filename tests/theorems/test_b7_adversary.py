@@ -17,7 +17,6 @@ from sklearn import linear_model, naive_bayes
 import novikoff as nv
 from novikoff.theory import ForcedMistakes, force_mistakes
 
-
 OURS = [kind for name in nv.__all__ if hasattr(kind := getattr(nv, name), "learn_one")]
 LEARNERS: dict[str, Callable[[], Any]] = {
     **{kind.__name__: kind for kind in OURS},

@@ -177,15 +177,21 @@ def test_bad_parameters_are_one_sentence(case: int) -> None:
 def test_kernels_that_no_space_has_are_said_not_refused() -> None:
     rng = np.random.default_rng(0)
     G = rng.normal(size=(30, 30))
-    y = np.arange(30) % 2
     clf = nv.KernelPerceptron("precomputed", max_epochs=3)
-    for gram, said in ((G @ G.T, False), (G + G.T, True), (G, True)):
+    between = np.eye(501)  # the pair is not among the rows whose eigenvalues are taken
+    between[499, 0] = between[0, 499] = 5.0
+    small = np.diag([1e12, 1.0, 1.0, 1.0])
+    small[1, 2] = small[2, 1] = 3.0
+    long = G * np.geomspace(1e-6, 1e6, 30)[:, None]
+    sound = ((G @ G.T, False), (long @ long.T, False), (G[:, :2] @ G[:, :2].T, False))
+    for gram, said in (*sound, (G + G.T, True), (G, True), (between, True), (small, True)):
+        y = np.arange(len(gram)) % 2
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             clf.fit(gram, y)
         texts = [str(w.message) for w in caught if w.category is not ConvergenceWarning]
         assert any("no feature space" in text for text in texts) is said
-        assert clf.predict(gram).shape == (30,)
+        assert clf.predict(gram).shape == y.shape
     assert not hasattr(clf, "partial_fit")
     assert not hasattr(clf, "support_vectors_")
 

@@ -32,7 +32,7 @@ class PassiveAggressive(OnlineLearner):
 
     It learns from every row within the margin, so that a fit rarely ends with a clean cycle: that
     would need every y·f(x) ≥ 1 to the last bit. Rows whose ‖a‖² is beyond float64 are refused; PA
-    and PA-I do not move along one whose ‖a‖² is 0 there: without an intercept, entries below 1e-162.
+    and PA-I do not move along one whose ‖a‖² is 0 there (no intercept, entries below 1e-162).
 
     Parameters
     ----------

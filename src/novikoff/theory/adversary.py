@@ -71,8 +71,8 @@ def force_mistakes(
     ----------
     learner : object with predict_one and learn_one, or with predict and partial_fit
         One of ours, of river or of scikit-learn. It learns the sequence. Examples are dicts {i: 1},
-        or rows of d numbers for predict and partial_fit, and where gamma=None. A learner that has seen no example, or
-        answers with none of the labels, is wrong.
+        or rows of d numbers for predict and partial_fit, and where gamma=None. A learner that has
+        seen no example, or answers with none of the labels, is wrong.
     margin : float or Fraction
         γ, in (0, 1]; a float is the decimal that it is written as: 0.1 is one tenth.
     d : int
