@@ -61,8 +61,8 @@ class KernelPerceptron(StateLearner):
 
     Guarantee: if the classes are separable in the kernel's space with margin γ, at most R²/γ²
     mistakes, R² = max K(x_i, x_i), one more with an intercept. Two different rows never contradict
-    each other for "rbf", unless their kernel is 1 in float64: a fit on noise still ends, by learning
-    it by heart.
+    each other for "rbf", unless their kernel is 1 in float64: a fit on noise still ends, by
+    learning it by heart.
 
     Parameters
     ----------
