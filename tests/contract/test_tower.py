@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -63,3 +63,11 @@ def test_frames_pickles_and_failed_fits() -> None:
     assert clone(model).get_params() == model.get_params()
     with pytest.raises(NotFittedError):
         clone(model).predict(X)
+
+
+def test_float32_rows_and_rows_that_float64_cannot_tell_apart() -> None:
+    X, y = load_iris(return_X_y=True)
+    assert nv.TowerClassifier(random_state=0).fit(X.astype(np.float32), y).converged_
+    near = np.array([[1e6], [0.0], [1e-3], [2e-3], [3e-3], [4e-3]])
+    with pytest.warns(ConvergenceWarning, match="too close to others for float64"):
+        nv.TowerClassifier(random_state=0).fit(near, np.arange(6) % 2)

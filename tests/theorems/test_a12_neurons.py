@@ -108,6 +108,25 @@ def test_a_network_is_its_matrices() -> None:
         np.testing.assert_allclose(network.forward(X[0]), expected[0], atol=1e-12)
 
 
+def test_a_weight_of_0_is_an_edge() -> None:
+    """Units, outputs and cycles are those of the edges, whatever the weights."""
+    silent = Network.from_layers([([[0, 0], [1, 1]], [5, -2])], activation="identity")
+    assert silent.forward([1, 1]).tolist() == [5, 0]
+    pruned = Network.from_layers([([[1, 1], [1, 1]], [-1, -2]), ([[1, 0]], [-1])])
+    assert pruned.forward([[1, 0]]).tolist() == [[1]]
+    assert pruned.layers == [[0, 1], [2, 3], [4]]
+    with pytest.raises(ValueError, match="cycle"):
+        Network.from_edges([("a", "b", 0), ("b", "a", 0)]).forward([])
+    with pytest.raises(ValueError, match="comes twice"):
+        Network.from_edges([("a", "b", 0), ("a", "b", 1)])
+
+
+def test_an_inhibited_neuron_is_silent_at_any_threshold() -> None:
+    for theta in (-1e17, -1e300, 0.1, 1e300):
+        assert McCullochPitts(theta, (0,))([[1, 0], [1, 1]]).tolist() == [0, 0]
+        assert McCullochPitts(theta, (0,))([0, 1]) == (theta <= 1)
+
+
 def test_edges_that_skip_layers() -> None:
     """XOR with one hidden unit: x₁ + x₂ − 2·(x₁ and x₂) ≥ 1."""
     edges = [("x", "and", 1), ("z", "and", 1), ("x", "y", 1), ("z", "y", 1), ("and", "y", -2)]
@@ -205,6 +224,17 @@ def test_bad_input() -> None:
         ),
         "one layer at least": lambda: Network.from_layers([]),
         "start must be 5 finite numbers": lambda: Network.xor().settle([0]),
+        r"finite numbers, but the one at \[1\] is not": lambda: Network.xor().forward(
+            [1, math.nan]
+        ),
+        "sum at unit 'b' is beyond the range": lambda: Network.from_edges(
+            [("a", "b", 1e200)], activation="identity"
+        ).settle([1e200, 0], update="synchronous"),
+        "one unit at least": lambda: Network.from_edges([]),
+        "'x' is an input": lambda: Network.from_edges(
+            [("x", "y", 1)], inputs=["x"], biases={"x": 1}
+        ),
+        "max_sweeps must be 1 at least": lambda: Network.xor().settle([0] * 5, max_sweeps=-3),
     }
     for message, call in calls.items():
         with pytest.raises(ValueError, match=f"(?i){message}"):

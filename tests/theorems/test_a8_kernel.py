@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kerne
 from sklearn.svm import SVC
 
 import novikoff as nv
+from novikoff.core.kernels import Kernel
 from novikoff.theory import mistake_bound
 from tests.cases import csr, planted_integers
 from tests.oracle import Vector
@@ -133,3 +134,15 @@ def test_many_classes_share_their_support() -> None:
         linear_kernel(X, clf.support_vectors_) @ clf.dual_coef_.T + clf.dual_coef_.sum(axis=1),
         clf.decision_function(X),
     )
+
+
+def test_distances_survive_far_from_the_origin() -> None:
+    """Rows 1 apart at 1.7e9, whose squares have no digit for it: R²/γ² = 9.1 for four of them."""
+    far = 1.7e9 + np.arange(4.0)[:, None]
+    X = np.vstack([far - 1.7e9, far])
+    clf = nv.KernelPerceptron(gamma=1.0, fit_intercept=False, order="cyclic")
+    for rows in (far, csr(far)):
+        assert clf.fit(rows, [0, 1, 0, 1]).n_mistakes_ <= 9
+    expected = np.exp(-((X - X.T) ** 2))
+    for one, other in ((X, X), (csr(X), csr(X)), (csr(X), X), (X, csr(X))):
+        np.testing.assert_allclose(Kernel("rbf").gram(one, other), expected, rtol=1e-12, atol=0)

@@ -113,3 +113,27 @@ def test_powers_of_very_small_and_large_data_are_the_same_run() -> None:
     ]
     assert len({clf.n_mistakes_ for clf in runs}) == 1
     assert runs[1].converged_
+
+
+def test_a_stream_may_be_cut_anywhere() -> None:
+    """Ties of sums that are not exact: w must have the same bits in every piece."""
+    rng = np.random.default_rng(5)
+    X, y = rng.choice([-1.0, 0.0, 1.0], size=(300, 6)), rng.integers(0, 2, 300)
+    ends = []
+    for size in (300, 50, 7, 1):
+        clf = nv.PNormPerceptron(2.5)
+        for begin in range(0, 300, size):
+            part = slice(begin, begin + size)
+            clf.partial_fit(X[part], y[part], classes=[0, 1])
+        ends.append((clf.n_mistakes_, clf.coef_.tobytes()))
+    assert len(set(ends)) == 1
+
+
+@pytest.mark.parametrize("size", [1e-100, 1.0, 1e100])
+def test_large_powers_of_any_size_of_rows(size: float) -> None:
+    A, _ = sparse_target(200, 20)
+    clf = nv.PNormPerceptron(500, fit_intercept=False, order="cyclic").fit(
+        size * np.vstack([A, -A]), np.repeat([1, 0], 200)
+    )
+    assert clf.converged_
+    assert (clf.predict(size * A) == 1).all()

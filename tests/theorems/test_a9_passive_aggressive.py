@@ -76,3 +76,14 @@ def test_steps_backward_or_hardly_any_break_them(variant: Variant, factor: float
     assert_bounded(Pass(A, variant, 1.0), A, u, variant)
     with pytest.raises(AssertionError):
         assert_bounded(Pass(A, variant, factor), A, u, variant)
+
+
+@pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
+def test_rows_whose_squares_leave_float64(variant: Variant) -> None:
+    """A step of 0 along them would learn nothing, and say nothing."""
+    X, y = np.array([[1.0], [-1.0]]), [1, -1]
+    clf = nv.PassiveAggressive(variant=variant, fit_intercept=False)
+    with pytest.raises(ValueError, match="beyond the range of float64: scale the data down"):
+        clf.fit(1e160 * X, y)
+    with pytest.raises(ValueError, match="beyond the range of float64: scale x down"):
+        clf.learn_one([1e160], 1)

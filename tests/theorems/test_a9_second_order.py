@@ -133,3 +133,23 @@ def test_dense_and_sparse_agree_and_the_inverse_does_not_drift() -> None:
             clf.decision_function(csr(case.X)), clf.decision_function(case.X), rtol=1e-12
         )
     assert not hasattr(clf, "coef_")
+
+
+@pytest.mark.parametrize("size", [1e4, 1e8, 1e12])
+def test_the_bound_survives_one_large_direction(size: float) -> None:
+    """A⁻¹ updated by itself loses s = ⟨a, A⁻¹a⟩ from 1e8 on: it turns negative."""
+    rng = np.random.default_rng(1)
+    X = np.column_stack([size * (1.0 + 0.01 * rng.normal(size=20)), rng.normal(size=20)])
+    clf = nv.SecondOrderPerceptron(order="cyclic").fit(X, X[:, 1] > 0)
+    quadratic = 1.0 + float(clf.update_counts_ @ X[:, 1] ** 2)
+    growth = float(clf.potential_[0])
+    assert clf.converged_
+    assert clf.n_mistakes_ <= nv.bounds.second_order_bound(
+        float(np.abs(X[:, 1]).min()), 0.0, quadratic, growth
+    )
+
+
+def test_squares_beyond_float32() -> None:
+    X = np.array([[1e20], [-1e20]], dtype=np.float32)
+    clf = nv.SecondOrderPerceptron(matrix="diagonal", order="cyclic", fit_intercept=False)
+    assert clf.fit(X, [1, 0]).n_mistakes_ == clf.fit(X.astype(float), [1, 0]).n_mistakes_ == 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,9 @@ from sklearn import linear_model, naive_bayes
 import novikoff as nv
 from novikoff.theory import ForcedMistakes, force_mistakes
 
-
-def _new(kind: Any) -> Any:
-    """A learner; of dicts, whose number is not known, a kernel cannot choose its own width."""
-    return kind(gamma=0.5) if "gamma" in kind().get_params() else kind()
-
-
 OURS = [kind for name in nv.__all__ if hasattr(kind := getattr(nv, name), "learn_one")]
 LEARNERS: dict[str, Callable[[], Any]] = {
-    **{kind.__name__: partial(_new, kind) for kind in OURS},
+    **{kind.__name__: kind for kind in OURS},
     "ours averaged": lambda: nv.Perceptron(average="averaged"),
     "river perceptron": river.Perceptron,
     "river passive-aggressive": river.PAClassifier,
@@ -52,7 +45,7 @@ def errors_on(learner: Any, X: Any, y: Any) -> int:
     """Play a sequence that is fixed beforehand to a learner; count its errors."""
     errors = 0
     for i, label in enumerate(y.tolist()):
-        if hasattr(learner, "predict_one"):
+        if hasattr(learner, "predict_one") and getattr(learner, "gamma", 0.0) is not None:
             (column,) = X[[i]].indices.tolist()
             errors += learner.predict_one({column: 1.0}) != label
             learner.learn_one({column: 1.0}, label)
@@ -125,6 +118,8 @@ def test_bad_input() -> None:
     for margin in (0.0, 1.5, math.nan, "0.1", True):
         with pytest.raises(ValueError, match="margin must be a number above 0"):
             force_mistakes(Constant(0), margin, 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="margin is 0 as a float"):
+        force_mistakes(Constant(0), Fraction(1, 10**400), 3)
     with pytest.raises(ValueError, match="dimension d must be a whole number"):
         force_mistakes(Constant(0), 0.5, 0)
     with pytest.raises(ValueError, match="Two different labels"):

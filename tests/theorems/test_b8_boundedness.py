@@ -160,3 +160,8 @@ def test_lengths_of_separable_and_large_runs() -> None:
 def test_bad_input(A: Any, options: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         weight_bound(A, **options)
+
+
+def test_a_bound_beyond_float64_is_infinite() -> None:
+    assert weight_bound(np.eye(800)[:3]).bound == math.inf
+    assert watch_weights(np.ones((2, 700)), [0, 1]).bound == math.inf

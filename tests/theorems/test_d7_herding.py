@@ -195,3 +195,25 @@ def test_kernel_herding_is_that_of_goodpoints() -> None:
 def test_bad_input(arguments: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         nv.herd(*arguments)
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-540, 2.0**540, 2.0**1020])
+def test_the_size_of_the_points_does_not_matter(scale: float) -> None:
+    points = cross(2, 0.5) + 0.125
+    for target in (None, np.array([0.25, 0.125])):
+        one = nv.herd(points, target)
+        other = nv.herd(points * scale, None if target is None else target * scale)
+        assert other.indices.tolist() == one.indices.tolist()
+        assert (other.errors == one.errors * scale).all()
+        assert one.bound is not None
+        assert other.bound is not None
+        assert (other.bound == one.bound * scale).all()
+        assert other.ball == pytest.approx((one.ball or 0.0) * scale)
+
+
+def test_kernels_that_are_none() -> None:
+    points = cross(2)
+    with pytest.raises(ValueError, match=r"a function of two matrices, .* not 'rbf'"):
+        nv.herd(points, kernel="rbf")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"is 1\.0 for the rows 0 and 1, but 0\.0 the other way"):
+        nv.herd(points, kernel=lambda X, Y: np.triu(np.ones((4, 4)))[: len(X), : len(Y)])

@@ -15,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import kernel_metrics
 
 import novikoff as nv
 from novikoff.learners.online import OnlineLearner
@@ -150,8 +151,8 @@ def nan_kernel(A: Any, B: Any) -> Any:
 
 
 SENTENCES: list[tuple[Callable[[], object], str]] = [
-    (lambda: nv.PNormPerceptron(1.9).fit(X, TWO), "from 2 on, not 1.9"),
-    (lambda: nv.PNormPerceptron(np.inf).fit(X, TWO), "from 2 on, not inf"),
+    (lambda: nv.PNormPerceptron(1.9).fit(X, TWO), "from 2 to 500, not 1.9"),
+    (lambda: nv.PNormPerceptron(1000).fit(X, TWO), "from 2 to 500, not 1000"),
     (lambda: nv.SecondOrderPerceptron(0.0).fit(X, TWO), "'a' parameter"),
     (lambda: nv.Forgetron(0).fit(X, TWO), "'budget' .* above 0, not 0"),
     (lambda: nv.Forgetron(kernel="precomputed").fit(X, TWO), "'kernel' parameter of Forgetron"),
@@ -176,23 +177,78 @@ def test_bad_parameters_are_one_sentence(case: int) -> None:
 def test_kernels_that_no_space_has_are_said_not_refused() -> None:
     rng = np.random.default_rng(0)
     G = rng.normal(size=(30, 30))
-    y = np.arange(30) % 2
     clf = nv.KernelPerceptron("precomputed", max_epochs=3)
-    for gram, said in ((G @ G.T, False), (G + G.T, True), (G, True)):
+    between = np.eye(501)  # the pair is not among the rows whose eigenvalues are taken
+    between[499, 0] = between[0, 499] = 5.0
+    small = np.diag([1e12, 1.0, 1.0, 1.0])
+    small[1, 2] = small[2, 1] = 3.0
+    long = G * np.geomspace(1e-6, 1e6, 30)[:, None]
+    sound = ((G @ G.T, False), (long @ long.T, False), (G[:, :2] @ G[:, :2].T, False))
+    for gram, said in (*sound, (G + G.T, True), (G, True), (between, True), (small, True)):
+        y = np.arange(len(gram)) % 2
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             clf.fit(gram, y)
         texts = [str(w.message) for w in caught if w.category is not ConvergenceWarning]
         assert any("no feature space" in text for text in texts) is said
-        assert clf.predict(gram).shape == (30,)
+        assert clf.predict(gram).shape == y.shape
     assert not hasattr(clf, "partial_fit")
     assert not hasattr(clf, "support_vectors_")
+
+
+@pytest.mark.parametrize("name", sorted(kernel_metrics()))
+def test_the_pairwise_kernels_of_scikit_learn_are_kernels(name: str) -> None:
+    function, rows = kernel_metrics()[name], np.abs(X)
+    rows.flags.writeable = False
+    for learner in (nv.KernelPerceptron(function), nv.Forgetron(5, kernel=function)):
+        clf = learner.set_params(max_epochs=3).fit(rows, TWO)
+        assert clf.predict(rows).shape == (40,)
+        assert clf.learn_one(rows[0], TWO[0]).predict_one(rows[0]) in TWO
 
 
 def test_a_function_as_a_kernel_cannot_be_saved(tmp_path: Path) -> None:
     clf = nv.KernelPerceptron(lambda A, B: A @ B.T).fit(X, TWO)
     with pytest.raises(ValueError, match="its kernel is a function, which no file can hold"):
         nv.save(clf, tmp_path / "model")
+
+
+CHANGES: list[tuple[StateLearner, dict[str, Any]]] = [
+    (nv.PNormPerceptron(), {"p": 8.0}),
+    (nv.SecondOrderPerceptron(), {"matrix": "diagonal"}),
+    (nv.SecondOrderPerceptron(), {"a": 2.0}),
+    (nv.Forgetron(), {"budget": 3}),
+    (nv.Forgetron(), {"kernel": "linear"}),
+    (nv.KernelPerceptron(), {"gamma": 7.0}),
+]
+
+
+@pytest.mark.parametrize(("learner", "change"), CHANGES, ids=str)
+def test_what_a_model_has_learned_by_is_not_changed_under_way(
+    learner: StateLearner, change: dict[str, Any], tmp_path: Path
+) -> None:
+    (name,) = change
+    clf = clone(learner).fit(X, TWO).set_params(**change)
+    before = clf.decision_function(PROBE).tobytes()
+    calls: list[Callable[[], object]] = [
+        lambda: clf.partial_fit(X, TWO),
+        lambda: clf.learn_one(X[0], TWO[0]),
+        lambda: nv.save(clf, tmp_path / "model"),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit anew"):
+            call()
+    assert clf.decision_function(PROBE).tobytes() == before
+    clf.fit(X, TWO)
+    nv.save(clf, tmp_path / "model")
+    nv.load(tmp_path / "model")
+
+
+@each
+def test_no_file_is_written_that_cannot_be_read(learner: OnlineLearner, tmp_path: Path) -> None:
+    clf = clone(learner).fit(X, TWO).set_params(max_epochs=0)
+    with pytest.raises(ValueError, match="cannot be saved: The 'max_epochs' parameter"):
+        nv.save(clf, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 def test_a_huge_example_is_refused_and_changes_nothing() -> None:

@@ -19,6 +19,7 @@ BY_NAME = ("linear", "poly", "rbf")
 # Of each number of a kernel the least it may be, and the words.
 KERNEL_SETTINGS = {"kernel": BY_NAME, "gamma": 0.0, "degree": 1, "coef0": 0.0}
 BLOCK = 1 << 21  # values computed at once
+CANCELS = 2.0**16  # γ·(‖x‖² + ‖z‖²) above which ‖x − z‖² is not taken from ⟨x, z⟩
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,11 @@ class Kernel:
     ) -> Vector:
         """K(x_i, z_j) for all rows of both; ``squares`` are the ‖x_i‖² if they are known."""
         X, Z = (part.astype(np.float64, copy=False) for part in (X, Z))
+        if 0 in (X.shape[0], Z.shape[0]):  # functions may refuse such matrices
+            return np.zeros((X.shape[0], Z.shape[0]))
         with np.errstate(all="ignore"):
             if not isinstance(self.form, str):
-                found = np.array(self.form(X, Z), dtype=np.float64)
+                found = np.array(self.form(_writeable(X), _writeable(Z)), dtype=np.float64)
                 if found.shape != (X.shape[0], Z.shape[0]):
                     raise ValueError(
                         f"The kernel function returned an array of shape {found.shape} for "
@@ -59,7 +62,10 @@ class Kernel:
             elif self.form == "rbf":  # −γ·‖x − z‖² = 2γ·⟨x, z⟩ − γ·‖x‖² − γ·‖z‖²
                 squares = squared_norms(X) if squares is None else squares
                 found -= self.gamma * squares[:, None]
-                found -= self.gamma * squared_norms(Z)
+                others = squared_norms(Z)
+                found -= self.gamma * others
+                if self.gamma * (squares.max() + others.max()) > CANCELS:
+                    self._subtract_first(found, X, Z, self.gamma * (squares[:, None] + others))
                 np.minimum(found, 0.0, out=found)
                 np.exp(found, out=found)
             if self.bias:
@@ -72,6 +78,19 @@ class Kernel:
                 "be finite; scale the data down, or mend the kernel function."
             )
         return found
+
+    def _subtract_first(
+        self, found: Vector, X: Floats | SparseMatrix, Z: Floats | SparseMatrix, sizes: Vector
+    ) -> None:
+        """−γ·‖x − z‖² from x − z, where the sum of terms of these sizes may have lost digits.
+
+        Below −746 it does not matter: exp is 0.
+        """
+        near = np.nonzero((sizes > CANCELS) & (found > -746.0 - 2.0**-40 * sizes))
+        step = max(1, BLOCK // max(1, X.shape[1]))
+        for begin in range(0, len(near[0]), step):
+            i, j = (places[begin : begin + step] for places in near)
+            found[i, j] = -self.gamma * squared_norms(X[i] - Z[j])
 
     def diagonal(self, X: Floats | SparseMatrix) -> Vector:
         """K(x_i, x_i) of every row."""
@@ -100,7 +119,7 @@ class KernelRows:
     """
 
     def __init__(self, kernel: Kernel, X: Floats | SparseMatrix, cache_bytes: float) -> None:
-        self._kernel, self._X = kernel, X
+        self._kernel, self._X = kernel, _writeable(X) if callable(kernel.form) else X
         self._given = kernel.form == "precomputed"
         self._squares = squared_norms(X) if kernel.form == "rbf" else None
         self._kept: OrderedDict[int, Vector] = OrderedDict()
@@ -123,6 +142,12 @@ class KernelRows:
         return row
 
 
+def _writeable(X: Floats | SparseMatrix) -> Floats | SparseMatrix:
+    """X, or a copy: compiled functions may refuse arrays that are read-only."""
+    numbers = X if isinstance(X, np.ndarray) else X.data
+    return X if numbers.flags.writeable else X.copy()
+
+
 def squared_norms(X: Floats | SparseMatrix) -> Vector:
     """‖x_i‖² of every row."""
     if isinstance(X, np.ndarray):
@@ -130,11 +155,18 @@ def squared_norms(X: Floats | SparseMatrix) -> Vector:
     return np.asarray(X.astype(np.float64).multiply(X).sum(axis=1), dtype=np.float64).ravel()
 
 
-def smallest_eigenvalue(gram: Vector, most: int = 500) -> float:
-    """The smallest eigenvalue of at most ``most`` rows and columns, over the largest in size.
+def seems_semidefinite(gram: Vector, most: int = 500) -> bool:
+    """Whether a kernel matrix is symmetric, and nothing below shows that no feature space has it.
 
-    Below 0, by more than rounding, no feature space has this kernel.
+    That is a pair with K_ij² > K_ii·K_jj, or a negative eigenvalue of at most so many rows and
+    columns, by more than rounding.
     """
+    if not np.allclose(gram, gram.T):
+        return False
+    diagonal = np.diagonal(gram)
+    lengths = np.sqrt(np.maximum(diagonal, 1e-12 * np.abs(diagonal).max()))
+    if (np.abs(gram) > 1.001 * lengths[:, None] * lengths).any():
+        return False
     chosen = np.unique(np.linspace(0, len(gram) - 1, most).astype(int))
     values = np.linalg.eigvalsh(gram[np.ix_(chosen, chosen)])
-    return float(values[0] / max(abs(values[0]), abs(values[-1]), np.finfo(float).tiny))
+    return bool(values[0] >= -1e-8 * max(abs(values[0]), abs(values[-1])))

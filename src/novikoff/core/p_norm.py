@@ -47,12 +47,8 @@ class PNormModel(StateModel):
 
         def visit(epoch: Indices, first: int, last: int) -> bool:
             for k in np.flatnonzero(active):
-                # In a unit near the largest entry no power vanishes or overflows.
-                largest = max(float(np.abs(theta[k]).max()), problem.unit)
-                unit = math.ldexp(1.0, math.frexp(largest)[1] - 1)
-                w = np.sign(theta[k]) * np.abs(theta[k] / unit) ** (p - 1.0)
                 tallies = counts.totals[:, k], counts.per_row[:, k], counts.beyond
-                sweep_p_norm(signed[k], epoch, first, last, p, unit, theta[k], w, *tallies)
+                sweep_p_norm(signed[k], epoch, first, last, p, theta[k], *tallies)
             return False
 
         return visit, lambda: None
@@ -73,10 +69,17 @@ class PNormModel(StateModel):
 
 @njit(cache=True, nogil=True)
 def sweep_p_norm(
-    rows: Rows, epoch: Indices, first: int, last: int, p: float, unit: float, theta: Vector,
-    w: Vector, totals: Indices, per_row: Indices, beyond: Vector,
+    rows: Rows, epoch: Indices, first: int, last: int, p: float, theta: Vector,
+    totals: Indices, per_row: Indices, beyond: Vector,
 ) -> None:  # fmt: skip
-    """Visit rows epoch[first:last]; w_j = sign(θ_j)·|θ_j/unit|^(p−1), as its scale is no matter."""
+    """Visit rows epoch[first:last]; w_j = sign(θ_j)·|θ_j/unit|^(p−1), as its scale is no matter.
+
+    The unit is the power of two above all |θ_j|: no power overflows, p = 2 rounds nothing, and w is
+    a function of θ alone, wherever a stream is cut.
+    """
+    unit, w = unit_above(theta), np.empty(len(theta))
+    for j in range(len(w)):
+        w[j] = power(theta[j] / unit, p - 1.0)
     for k in range(first, last):
         i = epoch[k]
         m = dot(rows, i, w)
@@ -85,11 +88,31 @@ def sweep_p_norm(
             break
         if not m > 0.0:
             axpy(1.0, rows, i, theta)
-            columns, _ = entries(rows, i)
-            for j in columns:
-                w[j] = math.copysign(abs(theta[j] / unit) ** (p - 1.0), theta[j])
-            w[-1] = math.copysign(abs(theta[-1] / unit) ** (p - 1.0), theta[-1])
+            before, unit = unit, unit_above(theta)
+            if unit == before:
+                columns, _ = entries(rows, i)
+                for j in columns:
+                    w[j] = power(theta[j] / unit, p - 1.0)
+                w[-1] = power(theta[-1] / unit, p - 1.0)
+            else:
+                for j in range(len(w)):
+                    w[j] = power(theta[j] / unit, p - 1.0)
             per_row[i] += 1
             totals[1] += 1
             totals[2] += 1
     totals[0] += last - first
+
+
+@njit(cache=True, nogil=True)
+def unit_above(theta: Vector) -> float:
+    """The power of two above all |θ_j|."""
+    largest = 0.0
+    for t in theta:
+        largest = max(largest, abs(t))
+    return math.ldexp(1.0, min(math.frexp(largest)[1], 1023))
+
+
+@njit(cache=True, nogil=True)
+def power(t: float, exponent: float) -> float:
+    """sign(t)·|t|^exponent."""
+    return math.copysign(abs(t) ** exponent, t)

@@ -5,6 +5,9 @@ w = A⁻¹v. On a mistake, m = ⟨a_i, w⟩ ≤ 0, g = A⁻¹a_i and s = ⟨a_i,
 
     w ← w + g·(1 − m)/(1 + s)        A⁻¹ ← A⁻¹ − g·gᵀ/(1 + s)
 
+A⁻¹ itself drifts, until s < 0. Kept is S with S·Sᵀ = A⁻¹, which has half as many digits to lose
+(Potter 1963): with f = Sᵀa_i, s = ‖f‖² and g = S·f, S ← S − g·fᵀ/(1 + s + √(1 + s)).
+
 Cesa-Bianchi, Conconi and Gentile (2005) include the current x in A when they predict: that divides
 the score by 1 + s and leaves its sign. For the diagonal of A it does not, and without x the bound
 is lost: its score is Σ_j v_j·x_j/(A_jj + x_j²). The bound is `novikoff.bounds.second_order_bound`,
@@ -23,35 +26,30 @@ from novikoff.core.problem import Problem, scores, stretches
 from novikoff.core.rows import Floats, Indices, Rows, SparseMatrix, Vector
 from novikoff.core.runs import Advance, Flags
 from novikoff.core.state_model import Finish, StateModel
-from novikoff.core.verbs import axpy, dot, entries
+from novikoff.core.verbs import axpy, dot, dots, entries
 
 
 class SecondOrderModel(StateModel):
-    """w and A⁻¹ of each rule, the bias last."""
+    """w and S of each rule, the bias last."""
 
-    shapes: ClassVar = {"w": "Kp", "inverse": "Kpp", "growth": "Ks"}
+    shapes: ClassVar = {"w": "Kp", "root": "Kpp", "growth": "Ks"}
     odd: ClassVar = ("w",)
-    wanted: ClassVar = {"a": 5e-324}
+    wanted: ClassVar = {"a": 5e-324, "matrix": ("full",)}
 
     def blank_state(self) -> dict[str, Vector]:
         """W = 0 and A = a·I; growth: ln det(A/a) and Σ⟨a_i, A⁻¹a_i⟩."""
         n_rules, p = self.n_rules, self.features + 1
-        inverse = np.tile(np.eye(p) / float(self.settings["a"]), (n_rules, 1, 1))
-        return {
-            "w": np.zeros((n_rules, p)),
-            "inverse": inverse,
-            "growth": np.zeros((n_rules, 2)),
-        }
+        root = np.tile(np.eye(p) / float(self.settings["a"]) ** 0.5, (n_rules, 1, 1))
+        return {"w": np.zeros((n_rules, p)), "root": root, "growth": np.zeros((n_rules, 2))}
 
     def watched(self) -> Vector:
         """The weights."""
         return self.state["w"].T
 
     def check(self) -> None:
-        """Raise ValueError where the diagonal is not positive."""
-        inverse = self.state.get("inverse")
-        places = self.state["A"] if inverse is None else np.diagonal(inverse, axis1=1, axis2=2)
-        if not (places > 0.0).all():
+        """Raise ValueError where the diagonal of A or A⁻¹ is not positive."""
+        root = self.state.get("root")
+        if not (self.state["A"] > 0.0 if root is None else root.any(axis=2)).all():
             raise ValueError("its matrix is not positive definite")
 
     def begin(
@@ -88,6 +86,7 @@ class DiagonalModel(SecondOrderModel):
 
     shapes: ClassVar = {"v": "Kp", "A": "Kp", "growth": "Ks"}
     odd: ClassVar = ("v",)
+    wanted: ClassVar = {"a": 5e-324, "matrix": ("diagonal",)}
 
     def blank_state(self) -> dict[str, Vector]:
         """V = 0 and A = a."""
@@ -127,28 +126,27 @@ class DiagonalModel(SecondOrderModel):
 
 @njit(cache=True, nogil=True)
 def sweep_full(
-    rows: Rows, epoch: Indices, first: int, last: int, w: Vector, inverse: Vector, growth: Vector,
+    rows: Rows, epoch: Indices, first: int, last: int, w: Vector, root: Vector, growth: Vector,
     totals: Indices, per_row: Indices, beyond: Vector,
 ) -> None:  # fmt: skip
-    """Visit rows epoch[first:last] with w and A⁻¹."""
-    g = np.empty(len(w))
+    """Visit rows epoch[first:last] with w and S."""
+    f = np.empty(len(w))
     for k in range(first, last):
         i = epoch[k]
         m = dot(rows, i, w)
         if not m > 0.0:
-            for j in range(len(w)):
-                g[j] = dot(rows, i, inverse[j])  # A⁻¹·a_i, as A⁻¹ is symmetric
-            s = dot(rows, i, g)
-            if not (-np.inf < m and 0.0 <= s < np.inf):
+            dots(rows, i, root, f)  # Sᵀ·a_i
+            s = np.dot(f, f)
+            if not (-np.inf < m and s < np.inf):
                 beyond[0] = np.nan
                 break
-            step = (1.0 - m) / (1.0 + s)
+            step, shrink = (1.0 - m) / (1.0 + s), 1.0 / (1.0 + s + np.sqrt(1.0 + s))
             for j in range(len(w)):
-                w[j] += step * g[j]
-                g[j] /= np.sqrt(1.0 + s)
-            for j in range(len(w)):
-                for l in range(len(w)):  # noqa: E741 — a product of two entries: symmetric
-                    inverse[j, l] -= g[j] * g[l]
+                g = np.dot(root[j], f)
+                w[j] += step * g
+                row, change = root[j], shrink * g
+                for l in range(len(f)):  # noqa: E741 — the entries of a row
+                    row[l] -= change * f[l]
             growth[0] += np.log1p(s)
             growth[1] += s / (1.0 + s)
             per_row[i] += 1
@@ -169,7 +167,7 @@ def sweep_diagonal(
         columns, values = entries(rows, i)
         m = rows.bias * v[end] / (A[end] + rows.bias)
         for j in range(len(columns)):
-            x = values[j]
+            x = np.float64(values[j])  # as in the update: the square of a float32 may overflow
             m += x * v[columns[j]] / (A[columns[j]] + x * x)
         m *= rows.signs[i]
         if not abs(m) < np.inf:

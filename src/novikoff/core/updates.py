@@ -71,6 +71,8 @@ def tau(update: Update, m: float, sq: float) -> float:
     """
     if update.eta == 0.0:
         return update.step
+    if sq == math.inf:  # said by weights that are not finite: 0 would never learn
+        return math.nan
     if sq + update.slack == 0.0:  # nothing moves along a row of length 0
         return 0.0
     return min(update.cap, update.eta * (update.goal - m) / (sq + update.slack))

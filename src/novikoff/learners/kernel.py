@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils import Tags
 
 from novikoff.core.dual import KernelModel
-from novikoff.core.kernels import BY_NAME, Function, smallest_eigenvalue
+from novikoff.core.kernels import BY_NAME, Function, seems_semidefinite
 from novikoff.core.model import Model
 from novikoff.core.orders import Order
 from novikoff.core.problem import Problem
@@ -61,15 +61,18 @@ class KernelPerceptron(StateLearner):
 
     Guarantee: if the classes are separable in the kernel's space with margin γ, at most R²/γ²
     mistakes, R² = max K(x_i, x_i), one more with an intercept. Two different rows never contradict
-    each other for "rbf"; a fit on noise still ends, by learning it by heart.
+    each other for "rbf", unless their kernel is 1 in float64: a fit on noise still ends, by
+    learning it by heart.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "precomputed"} or function, default="rbf"
         exp(−γ·‖x − z‖²), ⟨x, z⟩, (γ·⟨x, z⟩ + coef0)^degree; the matrix of all K(x_i, x_j) in place
         of X (and of the kernels with the rows of the fit, to predict); or a function of two
-        matrices, as those of ``sklearn.metrics.pairwise``. A kernel that is not positive
-        semidefinite has no feature space, and no bound: of a precomputed one, a warning says so.
+        matrices, as those of ``sklearn.metrics.pairwise``, which in a stream of dicts sees columns
+        of zeros too, room for new features. A kernel that is not positive semidefinite has no
+        feature space, and no bound: of a precomputed one, a warning says so if two rows show it,
+        K(x, z)² > K(x, x)·K(z, z), or the eigenvalues of 500 rows do.
     gamma : float or None, default=None
         γ of "rbf" and "poly"; None is 1/n_features.
     degree : int, default=3
@@ -205,7 +208,7 @@ class KernelPerceptron(StateLearner):
                 )
             dense = given if isinstance(given, np.ndarray) else given.toarray()
             gram = dense.astype(np.float64, copy=False)
-            if not np.allclose(gram, gram.T) or smallest_eigenvalue(gram) < -1e-8:
+            if not seems_semidefinite(gram):
                 warnings.warn(
                     "The precomputed kernel is not symmetric and positive semidefinite: it belongs "
                     "to no feature space, and no bound on the mistakes holds.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -29,8 +28,8 @@ class PNormPerceptron(StateLearner):
     Parameters
     ----------
     p : float, default=2.0
-        From 2 on; about 2·ln(n_features) where few features decide. Large powers of large sums
-        leave float64 one day: then the data must be scaled down.
+        From 2 to 500, as larger powers leave float64; about 2·ln(n_features) where few features
+        decide.
     fit_intercept, max_seconds, random_state, verbose
         As in `Perceptron`.
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
@@ -59,7 +58,7 @@ period_, random_state_
     _kind = PNormModel
     _rules: ClassVar[Mapping[str, Rule]] = {
         **StateLearner._rules,
-        "p": Rule(lambda p: is_number(p) and 2 <= p < math.inf, "a finite number from 2 on"),
+        "p": Rule(lambda p: is_number(p) and 2 <= p <= 500, "a number from 2 to 500"),
         "fit_intercept": BOOLEAN,
     }
 

@@ -31,7 +31,8 @@ class PassiveAggressive(OnlineLearner):
     PA-II has Σℓ² ≤ (R² + 1/(2C))·(‖u‖² + 2C·Σℓ*²) (`novikoff.bounds`).
 
     It learns from every row within the margin, so that a fit rarely ends with a clean cycle: that
-    would need every y·f(x) ≥ 1 to the last bit.
+    would need every y·f(x) ≥ 1 to the last bit. Rows whose ‖a‖² is beyond float64 are refused; PA
+    and PA-I do not move along one whose ‖a‖² is 0 there (no intercept, entries below 1e-162).
 
     Parameters
     ----------

@@ -25,7 +25,8 @@ class SecondOrderPerceptron(StateLearner):
 
     Guarantee: for every u and γ > 0 the mistakes are at most (D + √(uᵀAu·G))/γ
     (`novikoff.bounds.second_order_bound`), where D is the sum of max(0, γ − ⟨a_i, u⟩) over them and
-    G is ``potential_``, or ``log_det_`` above it.
+    G is ``potential_``, or ``log_det_`` above it. Float64 holds that while the scales of features
+    differ by less than some 1e14.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ class SecondOrderPerceptron(StateLearner):
         return state(self._fitted("potential_")).state["growth"][:, 1].copy()
 
     def _settings(self, n_features: int) -> dict[str, Any]:
-        return {"a": float(self.a)}
+        return {"a": float(self.a), "matrix": self.matrix}
 
     def _blank(self, classes: npt.ArrayLike, n_features: int) -> Model:
         self._kind = DiagonalModel if self.matrix == "diagonal" else SecondOrderModel

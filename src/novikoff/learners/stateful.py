@@ -139,12 +139,24 @@ class StateLearner(OnlineLearner):
     def _learn_rows(
         self, model: Model, X: Floats | SparseMatrix, codes: Indices, weights: Vector | None
     ) -> None:
+        self._check_unchanged(model)
         state(model).learn(X, codes)
 
     def _learn_example(
         self, model: Model, columns: Indices, values: Vector, code: int, numbers: Vector
     ) -> tuple[Vector, int]:
+        self._check_unchanged(model)
         return state(model).learn_one(columns, values, code)
+
+    def _check_unchanged(self, model: Model) -> None:
+        """Raise ValueError if a parameter of the formula is not that of the first call."""
+        before = state(model).settings
+        for name, value in self._settings(max(1, model.n_features)).items():
+            if getattr(self, name, None) is not None and value != before[name]:
+                raise ValueError(
+                    f"{name}={value!r} is not {name}={before[name]!r}, by which the "
+                    f"{type(self).__name__} has learned: set it back, or fit anew."
+                )
 
 
 def state(model: Model) -> StateModel:

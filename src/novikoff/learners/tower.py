@@ -26,7 +26,10 @@ from novikoff.learners.inputs import (
 
 
 class TowerClassifier(LinearLearner):
-    """A network of threshold units that has every training row right, whatever the rows are.
+    """A network of threshold units that has every training row right.
+
+    That holds for any rows that float64 can tell apart, next to the distances of all: a warning
+    says where it cannot.
 
     Each unit sees the features, the square of their length and the answer of the unit before, and
     is trained by the pocket algorithm (Gallant 1990). It starts from weights that get one more row
@@ -111,7 +114,7 @@ class TowerClassifier(LinearLearner):
             rows, classes, codes = check_classes(self, X, y)
             dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
             pose_unsigned(self, dense, True)  # names NaN and infinity
-            if np.abs(dense).max() > LARGEST:
+            if float(np.abs(dense).max()) > LARGEST:
                 raise ValueError(f"X has entries beyond {LARGEST:g}: scale it down.")
             distinct, group = np.unique(dense + 0.0, axis=0, return_inverse=True)
             counts = np.zeros((len(distinct), len(classes)), dtype=np.int64)

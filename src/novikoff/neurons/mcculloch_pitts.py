@@ -68,9 +68,10 @@ class McCullochPitts:
             raise ValueError(f"The neuron has {self.n_inputs} inputs, not {d}.")
         if self.inhibitory and self.inhibitory[-1] >= d:
             raise ValueError(f"Input {self.inhibitory[-1]} is inhibitory, but there are only {d}.")
+        theta = float(min(max(self.theta, 0), d + 1))  # beyond these it answers the same
         w = np.ones(d)
-        w[list(self.inhibitory)] = -1.0 - max(0.0, d - len(self.inhibitory) - float(self.theta))
-        return w, -float(self.theta)
+        w[list(self.inhibitory)] = -1.0 - max(0.0, d - len(self.inhibitory) - theta)
+        return w, -theta
 
 
 def and_gate(d: int) -> McCullochPitts:

@@ -55,6 +55,8 @@ class Network:
         How many inputs there are.
     weights : array of shape (n_units, n_units)
         ``weights[j, i]`` is the weight of the edge i → j; 0 where there is none.
+    edges : boolean array of shape (n_units, n_units)
+        Where there is an edge: its weight may be 0.
     biases : array of shape (n_units,)
         b, the negative of a threshold.
     activations : tuple of str
@@ -71,6 +73,7 @@ class Network:
     units: tuple[Hashable, ...]
     n_inputs: int
     weights: Vector
+    edges: npt.NDArray[np.bool_]
     biases: Vector
     activations: tuple[str, ...]
     outputs: tuple[int, ...]
@@ -95,7 +98,7 @@ class Network:
         inputs : sequence of names
             The units whose values are given.
         biases : dict of name → bias, optional
-            0 for others.
+            0 for others; an input has none.
         activation : str, or dict of name → str
             The activation function of all units, or of some; others have "threshold".
 
@@ -113,26 +116,31 @@ class Network:
         kinds = (
             dict.fromkeys(units, activation) if isinstance(activation, str) else dict(activation)
         )
+        if not units:
+            raise ValueError("A network needs one unit at least.")
         W = np.zeros((len(units), len(units)))
+        there = W != 0.0
         for source, target, weight in triples:
             i, j = place[source], place[target]
-            if j < len(inputs) or not np.isfinite(weight) or W[j, i] != 0.0:
+            if j < len(inputs) or not np.isfinite(weight) or there[j, i]:
                 raise ValueError(
                     f"The edge {source!r} → {target!r} of weight {weight} leads to an input, comes "
                     "twice, or is not finite."
                 )
-            W[j, i] = weight
+            W[j, i], there[j, i] = weight, True
         b = np.array([float(given.get(unit, 0.0)) for unit in units])
         chosen = tuple(kinds.get(unit, "threshold") for unit in units)
-        for unit, kind, bias in zip(units, chosen, b.tolist(), strict=True):
+        for k, (unit, kind, bias) in enumerate(zip(units, chosen, b.tolist(), strict=True)):
+            if k < len(inputs) and bias != 0.0:
+                raise ValueError(f"The unit {unit!r} is an input, and its value has no bias.")
             if kind not in ACTIVATIONS or not np.isfinite(bias):
                 raise ValueError(
                     f"The unit {unit!r} has the activation {kind!r} and the bias {bias}: it needs "
                     f"one of {', '.join(ACTIVATIONS)}, and a finite number."
                 )
         others = range(len(inputs), len(units))
-        last = [j for j in others if not np.delete(W[:, j], j).any()]
-        return cls(units, len(inputs), W, b, chosen, tuple(last or others))
+        last = [j for j in others if not np.delete(there[:, j], j).any()]
+        return cls(units, len(inputs), W, there, b, chosen, tuple(last or others))
 
     @classmethod
     def from_layers(
@@ -158,8 +166,7 @@ class Network:
                     f"{len(names)} inputs."
                 )
             biases.update(zip(before, b.tolist(), strict=True))
-            places = np.argwhere(W != 0.0).tolist()
-            edges += [(names[i], before[j], float(W[j, i])) for j, i in places]
+            edges += [(names[i], before[j], float(w)) for (j, i), w in np.ndenumerate(W)]
         if not parts:
             raise ValueError("A network needs one layer at least.")
         inputs = [f"x{i + 1}" for i in range(parts[0][0].shape[1])]
@@ -178,6 +185,9 @@ class Network:
         given = np.asarray(x, dtype=np.float64)
         if given.ndim not in (1, 2) or given.shape[-1] != self.n_inputs:
             raise ValueError(f"There are {self.n_inputs} inputs, not an array of {given.shape}.")
+        if not np.isfinite(given).all():
+            at = np.argwhere(~np.isfinite(given))[0].tolist()
+            raise ValueError(f"Inputs are finite numbers, but the one at {at} is not.")
         values = np.zeros((*given.shape[:-1], len(self.units)))
         values[..., : self.n_inputs] = given
         for layer in self.layers[1:]:
@@ -189,7 +199,7 @@ class Network:
     def layers(self) -> list[list[int]]:
         """The units by the longest way to them from a unit without edges into it, inputs first."""
         depth = np.zeros(len(self.units), dtype=np.int64)
-        sources = {j: np.flatnonzero(row).tolist() for j, row in enumerate(self.weights)}
+        sources = {j: np.flatnonzero(row).tolist() for j, row in enumerate(self.edges)}
         try:
             for j in TopologicalSorter(sources).static_order():
                 if j >= self.n_inputs:
@@ -232,6 +242,8 @@ class Network:
             raise ValueError(f"The start must be {len(self.units)} finite numbers, one per unit.")
         if update not in ("asynchronous", "synchronous"):
             raise ValueError(f"The update is asynchronous or synchronous, not {update!r}.")
+        if max_sweeps < 1:
+            raise ValueError(f"max_sweeps must be 1 at least, not {max_sweeps!r}.")
         units, seen = np.arange(self.n_inputs, len(self.units)), {(state + 0.0).tobytes(): 0}
         for sweep in range(1, max_sweeps + 1):
             before = state.copy()
@@ -252,5 +264,8 @@ class Network:
         return draw(self, ax)
 
     def _value(self, j: int, values: Vector) -> Any:
-        z = values @ self.weights[j] + self.biases[j]
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = values @ self.weights[j] + self.biases[j]
+        if not np.isfinite(z).all():
+            raise ValueError(f"The sum at unit {self.units[j]!r} is beyond the range of float64.")
         return ACTIVATIONS[self.activations[j]].function(np.asarray(z))

@@ -27,8 +27,8 @@ def draw(network: Network, ax: Axes | None = None) -> Axes:
         figure = import_module("matplotlib.pyplot").figure(layout="constrained")
         ax = cast("Axes", figure.add_subplot())
     places = _places(network)
-    for j, i in np.argwhere(network.weights != 0.0).tolist():
-        mutual = bool(network.weights[i, j] != 0.0)
+    for j, i in np.argwhere(network.edges).tolist():
+        mutual = bool(network.edges[i, j])
         _edge(ax, places[i], places[j], float(network.weights[j, i]), mutual)
     for j, (x, y) in enumerate(places.tolist()):
         circle = {"boxstyle": "circle,pad=0.5", "ec": "#111111", "lw": 1.2, "fc": "white"}

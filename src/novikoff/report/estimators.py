@@ -38,6 +38,7 @@ from novikoff.learners.passive_aggressive import PassiveAggressive
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
 from novikoff.learners.second_order import SecondOrderPerceptron
+from novikoff.learners.stateful import StateLearner
 from novikoff.learners.tower import TowerClassifier
 from novikoff.report import model_file
 from novikoff.report.files import write_file
@@ -166,8 +167,11 @@ def record_of(model: Model) -> ModelRecord:
             name: _write_parameter(name, value)
             for name, value in model.get_params(deep=False).items()
         }
-    except InvalidJsonError as error:
-        raise ModelFileError(f"The {kind} cannot be saved: {error}.") from None
+        check_parameters(model, model._rules)
+        if isinstance(model, StateLearner):
+            model._check_unchanged(model._model)
+    except (InvalidJsonError, TypeError, ValueError) as error:
+        raise ModelFileError(f"The {kind} cannot be saved: {str(error).rstrip('.')}.") from None
     listed: Iterable[object] | None = model.__dict__.get("_feature_names", model._vocabulary)
     names = None if listed is None else list(listed)
     if names == list(range(model.n_features_in_)):
@@ -182,6 +186,8 @@ def estimator_of(record: ModelRecord) -> Model:
         for name, value in record.parameters.items():
             model.set_params(**{name: _read_parameter(name, value)})
         check_parameters(model, model._rules)
+        if isinstance(model, StateLearner):
+            model._check_unchanged(record.model)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
     names, tensors = record.names, Tensors(record.arrays)

@@ -71,8 +71,8 @@ def force_mistakes(
     ----------
     learner : object with predict_one and learn_one, or with predict and partial_fit
         One of ours, of river or of scikit-learn. It learns the sequence. Examples are dicts {i: 1},
-        or rows of d numbers for predict and partial_fit. A learner that has seen no example, or
-        answers with none of the labels, is wrong.
+        or rows of d numbers for predict and partial_fit, and where gamma=None. A learner that has
+        seen no example, or answers with none of the labels, is wrong.
     margin : float or Fraction
         γ, in (0, 1]; a float is the decimal that it is written as: 0.1 is one tenth.
     d : int
@@ -144,13 +144,16 @@ def _certificate(X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable
 def _margin(margin: float | Fraction) -> Fraction:
     """The margin as a rational, a float by its decimal."""
     if isinstance(margin, Real) and not isinstance(margin, bool) and 0 < margin <= 1:
+        if float(margin) == 0.0:
+            raise ValueError("The margin is 0 as a float: w* has no room for it.")
         return margin if isinstance(margin, Fraction) else Fraction(str(margin))
     raise ValueError(f"The margin must be a number above 0 and at most 1, not {margin!r}.")
 
 
 def _verbs(learner: Any, d: int, labels: tuple[Hashable, Hashable]) -> tuple[Any, Any]:
     """How this learner predicts and learns example i."""
-    if hasattr(learner, "predict_one") and hasattr(learner, "learn_one"):
+    needs_width = getattr(learner, "gamma", 0.0) is None  # a kernel's 1/n_features
+    if hasattr(learner, "predict_one") and hasattr(learner, "learn_one") and not needs_width:
         return (
             lambda i: learner.predict_one({i: 1.0}),
             lambda i, label: learner.learn_one({i: 1.0}, label),

@@ -48,7 +48,7 @@ class WeightBound:
     Attributes
     ----------
     bound : float
-        ‖w_t‖ is at most this, for all t.
+        ‖w_t‖ is at most this, for all t; infinity where it is beyond float64.
     kappa_squared : Fraction
         κ² of the rows scaled to length one, without rounding.
     rank : int
@@ -104,7 +104,9 @@ def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0
         raise ValueError(f"The rows of A must not be zero: {what}.")
     kappa_squared, rank = _kappa_squared(rows)
     kappa, radius = exact.square_root_up(kappa_squared), max(math.hypot(*row) for row in rows)
-    bound = 2.0 * max(float(start), step * radius * (kappa * 2.0 ** (1.5 * rows.shape[1]) + 1.0))
+    exponent = 1.5 * rows.shape[1]
+    factor = 2.0**exponent if exponent < 1024.0 else math.inf
+    bound = 2.0 * max(float(start), step * radius * (kappa * factor + 1.0))
     return WeightBound(bound, kappa_squared, rank)
 
 

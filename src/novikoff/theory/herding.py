@@ -85,9 +85,9 @@ def herd(
 ) -> Herding:
     """Choose points whose mean is near a target, by herding (D7; Welling 2009).
 
-    Guarantee: for a target in the hull, ``errors`` are at most ``bound``, and at most
-    ``fast_bound`` where it is known: O(1/T), while T points drawn at random have O(1/√T). A point
-    may be chosen again and again.
+    Guarantee, but for rounding (of a mean that is no float, too): for a target in the hull,
+    ``errors`` are at most ``bound``, and at most ``fast_bound`` where it is known: O(1/T), while T
+    points drawn at random have O(1/√T). A point may be chosen again and again.
 
     Parameters
     ----------
@@ -132,9 +132,14 @@ def herd(
     if kernel is not None:
         if target is not None:
             raise ValueError("With a kernel the target is the mean of the features: leave it out.")
+        if not callable(kernel):
+            raise ValueError(
+                f"The kernel must be a function of two matrices, as those of "
+                f"sklearn.metrics.pairwise, not {kernel!r}."
+            )
         return _herd_by_kernel(points, n_samples, kernel)
     if target is None:
-        return _herd_plainly(points, points.mean(axis=0), n_samples, None)
+        return _herd_plainly(points, None, n_samples, None)
     given = np.asarray(target, dtype=np.float64)
     if given.shape != points.shape[1:] or not np.isfinite(given).all():
         raise ValueError(f"The target must be {points.shape[1]} finite numbers.")
@@ -144,11 +149,15 @@ def herd(
 
 
 def _herd_plainly(
-    points: Vector, target: Vector, n_samples: int, verdict: Verdict | None
+    points: Vector, target: Vector | None, n_samples: int, verdict: Verdict | None
 ) -> Herding:
-    """w₀ = 0, and w is kept."""
-    rows = points - target  # ⟨w, φ_s⟩ and ⟨w, φ_s − φ̄⟩ are largest at the same s
-    w, indices, errors = np.zeros(len(target)), np.empty(n_samples, dtype=np.int64), []
+    """w₀ = 0, and w is kept, in a unit in which no product leaves float64."""
+    all_points = points if target is None else np.vstack([points, target])
+    unit = math.ldexp(1.0, math.frexp(float(np.abs(all_points).max()))[1] - 1)
+    scaled = all_points / unit
+    rows = scaled[: len(points)] - (scaled.mean(axis=0) if target is None else scaled[-1])
+    # ⟨w, φ_s⟩ and ⟨w, φ_s − φ̄⟩ are largest at the same s.
+    w, indices, errors = np.zeros(rows.shape[1]), np.empty(n_samples, dtype=np.int64), []
     for t in range(n_samples):
         indices[t] = np.argmax(rows @ w)
         w -= rows[indices[t]]
@@ -158,7 +167,11 @@ def _herd_plainly(
     ball = _ball(rows) if inside else None
     fast = None if not ball else max(E, E**2 / (2.0 * ball)) / steps
     bound = E / np.sqrt(steps) if inside else None
-    return Herding(indices, np.array(errors), E, bound, ball, fast, verdict)
+    with np.errstate(over="ignore"):  # lengths beyond float64 are infinite
+        bound = None if bound is None else bound * unit
+        fast = None if fast is None else fast * unit
+        ball = None if ball is None else ball * unit
+        return Herding(indices, np.array(errors) * unit, E * unit, bound, ball, fast, verdict)
 
 
 def _herd_by_kernel(points: Vector, n_samples: int, kernel: Kernel) -> Herding:
@@ -167,6 +180,7 @@ def _herd_by_kernel(points: Vector, n_samples: int, kernel: Kernel) -> Herding:
     mean, squares = np.empty(m), np.empty(m)  # ⟨φ̄, φ_s⟩ and ⟨φ_s, φ_s⟩
     for first in range(0, m, size):
         block = _kernel_rows(kernel, points, slice(first, first + size))
+        _check_symmetric(block[:, first : first + size], first)
         mean[first : first + size] = block.mean(axis=1)
         squares[first : first + size] = block[np.arange(len(block)), first + np.arange(len(block))]
     whole = float(mean.mean())  # ⟨φ̄, φ̄⟩
@@ -196,6 +210,17 @@ def _kernel_rows(kernel: Kernel, points: Vector, part: slice) -> Vector:
             f"The kernel is {found[i, j]} for the rows {part.start + i} and {j}: it must be finite."
         )
     return found
+
+
+def _check_symmetric(block: Vector, first: int) -> None:
+    """Raise ValueError unless the kernels of these rows with each other are the same both ways."""
+    gap = np.abs(block - block.T)
+    i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    if gap[i, j] > 1e-8 * float(np.abs(block).max()):
+        raise ValueError(
+            f"The kernel is {block[i, j]} for the rows {first + i} and {first + j}, but "
+            f"{block[j, i]} the other way round: it must be symmetric."
+        )
 
 
 def _ball(rows: Vector) -> float | None:
