@@ -44,9 +44,7 @@ def failures(estimator: BaseEstimator) -> dict[str, str]:
     return {"check_class_weight_classifiers": BETTER_THAN_A_CONSTANT}
 
 
-@estimator_checks.parametrize_with_checks(
-    CONFIGURATIONS, expected_failed_checks=failures, xfail_strict=True
-)
+@estimator_checks.parametrize_with_checks(CONFIGURATIONS, expected_failed_checks=failures)
 def test_estimator(estimator: BaseEstimator, check: Callable[[BaseEstimator], None]) -> None:
     check(estimator)
 

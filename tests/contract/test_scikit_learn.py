@@ -44,9 +44,7 @@ def failures(estimator: BaseEstimator) -> dict[str, str]:
     return {} if unweighted else NOT_IN_PRINCIPLE
 
 
-@estimator_checks.parametrize_with_checks(
-    CONFIGURATIONS, expected_failed_checks=failures, xfail_strict=True
-)
+@estimator_checks.parametrize_with_checks(CONFIGURATIONS, expected_failed_checks=failures)
 def test_estimator(estimator: BaseEstimator, check: Callable[[BaseEstimator], None]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
