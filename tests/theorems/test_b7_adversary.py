@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from river import linear_model as river
 from sklearn import linear_model, naive_bayes
 
 import novikoff as nv
 from novikoff.theory import ForcedMistakes, force_mistakes
 
+river = pytest.importorskip("river.linear_model", reason="river is in the extra dev alone")
 OURS = [kind for name in nv.__all__ if hasattr(kind := getattr(nv, name), "learn_one")]
 LEARNERS: dict[str, Callable[[], Any]] = {
     **{kind.__name__: kind for kind in OURS},

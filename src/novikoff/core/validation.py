@@ -323,6 +323,8 @@ def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
     wide = values.astype(np.float64)
     if kind == "f":
         rounded = (wide != values) & (values == values)
+    elif values.dtype.itemsize < 8:
+        return wide
     else:
         rounded = (values > MOST_EXACT) | (values < -MOST_EXACT)
     if rounded.any():
