@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -160,5 +160,5 @@ def squared_norm(H: Matrix) -> float:
     """‖H‖₂², rounded up; for CSR the bound ‖H‖₁·‖H‖_∞, which needs no second matrix."""
     if isinstance(H, np.ndarray):
         return float(np.linalg.eigvalsh(H.T @ H)[-1]) * (1.0 + 1e-12)
-    sizes = abs(H)
+    sizes: Any = abs(H)
     return float(sizes.sum(axis=0).max() * sizes.sum(axis=1).max())
