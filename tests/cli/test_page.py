@@ -118,6 +118,18 @@ def test_the_page_says_what_the_text_says(pages: Mapping[str, Path]) -> None:
     assert "novikoff verify" in texts["line"]
 
 
+def test_the_lines_of_a_table_stay_together(pages: Mapping[str, Path]) -> None:
+    """They are aligned, so they scroll as one: the verdicts of the classes, and the confusion."""
+    page = pages["iris"].read_text(encoding="utf-8")
+    verdicts, confusion = re.findall('<dd class="table">(.*?)</dd>', page, re.DOTALL)
+    assert [line.split()[0] for line in verdicts.splitlines()] == [
+        "setosa",
+        "versicolor",
+        "virginica",
+    ]
+    assert len(confusion.splitlines()) == 4
+
+
 def test_a_picture_of_nasty_names(pages: Mapping[str, Path], tmp_path: Path) -> None:
     data, out = pages["nasty"].with_name("nasty <i>&.csv"), ("--out", tmp_path, "--force")
     plane = ("--plane", '<script>alert(1)</script>,"a & b"')

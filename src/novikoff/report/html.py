@@ -14,17 +14,17 @@ from novikoff.report.text import lines
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff;
-       max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+       max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.4rem; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.05rem; margin: 2.2rem 0 .6rem; }
 .kind { display: inline-block; font-weight: 600; border: 1.5px solid; border-radius: .3rem;
         padding: .05rem .5rem; margin: .6rem 0; }
 .separable { color: #12692b; } .quasi-separable { color: #7a5800; }
 .inseparable { color: #a3201d; } .undecided { color: #5b3a8c; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: 0; }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .15rem 1rem; margin: 0; }
 dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
-dd.table { font-family: ui-monospace, monospace; font-size: .85rem; white-space: pre;
-           overflow-x: auto; }
+dd.table { font-family: ui-monospace, monospace; font-size: .8rem; white-space: pre;
+           overflow-x: auto; padding: .15rem 0; }
 figure { margin: 0 0 1.6rem; } figcaption { color: #555; font-size: .9rem; }
 table { border-collapse: collapse; } td, th { text-align: left; padding: .05rem 1rem .05rem 0; }
 code { background: #f3f3f3; padding: .1rem .3rem; border-radius: .2rem; }
@@ -65,11 +65,17 @@ def _head(report: Report) -> Iterator[str]:
 
 
 def _facts(report: Report) -> Iterator[str]:
-    yield "<dl>"
+    found: list[tuple[str, bool, str]] = []  # heading, whether it is a table, text
     current = ""
     for heading, text in lines(report, classes=_CLASSES_IN_TABLE, groups=_GROUPS_LISTED):
         current = heading or current
         table = current == "confusion" or (current == "verdict" and not heading)
+        if table and not heading and found[-1][1]:  # its lines are aligned: they stay together
+            above, _, start = found.pop()
+            heading, text = above, f"{start}\n{text}"
+        found.append((heading, table, text))
+    yield "<dl>"
+    for heading, table, text in found:
         style = ' class="table"' if table else ""
         yield f"<dt>{escape(heading)}</dt><dd{style}>{escape(text)}</dd>"
     yield "</dl>"
