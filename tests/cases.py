@@ -67,7 +67,7 @@ def planted(seed: int, n: int, d: int, *, gap: float = 0.1, fit_intercept: bool 
 def planted_integers(seed: int, n: int, d: int, *, fit_intercept: bool = True) -> Planted:
     """Draw small integers, many 0: every sum is exact in any order and any type."""
     rng = np.random.default_rng(seed)
-    w_star = rng.integers(1, 4, size=d + 1) * rng.choice([-1.0, 1.0], size=d + 1)
+    w_star = rng.integers(1, 4, size=d + 1) * rng.choice(np.array([-1.0, 1.0]), size=d + 1)
     w_star[d] *= fit_intercept
     shape = (2 * n, d)
 

@@ -86,7 +86,7 @@ def test_merging_in_any_order_gives_the_same_bits(
 ) -> None:
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(2, 30)), int(rng.integers(1, 5))
-    X = rng.integers(-2, 3, size=(n, d)) * rng.choice([1.0, 1.0, 0.1, 1e-3], size=(n, d))
+    X = rng.integers(-2, 3, size=(n, d)) * rng.choice(np.array([1.0, 1.0, 0.1, 1e-3]), size=(n, d))
     X[rng.integers(n)] = X[rng.integers(n)]
     signs = rng.choice([-1, 1], size=n).astype(np.int8)
     passes = Passes(pose(csr(X) if sparse else X, signs, fit_intercept))

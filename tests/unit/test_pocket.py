@@ -113,7 +113,7 @@ def test_the_pocket_is_that_of_the_book(
     X, signs = noisy(seed, 40, 3)
     rng = np.random.default_rng(seed)
     start = np.append(rng.integers(-5, 6, size=3), 1.0) if started else None
-    costs = rng.choice([0.5, 1.0, 4.0], size=40) if weighted else None
+    costs = rng.choice(np.array([0.5, 1.0, 4.0]), size=40) if weighted else None
     limits, rng = Limits(updates=150), np.random.default_rng(seed)
     found = fill_pocket(
         pose(X, signs, True), limits, rng, strategy=strategy, start=start, costs=costs
@@ -196,7 +196,7 @@ def test_a_descent_only_goes_down(fit_intercept: bool, storage: Callable[[Vector
     X, signs = noisy(1, 80, 3)
     problem, A = pose(storage(X), signs, fit_intercept), signed(X, signs, fit_intercept)
     rng = np.random.default_rng(0)
-    costs = rng.choice([0.25, 1.0, 3.5], size=80)
+    costs = rng.choice(np.array([0.25, 1.0, 3.5]), size=80)
     basis = whitening(problem, rng)
     w = np.append(rng.normal(size=3), rng.normal() * fit_intercept)
     before = w.copy()
@@ -276,7 +276,7 @@ def test_no_cheap_rule_is_better(seed: int, weighted: bool, sparse: bool) -> Non
     rng = np.random.default_rng(seed)
     X, signs = noisy(seed, 50, 3)
     signs[:2], start = (1, -1), rng.normal(size=4)
-    costs = rng.choice([0.1, 0.2, 0.7], size=50) if weighted else None
+    costs = rng.choice(np.array([0.1, 0.2, 0.7]), size=50) if weighted else None
     problem = pose(csr(X) if sparse else X, signs, True)
     basis, rng = whitening(problem, rng), np.random.default_rng(seed)
     limits = Limits(updates=50)

@@ -51,7 +51,7 @@ def traced(
 def unit_signs(seed: int, n: int) -> Planted:
     """Rows [±1, ±1, ±1] with a bias: ‖a‖² = 4."""
     rng = np.random.default_rng(seed)
-    X = rng.choice([-1.0, 1.0], size=(n, 3))
+    X = rng.choice(np.array([-1.0, 1.0]), size=(n, 3))
     signs = rng.choice([-1, 1], size=n).astype(np.int8)
     return Planted(X, signs, np.zeros(4), True)
 

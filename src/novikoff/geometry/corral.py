@@ -194,10 +194,10 @@ class Corral:
 
     def _unconstrained(self) -> Vector:
         """The u that minimises ‖b − Σ u_j g_j‖, whatever its signs."""
-        k, right = len(self.members), np.zeros(len(self._R))
-        right[:k] = products(self._basis, self.b)
+        k, right = len(self.members), np.zeros((len(self._R), 1))
+        right[:k, 0] = products(self._basis, self.b)
         solution, failed = dtrtrs(self._R, right)
-        return np.asarray(solution)[:k] if failed == 0 else np.full(k, -1.0)
+        return np.asarray(solution)[:k, 0] if failed == 0 else np.full(k, -1.0)
 
     def _refresh(self) -> None:
         """R = b − QQᵀb, cleaned once more of what is left along Q."""

@@ -92,8 +92,9 @@ def regret(
 
 def _rows(X: MatrixLike) -> Iterator[npt.NDArray[np.float64]]:
     if sp.issparse(X):
-        for row in sp.csr_array(X):
-            yield row.toarray().ravel().astype(np.float64)
+        rows = sp.csr_array(X)
+        for i in range(rows.shape[0]):
+            yield rows[[i]].toarray().ravel().astype(np.float64)
     else:
         yield from np.asarray(X, dtype=np.float64)
 

@@ -21,7 +21,8 @@ h2 { font-size: 1.05rem; margin: 2.2rem 0 .6rem; }
         padding: .05rem .5rem; margin: .6rem 0; }
 .separable { color: #12692b; } .quasi-separable { color: #7a5800; }
 .inseparable { color: #a3201d; } .undecided { color: #5b3a8c; }
-dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .15rem 1rem; margin: 0; }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .15rem 1rem;
+     margin: 0; }
 dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
 dd.table { font-family: ui-monospace, monospace; font-size: .8rem; white-space: pre;
            overflow-x: auto; padding: .15rem 0; }
