@@ -4,9 +4,10 @@ BIN := $(VENV)/bin
 PYTHON ?= python3
 # The oldest versions of tests/oldest.txt have wheels for this Python.
 OLDEST_PYTHON ?= $(shell command -v python3.11 || command -v python3)
+NEWEST_PYTHON ?= $(shell command -v python3.14 || command -v python3.13 || command -v python3)
 PIP := pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types size bench bench-lab first-touch test-oldest pictures docs fuzz clean
+.PHONY: demo test lint types size bench bench-lab first-touch test-oldest test-newest pictures docs fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
@@ -54,6 +55,11 @@ bench-lab: $(VENV)/installed-bench $(VENV)/browser
 test-oldest: $(VENV)-oldest/installed
 	$(VENV)-oldest/bin/python -m pytest -n 2 -q -W ignore::DeprecationWarning
 
+# The suite with the newest Python at hand, and with it the newest versions.
+test-newest:
+	$(MAKE) types $(VENV)-newest/browser VENV=$(VENV)-newest PYTHON=$(NEWEST_PYTHON)
+	$(VENV)-newest/bin/python -m pytest -n 2 -q
+
 # The pictures of README and docs, and the table of methods for systems.
 pictures: $(VENV)/installed-dev
 	$(BIN)/python docs/pictures.py
@@ -97,5 +103,5 @@ $(VENV)-oldest/installed: pyproject.toml tests/oldest.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest demo .mypy_cache .ruff_cache .pytest_cache .hypothesis dist \
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest demo .mypy_cache .ruff_cache .pytest_cache .hypothesis dist \
 	docs/_build docs/gallery docs/generated

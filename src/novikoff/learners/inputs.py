@@ -19,7 +19,7 @@ from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.validation import check_labels, check_matrix, check_same_index
 
-MatrixLike: TypeAlias = npt.ArrayLike | SparseMatrix
+MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"
 Labels: TypeAlias = npt.NDArray[np.generic]
 Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
 ClassWeight: TypeAlias = Mapping[Hashable, float] | str | None
