@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable
 from fractions import Fraction
 from math import lcm
@@ -10,6 +11,9 @@ import ppl
 
 from novikoff.geometry.system_checker import Row, row_of, size_of
 from novikoff.systems.model import LinearSystem
+
+# The library leaves the processor rounding upwards. 0 is to the nearest.
+ctypes.CDLL(None).fesetround(0)
 
 
 def rows_of(model: LinearSystem, leave_out: frozenset[int] = frozenset()) -> list[Row]:

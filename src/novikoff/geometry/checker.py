@@ -262,6 +262,7 @@ _Read: TypeAlias = Callable[[int, int, Signs], tuple[bytes, Block]]
 
 def source(X: Any, padded: bool) -> tuple[_Read, int, int]:
     """How to read X, and its shape."""
+    exact.check_arithmetic()
     if np.ma.is_masked(X):
         raise ValueError("it is masked in places.")
     sparse = hasattr(X, "tocsr")

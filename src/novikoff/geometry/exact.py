@@ -27,6 +27,21 @@ _MOST_ENTRIES = 1 << 16  # are integers at a time: each is an object of its own
 _LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
 
 
+def check_arithmetic() -> None:
+    """Raise ArithmeticError unless floats round to nearest, and underflow gradually (IEEE 754).
+
+    Bounds and exact sums rest on that, and some libraries change it for a whole process: the Parma
+    Polyhedra Library rounds upwards, what is compiled for speed may take small numbers for zero.
+    """
+    one = np.ones(1)
+    to_nearest = one + _U == one and one + 1.5 * _U == one + 2.0 * _U
+    if not (to_nearest and one * 2.0**-1022 * 0.5 > 0.0 and one * 2.0**-1074 > 0.0):
+        raise ArithmeticError(
+            "Floats are not rounded to nearest in this process, as a library has changed that, so "
+            "nothing can be proved here: ask in a process that does not import it."
+        )
+
+
 class Block(NamedTuple):
     """Signed rows in float64, of some of p columns; all others hold zeros only."""
 

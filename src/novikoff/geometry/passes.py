@@ -118,6 +118,7 @@ class Passes(Part):
     """
 
     def __init__(self, problem: Problem) -> None:
+        exact.check_arithmetic()
         super().__init__(0, problem.X, problem.signs, problem.fit_intercept)
         self.problem = problem
         self.stride = max(1, ENTRIES_PER_RANGE * self.n // max(1, self.X.size + self.n))
