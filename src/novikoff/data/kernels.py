@@ -20,6 +20,7 @@ from numba import njit
 from novikoff.data.columns import ColumnRoles
 from novikoff.data.options import csr
 from novikoff.data.pairs import Pairs
+from novikoff.data.text import count_lines
 from novikoff.data.values import is_exact_text
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -146,15 +147,16 @@ def _parse_rows(
                 quoted = place == LABEL and text[i] == _QUOTE
                 if quoted:
                     i += _ONE
-                begin, stop = i, _QUOTE if quoted else delimiter
+                begin, stop, key = i, _QUOTE if quoted else delimiter, 0
                 while text[i] != stop and text[i] != _LF and text[i] != _CR:
                     if text[i] == _QUOTE:
                         return -1
+                    key = key << 8 | text[i]
                     i += _ONE
                 if place == LABEL:
                     if i == begin:
                         return -1
-                    spans[row, 0], spans[row, 1] = begin, i
+                    spans[row, 0], spans[row, 1], spans[row, 2] = begin, i, key
                 if quoted:
                     if text[i] != _QUOTE:
                         return -1
@@ -182,13 +184,14 @@ def _parse_pairs(
     i: Place = np.uint64(0)
     size, row, pair = np.uint64(len(text)), 0, 0
     while i < size:
-        before, begin = -1, i
+        before, begin, key = -1, i, 0
         if labelled:
             while text[i] > _BLANK and text[i] != _COLON:
+                key = key << 8 | text[i]
                 i += _ONE
             if text[i] > _BLANK:
                 return -1
-            spans[row, 0], spans[row, 1] = begin, i
+            spans[row, 0], spans[row, 1], spans[row, 2] = begin, i, key
         while text[i] != _LF and text[i] != _CR:
             if text[i] == _BLANK or text[i] == _TAB:
                 i += _ONE
@@ -234,9 +237,9 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
     """The rows of svmlight text; None if it is not plain."""
     if b"#" in text:
         text = _COMMENT.sub(b"", text)
-    text, queries = _QUERY.subn(rb"\1", text) if labelled and b"qid:" in text else (text, 0)
+    text, queries = _QUERY.subn(rb"\1", text) if labelled and b"q" in text else (text, 0)
     text, spans, fallback = _tables(text)
-    n_pairs = text.count(b":")
+    n_pairs = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _COLON))
     indices, values = np.empty(n_pairs, np.int32), np.empty(n_pairs)
     indptr = np.zeros(len(spans) + 1, np.int32)
     content = np.frombuffer(text, np.uint8)
@@ -249,11 +252,13 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
 
 
 def _tables(text: bytes) -> tuple[bytes, Integers, Integers]:
-    """A text that ends with a line, and tables for the places of labels, and of numbers to do."""
+    """A text that ends with a line, and tables for the places of labels, and of numbers to do.
+
+    The place of a label is where it begins and ends, and its last eight characters as a number.
+    """
     text = text if text.endswith(b"\n") else text + b"\n"
-    n_lines = text.count(b"\n") + text.count(b"\r")
     fallback = np.zeros((1024 + len(text) // 512, 3), np.int64)
-    return text, np.zeros((n_lines + 1, 2), np.int64), fallback
+    return text, np.zeros((count_lines(text) + 1, 3), np.int64), fallback
 
 
 def _finish(text: bytes, values: Floats, fallback: Integers) -> bool:
@@ -268,6 +273,12 @@ def _finish(text: bytes, values: Floats, fallback: Integers) -> bool:
 
 def _labels(text: bytes, spans: Integers) -> tuple[Integers, list[str]]:
     """The code of each row's label, -1 if it has none, and the labels."""
-    known = {b"": -1}
-    codes = [known.setdefault(text[begin:end], len(known) - 1) for begin, end in spans.tolist()]
-    return np.array(codes, np.int64), [label.decode() for label in known if label]
+    lengths, keys = spans[:, 1] - spans[:, 0], spans[:, 2]
+    if not lengths.any():
+        return np.full(len(spans), -1), []
+    if lengths.max() > 8:  # the last eight characters do not tell labels apart
+        known: dict[bytes, int] = {}
+        places = spans[:, :2].tolist()
+        keys = np.array([known.setdefault(text[i:j], len(known)) for i, j in places])
+    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+    return codes, [text[i:j].decode() for i, j in spans[first, :2].tolist()]

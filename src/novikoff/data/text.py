@@ -54,32 +54,33 @@ def is_whole(request: Request) -> bool:
 
 def _texts(reader: Reader, offset: int) -> Iterator[bytes | None]:
     """The text from an offset on, cut after whole records."""
-    request, rest = reader.request, b""
+    request, chunks, size = reader.request, list[bytes](), 0
     flow = request.source.flow(offset, PIECE_BYTES)
     if is_whole(request):
         yield b"".join(flow)
         return
-    least = 0 if request.as_they_come else PIECE_BYTES
     for chunk in flow:
-        rest += chunk
-        end = end_of_records(rest, reader.delimiter) if len(rest) >= least else 0
+        chunks.append(chunk)
+        size += len(chunk)
+        silent = not chunk and request.as_they_come
+        if size < PIECE_BYTES and not silent:
+            continue
+        text = b"".join(chunks)
+        end = end_of_records(text, reader.delimiter)
+        if not end and size > _LARGEST_ROW_BYTES:
+            end = text.find(b"\n") + 1 if request.skip_bad else 0  # the line that opens the quote
+            if not end:
+                raise DataError(
+                    f"{request.source.name} has a row of more than {_LARGEST_ROW_BYTES:,} bytes; "
+                    "perhaps a quote is never closed."
+                )
         if end:
-            yield rest[:end]
-            rest = rest[end:]
-        elif not chunk:
+            yield text[:end]
+        elif silent:
             yield None
-        elif len(rest) > _LARGEST_ROW_BYTES:
-            end = rest.find(b"\n") + 1
-            if end and request.skip_bad:  # the line with the quote is the one that is wrong
-                yield rest[:end]
-                rest = rest[end:]
-                continue
-            raise DataError(
-                f"{request.source.name} has a row of more than {_LARGEST_ROW_BYTES:,} bytes; "
-                "perhaps a quote is never closed."
-            )
-    if rest:
-        yield rest
+        chunks, size = [text[end:]], size - end
+    if size:
+        yield b"".join(chunks)
 
 
 def _looked_at(reader: Reader, texts: Iterator[bytes | None]) -> Iterator[tuple[bytes | None, Any]]:
@@ -175,7 +176,7 @@ def records(
     plain = rb'(?P<plain>(?!")' + other + rb")"
     field = re.compile(rb"(?:%b|%b)(?P<end>%b|\r\n|\r|\n|\Z)" % (quoted, plain, mark))
     while start < len(text):
-        match = _PLAIN_LINE.match(text, start)
+        match, lines = _PLAIN_LINE.match(text, start), 1
         if match:  # no quotes: nothing is quicker than split
             fields, end = match[1].split(delimiter.encode()), match.end()
         else:
@@ -190,10 +191,10 @@ def records(
                     content = match["quoted"].replace(b'""', b'"') + match["rest"]
                 fields.append(content)
                 end = match.end()
-        record = text[start:end]
-        if record.strip(b"\r\n"):
+            lines = count_lines(text[start:end])
+        if text[start:end].strip(b"\r\n"):
             yield Record(line, fields, end)
-        line, start = line + count_lines(record), end
+        line, start = line + lines, end
 
 
 def end_of_records(text: bytes, delimiter: str | None) -> int:
@@ -210,8 +211,9 @@ def end_of_records(text: bytes, delimiter: str | None) -> int:
 
 def count_lines(text: bytes) -> int:
     """How many lines end in a text: with a newline, a return, or both."""
-    returns = text.count(b"\r")
-    return text.count(b"\n") + (returns - text.count(b"\r\n") if returns else 0)
+    marks = np.frombuffer(text, np.uint8)
+    lines = int(np.count_nonzero(marks == ord("\n")))  # several times quicker than bytes.count
+    return lines + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
 
 
 def is_text(line: bytes) -> bool:
