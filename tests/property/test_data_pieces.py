@@ -264,8 +264,11 @@ def test_no_ascii_breaks_the_kernels(text: str) -> None:
     parse_pairs(content, labelled=False)
 
 
-def test_kernels_tell_many_labels_apart() -> None:
-    labels = [f"{k}.5" for k in range(20_000)]
+@pytest.mark.parametrize(
+    ("form", "count"), [("{}.5", 20_000), ("{}2345678", 10), ("{}12345678", 10), ("{}_label", 2_000)]
+)
+def test_kernels_tell_labels_apart(form: str, count: int) -> None:
+    labels = [form.format(k) for k in range(count)]
     found = parse_csv(
         "".join(f"1,{y}\n" for y in labels).encode(), ",", ColumnRoles(1, None, [0]), 2
     )
