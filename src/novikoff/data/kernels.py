@@ -19,7 +19,7 @@ from numba import njit
 
 from novikoff.data.columns import ColumnRoles
 from novikoff.data.options import csr
-from novikoff.data.pairs import Pairs
+from novikoff.data.pairs import MOST_INDEX, Pairs
 from novikoff.data.text import count_lines
 from novikoff.data.values import is_exact_text
 
@@ -35,7 +35,6 @@ _TAB, _LF, _CR, _BLANK, _QUOTE, _PLUS, _MINUS, _POINT, _ZERO, _NINE, _COLON = (
 )
 _POWERS = 10.0 ** np.arange(23)
 _NOWHERE, _ONE, _TEN = map(np.uint64, (0, 1, 10))
-_MOST_INDEX: Final = 2**31 - 1
 _COMMENT, _QUERY = (
     re.compile(rb"#[^\r\n]*"),
     re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s)"),
@@ -130,7 +129,7 @@ def _divide(m: int, p: float) -> tuple[float, bool]:
 def _parse_rows(
     text: Bytes, delimiter: int, places: Integers, X: Floats, spans: Integers, fallback: Integers
 ) -> int:
-    """Rows of numbers and a label, as plain as can be: how many, or -1 if they are not."""
+    """Rows of numbers, or nothing, and a label: how many, or -1 if they are not so plain."""
     i: Place = np.uint64(0)
     size, row, last = np.uint64(len(text)), 0, len(places) - 1
     while i < size:
@@ -139,7 +138,9 @@ def _parse_rows(
             continue
         for field in range(last + 1):
             place = places[field]
-            if place >= 0:
+            if place >= 0 and (text[i] == delimiter or text[i] == _LF or text[i] == _CR):
+                X[row, place] = np.nan  # missing
+            elif place >= 0:
                 i, X[row, place] = _number(text, i, row * X.shape[1] + place, fallback)
                 if i == _NOWHERE:
                     return -1
@@ -205,7 +206,7 @@ def _parse_pairs(
             if text[i] != _COLON or i == start or i > start + _TEN:
                 return -1
             i, values[pair] = _number(text, i + _ONE, pair, fallback)
-            if i == _NOWHERE or text[i] > _BLANK or index <= before or index > _MOST_INDEX:
+            if i == _NOWHERE or text[i] > _BLANK or index <= before or index > MOST_INDEX:
                 return -1
             before = indices[pair] = index
             pair += 1

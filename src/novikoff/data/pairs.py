@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # A file of this size is read line by line in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 22
 
-_MOST_INDEX: Final = 2**31 - 1
+MOST_INDEX: Final = 2**31 - 1
 _MOST_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
 _BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _NUMBER = re.compile(rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf|[nN]a[nN])")
@@ -351,8 +351,8 @@ class PairRows(Reader):
             flaw = f"is not of the form {form}"
         elif numbered and not key.isdigit():
             flaw = "has an index that is not a whole number from 0"
-        elif numbered and (len(key) > 10 or int(key) > _MOST_INDEX):
-            flaw = f"has an index above {_MOST_INDEX}"
+        elif numbered and (len(key) > 10 or int(key) > MOST_INDEX):
+            flaw = f"has an index above {MOST_INDEX}"
         elif numbered and int(key) <= before:
             same = int(key) == before
             flaw = "has an index a second time" if same else f"comes after {before}"

@@ -216,7 +216,7 @@ def count_lines(text: bytes) -> int:
     return lines + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
 
 
-def is_text(line: bytes) -> bool:
+def is_utf8(line: bytes) -> bool:
     """Whether a line is UTF-8 without NUL bytes."""
     try:
         check_text(line, "", Position())
