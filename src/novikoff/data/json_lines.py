@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Final, NoReturn, Self
 
 from novikoff.data.columns import LABEL_NAMES
-from novikoff.data.errors import DataError, listed, quoted
+from novikoff.data.errors import DataError, listed, quoted, repeated
 from novikoff.data.options import StreamOptions
 from novikoff.data.pairs import FeatureColumns, PairRows, Row
 from novikoff.data.reader import Request
@@ -101,9 +101,8 @@ class JsonRows(PairRows):
                 label = self._label_of(f"{where}, key {quoted(key)}", value)
             elif value is not None and key not in self._drop:
                 pairs.append(_pair(f"{where}, key {quoted(key)}", key, value))
-        if len({name for name, _ in pairs}) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
+        twice = repeated([name for name, _ in pairs])
+        if twice is not None:
             raise DataError(f"{where} has the feature {quoted(twice)} twice, under two keys.")
         return label, pairs, False
 
@@ -154,12 +153,10 @@ def _parse(where: str, content: bytes) -> dict[str, Any]:
         raise DataError(f"{where}: {name} is not a number in JSON; leave the key out, or say null.")
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+        twice = repeated([key for key, _ in pairs])
+        if twice is not None:
             raise DataError(f"{where} has the key {quoted(twice)} twice.")
-        return found
+        return dict(pairs)
 
     try:
         found = json.loads(

@@ -19,7 +19,7 @@ from novikoff.data import cells as arrow_cells
 from novikoff.data import values
 from novikoff.data.cells import Truths, encode, is_numeric, is_text, to_numpy, values_of
 from novikoff.data.columns import ColumnRoles
-from novikoff.data.errors import DataError, argument, counted, listed, place, quoted
+from novikoff.data.errors import DataError, argument, counted, listed, place, quoted, repeated
 from novikoff.data.missing import MissingValues
 from novikoff.data.options import Floats, Indices, Piece, Position, used_labels
 from novikoff.data.reader import Reader, Request
@@ -83,13 +83,11 @@ class TableReader(Reader):
             delimiter=options.delimiter,
             decimal=None if options.decimal == "." else options.decimal,
         )
-        seen = set[str]()
-        for name in recipe.names:
-            if name in seen:
-                raise DataError(
-                    f"{self.source}: two features would be named {quoted(name)}; rename a column."
-                )
-            seen.add(name)
+        twice = repeated(recipe.names)
+        if twice is not None:
+            raise DataError(
+                f"{self.source}: two features would be named {quoted(twice)}; rename a column."
+            )
         return recipe
 
     def final_notes(self) -> list[str]:
