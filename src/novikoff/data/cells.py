@@ -102,11 +102,14 @@ def _floats(texts: Any) -> npt.NDArray[np.float64]:
     return cast(npt.NDArray[np.float64], with_gaps(*to_numpy(floats)))
 
 
-def not_zero(cells: Any) -> Truths:
-    """Which cells of raw text have a digit other than 0 in front of an exponent."""
-    pattern = r"\A[ \t]*[-+]?[0.,]*[1-9]"
-    found, _ = to_numpy(pc.match_substring_regex(cells, pattern))
-    return cast(Truths, found.astype(np.bool_))
+def became_zero(cells: Any, floats: Floats) -> Truths:
+    """Which cells of raw text are zero as floats, but have another digit before their exponent."""
+    lengths, _ = to_numpy(pc.binary_length(cells))
+    zeros = cast(Truths, (floats == 0.0) & (lengths >= len("1e-324")))  # none that does is shorter
+    if zeros.any():
+        found, _ = to_numpy(pc.match_substring_regex(cells, r"\A[ \t]*[-+]?[0.,]*[1-9]"))
+        zeros &= found.astype(np.bool_)
+    return zeros
 
 
 def parse_truths(cells: Any) -> npt.NDArray[np.float64] | None:

@@ -231,8 +231,7 @@ class TableReader(Reader):
             texts = {row: cells[row].as_py().strip(BLANKS) for row in far}
             exact = values.is_exact_text
             wrong = [row for row in far if not exact(texts[row].replace(self.decimal, "."))]
-            if not wrong and (floats == 0.0).any():
-                wrong = np.flatnonzero((floats == 0.0) & arrow_cells.not_zero(cells)).tolist()
+            wrong = wrong or np.flatnonzero(arrow_cells.became_zero(cells, floats)).tolist()
         else:
             plain = _plain_numbers(cells)
             if plain is None:

@@ -86,13 +86,14 @@ def _texts(reader: Reader, offset: int) -> Iterator[bytes | None]:
 def _looked_at(reader: Reader, texts: Iterator[bytes | None]) -> Iterator[tuple[bytes | None, Any]]:
     """Each text, and what the kernel finds in it on all cores; in order, as soon as it is there."""
     source, cores = reader.request.source, min(_MOST_THREADS, os.cpu_count() or 1)
-    seen = source.stamp[0] if source.regular else 0
+    size, seen = source.stamp[0] if source.regular else 0, 0
     pending: deque[tuple[bytes, Future[Any] | None]] = deque()
     with ThreadPoolExecutor(cores) as pool:
         for text in chain(texts, [b""]):
             if text:
                 seen += len(text)
-                plain = seen >= reader.kernel_bytes and text.isascii() and b"\0" not in text
+                large = max(size, seen) >= reader.kernel_bytes
+                plain = large and text.isascii() and b"\0" not in text
                 pending.append((text, pool.submit(reader.look, text) if plain else None))
             while pending:
                 first, future = pending[0]
