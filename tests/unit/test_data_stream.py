@@ -394,6 +394,18 @@ def test_a_state_that_is_none() -> None:
             open_stream(io.BytesIO(b"a,y\n1,2\n"), state={"format": "csv", **state})
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_one_bad_row_among_thousands_is_found(end: str) -> None:
+    rows = ["a,y", *["1,0", "2,1"] * 3000, "x,1", *["1,0"] * 3000, ""]
+    found, refused = 0, list[int]()
+    with open_stream(io.BytesIO(end.join(rows).encode()), StreamOptions(skip_bad=True)) as stream:
+        for piece in stream.pieces():
+            if piece is not None:
+                found += len(piece)
+                refused += [piece.end.row] if piece.refused else []
+    assert (found, refused) == (9000, [6001])
+
+
 def test_gzip_comes_in_pieces_too(tmp_path: Path) -> None:
     content = gzip.compress(CONTENTS["plain"][:300]) + gzip.compress(CONTENTS["plain"][300:])
     (tmp_path / "rows.csv.gz").write_bytes(content)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, NoReturn, Self
@@ -82,14 +83,11 @@ class JsonRows(PairRows):
 
     def _first_labels(self) -> list[str]:
         """The labels of the first lines, as far as these can be read."""
-        found = list[str]()
+        found = list[str | None]()
         for _, line, _ in islice(self.lines(self._head()), SNIFFED_LINES):
-            try:
-                label = self.read_row("", 0, line)[0]
-            except DataError:
-                continue
-            found += [] if label is None else [label]
-        return found
+            with suppress(DataError):
+                found.append(self.read_row("", 0, line)[0])
+        return [label for label in found if label is not None]
 
     def read_row(self, where: str, row: int, content: bytes) -> Row:
         """The label and the pairs of a line, None if there is no label."""

@@ -115,25 +115,21 @@ def _up_to_error(
     try:
         piece = reader.parse(text, begin, found)
     except DataError as error:
-        lines = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
-        middle = int(lines[len(lines) // 2 - 1]) if len(lines) > 1 else 0
-        cut = end_of_records(text[:middle], reader.delimiter)
-        cut = cut or end_of_records(text[:-1], reader.delimiter)
         if not reader.request.as_they_come:
             raise
-        if cut == 0 and not reader.request.skip_bad:
+        cut = _middle(text, reader.delimiter)
+        if not cut and not reader.request.skip_bad:
             raise BadRowError(str(error)) from None
-        if cut == 0:
+        if not cut:
             closed = end_of_records(text.rstrip(b"\r\n") + b"\n", reader.delimiter) > 0
-            bad = text if closed else text[: text.find(b"\n") + 1] or text  # the quote's line
-            end = Position(
-                begin.offset + len(bad), begin.line + count_lines(bad), begin.row + 1, begin.dropped
-            )
+            cut = len(text) if closed else text.find(b"\n") + 1 or len(text)  # the quote's line
+            line = begin.line + count_lines(text[:cut])
+            end = Position(begin.offset + cut, line, begin.row + 1, begin.dropped)
             yield Piece.refusal(error, begin, end)
-            if text[len(bad) :]:
-                yield from _up_to_error(reader, text[len(bad) :], end)
-            return
-        for part in (text[:cut], text[cut:]):
+            parts, begin = [text[cut:]], end
+        else:
+            parts = [text[:cut], text[cut:]]
+        for part in filter(None, parts):
             for piece in _up_to_error(reader, part, begin):
                 begin = piece.end
                 yield piece
@@ -147,6 +143,14 @@ def _up_to_error(
     piece.end = position(len(text), piece.end.row)
     piece.locate = lambda read: position(row_ends(text)[read - 1], begin.row + read)
     yield piece
+
+
+def _middle(text: bytes, delimiter: str | None) -> int:
+    """Where a record ends about the middle of a text; 0 if there is but one record."""
+    last = len(text.rstrip(b"\r\n"))
+    at = max(text.find(mark, last // 2, last) for mark in (b"\r", b"\n"))
+    first = text[: at + 2] if at > 0 else b""  # with a character behind the line's end
+    return end_of_records(first, delimiter) or end_of_records(text[:-1], delimiter)
 
 
 def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
