@@ -273,11 +273,9 @@ def test_no_ascii_breaks_the_kernels(text: str) -> None:
     parse_pairs(content, labelled=False)
 
 
-@pytest.mark.parametrize(
-    ("form", "count"), [("{}.5", 20_000), ("{}2345678", 10), ("{}12345678", 10), ("{}_label", 200)]
-)
-def test_kernels_tell_labels_apart(form: str, count: int) -> None:
-    labels = [form.format(k) for k in range(count)]
+@pytest.mark.parametrize("form", ["{}2345678", "{}12345678", "{}.5"])
+def test_kernels_tell_labels_apart(form: str) -> None:
+    labels = [form.format(k) for k in range(20_000 if form == "{}.5" else 10)]
     found = parse_csv(
         "".join(f"1,{y}\n" for y in labels).encode(), ",", ColumnRoles(1, None, [0]), 2
     )

@@ -262,14 +262,10 @@ def _beginning(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
             outside = (np.cumsum(marks == ord('"')) % 2 == 0) & (marks == ord("\n"))
             end = int(np.flatnonzero(outside)[-1]) + 1 if outside.any() else end
         text = text[: end or None]
-    try:
-        check_text(text, source.name, Position())
-    except DataError:
-        first, *others = text.splitlines(keepends=True)
-        check_text(first, source.name, Position())
-        if not skip_bad:
-            raise
-        text = first + b"".join(line for line in others if is_utf8(line))
+    first, *others = text.splitlines(keepends=True)
+    if skip_bad:
+        text = first + b"".join(filter(is_utf8, others))
+    check_text(text, source.name, Position())
     return start, text
 
 

@@ -35,10 +35,8 @@ _TAB, _LF, _CR, _BLANK, _QUOTE, _PLUS, _MINUS, _POINT, _ZERO, _NINE, _COLON = (
 )
 _POWERS = 10.0 ** np.arange(23)
 _NOWHERE, _ONE, _TEN = map(np.uint64, (0, 1, 10))
-_COMMENT, _QUERY = (
-    re.compile(rb"#[^\r\n]*"),
-    re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s)"),
-)
+_COMMENT = re.compile(rb"#[^\r\n]*")
+_QUERY = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s)")
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -317,7 +317,6 @@ class StreamReader:
 
     run: StreamRun
     rows: RowStream
-    start: Position  # where it goes on
     passes: int = 1  # the number of the pass over the rows, counted from 1
     skipped: int = 0  # rows of this pass that were bad
     # Files that grow with the run: of the rows predicted wrong, and of the rows that were bad.
@@ -331,7 +330,7 @@ class StreamReader:
     @property
     def position(self) -> Position:
         """The place after the last row that was learned, or left out."""
-        return self.start if self._piece is None else self._piece.position(self._done)
+        return self.rows.position if self._piece is None else self._piece.position(self._done)
 
     def go(self, stop: NextStop, passes: int = 1) -> Generator[None]:
         """Learn on; yield after each stretch of rows, and now and then while none come.
@@ -355,7 +354,7 @@ class StreamReader:
             if self.passes >= passes:
                 return
             self.passes, self.skipped, self.run.first_pass = self.passes + 1, 0, False
-            self.start, self._piece = self.rows.start, None
+            self.rows.position, self._piece = self.rows.start, None
 
     def _learn(self, stop: NextStop, piece: Piece) -> Iterator[None]:
         """Learn the rows of a piece, but for those that are bad, if such are skipped."""
@@ -449,8 +448,7 @@ def begin(source: str, options: StreamOptions, run: StreamRun) -> StreamReader:
     """Begin with the first row of a stream."""
     from novikoff.data import open_stream
 
-    rows = open_stream(source, options)
-    return StreamReader(run, rows, rows.start)
+    return StreamReader(run, open_stream(source, options))
 
 
 def resume(
@@ -485,7 +483,7 @@ def resume(
     run.restore(stream)
     run.first_pass = passes == 1
     rows = open_stream(source, options, state=state)
-    return StreamReader(run, rows, rows.position, passes, skipped, saved_files=files)
+    return StreamReader(run, rows, passes, skipped, saved_files=files)
 
 
 def doubling(rows: int) -> int:
