@@ -264,7 +264,7 @@ def _beginning(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
         text = text[: end or None]
     first, *others = text.splitlines(keepends=True)
     if skip_bad:
-        text = first + b"".join(filter(is_utf8, others))
+        text = first + b"".join(line for line in others if is_utf8(line))
     check_text(text, source.name, Position())
     return start, text
 
