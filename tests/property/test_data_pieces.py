@@ -246,13 +246,22 @@ def test_kernels_read_numbers_as_python_does(texts: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " 1", "1 ", "nan", "inf", "1e", "e5", ".", "-", "+-1", "1.2.3", "0x1", "1_0", '"1"',
+    [" ", " 1", "1 ", "nan", "inf", "1e", "e5", ".", "-", "+-1", "1.2.3", "0x1", "1_0", '"1"',
      "9007199254740993"],
 )  # fmt: skip
 def test_kernels_leave_to_others_what_is_not_plain(text: str) -> None:
     assert parse_csv(f"1,x\n{text},x\n2,x\n".encode(), ",", ColumnRoles(1, None, [0]), 2) is None
-    if text not in ("1 ", ""):
+    if text not in ("1 ", " "):
         assert parse_pairs(f"1 1:2\n1 1:{text}\n".encode(), labelled=True) is None
+
+
+def test_nothing_between_delimiters_is_a_missing_number_to_the_kernel() -> None:
+    found = parse_csv(b"1,,x\r\n,2,y\n\n,,x", ",", ColumnRoles(2, None, [0, 1]), 3)
+    assert found is not None
+    np.testing.assert_array_equal(found[0], [[1.0, np.nan], [np.nan, 2.0], [np.nan, np.nan]])
+    assert [found[2][code] for code in found[1]] == ["x", "y", "x"]
+    assert parse_csv(b"x,1,\nx,,2", ",", ColumnRoles(0, None, [1, 2]), 3) is not None
+    assert parse_csv(b"1,2,x\n,x\n", ",", ColumnRoles(2, None, [0, 1]), 3) is None
 
 
 @settings(max_examples=300, deadline=None)
@@ -264,8 +273,9 @@ def test_no_ascii_breaks_the_kernels(text: str) -> None:
     parse_pairs(content, labelled=False)
 
 
-def test_kernels_tell_many_labels_apart() -> None:
-    labels = [f"{k}.5" for k in range(20_000)]
+@pytest.mark.parametrize("form", ["{}2345678", "{}12345678", "{}.5"])
+def test_kernels_tell_labels_apart(form: str) -> None:
+    labels = [form.format(k) for k in range(20_000 if form == "{}.5" else 10)]
     found = parse_csv(
         "".join(f"1,{y}\n" for y in labels).encode(), ",", ColumnRoles(1, None, [0]), 2
     )

@@ -222,6 +222,7 @@ DEFAULT = ReadOptions()
         ("-9007199254740993.0", "float64 cannot hold exactly; subtract"),
         ("18014398509481985.0", "float64 cannot hold exactly; subtract"),
         ("-0.1e-400", "float64 rounds to 0; multiply"),
+        ("1e-324", "float64 rounds to 0; multiply"),
         ("0e-400", None),
         ("6.02e23", None),
         ("1.2345678901234568e+16", None),

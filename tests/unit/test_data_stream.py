@@ -394,6 +394,15 @@ def test_a_state_that_is_none() -> None:
             open_stream(io.BytesIO(b"a,y\n1,2\n"), state={"format": "csv", **state})
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_one_bad_row_among_thousands_is_found(end: str) -> None:
+    rows = ["a,y", *["1,0", "2,1"] * 3000, "x,1", *["1,0"] * 3000, ""]
+    with open_stream(io.BytesIO(end.join(rows).encode()), StreamOptions(skip_bad=True)) as stream:
+        pieces = [piece for piece in stream.pieces() if piece is not None]
+    assert sum(map(len, pieces)) == 9000
+    assert [piece.end.row for piece in pieces if piece.refused] == [6001]
+
+
 def test_gzip_comes_in_pieces_too(tmp_path: Path) -> None:
     content = gzip.compress(CONTENTS["plain"][:300]) + gzip.compress(CONTENTS["plain"][300:])
     (tmp_path / "rows.csv.gz").write_bytes(content)

@@ -106,7 +106,8 @@ class TestReadSvmlight:
             ),
             (
                 b"1 1:1\r1 1:infinity\n",
-                'the stream, line 2, column 3: "1:infinity" has a value that is not a number.',
+                'the stream, row 2 (line 2), column "1" is infinite or beyond the range of '
+                "float64.",
             ),
             (
                 b"# a\n1 7:1 8:-inf\n",

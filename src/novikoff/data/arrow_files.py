@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, Final
 
-from novikoff.data.cells import arrow
+import pyarrow as pa
+
 from novikoff.data.columns import check_unique, find_roles
 from novikoff.data.errors import DataError, listed
 from novikoff.data.options import Piece, Position
@@ -58,7 +59,7 @@ class ArrowTable(TableReader):
             yield piece
 
     def _tables(self) -> Iterator[Any]:
-        pa, names = arrow(), [self.names[j] for j in self.roles.used]
+        names = [self.names[j] for j in self.roles.used]
         batches = (batch for file in self._files for batch in self._batches(file, names))
         if not self.request.one_piece:
             yield from (pa.Table.from_batches([batch]) for batch in batches)
@@ -85,11 +86,12 @@ class ArrowTable(TableReader):
                 yield batch.select(names)
 
     def _opened(self, file: Source | str) -> Any:
-        pa, ipc = arrow(), arrow("pyarrow.ipc")
         content = file if isinstance(file, str) else pa.BufferReader(pa.py_buffer(file.view()))
         if self._parquet:
-            return arrow("pyarrow.parquet").ParquetFile(content)
-        return ipc.open_file(content) if self._whole_arrow else ipc.open_stream(content)
+            from pyarrow import parquet  # which takes its time
+
+            return parquet.ParquetFile(content)
+        return pa.ipc.open_file(content) if self._whole_arrow else pa.ipc.open_stream(content)
 
     @contextmanager
     def _readable(self, source: str) -> Iterator[None]:

@@ -6,43 +6,30 @@ pyarrow has no types of its own: its objects are `Any` here. Its own ways to Num
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
 
-from novikoff.data.errors import DataError
 from novikoff.data.options import Floats, Indices
 from novikoff.data.values import BLANKS, MISSING, is_missing, number
 
 Truths = npt.NDArray[np.bool_]
 
 
-@cache
-def arrow(module: str = "pyarrow") -> Any:
-    """The module pyarrow, or one below it, imported when it is needed."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise DataError(
-            "Tables are read by pyarrow, which is missing: pip install pyarrow."
-        ) from None
-
-
 def is_text(kind: Any) -> bool:
     """Whether a type is text, also if it is in a dictionary."""
-    types = arrow("pyarrow.types")
     kind = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def is_numeric(kind: Any) -> bool:
     """Whether a type is a number or a truth value."""
-    types = arrow("pyarrow.types")
     tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
     return any(test(kind) for test in tests)
 
@@ -58,8 +45,7 @@ def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
 
     A missing value has the code -1. In ``raw`` text those that only say so, as NA, are missing.
     """
-    pa, pc = arrow(), arrow("pyarrow.compute")
-    if arrow("pyarrow.types").is_dictionary(cells.type):
+    if types.is_dictionary(cells.type):
         cells = pc.cast(cells, cells.type.value_type)
     # In one chunk: each would have a dictionary of its own.
     coded = pc.cast(cells, pa.large_string()).combine_chunks().dictionary_encode()
@@ -73,11 +59,10 @@ def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
 
 def to_numpy(cells: Any) -> tuple[Any, Truths]:
     """The numbers of a column, and which are missing; truth values become 0 and 1."""
-    pa, pc = arrow(), arrow("pyarrow.compute")
     cells = cells if isinstance(cells, pa.Array) else cells.combine_chunks()
     if not len(cells):
         return np.zeros(0, np.int64), np.zeros(0, np.bool_)
-    if arrow("pyarrow.types").is_boolean(cells.type):
+    if types.is_boolean(cells.type):
         cells = pc.cast(cells, pa.uint8())
     missing = np.from_dlpack(pc.cast(pc.is_null(cells), pa.uint8())).astype(np.bool_)
     buffers = [None, cells.buffers()[1]]
@@ -95,7 +80,6 @@ def with_gaps(values: Any, missing: Truths) -> Floats:
 
 def parse_numbers(cells: Any, decimal: str) -> npt.NDArray[np.float64] | None:
     """A column of raw text as floats, NaN for missing values; None if some is no number."""
-    pa, pc = arrow(), arrow("pyarrow.compute")
     try:  # most columns have numbers only
         if decimal == ".":
             return _floats(pc.utf8_trim(cells, characters=BLANKS))
@@ -114,27 +98,29 @@ def parse_numbers(cells: Any, decimal: str) -> npt.NDArray[np.float64] | None:
 
 
 def _floats(texts: Any) -> npt.NDArray[np.float64]:
-    floats = arrow("pyarrow.compute").cast(texts, arrow().float64())
+    floats = pc.cast(texts, pa.float64())
     return cast(npt.NDArray[np.float64], with_gaps(*to_numpy(floats)))
 
 
-def not_zero(cells: Any) -> Truths:
-    """Which cells of raw text have a digit other than 0 in front of an exponent."""
-    pattern = r"\A[ \t]*[-+]?[0.,]*[1-9]"
-    found, _ = to_numpy(arrow("pyarrow.compute").match_substring_regex(cells, pattern))
-    return cast(Truths, found.astype(np.bool_))
+def became_zero(cells: Any, floats: Floats) -> Truths:
+    """Which cells of raw text are zero as floats, but have another digit before their exponent."""
+    lengths, _ = to_numpy(pc.binary_length(cells))
+    zeros = cast(Truths, (floats == 0.0) & (lengths >= len("1e-324")))  # none that does is shorter
+    if zeros.any():
+        found, _ = to_numpy(pc.match_substring_regex(cells, r"\A[ \t]*[-+]?[0.,]*[1-9]"))
+        zeros &= found.astype(np.bool_)
+    return zeros
 
 
 def parse_truths(cells: Any) -> npt.NDArray[np.float64] | None:
     """A column of raw text as 0 and 1; None if some value is neither true nor false."""
-    small = arrow("pyarrow.compute").utf8_lower(_without_missing(cells))
+    small = pc.utf8_lower(_without_missing(cells))
     (truths, missing), (falses, _) = (to_numpy(_is_any(small, [w])) for w in ("true", "false"))
     return np.where(missing, np.nan, truths) if (missing | truths | falses).all() else None
 
 
 def _without_missing(cells: Any) -> Any:
     """A column of raw text, without blanks around it, and null where it says that it is missing."""
-    pa, pc = arrow(), arrow("pyarrow.compute")
     texts = pc.utf8_trim(cells, characters=BLANKS)
     return pc.if_else(_is_any(texts, MISSING), pa.nulls(1, texts.type)[0], texts)
 
@@ -142,4 +128,4 @@ def _without_missing(cells: Any) -> Any:
 def _is_any(texts: Any, words: Sequence[str]) -> Any:
     """Which texts are among some words."""
     pattern = "|".join(re.escape(word) for word in words)
-    return arrow("pyarrow.compute").match_substring_regex(texts, rf"\A(?:{pattern})\z")
+    return pc.match_substring_regex(texts, rf"\A(?:{pattern})\z")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from novikoff.data.errors import DataError, argument, counted, listed, quoted
+from novikoff.data.errors import DataError, argument, counted, listed, quoted, repeated
 from novikoff.data.options import ReadOptions
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
@@ -176,13 +176,13 @@ def refuse_columns(
 
 def check_unique(source: str, names: Sequence[str]) -> None:
     """Raise DataError if two columns have one name."""
-    seen: dict[str, int] = {}
-    for number, name in enumerate(names, start=1):
-        if seen.setdefault(name, number) != number:
-            raise DataError(
-                f"{source} has two columns named {quoted(name)}, the columns {seen[name]} and "
-                f"{number}; rename one of them."
-            )
+    twice = repeated(names)
+    if twice is not None:
+        first, second, *_ = (number for number, name in enumerate(names, 1) if name == twice)
+        raise DataError(
+            f"{source} has two columns named {quoted(twice)}, the columns {first} and {second}; "
+            "rename one of them."
+        )
 
 
 def numbered(width: int, recipe: Recipe | None) -> list[str]:

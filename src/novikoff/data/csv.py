@@ -15,8 +15,9 @@ from itertools import islice
 from typing import Any, Final, Self
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
 
-from novikoff.data.cells import arrow
 from novikoff.data.columns import LABEL_NAMES, check_unique, find_roles, numbered
 from novikoff.data.errors import DataError, counted, quoted
 from novikoff.data.options import Piece, Position, StreamOptions
@@ -30,7 +31,7 @@ from novikoff.data.text import (
     check_text,
     count_lines,
     end_of_records,
-    is_text,
+    is_utf8,
     is_whole,
     records,
 )
@@ -185,7 +186,9 @@ class CsvTable(TableReader):
         """The rows of a text that begins at a position, with what a kernel found in it."""
         if found is not None and not any(self.truths.values()):
             X, codes, keys = found
-            self.truths = dict.fromkeys(self.roles.features, False)
+            for column, position in enumerate(self.roles.features):
+                if position not in self.truths and not np.isnan(X[:, column]).all():
+                    self.truths[position] = False
             return self.from_numbers(X, codes, keys, None, begin)
         check_text(text, self.source, begin)
         return self._by_arrow(text, begin)
@@ -205,7 +208,6 @@ class CsvTable(TableReader):
 
     def _by_arrow(self, text: bytes, begin: Position) -> Piece:
         """The rows of a text by pyarrow: all columns as text, judged by all of their values."""
-        pa = arrow()
         if text.count(b'"') % 2:  # Arrow takes what follows an open quote for one long field
             self._check_records(text, begin)
         try:
@@ -218,24 +220,23 @@ class CsvTable(TableReader):
         return self.from_columns(cells, table.num_rows, begin)
 
     def _arrow(self, text: bytes) -> Any:
-        pa, csv = arrow(), arrow("pyarrow.csv")
         names, used = [str(j) for j in range(len(self.names))], [str(j) for j in self.roles.used]
         if len(names) == 1:  # a blank line is a row then, but not at the end
             text = text.rstrip(b"\r\n")
         if not text.strip(b"\r\n"):
             return pa.schema([(name, pa.string()) for name in used]).empty_table()
-        return csv.read_csv(
+        return pa_csv.read_csv(
             pa.BufferReader(text),
             # All in one block: a row may be long. Threads cost more than a short text.
-            read_options=csv.ReadOptions(
+            read_options=pa_csv.ReadOptions(
                 use_threads=len(text) > 1 << 16, column_names=names, block_size=len(text) + 1
             ),
-            parse_options=csv.ParseOptions(
+            parse_options=pa_csv.ParseOptions(
                 delimiter=self.delimiter,
                 newlines_in_values=b'"' in text,
                 ignore_empty_lines=len(names) > 1,
             ),
-            convert_options=csv.ConvertOptions(
+            convert_options=pa_csv.ConvertOptions(
                 column_types=dict.fromkeys(used, pa.string()), include_columns=used
             ),
         )
@@ -261,14 +262,10 @@ def _beginning(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
             outside = (np.cumsum(marks == ord('"')) % 2 == 0) & (marks == ord("\n"))
             end = int(np.flatnonzero(outside)[-1]) + 1 if outside.any() else end
         text = text[: end or None]
-    try:
-        check_text(text, source.name, Position())
-    except DataError:
-        first, *others = text.splitlines(keepends=True)
-        check_text(first, source.name, Position())
-        if not skip_bad:
-            raise
-        text = first + b"".join(line for line in others if is_text(line))
+    first, *others = text.splitlines(keepends=True)
+    if skip_bad:
+        text = first + b"".join(line for line in others if is_utf8(line))
+    check_text(text, source.name, Position())
     return start, text
 
 

@@ -6,6 +6,7 @@ import gzip
 import re
 import struct
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -46,6 +47,11 @@ def argument(name: str) -> str:
 def counted(number: int, noun: str) -> str:
     """A number and its noun, in the plural unless there is one."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def repeated(values: Sequence[str]) -> str | None:
+    """The first of some values that there is more than once, if any."""
+    return next((value for value, count in Counter(values).items() if count > 1), None)
 
 
 def place(source: str, row: int, column: str) -> str:

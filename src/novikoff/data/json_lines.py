@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, NoReturn, Self
 
 from novikoff.data.columns import LABEL_NAMES
-from novikoff.data.errors import DataError, listed, quoted
+from novikoff.data.errors import DataError, listed, quoted, repeated
 from novikoff.data.options import StreamOptions
 from novikoff.data.pairs import FeatureColumns, PairRows, Row
 from novikoff.data.reader import Request
@@ -82,14 +83,11 @@ class JsonRows(PairRows):
 
     def _first_labels(self) -> list[str]:
         """The labels of the first lines, as far as these can be read."""
-        found = list[str]()
+        found = list[str | None]()
         for _, line, _ in islice(self.lines(self._head()), SNIFFED_LINES):
-            try:
-                label = self.read_row("", 0, line)[0]
-            except DataError:
-                continue
-            found += [] if label is None else [label]
-        return found
+            with suppress(DataError):
+                found.append(self.read_row("", 0, line)[0])
+        return [label for label in found if label is not None]
 
     def read_row(self, where: str, row: int, content: bytes) -> Row:
         """The label and the pairs of a line, None if there is no label."""
@@ -101,9 +99,8 @@ class JsonRows(PairRows):
                 label = self._label_of(f"{where}, key {quoted(key)}", value)
             elif value is not None and key not in self._drop:
                 pairs.append(_pair(f"{where}, key {quoted(key)}", key, value))
-        if len({name for name, _ in pairs}) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
+        twice = repeated([name for name, _ in pairs])
+        if twice is not None:
             raise DataError(f"{where} has the feature {quoted(twice)} twice, under two keys.")
         return label, pairs, False
 
@@ -154,12 +151,10 @@ def _parse(where: str, content: bytes) -> dict[str, Any]:
         raise DataError(f"{where}: {name} is not a number in JSON; leave the key out, or say null.")
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+        twice = repeated([key for key, _ in pairs])
+        if twice is not None:
             raise DataError(f"{where} has the key {quoted(twice)} twice.")
-        return found
+        return dict(pairs)
 
     try:
         found = json.loads(

@@ -19,7 +19,8 @@ from numba import njit
 
 from novikoff.data.columns import ColumnRoles
 from novikoff.data.options import csr
-from novikoff.data.pairs import Pairs
+from novikoff.data.pairs import MOST_INDEX, Pairs
+from novikoff.data.text import count_lines
 from novikoff.data.values import is_exact_text
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -34,11 +35,8 @@ _TAB, _LF, _CR, _BLANK, _QUOTE, _PLUS, _MINUS, _POINT, _ZERO, _NINE, _COLON = (
 )
 _POWERS = 10.0 ** np.arange(23)
 _NOWHERE, _ONE, _TEN = map(np.uint64, (0, 1, 10))
-_MOST_INDEX: Final = 2**31 - 1
-_COMMENT, _QUERY = (
-    re.compile(rb"#[^\r\n]*"),
-    re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s)"),
-)
+_COMMENT = re.compile(rb"#[^\r\n]*")
+_QUERY = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s)")
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -129,7 +127,7 @@ def _divide(m: int, p: float) -> tuple[float, bool]:
 def _parse_rows(
     text: Bytes, delimiter: int, places: Integers, X: Floats, spans: Integers, fallback: Integers
 ) -> int:
-    """Rows of numbers and a label, as plain as can be: how many, or -1 if they are not."""
+    """Rows of numbers, or nothing, and a label: how many, or -1 if they are not so plain."""
     i: Place = np.uint64(0)
     size, row, last = np.uint64(len(text)), 0, len(places) - 1
     while i < size:
@@ -138,7 +136,9 @@ def _parse_rows(
             continue
         for field in range(last + 1):
             place = places[field]
-            if place >= 0:
+            if place >= 0 and (text[i] == delimiter or text[i] == _LF or text[i] == _CR):
+                X[row, place] = np.nan  # missing
+            elif place >= 0:
                 i, X[row, place] = _number(text, i, row * X.shape[1] + place, fallback)
                 if i == _NOWHERE:
                     return -1
@@ -146,15 +146,16 @@ def _parse_rows(
                 quoted = place == LABEL and text[i] == _QUOTE
                 if quoted:
                     i += _ONE
-                begin, stop = i, _QUOTE if quoted else delimiter
+                begin, stop, key = i, _QUOTE if quoted else delimiter, 0
                 while text[i] != stop and text[i] != _LF and text[i] != _CR:
                     if text[i] == _QUOTE:
                         return -1
+                    key = key << 8 | text[i]
                     i += _ONE
                 if place == LABEL:
                     if i == begin:
                         return -1
-                    spans[row, 0], spans[row, 1] = begin, i
+                    spans[row, 0], spans[row, 1], spans[row, 2] = begin, i, key
                 if quoted:
                     if text[i] != _QUOTE:
                         return -1
@@ -182,13 +183,14 @@ def _parse_pairs(
     i: Place = np.uint64(0)
     size, row, pair = np.uint64(len(text)), 0, 0
     while i < size:
-        before, begin = -1, i
+        before, begin, key = -1, i, 0
         if labelled:
             while text[i] > _BLANK and text[i] != _COLON:
+                key = key << 8 | text[i]
                 i += _ONE
             if text[i] > _BLANK:
                 return -1
-            spans[row, 0], spans[row, 1] = begin, i
+            spans[row, 0], spans[row, 1], spans[row, 2] = begin, i, key
         while text[i] != _LF and text[i] != _CR:
             if text[i] == _BLANK or text[i] == _TAB:
                 i += _ONE
@@ -202,7 +204,7 @@ def _parse_pairs(
             if text[i] != _COLON or i == start or i > start + _TEN:
                 return -1
             i, values[pair] = _number(text, i + _ONE, pair, fallback)
-            if i == _NOWHERE or text[i] > _BLANK or index <= before or index > _MOST_INDEX:
+            if i == _NOWHERE or text[i] > _BLANK or index <= before or index > MOST_INDEX:
                 return -1
             before = indices[pair] = index
             pair += 1
@@ -234,9 +236,9 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
     """The rows of svmlight text; None if it is not plain."""
     if b"#" in text:
         text = _COMMENT.sub(b"", text)
-    text, queries = _QUERY.subn(rb"\1", text) if labelled and b"qid:" in text else (text, 0)
+    text, queries = _QUERY.subn(rb"\1", text) if labelled and b"q" in text else (text, 0)
     text, spans, fallback = _tables(text)
-    n_pairs = text.count(b":")
+    n_pairs = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _COLON))
     indices, values = np.empty(n_pairs, np.int32), np.empty(n_pairs)
     indptr = np.zeros(len(spans) + 1, np.int32)
     content = np.frombuffer(text, np.uint8)
@@ -249,11 +251,13 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
 
 
 def _tables(text: bytes) -> tuple[bytes, Integers, Integers]:
-    """A text that ends with a line, and tables for the places of labels, and of numbers to do."""
+    """A text that ends with a line, and tables for the places of labels, and of numbers to do.
+
+    The place of a label is where it begins and ends, and its last eight characters as a number.
+    """
     text = text if text.endswith(b"\n") else text + b"\n"
-    n_lines = text.count(b"\n") + text.count(b"\r")
     fallback = np.zeros((1024 + len(text) // 512, 3), np.int64)
-    return text, np.zeros((n_lines + 1, 2), np.int64), fallback
+    return text, np.zeros((count_lines(text) + 1, 3), np.int64), fallback
 
 
 def _finish(text: bytes, values: Floats, fallback: Integers) -> bool:
@@ -268,6 +272,12 @@ def _finish(text: bytes, values: Floats, fallback: Integers) -> bool:
 
 def _labels(text: bytes, spans: Integers) -> tuple[Integers, list[str]]:
     """The code of each row's label, -1 if it has none, and the labels."""
-    known = {b"": -1}
-    codes = [known.setdefault(text[begin:end], len(known) - 1) for begin, end in spans.tolist()]
-    return np.array(codes, np.int64), [label.decode() for label in known if label]
+    lengths, keys = spans[:, 1] - spans[:, 0], spans[:, 2]
+    if not lengths.any():
+        return np.full(len(spans), -1), []
+    if lengths.max() > 8:  # the last eight characters do not tell labels apart
+        known: dict[bytes, int] = {}
+        places = spans[:, :2].tolist()
+        keys = np.array([known.setdefault(text[i:j], len(known)) for i, j in places])
+    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+    return codes, [text[i:j].decode() for i, j in spans[first, :2].tolist()]

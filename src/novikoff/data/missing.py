@@ -8,11 +8,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.data.cells import Truths
 from novikoff.data.errors import DataError, argument, counted, place, quoted
 from novikoff.data.options import Floats, Imputed
 from novikoff.data.reader import Request
-
-Truths = npt.NDArray[np.bool_]
 
 _ROWS_NAMED: Final = 10
 

@@ -120,34 +120,39 @@ class GrowingArray:
     """An array that parts are added to, in memory or in an ``.npy`` file."""
 
     def __init__(self, path: Path | None) -> None:
-        self._path, self._parts, self._length = path, list[Array](), 0
+        self._path, self._length = path, 0
+        self._array: Array  # the rows so far, and room for more; on disk only their form
 
     def append(self, part: Array) -> None:
-        """Add rows."""
-        self._length += len(part)
-        if self._path is None:
-            self._parts.append(part)
-            return
-        with self._path.open("ab") as file:
-            file.write(b"" if file.tell() else _npy_header(part, 0))
-            file.write(np.ascontiguousarray(part).data)
-        self._parts = [part[:0]]
+        """Add rows; the part belongs to the array from now on."""
+        begin, self._length = self._length, self._length + len(part)
+        if self._path is not None:
+            with self._path.open("ab") as file:
+                file.write(b"" if file.tell() else _npy_header(part, 0))
+                file.write(np.ascontiguousarray(part).data)
+            self._array = part[:0]
+        elif not begin:
+            self._array = part  # often all there is
+        else:
+            if self._length > len(self._array):
+                self._resize(self._length + self._length // 8)
+            self._array[begin : self._length] = part
 
     def finish(self) -> Array:
-        """The whole array; each part is given back as soon as it is copied."""
-        like = self._parts[-1]
+        """The whole array."""
         if self._path is not None:
             with self._path.open("r+b") as file:
-                file.write(_npy_header(like, self._length))
+                file.write(_npy_header(self._array, self._length))
             return cast(Array, np.load(self._path, mmap_mode=_MAPPED))
-        if len(self._parts) == 1:
-            return like
-        whole, end = np.empty((self._length, *like.shape[1:]), like.dtype), self._length
-        while self._parts:
-            part = self._parts.pop()
-            whole[end - len(part) : end] = part
-            end -= len(part)
-        return whole
+        if self._length < len(self._array):
+            self._resize(self._length)
+        return self._array
+
+    def _resize(self, length: int) -> None:
+        """Make room in place: the system moves pages, and nothing is copied."""
+        if not self._array.flags.owndata:
+            self._array = self._array.copy()
+        self._array.resize((length, *self._array.shape[1:]), refcheck=False)
 
 
 def load_matrix(folder: Path, n_rows: int, width: int) -> Any:

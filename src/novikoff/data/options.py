@@ -162,13 +162,6 @@ class Piece:
             found = self.locate(read)
         return found._replace(dropped=self.begin.dropped + read - k)
 
-    def read_labels(self, value: Callable[[Hashable], Hashable | None]) -> None:
-        """Replace each label by its value; a label without one is none."""
-        values = [value(label) for label in self.labels]
-        known = {v: k for k, v in enumerate(dict.fromkeys(v for v in values if v is not None))}
-        table = np.array([*(known.get(v, -1) for v in values), -1], np.int64)
-        self.codes, self.labels = table[self.codes], list(known)
-
 
 @dataclass(frozen=True)
 class Dataset:

@@ -30,6 +30,7 @@ from novikoff.data.values import (
     inexact,
     is_exact_text,
     is_missing,
+    is_number,
     number,
     written_labels,
 )
@@ -40,10 +41,9 @@ if TYPE_CHECKING:
 # A file of this size is read line by line in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 22
 
-_MOST_INDEX: Final = 2**31 - 1
+MOST_INDEX: Final = 2**31 - 1
 _MOST_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
 _BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
-_NUMBER = re.compile(rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf|[nN]a[nN])")
 _INFINITE: Final = ("inf", "infinity")
 _PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
 _NAMED_ROW: Final = re.compile(
@@ -309,7 +309,7 @@ class PairRows(Reader):
 
     def _label(self, where: str, label: bytes, at: int = 0) -> str | None:
         """A label, None if it is missing and may be; DataError if it is none."""
-        if not self._words and not _NUMBER.fullmatch(label):
+        if not self._words and not is_number(label.decode()):
             where = f"{where}, column {at + 1}"
             if b"," in label:
                 raise DataError(f"{where} has several labels, {_shown(label)}; one is expected.")
@@ -351,13 +351,13 @@ class PairRows(Reader):
             flaw = f"is not of the form {form}"
         elif numbered and not key.isdigit():
             flaw = "has an index that is not a whole number from 0"
-        elif numbered and (len(key) > 10 or int(key) > _MOST_INDEX):
-            flaw = f"has an index above {_MOST_INDEX}"
+        elif numbered and (len(key) > 10 or int(key) > MOST_INDEX):
+            flaw = f"has an index above {MOST_INDEX}"
         elif numbered and int(key) <= before:
             same = int(key) == before
             flaw = "has an index a second time" if same else f"comes after {before}"
             flaw += "; indices must ascend"
-        elif not _NUMBER.fullmatch(value):
+        elif not is_number(value.decode()):
             flaw = "has a value that is not a number"
         elif not is_exact_text(value.decode()):
             flaw = inexact(value.decode()).removesuffix(".")

@@ -107,7 +107,10 @@ class Reader:
             self.labels = LabelReader("texts") if texts else LabelReader.settled(keys)
         if self.labels is None:
             return piece
-        piece.read_labels(self.labels.value)
+        values = [self.labels.value(key) for key in keys]
+        piece.labels = list(dict.fromkeys(value for value in values if value is not None))
+        places = {value: code for code, value in enumerate(piece.labels)}
+        piece.codes = np.array([*(places.get(v, -1) for v in values), -1], np.int64)[codes]
         wrong = np.flatnonzero(piece.codes < 0)
         if learning and len(wrong):
             where = f"{self.source}, row {piece.rows[wrong[0]]}"

@@ -6,6 +6,7 @@ reads it waits where he could not be told to stop.
 
 from __future__ import annotations
 
+import fcntl
 import math
 import mmap
 import os
@@ -76,6 +77,9 @@ class Source:
                 self._fd = file.fileno()
         mode = 0 if self._fd is None else os.fstat(self._fd).st_mode
         self.regular = self._owned and stat.S_ISREG(mode)
+        if self._fd is not None and stat.S_ISFIFO(mode):
+            with suppress(OSError, AttributeError):  # a wider pipe, where there is such a thing
+                fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
         self.packed = self.regular and self.bytes_at(0, 2) == _GZIP
         try:
             self.head, self.ended = self._beginning(least_lines if hasty else None)
@@ -149,10 +153,12 @@ class Source:
                     wait = _SILENCE_SECONDS
                     continue
                 else:
-                    piece, wait = os.read(self._fd, size), 0.0
+                    piece, wait = os.read(self._fd, CHUNK_BYTES), 0.0
                 if not piece:
                     return
                 yield piece
+                if self._fd is None:  # there is no telling whether it is silent now
+                    yield b""
 
     def _unpacked(self, size: int) -> Iterator[bytes]:
         raw, start = self._raw(size), b""

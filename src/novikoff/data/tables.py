@@ -10,13 +10,16 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NoReturn, cast
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
 
 from novikoff.core.validation import MOST_EXACT
 from novikoff.data import cells as arrow_cells
 from novikoff.data import values
-from novikoff.data.cells import Truths, arrow, encode, is_numeric, is_text, to_numpy, values_of
+from novikoff.data.cells import Truths, encode, is_numeric, is_text, to_numpy, values_of
 from novikoff.data.columns import ColumnRoles
-from novikoff.data.errors import DataError, argument, counted, listed, place, quoted
+from novikoff.data.errors import DataError, argument, counted, listed, place, quoted, repeated
 from novikoff.data.missing import MissingValues
 from novikoff.data.options import Floats, Indices, Piece, Position, used_labels
 from novikoff.data.reader import Reader, Request
@@ -80,13 +83,11 @@ class TableReader(Reader):
             delimiter=options.delimiter,
             decimal=None if options.decimal == "." else options.decimal,
         )
-        seen = set[str]()
-        for name in recipe.names:
-            if name in seen:
-                raise DataError(
-                    f"{self.source}: two features would be named {quoted(name)}; rename a column."
-                )
-            seen.add(name)
+        twice = repeated(recipe.names)
+        if twice is not None:
+            raise DataError(
+                f"{self.source}: two features would be named {quoted(twice)}; rename a column."
+            )
         return recipe
 
     def final_notes(self) -> list[str]:
@@ -179,14 +180,14 @@ class TableReader(Reader):
                 f"{self.source}: column {quoted(name)} of type {cells.type} cannot be the label; "
                 "choose another with --label."
             )
-        if arrow("pyarrow.types").is_decimal(cells.type):
+        if types.is_decimal(cells.type):
             coded = cells.combine_chunks().dictionary_encode()
             codes, missing = to_numpy(coded.indices)
             return np.where(missing, -1, codes).astype(np.int64), coded.dictionary.to_pylist()
         labels, missing = to_numpy(cells)
         if labels.dtype == np.float16:
             labels = labels.astype(np.float32)
-        elif arrow("pyarrow.types").is_boolean(cells.type):
+        elif types.is_boolean(cells.type):
             labels = labels.astype(np.bool_)
         return self.number_labels(labels, missing, first_row)
 
@@ -230,15 +231,14 @@ class TableReader(Reader):
             texts = {row: cells[row].as_py().strip(BLANKS) for row in far}
             exact = values.is_exact_text
             wrong = [row for row in far if not exact(texts[row].replace(self.decimal, "."))]
-            if not wrong and (floats == 0.0).any():
-                wrong = np.flatnonzero((floats == 0.0) & arrow_cells.not_zero(cells)).tolist()
+            wrong = wrong or np.flatnonzero(arrow_cells.became_zero(cells, floats)).tolist()
         else:
             plain = _plain_numbers(cells)
             if plain is None:
                 return None
             numbers, missing = to_numpy(plain)
             wrong = np.flatnonzero(~(values.are_exact(numbers) | missing)).tolist()
-            if arrow("pyarrow.types").is_decimal(cells.type):
+            if types.is_decimal(cells.type):
                 far = np.flatnonzero(np.abs(numbers) >= MOST_EXACT).tolist()
                 wrong = [row for row in far if not values.is_exact_text(str(cells[row].as_py()))]
             floats = arrow_cells.with_gaps(numbers, missing)
@@ -314,7 +314,7 @@ class TableReader(Reader):
         """Say why a column is not a feature, and which ``others`` of text are none either."""
         name = self.names[position]
         if not is_text(cells.type):
-            dated = arrow("pyarrow.types").is_temporal(cells.type)
+            dated = types.is_temporal(cells.type)
             advice = f"{_NUMBERS_FOR_DATES}, or " if dated else ""
             self._leave_out(name, f"is of type {cells.type}, not of numbers", advice)
         truths = self.truths.get(position) is True
@@ -370,7 +370,6 @@ class TableReader(Reader):
 
 def _plain_numbers(cells: Any) -> Any:
     """A typed column as one of numbers or truth values; None if it is neither."""
-    pa, pc, types = arrow(), arrow("pyarrow.compute"), arrow("pyarrow.types")
     if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
         cells = pc.cast(cells, cells.type.value_type)
     if types.is_decimal(cells.type):  # by way of text, which Arrow rounds correctly

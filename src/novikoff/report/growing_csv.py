@@ -84,10 +84,7 @@ class GrowingCsv:
         wanted = -1
         if isinstance(saved, list) and len(saved) == 2 and type(saved[0]) is int:
             wanted = saved[0]
-        while self._size < wanted:
-            chunk = self._file.read(min(_CHUNK_BYTES, wanted - self._size))
-            if not chunk:
-                break
+        while chunk := self._file.read(max(0, min(_CHUNK_BYTES, wanted - self._size))):
             self._size, self._checksum = self._size + len(chunk), zlib.crc32(chunk, self._checksum)
         if [self._size, self._checksum] != saved:
             self._file.close()

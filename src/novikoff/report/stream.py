@@ -317,7 +317,6 @@ class StreamReader:
 
     run: StreamRun
     rows: RowStream
-    position: Position  # after the last row that was learned, or left out
     passes: int = 1  # the number of the pass over the rows, counted from 1
     skipped: int = 0  # rows of this pass that were bad
     # Files that grow with the run: of the rows predicted wrong, and of the rows that were bad.
@@ -325,6 +324,13 @@ class StreamReader:
     bad_rows: GrowingCsv | None = None
     saved_files: Mapping[str, object] = field(default_factory=dict)  # as they were left
     _first_error: DataError | None = field(default=None, init=False)
+    _piece: Piece | None = field(default=None, init=False)  # the last one
+    _done: int = field(default=0, init=False)  # the rows of it that were learned, or left out
+
+    @property
+    def position(self) -> Position:
+        """The place after the last row that was learned, or left out."""
+        return self.rows.position if self._piece is None else self._piece.position(self._done)
 
     def go(self, stop: NextStop, passes: int = 1) -> Generator[None]:
         """Learn on; yield after each stretch of rows, and now and then while none come.
@@ -337,8 +343,9 @@ class StreamReader:
             for piece in self.rows.pieces(self.position):
                 if piece is not None and piece.refused is not None:
                     self._skip(piece.refused, piece.begin.line, piece.begin.row)
+                if piece is not None:
+                    self._piece, self._done = piece, 0
                 if piece is None or not len(piece):
-                    self.position = self.position if piece is None else piece.end
                     yield
                     continue
                 yield from self._learn(stop, piece)
@@ -347,34 +354,32 @@ class StreamReader:
             if self.passes >= passes:
                 return
             self.passes, self.skipped, self.run.first_pass = self.passes + 1, 0, False
-            self.position = self.rows.start
+            self.rows.position, self._piece = self.rows.start, None
 
     def _learn(self, stop: NextStop, piece: Piece) -> Iterator[None]:
         """Learn the rows of a piece, but for those that are bad, if such are skipped."""
-        done = 0
-        while done < len(piece):
-            begun, first, rows = self.run.rows, done, piece.rows[done:]
+        while self._done < len(piece):
+            begun, first = self.run.rows, self._done
+            rows, parts = piece.rows[first:], (piece.X[first:], piece.codes[first:], piece.labels)
             try:
-                parts = piece.X[first:], piece.codes[first:], piece.labels
                 for _ in self.run.learn_until(stop, *parts):
-                    done = first + self.run.rows - begun
-                    self._taken(piece.position(done), rows, begun)
+                    self._done = first + self.run.rows - begun
+                    self._write_mistakes(rows, begun)
                     yield
             except ValueError as error:
-                done = first + self.run.rows - begun
-                self._taken(piece.position(done), rows, begun)
+                self._done = first + self.run.rows - begun
+                self._write_mistakes(rows, begun)
                 if not isinstance(error, BadRowError):
                     raise DataError(f"{self.rows.source}: {error}") from None
                 if not self.rows.skips:
                     raise BadRowError(f"{self.rows.source}: {error}") from None
-                row, at = int(piece.rows[done]) - 1, self.position
+                row, at = int(piece.rows[self._done]) - 1, self.position
                 self._skip(error, at.line + row - at.row, row)  # rows left out come between
-                done += 1
-                self.position = piece.position(done)
+                self._done += 1
 
-    def _taken(self, position: Position, rows: Indices, begun: int) -> None:
-        """Move on, and write down the mistakes of rows whose first was the run's ``begun``."""
-        self.position, mistaken = position, self.run.mistaken
+    def _write_mistakes(self, rows: Indices, begun: int) -> None:
+        """Write down the mistakes of rows whose first was the run's ``begun``."""
+        mistaken = self.run.mistaken
         if self.mistakes is not None and mistaken:
             self.mistakes.append((int(rows[k - begun]), said, label) for k, said, label in mistaken)
         mistaken.clear()
@@ -443,8 +448,7 @@ def begin(source: str, options: StreamOptions, run: StreamRun) -> StreamReader:
     """Begin with the first row of a stream."""
     from novikoff.data import open_stream
 
-    rows = open_stream(source, options)
-    return StreamReader(run, rows, rows.start)
+    return StreamReader(run, open_stream(source, options))
 
 
 def resume(
@@ -479,7 +483,7 @@ def resume(
     run.restore(stream)
     run.first_pass = passes == 1
     rows = open_stream(source, options, state=state)
-    return StreamReader(run, rows, rows.position, passes, skipped, saved_files=files)
+    return StreamReader(run, rows, passes, skipped, saved_files=files)
 
 
 def doubling(rows: int) -> int:
