@@ -23,7 +23,7 @@ from novikoff.systems.linear_program import optimise
 from novikoff.systems.methods.relaxation import relaxation
 from novikoff.systems.model import Constraint, LinearSystem
 from novikoff.systems.solution import Solution
-from novikoff.systems.solve import answer, solve_model
+from novikoff.systems.solve import answer as solve
 from novikoff.systems.statement import ask_arrays, ask_model
 
 F = Fraction
@@ -110,7 +110,10 @@ def test_decimals_are_exact_in_a_model_and_floats_are_floats_in_arrays() -> None
         Constraint("c", one[2], "=", F("0.3")),
     ]
     free: tuple[None, ...] = (None,) * 3
-    assert solve_model(LinearSystem(("a", "b", "c"), tuple(rows), free, free)).kind == "feasible"
+    assert (
+        solve(ask_model(LinearSystem(("a", "b", "c"), tuple(rows), free, free)), Limits()).kind
+        == "feasible"
+    )
     rows_eq = [[0.1, 0.2, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     floats = nv.solve(np.zeros((1, 3)), [0.0], A_eq=rows_eq, c_eq=[0.0, 1.0, 1.0, 0.3])
     assert floats.kind == "infeasible"
@@ -125,7 +128,7 @@ def test_numbers_that_no_float_holds() -> None:
             Constraint("low", {0: F(1), 1: F(1, 3)}, ">=", low),
             Constraint("high", {0: F(3), 1: F(1)}, "<=", 3 * high),
         )
-        return solve_model(LinearSystem(("x", "y"), rows, (None,) * 2, (None,) * 2))
+        return solve(ask_model(LinearSystem(("x", "y"), rows, (None,) * 2, (None,) * 2)), Limits())
 
     assert between(large, large).kind == "feasible"
     assert between(large, large).exact_only
@@ -224,7 +227,7 @@ def test_what_is_known_when_time_is_up() -> None:
     assert "Undecided: the method ended after " in str(given_up)
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     model = LinearSystem(("x",), (row,), (None,), (None,))
-    assert solve_model(model, limits=Limits(interrupted=True)).kind == "undecided"
+    assert solve(ask_model(model), Limits(interrupted=True)).kind == "undecided"
 
 
 def altered(proof: nv.SystemCertificate) -> list[nv.SystemCertificate]:
@@ -442,13 +445,16 @@ def test_what_is_wrong_is_said_in_a_sentence(given: dict[str, Any], complaint: s
 
 def test_models_that_are_refused() -> None:
     with pytest.raises(ValueError, match="no variables"):
-        solve_model(LinearSystem((), (), (), ()))
+        solve(ask_model(LinearSystem((), (), (), ())), Limits())
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     with pytest.raises(ValueError, match="no row 'q' to keep"):
-        solve_model(LinearSystem(("x",), (row,), (None,), (None,), kept=frozenset({"q"})))
+        solve(
+            ask_model(LinearSystem(("x",), (row,), (None,), (None,), kept=frozenset({"q"}))),
+            Limits(),
+        )
     far = Constraint("r", {0: F(1)}, "<=", F(10**400 + 1))
     with pytest.raises(ValueError, match="differ by more than 270 digits"):
-        solve_model(LinearSystem(("x",), (far,), (None,), (None,)))
+        solve(ask_model(LinearSystem(("x",), (far,), (None,), (None,))), Limits())
 
 
 class Questions(Limits):
@@ -468,7 +474,7 @@ def test_a_point_that_is_not_found_in_time_is_not_passed_off_as_found(point: str
     rows, right = dense(60, 4, seed=3)
     asked, seen = ask_arrays(rows, right), set()
     for most in range(200):
-        found = answer(asked, None, point, "auto", Questions(most))
+        found = solve(asked, Questions(most), point=point)
         if found.kind == "feasible":
             seen.add(found.point_found)
             assert ("not found" in str(found)) != found.point_found

@@ -156,7 +156,7 @@ def _optimise(
 ) -> Optimum:
     sign = -1 if maximise else 1
     f = {j: sign * value for j, value in terms.items()}
-    solution = answer(asked, None, "any", "auto", limits)
+    solution = answer(asked, limits)
     result = Optimum("undecided", Interval(-math.inf, math.inf), solution)
     if solution.kind == "infeasible":
         worst = math.inf if sign > 0 else -math.inf

@@ -14,7 +14,7 @@ import numpy as np
 
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
-from novikoff.systems.engine import decide
+from novikoff.systems.engine import Point, decide
 from novikoff.systems.system import System
 
 
@@ -38,8 +38,8 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
         trial = system.with_right(aim)
         start = found.rows if len(found.rows) else None
         decided = decide(trial, limits, floats=False, start=start)
-        if decided.rows is None or decided.multipliers is None:
-            found = found._replace(point=trial.point(decided.point or ()))
+        if isinstance(decided, Point):
+            found = found._replace(point=trial.point(decided.v))
         else:
             rows, weights = decided.rows.tolist(), decided.multipliers
             total = sum((mu * b[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
