@@ -81,7 +81,7 @@ def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[
         return None
     whole, _ = exact.integers(A)
     columns = order[: len(rows)]
-    _check(limits, _solve_seconds(whole[:, columns]))
+    _check(limits, _solve_seconds(len(whole), whole[:, columns]))
     try:
         factors = _solved(whole[:-1, columns].T, -whole[-1, columns])
     except ZeroDivisionError:  # floats were wrong
@@ -113,8 +113,9 @@ class _Cone:
         """The μ that minimises ‖b − Σ μ_i a_i‖, unconstrained, on independent rows."""
         if len(used) == 0:
             return []
+        _check(limits, _solve_seconds(len(used)))
         whole, e = self.passes.whole(used)
-        _check(limits, _solve_seconds(whole))
+        _check(limits, _solve_seconds(len(used), whole))
         b = exact.numbers(self.b)
         weighted = None
         if len(used) != whole.shape[1]:  # else they are a basis, and b is met
@@ -136,8 +137,9 @@ class _Cone:
 
         if len(used) == 0:
             return used
+        _check(limits, _solve_seconds(len(used)))
         whole, _ = self.passes.whole(used)
-        _check(limits, _solve_seconds(whole))
+        _check(limits, _solve_seconds(len(used), whole))
         reduced, _, rank = flint.fmpz_mat(whole.T.tolist()).rref()
         if rank == len(used):
             return used
@@ -192,7 +194,9 @@ def _check(limits: Limits, seconds: float = 0.0) -> None:
         raise OutOfTimeError
 
 
-def _solve_seconds(whole: Integers) -> float:
-    """About how long a solve with these rows takes: it cannot be interrupted."""
-    bits = max(int(value).bit_length() for value in np.abs(whole).max(axis=1))
-    return 3.0 * math.pow(len(whole) / 300.0, 3.5) * math.pow(max(bits, 32) / 85.0, 1.5)
+def _solve_seconds(n: int, whole: Integers | None = None) -> float:
+    """About how long a solve with n rows takes, at least: it cannot be interrupted."""
+    bits = 32
+    if whole is not None:
+        bits = max(bits, *(int(value).bit_length() for value in np.abs(whole).max(axis=1)))
+    return 3.0 * math.pow(n / 300.0, 3.5) * math.pow(bits / 85.0, 1.5)

@@ -24,6 +24,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import check_labels
 from novikoff.systems import newton
+from novikoff.systems.matrices import stacked
 from novikoff.systems.model import Constraint, LinearSystem
 from novikoff.systems.solution import NamedRow, NamedSystem, Solution, stated_multipliers
 from novikoff.systems.solve import answer, check_options
@@ -214,12 +215,5 @@ def _with_objective(asked: NamedSystem, f: dict[int, Fraction]) -> tuple[int, Sy
     own = np.zeros((1, stated.d))
     for j, value in f.items():
         own[0, j] = float(value)
-    A: Any = stated.A
-    if isinstance(A, np.ndarray):
-        A = np.concatenate([A, own])
-    else:
-        from scipy.sparse import csr_array, vstack
-
-        A = csr_array(vstack([A, csr_array(own)], format="csr"))
     c, strict = np.append(stated.c, 0.0), np.append(stated.strict, False)
-    return len(stated.c), system_of(replace(stated, A=A, c=c, strict=strict))
+    return len(stated.c), system_of(replace(stated, A=stacked(stated.A, own), c=c, strict=strict))

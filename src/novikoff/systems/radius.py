@@ -19,6 +19,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.system_checker import Radius
 from novikoff.systems import newton
+from novikoff.systems.matrices import row_lengths
 from novikoff.systems.solution import stated_multipliers
 from novikoff.systems.system import System, split
 
@@ -81,10 +82,7 @@ def _largest(system: System, limits: Limits) -> Radius | Interval:
 
 def _lengths(system: System) -> Vector:
     """‖a_i‖ of every row but e, nearly."""
-    A = system.passes.X[: system.e, :-1]
-    A = A if isinstance(A, np.ndarray) else A.toarray()
-    peaks = np.maximum(np.abs(A).max(axis=1, initial=0.0), 1e-300)
-    return np.asarray(np.linalg.norm(A / peaks[:, None], axis=1) * peaks)
+    return row_lengths(system.passes.X[: system.e, :-1])
 
 
 def _rounded(r: Fraction, up: bool) -> float:

@@ -22,6 +22,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.passes import Mask, OutOfTimeError
 from novikoff.geometry.system_checker import Arrays, Multipliers, Radius
 from novikoff.systems.engine import Contradiction, Point, Progress, decide, nudged
+from novikoff.systems.matrices import dense, stacked
 from novikoff.systems.radius import signed_radius
 from novikoff.systems.rounding import floats_inside, nearest_floats
 from novikoff.systems.solution import (
@@ -219,16 +220,17 @@ def _propose(
     own = limits.part(_SHARE)
     stated, free = asked.stated, np.flatnonzero(system.free)
     left: Any = system.passes.X[: system.e, :-1]
-    right = system.passes.X[: system.e, [-1]]
-    right = right if isinstance(right, np.ndarray) else right.toarray()
+    right = dense(system.passes.X[: system.e, [-1]])
     if isinstance(stated, Arrays) and stated.greater and system.e == len(stated.c):
         attempt = method(left, None, w0=w0, limits=own, trace=trace)
     else:
         c = right.ravel() * float(system.unit)
         if len(free) > 0:
-            left, c = _stacked(left, left[free]), np.append(c, -c[free])
+            left, c = stacked(left, -left[free]), np.append(c, -c[free])
         attempt = method(-left, c, w0=w0, limits=own, trace=trace)
     progress.n_steps, progress.w, progress.trace = attempt.n_steps, attempt.w, attempt.trace
+    if limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None:
+        raise OutOfTimeError  # its first step would take longer
     if attempt.w is not None and np.isfinite(attempt.w).all():
         met = left[: system.e] @ attempt.w + right.ravel() * float(system.unit)
         few = np.argsort(met, kind="stable")[: system.p]
@@ -242,15 +244,6 @@ def _propose(
         proved = decide(system, limits, within=system.passes.mask(few), floats=False)
         return proved if isinstance(proved, Contradiction) else None
     return None
-
-
-def _stacked(A: Any, B: Any) -> Any:
-    """The rows of A, then those of −B."""
-    if isinstance(A, np.ndarray):
-        return np.concatenate([A, -B])
-    from scipy.sparse import csr_array, vstack
-
-    return csr_array(vstack([A, -B], format="csr"))
 
 
 def _keep(

@@ -24,6 +24,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers, Numbers
 from novikoff.geometry.passes import ExactSigns, Mask, Passes, in_turn
 from novikoff.geometry.system_checker import Arrays
+from novikoff.systems.matrices import beside, stacked
 from novikoff.systems.model import LinearSystem
 
 # Systems with at most so many numbers are dense: the engine is quicker with them.
@@ -159,13 +160,11 @@ def _of_arrays(given: Arrays) -> System:
         [stated[rows], given.upper[bounded[0]], -given.lower[bounded[1]], np.ones(1)]
     )
     turned: Any = -1.0 * A if given.greater else A
-    unit: Any = np.eye(p)
-    if not isinstance(A, np.ndarray):
-        import scipy.sparse as sp
-
-        unit = sp.eye_array(p, format="csr")
-    both = _stacked([turned, given.A_eq])[rows]
-    left = _stacked([-both, -unit[bounded[0]], unit[bounded[1]], 0.0 * unit[:1]])
+    both = stacked(turned, given.A_eq)[rows]
+    alike = isinstance(A, np.ndarray) and sum(used) * p <= max(2 * n * p, _MOST_DENSE)
+    signs = np.repeat([-1.0, 1.0, 0.0], [*used[1:], 1])
+    unit = _unit_rows(np.concatenate([*bounded, [0]]), signs, p, is_dense=alike)
+    left = stacked(-both, unit)
     passes = _passes(left, np.arange(p), [right])
     numbers = np.concatenate([rows, m + bounded[0], m + p + bounded[1], [-1]])
     free = np.zeros(len(numbers), dtype=np.bool_)
@@ -174,6 +173,18 @@ def _of_arrays(given: Arrays) -> System:
     strict = np.zeros(len(numbers), dtype=np.bool_)
     strict[: np.count_nonzero(rows < len(given.c))] = given.strict[rows[rows < len(given.c)]]
     return System(passes, free, strict, numbers, None, m, left, np.arange(p), [right])
+
+
+def _unit_rows(columns: Indices, values: Vector, p: int, *, is_dense: bool) -> Any:
+    """Rows of one number each; many of them beside few others would make a large dense matrix."""
+    rows = np.arange(len(columns))
+    if is_dense:
+        unit = np.zeros((len(columns), p))
+        unit[rows, columns] = values
+        return unit
+    import scipy.sparse as sp
+
+    return sp.csr_array((values, (rows, columns)), shape=(len(columns), p))
 
 
 def _of_model(model: LinearSystem) -> System:
@@ -276,20 +287,11 @@ def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> Passes:
     """Rows [left, right], the last column a sum of several."""
     p = int(fold.max(initial=-1)) + 1
     ones = np.ones(left.shape[0], dtype=np.int8)
-    near = pose(_beside(left[:, :p], right[:1]), ones, False)
+    near = pose(beside(left[:, :p], right[0][:, None]), ones, False)
     if len(right) == 1 and left.shape[1] == p:
         return Passes(near)
-    parts = pose(_beside(left, right), ones, False)
+    parts = pose(beside(left, np.array(right).T), ones, False)
     return Folded(near, parts, np.append(fold, np.full(len(right), p)))
-
-
-def _beside(left: Any, right: Sequence[Vector]) -> Any:
-    last = np.array(right).T
-    if isinstance(left, np.ndarray):
-        return np.concatenate([left, last], axis=1)
-    import scipy.sparse as sp
-
-    return sp.csr_array(sp.hstack([left, sp.csr_array(last)], format="csr"))
 
 
 def split(system: System) -> System:
@@ -299,7 +301,7 @@ def split(system: System) -> System:
         return system
     right = system.right()
     left: Any = system.left
-    left = _stacked([left[: system.e], -left[free], left[system.e :]])
+    left = stacked(left[: system.e], -left[free], left[system.e :])
     order = np.concatenate([np.arange(system.e), free, [system.e]])
     stated = [Fraction(1)] * len(system.free) if system.factors is None else system.factors
     factors = [*stated[:-1], *(-stated[i] for i in free.tolist()), Fraction(1)]
@@ -312,11 +314,3 @@ def split(system: System) -> System:
         factors=factors,
     )
     return both.with_right([*right, *(-right[i] for i in free.tolist())])
-
-
-def _stacked(parts: Sequence[Any]) -> Any:
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    import scipy.sparse as sp
-
-    return sp.csr_array(sp.vstack(parts, format="csr"))
