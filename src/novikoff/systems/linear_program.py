@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ from novikoff.geometry.system_checker import check_labels
 from novikoff.systems import newton
 from novikoff.systems.matrices import stacked
 from novikoff.systems.model import Constraint, LinearSystem
+from novikoff.systems.rounding import nearest_floats
 from novikoff.systems.solution import NamedRow, NamedSystem, Solution, stated_multipliers
 from novikoff.systems.solve import answer, check_options
 from novikoff.systems.statement import ask_arrays, ask_model, vector_of
@@ -72,7 +74,9 @@ class Optimum:
             return "Unbounded: the objective falls for ever along a ray of solutions (proved)."
         if self.kind == "undecided":
             return f"Undecided: the value is in [{self.value.lo:.6g}, {self.value.hi:.6g}]."
-        return f"Optimal: the value is {float(self.exact_value or 0):.10g}, exactly (proved)."
+        value = self.exact_value or Fraction(0)
+        shown = Decimal(value.numerator) / value.denominator  # floats may not reach it
+        return f"Optimal: the value is {shown:.10g}, exactly (proved)."
 
     def __repr__(self) -> str:
         return f"<Optimum: {self}>"
@@ -94,8 +98,9 @@ def linear_program(
     """Minimise ⟨objective, w⟩ over A w ≤ c, exactly (D6).
 
     Small programs and exact answers are its point; for large ones use HiGHS, which
-    ``scipy.optimize.linprog`` has. Exact values grow with the number of variables: with more than
-    some 25 dense columns of numbers that use all digits of float64, the answer may be an interval.
+    ``scipy.optimize.linprog`` has. Exact values grow with the number of variables. Where
+    they are beyond all reach and the best points are many, the answer is an interval some 2⁻⁹⁶
+    wide for its size, with a point and a dual point that prove it.
 
     Parameters
     ----------
@@ -177,6 +182,8 @@ def _optimise(
                     result.kind, result.ray = "unbounded", tuple(found.point)
                 elif found.point is not None or found.r == -_value(f, best):
                     best, result.kind = tuple(found.point or best), "optimal"
+                elif found.near is not None:
+                    best = min(best, found.near, key=lambda w: _value(f, w))
                 proved = None if found.r is None else found
                 if result.kind != "undecided":
                     break
@@ -189,7 +196,7 @@ def _optimise(
     ends: list[Fraction | float] = sorted([sign * low + constant, sign * value + constant])
     ends = [-sign * math.inf] * 2 if result.kind == "unbounded" else ends
     result.value = Interval(exact.rounded_down(ends[0]), exact.rounded_up(ends[1]))
-    result.exact_w, result.w = best, np.array([float(each) for each in best])
+    result.exact_w, result.w = best, nearest_floats(best)
     if result.kind == "optimal":
         result.exact_value = sign * value + constant
     if proved is not None:

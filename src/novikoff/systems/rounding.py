@@ -50,8 +50,8 @@ def floats_inside(system: System, inside: Sequence[Fraction], limits: Limits) ->
     room = signed_radius(relative, limits)
     centre = system.point_of_claim(room.point) if isinstance(room, Radius) else tuple(inside)
     w = nearest_floats(centre)
-    if _holds(system, w, limits):
-        return w
+    if not np.isfinite(w).all() or _holds(system, w, limits):
+        return w if np.isfinite(w).all() else None
     scale = np.where(w == 0.0, 0, np.frexp(w)[1])  # w = u·2^scale
     target = [value / Fraction(2) ** int(e) for value, e in zip(centre, scale, strict=True)]
     lattice = _lattice(system, np.flatnonzero(met), scale)
@@ -59,6 +59,8 @@ def floats_inside(system: System, inside: Sequence[Fraction], limits: Limits) ->
         return None
     origin, basis = lattice
     basis, mu = _reduced(system, basis, scale, centre, np.flatnonzero(signs[:-1] > 0))
+    if not np.isfinite(mu).all():
+        return None
     away = _coordinates(basis, [a - b for a, b in zip(target, origin, strict=True)])
     for k in range(_BITS, -1, -1):
         ways = 2 if k == _BITS and len(basis) <= _MOST_BRANCHES else 1
@@ -151,7 +153,7 @@ def _reduced(
     slack = np.maximum(nearest_floats([int(value) * unit for value in whole.dot(at.whole)]), 1e-300)
     away = slack / np.maximum(np.abs(A).max(axis=1, initial=0.0), 1e-300)
     few = np.argsort(away, kind="stable")[: _MEASURES * system.p]
-    weights = np.clip(A[few] / slack[few, None], -1e200, 1e200).tolist()
+    weights = np.nan_to_num(np.clip(A[few] / slack[few, None], -1e100, 1e100)).tolist()
     one = [[1.0 if j == k else 0.0 for j in range(system.p)] for k in range(system.p)]
     G = [[round(Fraction(x) * (1 << _WEIGHT_BITS)) for x in row] for row in [*weights, *one]]
     seen, T = flint.fmpz_mat((basis @ np.array(G, dtype=object).T).tolist()).lll(transform=True)

@@ -105,8 +105,9 @@ class Solution:
         "feasible", "infeasible" or "undecided".
     w : array of shape (p,) or None
         A solution in floats. Where ``exact_only``, no floats were found that satisfy every row,
-        and these are the rounded ``exact_w``. If undecided, the best point found; None if
-        infeasible.
+        and these are the rounded ``exact_w``: there may be some, above all where solutions are
+        thinner than rounding or equalities bind more than 40 variables. If undecided, the best
+        point found; None if infeasible.
     exact_w : tuple of Fraction or None
         A solution, exactly.
     exact_only : bool

@@ -37,8 +37,6 @@ from novikoff.systems.system import System
 
 # The share of the time that a method by name may use; the rest is for the proof.
 _SHARE = 0.75
-# Rows that become whole numbers between two looks at the clock.
-_ROWS_AT_ONCE = 500
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
@@ -176,7 +174,7 @@ def _find(
     if w0 is not None and point in ("any", "nearest") and system.holds(start, limits):
         return Point(start, floats=True)
     if point == "nearest":
-        moved = system if w0 is None else system.with_right(_slack(system, start, limits))
+        moved = system if w0 is None else system.with_right(system.slack(start[:-1], limits))
         weak = replace(moved, strict=np.zeros_like(system.strict))
         found = decide(weak, limits, nearest=True, progress=progress)
         if isinstance(found, Contradiction):
@@ -186,18 +184,6 @@ def _find(
         if system.holds(nearest.v, limits):
             return nearest  # else strict rows forbid it, and there is no nearest
     return decide(system, limits, progress=progress)
-
-
-def _slack(system: System, v: list[Fraction], limits: Limits) -> list[Fraction]:
-    """C − ⟨a, w⟩ of every row but e."""
-    at, found = exact.numbers(v), list[Fraction]()
-    for rows in np.array_split(np.arange(system.e), 1 + system.e // _ROWS_AT_ONCE):
-        if limits.reached() is not None:
-            raise OutOfTimeError
-        whole, e = system.passes.whole(rows)
-        unit = at.unit * Fraction(2) ** e
-        found += [int(value) * unit for value in whole.dot(at.whole)]
-    return found
 
 
 def _propose(

@@ -22,13 +22,15 @@ from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers, Numbers
-from novikoff.geometry.passes import ExactSigns, Mask, Passes, in_turn
+from novikoff.geometry.passes import ExactSigns, Mask, OutOfTimeError, Passes, in_turn
 from novikoff.geometry.system_checker import Arrays
 from novikoff.systems.matrices import beside, stacked
 from novikoff.systems.model import LinearSystem
 
 # Systems with at most so many numbers are dense: the engine is quicker with them.
 _MOST_DENSE = 1 << 20
+# Rows that become whole numbers between two looks at the clock.
+_ROWS_AT_ONCE = 500
 # Bits of a whole number that float64 reaches without a unit of its own, and with one.
 _MOST_BITS, _MORE_BITS = 900, 1800
 
@@ -128,8 +130,22 @@ class System:
 
     def right(self) -> list[Fraction]:
         """C of every row but e."""
-        parts = zip(*(column[:-1].tolist() for column in self.columns), strict=True)
-        return [sum(map(Fraction, each), Fraction(0)) * self.unit for each in parts]
+        found = [Fraction(value) for value in self.columns[0][:-1].tolist()]
+        for column in self.columns[1:]:
+            for i in np.flatnonzero(column[:-1]).tolist():
+                found[i] += Fraction(float(column[i]))
+        return found if self.unit == 1 else [value * self.unit for value in found]
+
+    def slack(self, w: Sequence[Fraction], limits: Limits) -> list[Fraction]:
+        """C − ⟨a, w⟩ of every row but e."""
+        at, found = exact.numbers(self.homogeneous(w)), list[Fraction]()
+        for rows in np.array_split(np.arange(self.e), 1 + self.e // _ROWS_AT_ONCE):
+            if limits.reached() is not None:
+                raise OutOfTimeError
+            whole, e = self.passes.whole(rows)
+            unit = at.unit * Fraction(2) ** e
+            found += [int(value) * unit for value in whole.dot(at.whole)]
+        return found
 
     def with_right(self, right: Sequence[Fraction]) -> System:
         """The same rows with other right-hand sides, one for each row but e."""
