@@ -25,7 +25,7 @@ from novikoff.systems.radius import signed_radius
 from novikoff.systems.system import System
 
 # Lattices of more variables are not reduced.
-_MOST_VARIABLES = 40
+MOST_VARIABLES = 40
 # Rows that measure how thin the solutions are, for each variable.
 _MEASURES = 4
 # Vectors of which both neighbours are tried, 2 to this power of points in all.
@@ -42,7 +42,7 @@ def floats_inside(system: System, inside: Sequence[Fraction], limits: Limits) ->
     w = nearest_floats(inside)
     if _holds(system, w, limits):
         return w
-    if system.p > _MOST_VARIABLES:
+    if system.p > MOST_VARIABLES:
         return None
     signs = system.signs(system.homogeneous(inside), limits)
     met = signs == 0

@@ -24,7 +24,7 @@ from novikoff.geometry.system_checker import Arrays, Multipliers, Radius
 from novikoff.systems.engine import Contradiction, Point, Progress, decide, nudged
 from novikoff.systems.matrices import dense, stacked
 from novikoff.systems.radius import signed_radius
-from novikoff.systems.rounding import floats_inside, nearest_floats
+from novikoff.systems.rounding import MOST_VARIABLES, floats_inside, nearest_floats
 from novikoff.systems.solution import (
     NamedSystem,
     Solution,
@@ -341,7 +341,7 @@ def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
     system, exactly = solution.asked.system, solution.exact_w or ()
     signs = system.signs(system.homogeneous(exactly), limits)
     found = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
-    if found is not None or point != "any":
+    if found is not None or point != "any" or (system.free.any() and system.p > MOST_VARIABLES):
         return found
     solution.inside = interior(system, limits)
     return floats_inside(system, system.point_of_claim(solution.inside[0]), limits)

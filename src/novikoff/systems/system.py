@@ -217,10 +217,11 @@ def _of_model(model: LinearSystem) -> System:
             rows.append((m + p + j, {j: one}, 1, low, ">="))
     counts, columns, values, right, factors = [], [], [], [], []
     for number, terms, sign, c, _ in rows:
-        used = sorted(j for j, value in terms.items() if value)
-        given = [*(terms[j] for j in used), c]
-        over = math.lcm(*(value.denominator for value in given))
-        whole = [value.numerator * (over // value.denominator) for value in given]
+        pairs = sorted((j, *value.as_integer_ratio()) for j, value in terms.items())
+        used = [(j, top, bottom) for j, top, bottom in pairs if top]
+        used.append((-1, *c.as_integer_ratio()))
+        over = math.lcm(*[bottom for *_, bottom in used])
+        whole = [top * (over // bottom) for _, top, bottom in used]
         common = math.gcd(*whole) or 1
         whole = [sign * value // common for value in whole]
         if max(map(int.bit_length, whole)) > _MOST_BITS:
@@ -228,8 +229,8 @@ def _of_model(model: LinearSystem) -> System:
                 f"The numbers of {_name(model, number)} differ by more than 270 digits: write them "
                 "in other units."
             )
-        counts.append(len(used))
-        columns += used
+        counts.append(len(used) - 1)
+        columns += [j for j, *_ in used[:-1]]
         values += whole[:-1]
         right.append(-whole[-1])
         factors.append(Fraction(over, common))
