@@ -50,6 +50,7 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
     while found.point is None and not found.contradicted:
         r = found.r
         aim = r if r is None or found.near is not None else _shortened(r)
+        check_time(limits)
         trial = system.with_right(
             [-d if aim is None else e - aim * d for e, d in zip(c, b, strict=True)]
         )

@@ -62,7 +62,7 @@ def floats_inside(system: System, inside: Sequence[Fraction], limits: Limits) ->
     if not np.isfinite(mu).all():
         return None
     away = _coordinates(basis, [a - b for a, b in zip(target, origin, strict=True)])
-    for k in range(_BITS, -1, -1):
+    for k in range(_BITS + 1):  # the fewer digits, the better
         ways = 2 if k == _BITS and len(basis) <= _MOST_BRANCHES else 1
         for steps in _near_points([value * (1 << k) for value in away], mu, ways):
             moves = np.array(steps, dtype=object) @ basis
