@@ -136,7 +136,7 @@ def test_arrays_are_not_unpacked_without_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed, plain = io.BytesIO(), io.BytesIO()
-    arrays = {"A": np.zeros((100, 100)), "c": np.zeros(100)}
+    arrays: dict[str, Any] = {"A": np.zeros((100, 100)), "c": np.zeros(100)}
     np.savez_compressed(packed, **arrays)
     np.savez(plain, **arrays)
     monkeypatch.setattr("novikoff.systems.files.npz.MOST_UNPACKED", 10_000)

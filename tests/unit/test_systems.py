@@ -21,6 +21,7 @@ from novikoff.geometry.corral import Corral, WorkingSet
 from novikoff.geometry.exact import rounded_up
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import Multipliers
+from novikoff.systems import newton
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.least_squares import least_squares
 from novikoff.systems.linear_program import optimise
@@ -625,3 +626,11 @@ def test_the_clock_is_looked_at_while_equalities_join_and_before_factors() -> No
     assert time_to_factor(10**6, 10**4, Limits())
     slow = nv.solve(equal, np.ones(40), method="projection_rescaling", budget=1e-6)
     assert slow.ended == "the time was up"
+
+
+def test_a_vertex_that_another_row_cuts_off_is_no_solution() -> None:
+    one, near = [F(0), F(0), F(0)], (F(0),)
+    bound = newton.Bound(F(0), np.array([0, 1]), [F(1), F(1)], near=near)
+    for last, expected in ((1.0, (F(1),)), (1.0 - 2.0**-50, None)):
+        system = ask_arrays([[1.0], [-1.0], [1.0]], [1.0, -1.0, last]).system
+        assert newton._moved(system, one, bound, Limits()) == expected

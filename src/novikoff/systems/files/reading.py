@@ -11,7 +11,7 @@ import gzip
 import io
 import sys
 from pathlib import Path, PurePath
-from typing import IO, Final
+from typing import Final
 
 from novikoff.data.errors import DataError, readable_errors
 from novikoff.data.source import shown
@@ -93,16 +93,14 @@ def _format_of(path: str, name: str) -> str:
 def _content(path: str, name: str) -> bytes:
     with readable_errors(name):
         content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        packed: IO[bytes] | None = None
-        if content.startswith(b"\x1f\x8b"):
-            packed = gzip.GzipFile(fileobj=io.BytesIO(content))
-            content = packed.read(MOST_UNPACKED + 1)
-    if content.startswith(b"BZh"):
-        packed = bz2.BZ2File(io.BytesIO(content))
+        packed = content[:3]
+        if packed.startswith(b"\x1f\x8b"):
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_UNPACKED + 1)
+    if packed == b"BZh":
         try:
-            content = packed.read(MOST_UNPACKED + 1)
+            content = bz2.BZ2File(io.BytesIO(content)).read(MOST_UNPACKED + 1)
         except (OSError, ValueError, EOFError):
             raise DataError(f"{name} is damaged: its bzip2 data cannot be unpacked.") from None
-    if packed is not None and len(content) > MOST_UNPACKED:
+    if packed.startswith((b"\x1f\x8b", b"BZh")) and len(content) > MOST_UNPACKED:
         raise DataError(f"{name} holds more than 256 MiB: unpack it first, if that is meant.")
     return content
