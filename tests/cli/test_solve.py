@@ -56,13 +56,54 @@ def test_a_conflict_is_a_sum(day: Path) -> None:
     assert done.line("verdict") == (
         "infeasible — proved: these rows contradict each other, and no fewer of them do"
     )
-    assert done.out.split("\nconflict", 1)[1].split("\n")[:5] == [
+    assert done.out.split("\nconflict", 1)[1].split("\n")[:6] == [
         "    1 × a day has 24 hours  work + family + sleep = 24",
         "            1 × the boss wants      work ≥ 9",
         "            1 × the children want   family ≥ 8",
         "            1 × the doctor says     sleep ≥ 7.5",
         "            the sum, ≥ turned into ≤:  0 ≤ −0.5, which is false",
+        "            one of them has to give way, at least:  a day has 24 hours by 0.5, "
+        "the boss wants by 0.5, the children want by 0.5, the doctor says by 0.5",
     ]
+
+
+def test_a_row_that_gives_way_by_what_is_said_ends_the_conflict(tmp_path: Path) -> None:
+    path = tmp_path / "diet.csv"
+    path.write_text("name,tea,bread,is,r\nmoney,2,3,<=,10\ntea,1,,>=,2\nbread,,1,>=,3\n")
+    rows = report(path)["conflict"]["rows"]
+    assert {row["name"]: row["gives_way_by"] for row in rows} == {
+        "money": "3",
+        "tea": "3/2",
+        "bread": "1",
+    }
+    for money, tea, bread in ((13, 2, 3), (10, "1/2", 3), (10, 2, 2)):
+        path.write_text(f"tea,bread,is,r\n2,3,<=,{money}\n1,,>=,{tea}\n,1,>=,{bread}\n")
+        assert report(path)["kind"] == "feasible"
+    path.write_text("tea,bread,is,r\n2,3,<=,12.99\n1,,>=,2\n,1,>=,3\n")
+    assert report(path)["kind"] == "infeasible"
+
+
+def test_points_and_values_beyond_floats(tmp_path: Path) -> None:
+    path = tmp_path / "far.csv"
+    path.write_text("name,x,y,is,r\na,1,,>=,1e200\nb,-1e200,1,>=,1/3\n")
+    found = report(path)
+    assert found["w"]["y"] is None
+    assert Fraction(found["exact_w"]["y"]) >= 10**400
+    best = report(path, "--objective", "min y")["objective"]
+    assert Fraction(best["exact_value"]) == 10**400 + Fraction(1, 3)
+    assert best["value"] == [sys.float_info.max, None]
+    assert "1.000000000e400" in inside("solve", path, "--objective", "min y").out
+    assert inside("solve", path, "--point", "interior").code == 0
+
+
+def test_no_report_replaces_the_file_that_it_is_about(day: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(day)
+    for option, path in (("--out", day), ("--certificate", day), ("--out", link)):
+        done = inside("solve", day, option, path, "--force")
+        assert done.code == 2
+        assert "is the file to read" in done.err
+    assert day.read_text() == DAY
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/inequalities.md"])

@@ -10,9 +10,11 @@ from pathlib import Path
 import flint
 import pytest
 
+from novikoff.core.stops import Limits
 from novikoff.geometry.system_checker import Row, row_of, size_of
 from novikoff.systems.files.reading import read_model
-from novikoff.systems.solve import solve_model
+from novikoff.systems.solve import answer as solve
+from novikoff.systems.statement import ask_model
 
 oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
 
@@ -43,7 +45,7 @@ def test_without_any_one_of_its_rows_there_is_no_conflict() -> None:
     for file in infeasible():
         model = read_model(str(SHARED / file)).model
         d, m = len(model.variables), len(model.constraints)
-        answer = solve_model(model)
+        answer = solve(ask_model(model), Limits())
         first = {"row": 0, "eq": 0, "upper": m, "lower": m + d}
         numbers = [first[row.kind] + row.index for row in answer.conflict]
         rows = [row for row in (row_of(model, k) for k in numbers) if row is not None]

@@ -20,7 +20,7 @@ from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.model import Constraint, LinearSystem
 from novikoff.systems.solution import NamedRow, Solution
-from novikoff.systems.solve import solve_model
+from novikoff.systems.solve import answer as solve
 from novikoff.systems.statement import ask_model
 
 oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
@@ -104,7 +104,7 @@ def test_every_system_is_decided_as_an_exact_solver_by_others_does(part: int) ->
     for seed in range(600 * part, 600 * (part + 1)):
         model = random_model(seed)
         d = len(model.variables)
-        answer = solve_model(model, point=points[seed % 5])
+        answer = solve(ask_model(model), Limits(), point=points[seed % 5])
         solutions = oracle.polyhedron(oracle.rows_of(model), d)
         assert answer.kind == ("infeasible" if solutions.is_empty() else "feasible"), seed
         kinds[answer.kind] += 1
@@ -156,7 +156,7 @@ def test_the_same_system_as_arrays_dense_and_sparse() -> None:
         }
         if equal.any():
             more |= {"A_eq": A[equal], "c_eq": c[equal]}
-        expected = solve_model(replace(model, kept=frozenset()))
+        expected = solve(ask_model(replace(model, kept=frozenset())), Limits())
         for form in (np.asarray, sp.csr_array):
             answer = nv.solve(form(A[~equal]), c[~equal], **more)
             assert answer.kind == expected.kind
@@ -169,7 +169,7 @@ def test_the_same_system_as_arrays_dense_and_sparse() -> None:
 def test_invariances() -> None:
     for seed in range(0, 600, 3):
         model = replace(random_model(seed), kept=frozenset())
-        kind = solve_model(model).kind
+        kind = solve(ask_model(model), Limits()).kind
         rng = Random(seed)  # noqa: S311
         rows = [
             row._replace(terms={j: v * s for j, v in row.terms.items()}, right=row.right * s)
@@ -188,7 +188,7 @@ def test_invariances() -> None:
         shuffled = rng.sample(model.constraints, len(model.constraints))
         for other in (rows, flipped, shuffled, [*model.constraints, *flipped]):
             changed = replace(model, constraints=tuple(other))
-            assert solve_model(changed).kind == kind, seed
+            assert solve(ask_model(changed), Limits()).kind == kind, seed
 
 
 def test_conflicts_without_a_common_row_and_least_values() -> None:

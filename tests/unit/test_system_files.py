@@ -121,6 +121,30 @@ def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
         assert read(packed, "mps", tmp_path).model == model
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+def test_packed_files_are_not_unpacked_without_limit(
+    pack: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = MPS.encode()
+    monkeypatch.setattr("novikoff.systems.files.reading.MOST_UNPACKED", len(text))
+    assert read(pack(text), "mps", tmp_path).model == read(text, "mps", tmp_path).model
+    with pytest.raises(DataError, match="holds more than 256 MiB: unpack it first"):
+        read(pack(text + b"\n"), "mps", tmp_path)
+
+
+def test_arrays_are_not_unpacked_without_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed, plain = io.BytesIO(), io.BytesIO()
+    arrays: dict[str, Any] = {"A": np.zeros((100, 100)), "c": np.zeros(100)}
+    np.savez_compressed(packed, **arrays)
+    np.savez(plain, **arrays)
+    monkeypatch.setattr("novikoff.systems.files.npz.MOST_UNPACKED", 10_000)
+    assert read(plain.getvalue(), "npz", tmp_path).format == "npz"
+    with pytest.raises(DataError, match=r"save it unpacked, by np\.savez"):
+        read(packed.getvalue(), "npz", tmp_path)
+
+
 def test_names_with_blanks_stand_in_columns(tmp_path: Path) -> None:
     text = (
         "NAME          BLANKS\nROWS\n N  THE COST\n G  MY ROW 1\nCOLUMNS\n"

@@ -17,13 +17,19 @@ from scipy.optimize import linprog
 
 import novikoff as nv
 from novikoff.core.stops import Limits, Stop
+from novikoff.geometry.corral import Corral, WorkingSet
+from novikoff.geometry.exact import rounded_up
+from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import Multipliers
+from novikoff.systems import newton
 from novikoff.systems.conflicts import conflicts_of
+from novikoff.systems.least_squares import least_squares
 from novikoff.systems.linear_program import optimise
+from novikoff.systems.matrices import time_to_factor
 from novikoff.systems.methods.relaxation import relaxation
 from novikoff.systems.model import Constraint, LinearSystem
 from novikoff.systems.solution import Solution
-from novikoff.systems.solve import answer, solve_model
+from novikoff.systems.solve import answer as solve
 from novikoff.systems.statement import ask_arrays, ask_model
 
 F = Fraction
@@ -110,7 +116,10 @@ def test_decimals_are_exact_in_a_model_and_floats_are_floats_in_arrays() -> None
         Constraint("c", one[2], "=", F("0.3")),
     ]
     free: tuple[None, ...] = (None,) * 3
-    assert solve_model(LinearSystem(("a", "b", "c"), tuple(rows), free, free)).kind == "feasible"
+    assert (
+        solve(ask_model(LinearSystem(("a", "b", "c"), tuple(rows), free, free)), Limits()).kind
+        == "feasible"
+    )
     rows_eq = [[0.1, 0.2, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     floats = nv.solve(np.zeros((1, 3)), [0.0], A_eq=rows_eq, c_eq=[0.0, 1.0, 1.0, 0.3])
     assert floats.kind == "infeasible"
@@ -125,7 +134,7 @@ def test_numbers_that_no_float_holds() -> None:
             Constraint("low", {0: F(1), 1: F(1, 3)}, ">=", low),
             Constraint("high", {0: F(3), 1: F(1)}, "<=", 3 * high),
         )
-        return solve_model(LinearSystem(("x", "y"), rows, (None,) * 2, (None,) * 2))
+        return solve(ask_model(LinearSystem(("x", "y"), rows, (None,) * 2, (None,) * 2)), Limits())
 
     assert between(large, large).kind == "feasible"
     assert between(large, large).exact_only
@@ -224,7 +233,7 @@ def test_what_is_known_when_time_is_up() -> None:
     assert "Undecided: the method ended after " in str(given_up)
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     model = LinearSystem(("x",), (row,), (None,), (None,))
-    assert solve_model(model, limits=Limits(interrupted=True)).kind == "undecided"
+    assert solve(ask_model(model), Limits(interrupted=True)).kind == "undecided"
 
 
 def altered(proof: nv.SystemCertificate) -> list[nv.SystemCertificate]:
@@ -442,13 +451,16 @@ def test_what_is_wrong_is_said_in_a_sentence(given: dict[str, Any], complaint: s
 
 def test_models_that_are_refused() -> None:
     with pytest.raises(ValueError, match="no variables"):
-        solve_model(LinearSystem((), (), (), ()))
+        solve(ask_model(LinearSystem((), (), (), ())), Limits())
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     with pytest.raises(ValueError, match="no row 'q' to keep"):
-        solve_model(LinearSystem(("x",), (row,), (None,), (None,), kept=frozenset({"q"})))
+        solve(
+            ask_model(LinearSystem(("x",), (row,), (None,), (None,), kept=frozenset({"q"}))),
+            Limits(),
+        )
     far = Constraint("r", {0: F(1)}, "<=", F(10**400 + 1))
     with pytest.raises(ValueError, match="differ by more than 270 digits"):
-        solve_model(LinearSystem(("x",), (far,), (None,), (None,)))
+        solve(ask_model(LinearSystem(("x",), (far,), (None,), (None,))), Limits())
 
 
 class Questions(Limits):
@@ -468,7 +480,7 @@ def test_a_point_that_is_not_found_in_time_is_not_passed_off_as_found(point: str
     rows, right = dense(60, 4, seed=3)
     asked, seen = ask_arrays(rows, right), set()
     for most in range(200):
-        found = answer(asked, None, point, "auto", Questions(most))
+        found = solve(asked, Questions(most), point=point)
         if found.kind == "feasible":
             seen.add(found.point_found)
             assert ("not found" in str(found)) != found.point_found
@@ -541,3 +553,84 @@ def test_the_radius_has_the_sign_of_the_answer() -> None:
     wide = nv.solve(rng.normal(size=(60, 30)), np.abs(rng.normal(size=60)), budget=5)
     assert wide.kind == "feasible"
     assert wide.radius.lo >= 0.0
+
+
+def test_floats_are_found_on_equalities() -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        p = int(rng.integers(2, 8))
+        rows = rng.integers(-9, 10, (2 * p, p)).astype(float)
+        z = rng.integers(-40, 41, p) / 8.0
+        k, right = max(1, p // 2), rows @ z  # exact: a few bits each
+        found = nv.solve(rows[k:], right[k:] + 1.0, A_eq=rows[:k], c_eq=right[:k])
+        assert not found.exact_only, seed
+        assert found.w is not None
+        assert (rows[:k] @ found.w == right[:k]).all()
+        assert found.exact_w == tuple(map(F, found.w.tolist()))
+    third = nv.solve(None, None, A_eq=[[3.0, 0.0]], c_eq=[1.0])  # no float is a third
+    assert (third.kind, third.exact_only) == ("feasible", True)
+
+
+def test_floats_are_found_where_solutions_are_thin() -> None:
+    found = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        z = rng.standard_normal(3)
+        rows = rng.integers(-3, 4, (2, 3)).astype(float)
+        exactly = [sum(F(a) * F(b) for a, b in zip(row, z, strict=True)) for row in rows]
+        high = np.array([rounded_up(value) for value in exactly])
+        low = np.array([-rounded_up(-value) for value in exactly])
+        answer = nv.solve(np.vstack([rows, -rows]), np.append(high, -low))  # z is a solution
+        assert answer.kind == "feasible"
+        found += not answer.exact_only
+    assert found >= 34
+
+
+@pytest.mark.parametrize("p", [12, 40])
+def test_values_of_many_digits_are_exact(p: int) -> None:
+    rows, right = dense(3 * p, p, seed=p)
+    f = -np.random.default_rng(p).uniform(0.1, 1.0, 3 * p) @ rows
+    best = nv.linear_program(f, rows, right)
+    assert best.kind == "optimal"
+    assert best.exact_value is not None
+    assert best.exact_value.denominator.bit_length() > 500
+    assert best.exact_w is not None
+    assert sum(F(a) * b for a, b in zip(f.tolist(), best.exact_w, strict=True)) == best.exact_value
+    assert -sum(row.multiplier * F(right[row.index]) for row in best.dual) == best.exact_value
+    for j in range(p):
+        assert sum(row.multiplier * F(rows[row.index, j]) for row in best.dual) == -F(f[j])
+    room = nv.solve(rows, right).radius
+    assert 0.0 < room.lo <= room.hi < room.lo * (1.0 + 1e-13)
+
+
+def test_bounds_of_many_variables_take_no_square_of_memory() -> None:
+    p = 5000
+    asked = ask_arrays(np.ones((2, p)), [1.0, 2.0], lower=0.0, upper=1.0)
+    assert asked.system.left.shape == (2 * p + 3, p)
+    assert sp.issparse(asked.system.left)
+    few = ask_arrays(np.ones((300, 5)), np.ones(300), lower=0.0, upper=1.0)
+    assert isinstance(few.system.left, np.ndarray)
+
+
+def test_the_clock_is_looked_at_while_equalities_join_and_before_factors() -> None:
+    rng = np.random.default_rng(0)
+    equal = rng.standard_normal((40, 60))
+    asked = ask_arrays(None, None, A_eq=equal, c_eq=equal @ np.ones(60), lower=0.0)
+    joining = Corral(np.ones(60), 60, WorkingSet(equal, None), [(i, -1) for i in range(40)], 40)
+    assert joining.free == 40
+    with pytest.raises(OutOfTimeError):
+        Corral(np.ones(60), 60, WorkingSet(equal, None), [(0, -1)], limits=Limits(interrupted=True))
+    assert not least_squares(asked.system, Limits(interrupted=True)).any()
+    assert least_squares(asked.system, Limits()).any()
+    assert not time_to_factor(10**6, 10**4, Limits(seconds=10.0))
+    assert time_to_factor(10**6, 10**4, Limits())
+    slow = nv.solve(equal, np.ones(40), method="projection_rescaling", budget=1e-6)
+    assert slow.ended == "the time was up"
+
+
+def test_a_vertex_that_another_row_cuts_off_is_no_solution() -> None:
+    one, near = [F(0), F(0), F(0)], (F(0),)
+    bound = newton.Bound(F(0), np.array([0, 1]), [F(1), F(1)], near=near)
+    for last, expected in ((1.0, (F(1),)), (1.0 - 2.0**-50, None)):
+        system = ask_arrays([[1.0], [-1.0], [1.0]], [1.0, -1.0, last]).system
+        assert newton._moved(system, one, bound, Limits()) == expected

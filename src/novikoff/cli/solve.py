@@ -85,6 +85,8 @@ def command(file: str, **values: object) -> None:
         (out and out == certificate, "--out and --certificate name the same file."),
     )
     for path in filter(None, (out, certificate)):
+        same = path.exists() and Path(file).exists() and path.samefile(file)
+        check((same, f"{path} is the file to read: it is not replaced by its report."))
         check_writable(path, force=asked.force)
     with shown() as show:
         report = _study(file, asked, show)

@@ -30,6 +30,7 @@ from scipy.linalg.lapack import dtrtrs
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry.passes import OutOfTimeError
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -97,6 +98,7 @@ class Corral:
     ``most`` is how many there may be. Of the members to begin with, those with u ≤ 0 leave, but
     for the first ``free``: these never leave, and their coefficients may have any sign.
     Vectors and b may be given by their coordinates in a ``frame`` of orthonormal columns.
+    OutOfTimeError where a limit is reached before the first members have joined.
     """
 
     def __init__(
@@ -107,15 +109,19 @@ class Corral:
         members: Sequence[tuple[int, int]] = (),
         free: int = 0,
         frame: Vector | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.b, self.most, self.working, self._frame = b, min(most, len(b)), working, frame
         self.members: list[tuple[int, int]] = []
         self.u = np.empty(0)
         self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
         self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
-        self.free = sum(self._join(i, j) for i, j in members[:free])
-        for i, j in members[free:]:
-            self._join(i, j)
+        self.free = 0
+        for k, (i, j) in enumerate(members):
+            if limits is not None and k % _PIVOTS_PER_LOOK == 0 and limits.reached() is not None:
+                raise OutOfTimeError
+            joined = self._join(i, j)
+            self.free += joined and k < free
         self.u = self._unconstrained()
         while len(self.u) > self.free and not self.u[self.free :].min() > 0.0:
             self._leave(self.free + int(np.argmin(self.u[self.free :])))

@@ -300,7 +300,10 @@ def rounded_down(value: Fraction | float) -> float:
     >>> rounded_down(Fraction(1, 10)) < 0.1 == rounded_up(Fraction(1, 10))
     True
     """
-    near = float(value)
+    try:
+        near = float(value)
+    except OverflowError:
+        near = math.inf if value > 0 else -math.inf
     return near if near <= value else math.nextafter(near, -math.inf)
 
 

@@ -293,9 +293,9 @@ def search(
     working = np.union1d(start, question.free)
     answer: Answer | None = None
     while True:
-        corral = _corral(question, working, most, answer)
-        ending = pivot(corral, tol / 8.0, limits)
         try:
+            corral = _corral(question, working, most, answer, limits)
+            ending = pivot(corral, tol / 8.0, limits)
             answer = _answer(question, corral, working, batch, tol, limits)
         except OutOfTimeError:
             if answer is None:
@@ -313,7 +313,9 @@ def search(
         working = _next_working_set(question, corral, answer, fresh, 4 * batch)
 
 
-def _corral(question: Question, working: Indices, most: int, before: Answer | None) -> Corral:
+def _corral(
+    question: Question, working: Indices, most: int, before: Answer | None, limits: Limits
+) -> Corral:
     """The engine on the working set, with the vertices that it had before."""
     b, vectors, frame = question.b, question.view.gather(working, question.lift), None
     if len(b) > 4 * len(working) and len(b) * len(working) > _WIDE:  # few rows span little
@@ -329,7 +331,7 @@ def _corral(question: Question, working: Indices, most: int, before: Answer | No
         partners = np.where(second >= 0, np.searchsorted(working, second), -1)[old].tolist()
         members += zip(np.searchsorted(working, first[old]).tolist(), partners, strict=True)
     sides = question.view.passes.signs[working] if question.pairs else None
-    return Corral(b, most, WorkingSet(vectors, sides), members, len(free), frame)
+    return Corral(b, most, WorkingSet(vectors, sides), members, len(free), frame, limits)
 
 
 def _answer(

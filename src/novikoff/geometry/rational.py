@@ -81,16 +81,16 @@ def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[
         return None
     whole, _ = exact.integers(A)
     columns = order[: len(rows)]
-    _check(limits, _solve_seconds(whole[:, columns]))
+    check_time(limits, solve_seconds(len(whole), whole[:, columns]))
     try:
-        factors = _solved(whole[:-1, columns].T, -whole[-1, columns])
+        factors = solved(whole[:-1, columns].T, -whole[-1, columns])
     except ZeroDivisionError:  # floats were wrong
         return None
     sums, _ = exact.combine(A, exact.numbers([*factors, Fraction(1)]))
     return None if any(sums) else factors
 
 
-def _solved(M: Integers, b: Integers, weighted: Integers | None = None) -> list[Fraction]:
+def solved(M: Integers, b: Integers, weighted: Integers | None = None) -> list[Fraction]:
     """X with Mx = b, or with WMx = Wb; ZeroDivisionError if that is singular."""
     import flint
 
@@ -113,14 +113,15 @@ class _Cone:
         """The μ that minimises ‖b − Σ μ_i a_i‖, unconstrained, on independent rows."""
         if len(used) == 0:
             return []
+        check_time(limits, solve_seconds(len(used)))
         whole, e = self.passes.whole(used)
-        _check(limits, _solve_seconds(whole))
+        check_time(limits, solve_seconds(len(used), whole))
         b = exact.numbers(self.b)
         weighted = None
         if len(used) != whole.shape[1]:  # else they are a basis, and b is met
             weighted = whole * exact.numbers(self.squares).whole
         scale = b.unit / Fraction(2) ** e
-        return [value * scale for value in _solved(whole.T, b.whole, weighted)]
+        return [value * scale for value in solved(whole.T, b.whole, weighted)]
 
     def residual(self, used: Indices, mu: list[Fraction]) -> list[Fraction]:
         """B − Σ μ_i a_i."""
@@ -136,8 +137,9 @@ class _Cone:
 
         if len(used) == 0:
             return used
+        check_time(limits, solve_seconds(len(used)))
         whole, _ = self.passes.whole(used)
-        _check(limits, _solve_seconds(whole))
+        check_time(limits, solve_seconds(len(used), whole))
         reduced, _, rank = flint.fmpz_mat(whole.T.tolist()).rref()
         if rank == len(used):
             return used
@@ -152,7 +154,7 @@ def _feasible_start(
     used = np.concatenate([free, np.setdiff1d(np.asarray(start, dtype=np.int64), free)])
     cone.free = len(free)
     while True:
-        _check(limits)
+        check_time(limits)
         try:
             mu = cone.solve(used, limits)
         except ZeroDivisionError:  # some depend on others
@@ -174,7 +176,7 @@ def _admit(
     used = np.append(used, new)
     now = [*mu, Fraction(0)]
     while True:
-        _check(limits)
+        check_time(limits)
         wanted = cone.solve(used, limits)
         blocked = [k for k, value in enumerate(wanted) if value <= 0 and k >= cone.free]
         if not blocked:
@@ -185,14 +187,16 @@ def _admit(
         used, now = used[stay], [now[k] for k in stay]
 
 
-def _check(limits: Limits, seconds: float = 0.0) -> None:
+def check_time(limits: Limits, seconds: float = 0.0) -> None:
     """Give up where time is over, or something would take longer than there is time for."""
     left = limits.left()
     if limits.reached() is not None or (left is not None and seconds > left):
         raise OutOfTimeError
 
 
-def _solve_seconds(whole: Integers) -> float:
-    """About how long a solve with these rows takes: it cannot be interrupted."""
-    bits = max(int(value).bit_length() for value in np.abs(whole).max(axis=1))
-    return 3.0 * math.pow(len(whole) / 300.0, 3.5) * math.pow(max(bits, 32) / 85.0, 1.5)
+def solve_seconds(n: int, whole: Integers | None = None) -> float:
+    """About how long a solve with n rows takes, at least: it cannot be interrupted."""
+    bits = 32
+    if whole is not None:
+        bits = max(bits, *(int(value).bit_length() for value in np.abs(whole).max(axis=1)))
+    return 3.0 * math.pow(n / 300.0, 3.5) * math.pow(bits / 85.0, 1.5)

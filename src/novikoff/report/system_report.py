@@ -113,7 +113,7 @@ class SystemReport:
                 "listed": [_conflict(answer) for answer in self.answers],
                 "complete": self.conflicts.complete,
             },
-            "violation": found.violation if w is not None else None,
+            "violation": _float(found.violation) if w is not None else None,
             "objective": best
             and {
                 "kind": best.kind,
@@ -225,6 +225,17 @@ def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
     how = "the sum, ≥ turned into ≤" if turned else "the sum"
     false = f"0 {_pretty(relation)} {amount}, which is false"
     yield "", f"{how}:  {false}{'' if exact else ' (multipliers are rounded here)'}"
+    yield from _ways_out(answer, weights, total)
+
+
+def _ways_out(answer: Solution, weights: list[int], total: Fraction) -> Iterator[tuple[str, str]]:
+    """How far each row, if it alone is loosened, must give way: λ_i·δ ≥ −⟨c, λ⟩."""
+    pairs = zip(answer.conflict, weights, strict=True)
+    ways = [(row.name, -total / abs(weight)) for row, weight in pairs if not row.kept]
+    if total == 0 or len(answer.conflict) == 1 or not ways:
+        return
+    named = some([f"{name} by {_value(by)}" for name, by in ways], len(ways), _MOST_NAMES)
+    yield "", f"one of them has to give way, at least:  {named}"
 
 
 def _undecided(report: SystemReport) -> Iterator[tuple[str, str]]:
@@ -263,7 +274,12 @@ def _conflict(answer: Solution) -> dict[str, object]:
     weights, relation, total = _whole(answer)
     return {
         "rows": [
-            {**_plain_row(row), "multiplier": str(weight), "formula": answer.asked.text(at)}
+            {
+                **_plain_row(row),
+                "multiplier": str(weight),
+                "formula": answer.asked.text(at),
+                "gives_way_by": str(-total / abs(weight)),
+            }
             for row, weight, at in zip(answer.conflict, weights, _numbers(answer), strict=True)
         ],
         "sum": f"0 {relation} {total}",
@@ -274,12 +290,17 @@ def _plain_row(row: NamedRow) -> dict[str, object]:
     return {**asdict(row), "multiplier": str(row.multiplier)}
 
 
-def _by_name(names: Sequence[str], values: Vector | None) -> dict[str, float] | None:
-    return None if values is None else dict(zip(names, values.tolist(), strict=True))
+def _by_name(names: Sequence[str], values: Vector | None) -> dict[str, float | None] | None:
+    return None if values is None else dict(zip(names, map(_float, values.tolist()), strict=True))
 
 
 def _ends(bounds: Interval) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in (bounds.lo, bounds.hi)]
+    return [_float(bounds.lo), _float(bounds.hi)]
+
+
+def _float(value: float) -> float | None:
+    """JSON has no infinity."""
+    return value if math.isfinite(value) else None
 
 
 def _bounds(report: SystemReport) -> int:

@@ -94,7 +94,7 @@ def _answers(
             raise ValueError("arrays have no names for an objective: use nv.linear_program.")
         content = {**content, "keep": list(options.keep) or None}
         asked = ask_arrays(**content, seconds=seconds)
-    found = answer(asked, None, options.point, options.method, limits())
+    found = answer(asked, limits(), point=options.point, method=options.method)
     if options.all_conflicts and found.kind == "infeasible":
         several = conflicts_of(asked, limits())
     return found, None, several

@@ -90,7 +90,7 @@ def conflicts_of(asked: NamedSystem, limits: Limits, limit: int | None = None) -
     system, found = asked.system, list[Solution]()
     left = np.ones(system.passes.n, dtype=np.bool_)
     while limit is None or len(found) < limit:
-        answered = answer(asked, None, "any", "auto", limits, within=left)
+        answered = answer(asked, limits, within=left)
         if answered.kind != "infeasible":
             return Conflicts(tuple(found), answered.kind == "feasible")
         found.append(answered)

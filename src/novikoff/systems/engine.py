@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lstsq
@@ -46,22 +46,28 @@ _FIRM = 1e-14
 _NUDGES = (4.0, 14.0, 24.0)
 
 
-@dataclass
-class Finding:
-    """What is known: a solution (w, t) of the engine, or λ on rows that contradict each other.
+class Point(NamedTuple):
+    """A solution (w, t) of the engine; ``floats`` says that w is one of floats as it is."""
 
-    ``near`` is the best that floats found, before anything is proved: a point, and rows with
-    weights.
-    """
+    v: list[Fraction]
+    floats: bool = False
 
-    point: list[Fraction] | None = None
-    rows: Indices | None = None
-    multipliers: list[Fraction] | None = None
+
+class Contradiction(NamedTuple):
+    """Rows that contradict each other, no fewer of them do, and their λ."""
+
+    rows: Indices
+    multipliers: list[Fraction]
     weak: list[Fraction] | None = None  # where only strict rows contradict: solves all weakly
-    floats: bool = False  # whether the point is one of floats
-    near: Vector | None = None
-    near_rows: Indices | None = None
-    near_weights: Vector | None = None
+
+
+@dataclass
+class Progress:
+    """The best that floats found, before anything is proved: a point, and rows with weights."""
+
+    w: Vector | None = None
+    rows: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    weights: Vector = field(default_factory=lambda: np.empty(0))
     n_steps: int = 0
     trace: Mapping[str, Any] | None = None  # of a method
 
@@ -74,17 +80,16 @@ def decide(
     start: Indices | None = None,
     nearest: bool = False,
     floats: bool = True,
-    found: Finding | None = None,
-) -> Finding:
+    progress: Progress | None = None,
+) -> Point | Contradiction:
     """Find a point or a conflict among the rows ``within``; OutOfTimeError where time is up.
 
     With ``nearest`` the point is the one nearest to the origin, exactly; else floats that
-    satisfy every row will do, if ``floats``. ``found`` is filled in on the way.
+    satisfy every row will do, if ``floats``. ``progress`` is kept on the way.
     """
-    found = found or Finding()
     with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
-        _decide(system, limits, within, start, nearest, floats, found)
-    return found
+        own = Progress() if progress is None else progress
+        return _decide(system, limits, within, start, nearest, floats, own)
 
 
 def _decide(
@@ -94,8 +99,8 @@ def _decide(
     start: Indices | None,
     nearest: bool,
     floats: bool,
-    found: Finding,
-) -> None:
+    progress: Progress,
+) -> Point | Contradiction:
     passes, e = system.passes, system.mask_of_e
     every = np.ones(passes.n, dtype=np.bool_) if within is None else within | e
     free, left = np.flatnonzero(every & system.free), every & ~system.free
@@ -105,41 +110,44 @@ def _decide(
         columns = np.append(np.full(system.p, view.columns[:-1].max()), view.columns[-1])
         view = View(passes, columns, None, view.lengths)
     floats = floats and not nearest and within is None
-    if floats and system.strict.any() and _strict_point(system, view, found, limits):
-        return
+    if floats and system.strict.any():
+        strict = _strict_point(system, view, limits)
+        if strict is not None:
+            return strict
     stages: list[tuple[list[Fraction], Mask]] = []
     while targets.any():
         weak = bool((targets == e).all())  # only t > 0 is asked for
         among = left & ~e if weak else left
-        guess = _guess(system, _question(view, among, targets, free), start, limits, found)
+        guess = _guess(system, _question(view, among, targets, free), start, limits, progress)
         done = None
         if weak:
-            if floats and _float_point(system, found, limits):
-                return
-            if not nearest and found.near is not None:
-                view, guess = _look_again(system, view, among, free, guess, limits, found)
-            if found.near is None:
-                done = _fitted(system, view, found, limits)
+            w = nudged(system, progress.w, progress.rows, limits) if floats else None
+            if w is not None:
+                return Point(system.homogeneous(w.tolist()), floats=True)
+            if not nearest and progress.w is not None:
+                view, guess = _look_again(system, view, among, free, guess, limits, progress)
+            if progress.w is None:
+                done = _fitted(system, view, progress, limits)
         if done is None:
             done = project(passes, among, targets, view.columns, guess, limits, free)
-        found.n_steps += 1
+        progress.n_steps += 1
         if done.w is None:
-            _conflict(system, view, left, targets, free, done, found, limits)
-            if not targets[-1]:
-                found.weak = _joined(system, stages, left, free, limits)
-            return
+            found = _conflict(system, view, left, targets, free, done, limits)
+            if targets[-1]:
+                return found
+            return found._replace(weak=_joined(system, stages, left, free, limits))
         left = left & (done.signs == 0)
         if weak:  # e took no part, and t > 0
             left = left & ~e
         targets = targets & left
         stages.append((of_size_one(done.w, view.columns), every & ~system.free & ~left))
-    found.point = _joined(system, stages, left, free, limits)
+    return Point(_joined(system, stages, left, free, limits))
 
 
-def _strict_point(system: System, view: View, found: Finding, limits: Limits) -> bool:
+def _strict_point(system: System, view: View, limits: Limits) -> Point | None:
     """Find (w, t) with all products positive, as the verdict does; else there may be none."""
     if system.free.any():
-        return False
+        return None
 
     def positive(answer: Answer) -> bool:
         return min(answer.seen.low.values()) > 0.0
@@ -147,8 +155,8 @@ def _strict_point(system: System, view: View, found: Finding, limits: Limits) ->
     answer = search(nearest_point(view), start_rows(view), 1e-3, limits, positive)
     if np.isfinite(answer.w).all() and answer.w[-1] > 0.0:
         v = [Fraction(value) for value in answer.w.tolist()]
-        found.point = v if system.holds(v, limits) else None
-    return found.point is not None
+        return Point(v) if system.holds(v, limits) else None
+    return None
 
 
 def _look_again(
@@ -158,7 +166,7 @@ def _look_again(
     free: Indices,
     guess: Indices,
     limits: Limits,
-    found: Finding,
+    progress: Progress,
 ) -> tuple[View, Indices]:
     """Look in a larger unit of t whether the residual is zero after all.
 
@@ -169,24 +177,24 @@ def _look_again(
     if view.lengths is not None:
         lengths = in_turn(passes.over(Sizes(larger.columns), limits).lengths)
         larger = replace(larger, lengths=np.where(lengths > 0.0, lengths, 1.0))
-    other = Finding()
+    other = Progress()
     question = _question(larger, among, system.mask_of_e, free)
     rows = _guess(system, question, guess, limits, other)
-    if other.near is not None:
+    if other.w is not None:
         return view, guess
-    found.near_rows, found.near_weights, found.near = other.near_rows, other.near_weights, None
+    progress.rows, progress.weights, progress.w = other.rows, other.weights, None
     return larger, rows
 
 
-def _fitted(system: System, view: View, found: Finding, limits: Limits) -> Projection | None:
+def _fitted(system: System, view: View, progress: Progress, limits: Limits) -> Projection | None:
     """−e as a sum of the rows alone that floats give more than rounding, if it is one."""
-    if found.near_rows is None or found.near_weights is None or len(found.near_rows) == 0:
+    if len(progress.rows) == 0:
         return None
     passes = system.passes
-    sizes = np.abs(found.near_weights)
+    sizes = np.abs(progress.weights)
     if view.lengths is not None:
-        sizes = sizes * view.lengths[found.near_rows]
-    firm = found.near_rows[sizes > _FIRM * sizes.max()]
+        sizes = sizes * view.lengths[progress.rows]
+    firm = progress.rows[sizes > _FIRM * sizes.max()]
     free = firm[system.free[firm]]
     none = np.zeros(passes.n, dtype=np.bool_)
     done = project(
@@ -217,7 +225,7 @@ def _question(view: View, among: Mask, targets: Mask, free: Indices) -> Question
 
 
 def _guess(
-    system: System, question: Question, start: Indices | None, limits: Limits, found: Finding
+    system: System, question: Question, start: Indices | None, limits: Limits, progress: Progress
 ) -> Indices:
     """The rows that floats would use, and what they say: a point, unless the residual is zero."""
     among, begin = question.within, np.empty(0, dtype=np.int64)
@@ -228,30 +236,21 @@ def _guess(
     elif len(question.free) == 0:
         return begin
     answer = search(question, begin, 1e-9, limits, lambda _: False)
-    found.n_steps += len(answer.working)
-    found.near_rows, found.near_weights = answer.rows, answer.weights
+    progress.n_steps += len(answer.working)
+    progress.rows, progress.weights, progress.w = answer.rows, answer.weights, None
     t = float(answer.w[-1])
-    found.near = None
     if t > 0.0 and np.isfinite(answer.w).all() and answer.ending is not Ending.FITTED:
-        found.near = answer.w[:-1] / t * float(system.unit)
+        progress.w = answer.w[:-1] / t * float(system.unit)
     return answer.rows
 
 
-def _float_point(system: System, found: Finding, limits: Limits) -> bool:
-    """Find floats that satisfy every row: the point of the engine, or near it."""
-    if found.near is None or found.near_rows is None or not np.isfinite(found.near).all():
-        return False
-    w = nudged(system, found.near, found.near_rows, limits)
-    if w is not None:
-        found.point, found.floats = system.homogeneous(w.tolist()), True
-    return found.floats
-
-
-def nudged(system: System, w: Vector, rows: Indices, limits: Limits) -> Vector | None:
+def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> Vector | None:
     """Floats that satisfy every row, from some that miss a few by rounding; None if not found.
 
     The rows that the point meets are asked for a little slack each: one least-squares step.
     """
+    if w is None or not np.isfinite(w).all():
+        return None
     if system.holds(system.homogeneous(w.tolist()), limits):
         return w
     if len(rows) == 0 or system.free.any():  # equalities leave floats no room
@@ -280,9 +279,8 @@ def _conflict(
     targets: Mask,
     free: Indices,
     done: Projection,
-    found: Finding,
     limits: Limits,
-) -> None:
+) -> Contradiction:
     """An irreducible conflict, given that −Σ a_i over the targets is in the cone: for one target.
 
     That is e wherever it is one: the others then need not be strict.
@@ -299,8 +297,8 @@ def _conflict(
     pairs = [(int(i), mu) for i, mu in zip(done.rows, done.multipliers, strict=True) if mu]
     if target != e:
         pairs.append((target, Fraction(1)))
-    found.rows = np.array([i for i, _ in pairs if i != e], dtype=np.int64)
-    found.multipliers = [mu for i, mu in pairs if i != e]
+    rows = np.array([i for i, _ in pairs if i != e], dtype=np.int64)
+    return Contradiction(rows, [mu for i, mu in pairs if i != e])
 
 
 def interior(

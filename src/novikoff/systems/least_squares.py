@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits
+from novikoff.systems.matrices import dense, scaled, time_to_factor
 from novikoff.systems.system import System
 
 _MOST_STEPS = 200
 
 
-def least_squares(system: System) -> Vector:
-    """A w of the least Σ violation² over the rows as they are stated."""
+def least_squares(system: System, limits: Limits) -> Vector:
+    """A w of the least Σ violation² over the rows as they are stated; the best found in time."""
     A, c = _rows(system)
     free, w = system.free[:-1], np.zeros(system.p)
 
@@ -31,11 +33,12 @@ def least_squares(system: System) -> Vector:
         value = float(r @ r)
         for _ in range(_MOST_STEPS):
             active = np.flatnonzero((r != 0.0) | free)
-            part: Any = A[active]
-            dense = part if isinstance(part, np.ndarray) else part.toarray()
-            if not np.isfinite(dense).all():
+            if not time_to_factor(len(active), system.p, limits):
                 break
-            step = np.linalg.lstsq(dense, -r[active], rcond=None)[0]
+            part = dense(A[active])
+            if not np.isfinite(part).all():
+                break
+            step = np.linalg.lstsq(part, -r[active], rcond=None)[0]
             length, after = 1.0, residual(w + step)
             while not float(after @ after) < value * (1.0 - 1e-14) and length > 1e-12:
                 length /= 2.0
@@ -56,15 +59,8 @@ def largest_violation(system: System, w: Vector) -> float:
 
 def _rows(system: System) -> tuple[Any, Vector]:
     """A and c of the rows as they are stated, in floats."""
-    A: Any = system.passes.X[:-1]
-    A = -A
-    factors = np.ones(system.e)
+    factors = np.full(system.e, -1.0)
     if system.factors is not None:
-        factors = np.array([1 / factor for factor in system.factors[:-1]], dtype=np.float64)
-    if isinstance(A, np.ndarray):
-        A = A * factors[:, None]
-        return A[:, :-1], -A[:, -1] * float(system.unit)
-    from scipy.sparse import csr_array, diags_array
-
-    A = csr_array(diags_array(factors) @ A)
-    return A[:, :-1], -np.asarray(A[:, [-1]].toarray()).ravel() * float(system.unit)
+        factors = -np.array([1 / factor for factor in system.factors[:-1]], dtype=np.float64)
+    A = scaled(system.passes.X[:-1], factors)
+    return A[:, :-1], -dense(A[:, [-1]]).ravel() * float(system.unit)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -24,7 +25,9 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import check_labels
 from novikoff.systems import newton
+from novikoff.systems.matrices import stacked
 from novikoff.systems.model import Constraint, LinearSystem
+from novikoff.systems.rounding import nearest_floats
 from novikoff.systems.solution import NamedRow, NamedSystem, Solution, stated_multipliers
 from novikoff.systems.solve import answer, check_options
 from novikoff.systems.statement import ask_arrays, ask_model, vector_of
@@ -71,7 +74,9 @@ class Optimum:
             return "Unbounded: the objective falls for ever along a ray of solutions (proved)."
         if self.kind == "undecided":
             return f"Undecided: the value is in [{self.value.lo:.6g}, {self.value.hi:.6g}]."
-        return f"Optimal: the value is {float(self.exact_value or 0):.10g}, exactly (proved)."
+        value = self.exact_value or Fraction(0)
+        shown = Decimal(value.numerator) / value.denominator  # floats may not reach it
+        return f"Optimal: the value is {shown:.10g}, exactly (proved)."
 
     def __repr__(self) -> str:
         return f"<Optimum: {self}>"
@@ -93,8 +98,9 @@ def linear_program(
     """Minimise ⟨objective, w⟩ over A w ≤ c, exactly (D6).
 
     Small programs and exact answers are its point; for large ones use HiGHS, which
-    ``scipy.optimize.linprog`` has. Exact values grow with the number of variables: with more than
-    some 25 dense columns of numbers that use all digits of float64, the answer may be an interval.
+    ``scipy.optimize.linprog`` has. Exact values grow with the number of variables. Where
+    they are beyond all reach and the best points are many, the answer is an interval some 2⁻⁹⁶
+    wide for its size, with a point and a dual point that prove it.
 
     Parameters
     ----------
@@ -156,7 +162,7 @@ def _optimise(
 ) -> Optimum:
     sign = -1 if maximise else 1
     f = {j: sign * value for j, value in terms.items()}
-    solution = answer(asked, None, "any", "auto", limits)
+    solution = answer(asked, limits)
     result = Optimum("undecided", Interval(-math.inf, math.inf), solution)
     if solution.kind == "infeasible":
         worst = math.inf if sign > 0 else -math.inf
@@ -176,6 +182,8 @@ def _optimise(
                     result.kind, result.ray = "unbounded", tuple(found.point)
                 elif found.point is not None or found.r == -_value(f, best):
                     best, result.kind = tuple(found.point or best), "optimal"
+                elif found.near is not None:
+                    best = min(best, found.near, key=lambda w: _value(f, w))
                 proved = None if found.r is None else found
                 if result.kind != "undecided":
                     break
@@ -188,7 +196,7 @@ def _optimise(
     ends: list[Fraction | float] = sorted([sign * low + constant, sign * value + constant])
     ends = [-sign * math.inf] * 2 if result.kind == "unbounded" else ends
     result.value = Interval(exact.rounded_down(ends[0]), exact.rounded_up(ends[1]))
-    result.exact_w, result.w = best, np.array([float(each) for each in best])
+    result.exact_w, result.w = best, nearest_floats(best)
     if result.kind == "optimal":
         result.exact_value = sign * value + constant
     if proved is not None:
@@ -214,12 +222,5 @@ def _with_objective(asked: NamedSystem, f: dict[int, Fraction]) -> tuple[int, Sy
     own = np.zeros((1, stated.d))
     for j, value in f.items():
         own[0, j] = float(value)
-    A: Any = stated.A
-    if isinstance(A, np.ndarray):
-        A = np.concatenate([A, own])
-    else:
-        from scipy.sparse import csr_array, vstack
-
-        A = csr_array(vstack([A, csr_array(own)], format="csr"))
     c, strict = np.append(stated.c, 0.0), np.append(stated.strict, False)
-    return len(stated.c), system_of(replace(stated, A=A, c=c, strict=strict))
+    return len(stated.c), system_of(replace(stated, A=stacked(stated.A, own), c=c, strict=strict))

@@ -1,7 +1,9 @@
 """The largest r for which right sides c − r·b leave a solution: Newton on conflicts (D6, D8).
 
-Where c − r·b leaves no solution, the conflict's λ proves r ≤ ⟨c, λ⟩/⟨b, λ⟩, and that is the next r.
-Each is the value of a vertex and they fall strictly: finitely many steps end at a feasible r.
+Where c − r·b leaves no solution, the conflict's λ proves r* ≤ ⟨c, λ⟩/⟨b, λ⟩. Each such bound is the
+value of a vertex, and they fall strictly: finitely many steps end at r*. A bound with many digits
+is tried a little below itself: there a conflict proves a lower bound, and a point is nearly there.
+The rows of λ, met with equality, lead from it to one that reaches the bound.
 """
 
 from __future__ import annotations
@@ -14,36 +16,89 @@ import numpy as np
 
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
-from novikoff.systems.engine import decide
+from novikoff.geometry import exact
+from novikoff.geometry.rational import check_time, solve_seconds, solved
+from novikoff.systems.engine import Point, decide
 from novikoff.systems.system import System
+
+# Significant bits of the r that are tried first.
+_BITS = 96
 
 
 class Bound(NamedTuple):
-    """An upper bound r, None for infinity, proved by λ on rows; a point that reaches it."""
+    """An upper bound r, None for infinity, proved by λ on rows; a point that reaches it.
+
+    ``near`` is a point for a ``below`` that is less than r by rounding only.
+    """
 
     r: Fraction | None
     rows: Indices
     multipliers: list[Fraction]
-    point: tuple[Fraction, ...] | None
+    point: tuple[Fraction, ...] | None = None
     contradicted: bool = False  # at any r: ⟨b, λ⟩ is not positive
+    near: tuple[Fraction, ...] | None = None
+    below: Fraction | None = None
 
 
 def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bound]:
-    """Upper bounds, each below the one before and proved; the last with its point."""
+    """Upper bounds, each below the one before and proved; the last with its point.
+
+    OverflowError where numbers grow beyond all floats; then the last bound may have a near point.
+    """
     c = system.right()
-    found = Bound(None, np.empty(0, dtype=np.int64), [], None)
+    found = Bound(None, np.empty(0, dtype=np.int64), [])
     while found.point is None and not found.contradicted:
         r = found.r
-        aim = [-d if r is None else e - r * d for e, d in zip(c, b, strict=True)]
-        trial = system.with_right(aim)
+        aim = r if r is None or found.near is not None else _shortened(r)
+        check_time(limits)
+        trial = system.with_right(
+            [-d if aim is None else e - aim * d for e, d in zip(c, b, strict=True)]
+        )
         start = found.rows if len(found.rows) else None
         decided = decide(trial, limits, floats=False, start=start)
-        if decided.rows is None or decided.multipliers is None:
-            found = found._replace(point=trial.point(decided.point or ()))
+        if isinstance(decided, Point):
+            w = trial.point(decided.v)
+            if aim == r:
+                found = found._replace(point=w)
+            else:
+                found = found._replace(near=w, below=aim)
+                found = found._replace(point=_moved(system, b, found, limits))
         else:
             rows, weights = decided.rows.tolist(), decided.multipliers
             total = sum((mu * b[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
             right = sum((mu * c[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
             r = right / total if total > 0 else None
-            found = Bound(r, decided.rows, weights, None, not total > 0)
+            found = Bound(r, decided.rows, weights, contradicted=not total > 0)
         yield found
+
+
+def _shortened(r: Fraction) -> Fraction:
+    """R rounded down to a few digits, if it has more."""
+    size = max(r.numerator.bit_length(), r.denominator.bit_length())
+    if size <= 2 * _BITS:
+        return r
+    shift = _BITS - (r.numerator.bit_length() - r.denominator.bit_length())
+    unit = Fraction(2) ** shift
+    return (r * unit).__floor__() / unit
+
+
+def _moved(
+    system: System, b: Sequence[Fraction], found: Bound, limits: Limits
+) -> tuple[Fraction, ...] | None:
+    """The point nearest to the near one that meets the rows of λ with equality, if it solves."""
+    rows, r = found.rows[:-1], found.r or Fraction(0)  # the last depends on the others
+    check_time(limits, solve_seconds(len(rows)))
+    w = found.near or ()
+    whole, e = system.passes.whole(rows)
+    M, unit = -whole[:, :-1], Fraction(2) ** e  # a_i = M·2^e
+    slack = system.slack(w, limits)
+    short = exact.numbers([slack[i] - r * b[i] for i in rows.tolist()])
+    try:
+        y = exact.numbers(solved(M @ M.T, short.whole)) if len(rows) else exact.numbers([])
+    except ZeroDivisionError:
+        return None
+    step = short.unit * y.unit / unit
+    moved = [a + int(d) * step for a, d in zip(w, y.whole @ M, strict=True)]
+    left = [s - r * d for s, d in zip(system.slack(moved, limits), b, strict=True)]
+    bad = any(s < 0 or (s and free) for s, free in zip(left, system.free.tolist(), strict=False))
+    return None if bad else tuple(moved)

@@ -19,6 +19,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.system_checker import Radius
 from novikoff.systems import newton
+from novikoff.systems.matrices import row_lengths
 from novikoff.systems.solution import stated_multipliers
 from novikoff.systems.system import System, split
 
@@ -58,8 +59,10 @@ def nearest_boundary(
     rows, lengths = rows[lengths > 0.0], lengths[lengths > 0.0]
     if len(rows) == 0:
         return [], math.inf
-    away = (system.passes.X[rows] @ np.array([float(value) for value in v])) / lengths
-    least = max(float(away.min()), math.ulp(0.0))  # no slack is zero, whatever rounding says
+    at = exact.numbers(v)
+    away = (system.passes.X[rows] @ at.near) / lengths
+    least = exact.rounded_up(Fraction(float(away.min())) * at.scale)
+    least = max(least, math.ulp(0.0))  # no slack is zero, whatever rounding says
     return [int(system.numbers[rows[away.argmin()]])], least
 
 
@@ -67,24 +70,26 @@ def _largest(system: System, limits: Limits) -> Radius | Interval:
     """The largest r for which rows that are each r‖a_i‖ tighter have a solution."""
     lengths = _lengths(system)
     lengths[system.free[:-1]] = 0.0
-    *_, last = newton.bounds(system, [Fraction(value) for value in lengths.tolist()], limits)
+    last = newton.Bound(None, np.empty(0, dtype=np.int64), [])
+    try:
+        for found in newton.bounds(system, [Fraction(value) for value in lengths.tolist()], limits):
+            last = found
+    except OverflowError:
+        if last.near is None:
+            raise
     if last.contradicted:  # equalities, or a row 0 ≤ c < 0: at any distance
         return Interval(-math.inf, -math.inf)
     if last.r is None:
         return Interval(math.inf, math.inf)
-    point = (*(last.point or ()), Fraction(1))
+    least = last.r if last.point is not None or last.below is None else last.below
+    point = (*(last.point or last.near or ()), Fraction(1))
     numbers, multipliers = stated_multipliers(system, last.rows.tolist(), last.multipliers)
-    return Radius(
-        _rounded(last.r, up=False), _rounded(last.r, up=True), point, numbers, multipliers
-    )
+    return Radius(_rounded(least, up=False), _rounded(last.r, up=True), point, numbers, multipliers)
 
 
 def _lengths(system: System) -> Vector:
     """‖a_i‖ of every row but e, nearly."""
-    A = system.passes.X[: system.e, :-1]
-    A = A if isinstance(A, np.ndarray) else A.toarray()
-    peaks = np.maximum(np.abs(A).max(axis=1, initial=0.0), 1e-300)
-    return np.asarray(np.linalg.norm(A / peaks[:, None], axis=1) * peaks)
+    return row_lengths(system.passes.X[: system.e, :-1])
 
 
 def _rounded(r: Fraction, up: bool) -> float:

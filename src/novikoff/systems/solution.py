@@ -57,6 +57,10 @@ class NamedSystem:
     kept: frozenset[int] = frozenset()  # numbers of rows that may not be blamed
     seconds: float | None = None  # for each thing that is found when first asked for
 
+    def limits(self) -> Limits:
+        """The time for one question, from now on."""
+        return Limits(seconds=self.seconds)
+
     def name(self, number: int, multiplier: Fraction = Fraction(0)) -> NamedRow:
         """A row by its number in the statement."""
         m, p = len(self.rows), len(self.variables)
@@ -101,8 +105,9 @@ class Solution:
         "feasible", "infeasible" or "undecided".
     w : array of shape (p,) or None
         A solution in floats. Where ``exact_only``, no floats were found that satisfy every row,
-        and these are the rounded ``exact_w``. If undecided, the best point found; None if
-        infeasible.
+        and these are the rounded ``exact_w``: there may be some, above all where solutions are
+        thinner than rounding or equalities bind more than 40 variables. If undecided, the best
+        point found; None if infeasible.
     exact_w : tuple of Fraction or None
         A solution, exactly.
     exact_only : bool
@@ -123,7 +128,7 @@ class Solution:
         violation, as a distance, that no point avoids; < counts as ≤. Where it is not negative,
         equalities hold and have no part in it; else they count as two rows.
     least_squares : array of shape (p,) or None
-        Where infeasible, a point of the least Σ violation².
+        Where infeasible, a point of the least Σ violation²; with a budget, the best found in time.
     violation : float
         The largest violation of ``w``, or of ``least_squares`` where infeasible.
     n_steps : int
@@ -168,7 +173,7 @@ class Solution:
         if self.kind != "feasible":
             return None
         try:
-            return interior(self.asked.system, Limits(seconds=self.asked.seconds))
+            return interior(self.asked.system, self.asked.limits())
         except OutOfTimeError:
             return None
 
@@ -197,7 +202,7 @@ class Solution:
         if self.kind == "undecided":
             return Interval(-math.inf, math.inf)
         try:
-            return signed_radius(self.asked.system, Limits(seconds=self.asked.seconds))
+            return signed_radius(self.asked.system, self.asked.limits())
         except OutOfTimeError:
             return Interval(-math.inf, math.inf)
 
@@ -217,7 +222,7 @@ class Solution:
         """Where infeasible, a point of the least Σ violation²."""
         if self.kind != "infeasible":
             return None
-        return least_squares.least_squares(self.asked.system)
+        return least_squares.least_squares(self.asked.system, self.asked.limits())
 
     @cached_property
     def violation(self) -> float:

@@ -21,9 +21,10 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.passes import Mask, OutOfTimeError
 from novikoff.geometry.system_checker import Arrays, Multipliers, Radius
-from novikoff.systems.engine import Finding, decide, nudged
-from novikoff.systems.model import LinearSystem
+from novikoff.systems.engine import Contradiction, Point, Progress, decide, nudged
+from novikoff.systems.matrices import dense, stacked
 from novikoff.systems.radius import signed_radius
+from novikoff.systems.rounding import MOST_VARIABLES, floats_inside, nearest_floats
 from novikoff.systems.solution import (
     NamedSystem,
     Solution,
@@ -31,13 +32,11 @@ from novikoff.systems.solution import (
     interior,
     stated_multipliers,
 )
-from novikoff.systems.statement import ask_arrays, ask_model, vector_of
+from novikoff.systems.statement import ask_arrays, vector_of
 from novikoff.systems.system import System
 
 # The share of the time that a method by name may use; the rest is for the proof.
 _SHARE = 0.75
-# Rows that become whole numbers between two looks at the clock.
-_ROWS_AT_ONCE = 500
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
@@ -120,41 +119,17 @@ def solve(
         seconds=seconds,
     )
     start = None if w0 is None else _start(w0, asked.system.p)
-    return answer(asked, start, point, method, Limits(seconds=seconds), trace)
-
-
-def solve_model(
-    model: LinearSystem,
-    *,
-    w0: npt.ArrayLike | None = None,
-    point: str = "any",
-    method: str | Callable[..., Any] = "auto",
-    budget: float | None = None,
-    limits: Limits | None = None,
-    trace: bool = False,
-) -> Solution:
-    """The same for a model, whose numbers are exact; ``limits`` instead of a budget.
-
-    Examples
-    --------
-    >>> from novikoff.systems.model import Constraint
-    >>> tenth, three = Fraction("0.1"), Fraction("0.3")
-    >>> rows = (Constraint("a", {0: tenth}, "=", three), Constraint("b", {0: tenth}, "=", tenth))
-    >>> print(solve_model(LinearSystem(("x",), rows, (None,), (None,))))
-    Infeasible: a and b contradict each other, and no fewer of them do (proved).
-    """
-    seconds = check_options(point, method, budget)
-    asked = ask_model(model, seconds)
-    start = None if w0 is None else _start(w0, asked.system.p)
-    return answer(asked, start, point, method, limits or Limits(seconds=seconds), trace)
+    limits = Limits(seconds=seconds)
+    return answer(asked, limits, w0=start, point=point, method=method, trace=trace)
 
 
 def answer(
     asked: NamedSystem,
-    w0: Vector | None,
-    point: str,
-    method: str | Callable[..., Any],
     limits: Limits,
+    *,
+    w0: Vector | None = None,
+    point: str = "any",
+    method: str | Callable[..., Any] = "auto",
     trace: bool = False,
     within: Mask | None = None,
 ) -> Solution:
@@ -163,21 +138,22 @@ def answer(
     ``within`` are the rows that take part, where they are not all. Of such an answer only the
     conflict speaks of the whole system.
     """
-    found = Finding()
+    progress = Progress()
     try:
         with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
+            found: Point | Contradiction | None
             if within is not None:
-                decide(asked.system, limits, within=within, floats=False, found=found)
-                if found.point is not None:
+                found = decide(asked.system, limits, within=within, floats=False, progress=progress)
+                if isinstance(found, Point):
                     return Solution("feasible", asked)
             elif method == "auto":
-                _find(asked.system, w0, point, limits, found)
+                found = _find(asked.system, w0, point, limits, progress)
             else:
-                _propose(asked, method, w0, limits, trace, found)
-            if found.rows is not None:
-                return _infeasible(asked, found, _keep(asked, found, limits, within))
-            if found.point is not None:
-                return _feasible(asked, found, point, limits)
+                found = _propose(asked, method, w0, limits, trace, progress)
+            if isinstance(found, Contradiction):
+                return _infeasible(asked, *_keep(asked, found, limits, within), progress)
+            if found is not None:
+                return _feasible(asked, found, point, limits, progress)
     except KeyboardInterrupt:
         limits.interrupted, ended = True, ""
     except OutOfTimeError:
@@ -185,41 +161,29 @@ def answer(
     except OverflowError:
         ended = "the numbers grew beyond floats"
     else:
-        steps = "1 step" if found.n_steps == 1 else f"{found.n_steps:,} steps"
+        steps = "1 step" if progress.n_steps == 1 else f"{progress.n_steps:,} steps"
         ended = f"the method ended after {steps}"
-    return _undecided(asked, found, "it was interrupted" if limits.interrupted else ended)
+    return _undecided(asked, progress, "it was interrupted" if limits.interrupted else ended)
 
 
-def _find(system: System, w0: Vector | None, point: str, limits: Limits, found: Finding) -> None:
-    """Fill in a finding, beginning with the point that was given."""
+def _find(
+    system: System, w0: Vector | None, point: str, limits: Limits, progress: Progress
+) -> Point | Contradiction:
+    """Decide, beginning with the point that was given."""
     start = system.homogeneous([0.0] * system.p if w0 is None else w0.tolist())
     if w0 is not None and point in ("any", "nearest") and system.holds(start, limits):
-        found.point, found.floats = start, True
-        return
+        return Point(start, floats=True)
     if point == "nearest":
-        moved = system if w0 is None else system.with_right(_slack(system, start, limits))
+        moved = system if w0 is None else system.with_right(system.slack(start[:-1], limits))
         weak = replace(moved, strict=np.zeros_like(system.strict))
-        decide(weak, limits, nearest=True, found=found)
-        if found.point is None:
-            return
-        way = zip(start, moved.point(found.point), strict=False)
-        found.point = system.homogeneous(a + b for a, b in way)
-        if system.holds(found.point, limits):
-            return
-        found.point = None  # strict rows forbid it, and there is no nearest
-    decide(system, limits, found=found)
-
-
-def _slack(system: System, v: list[Fraction], limits: Limits) -> list[Fraction]:
-    """C − ⟨a, w⟩ of every row but e."""
-    at, found = exact.numbers(v), list[Fraction]()
-    for rows in np.array_split(np.arange(system.e), 1 + system.e // _ROWS_AT_ONCE):
-        if limits.reached() is not None:
-            raise OutOfTimeError
-        whole, e = system.passes.whole(rows)
-        unit = at.unit * Fraction(2) ** e
-        found += [int(value) * unit for value in whole.dot(at.whole)]
-    return found
+        found = decide(weak, limits, nearest=True, progress=progress)
+        if isinstance(found, Contradiction):
+            return found
+        way = zip(start, moved.point(found.v), strict=False)
+        nearest = Point(system.homogeneous(a + b for a, b in way))
+        if system.holds(nearest.v, limits):
+            return nearest  # else strict rows forbid it, and there is no nearest
+    return decide(system, limits, progress=progress)
 
 
 def _propose(
@@ -228,8 +192,8 @@ def _propose(
     w0: Vector | None,
     limits: Limits,
     trace: bool,
-    found: Finding,
-) -> None:
+    progress: Progress,
+) -> Point | Contradiction | None:
     """Let a method propose a point and multipliers, and verify them."""
     system = asked.system
     if isinstance(method, str):
@@ -242,44 +206,35 @@ def _propose(
     own = limits.part(_SHARE)
     stated, free = asked.stated, np.flatnonzero(system.free)
     left: Any = system.passes.X[: system.e, :-1]
-    right = system.passes.X[: system.e, [-1]]
-    right = right if isinstance(right, np.ndarray) else right.toarray()
+    right = dense(system.passes.X[: system.e, [-1]])
     if isinstance(stated, Arrays) and stated.greater and system.e == len(stated.c):
         attempt = method(left, None, w0=w0, limits=own, trace=trace)
     else:
         c = right.ravel() * float(system.unit)
         if len(free) > 0:
-            left, c = _stacked(left, left[free]), np.append(c, -c[free])
+            left, c = stacked(left, -left[free]), np.append(c, -c[free])
         attempt = method(-left, c, w0=w0, limits=own, trace=trace)
-    found.n_steps, found.near, found.trace = attempt.n_steps, attempt.w, attempt.trace
+    progress.n_steps, progress.w, progress.trace = attempt.n_steps, attempt.w, attempt.trace
+    if limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None:
+        raise OutOfTimeError  # its first step would take longer
     if attempt.w is not None and np.isfinite(attempt.w).all():
         met = left[: system.e] @ attempt.w + right.ravel() * float(system.unit)
         few = np.argsort(met, kind="stable")[: system.p]
         w = nudged(system, attempt.w, few, limits)
-        found.point = None if w is None else system.homogeneous(w.tolist())
-        found.floats = w is not None
-    if found.point is None and attempt.weights is not None:
+        if w is not None:
+            return Point(system.homogeneous(w.tolist()), floats=True)
+    if attempt.weights is not None:
         weights = np.array(attempt.weights[: system.e])
         np.add.at(weights, free, np.abs(attempt.weights[system.e :]))
         few = np.flatnonzero(weights > 0.0)
         proved = decide(system, limits, within=system.passes.mask(few), floats=False)
-        if proved.rows is not None:
-            found.rows, found.multipliers = proved.rows, proved.multipliers
-            found.weak = proved.weak
-
-
-def _stacked(A: Any, B: Any) -> Any:
-    """The rows of A, then those of −B."""
-    if isinstance(A, np.ndarray):
-        return np.concatenate([A, -B])
-    from scipy.sparse import csr_array, vstack
-
-    return csr_array(vstack([A, -B], format="csr"))
+        return proved if isinstance(proved, Contradiction) else None
+    return None
 
 
 def _keep(
-    asked: NamedSystem, found: Finding, limits: Limits, within: Mask | None
-) -> dict[int, list[Fraction]]:
+    asked: NamedSystem, found: Contradiction, limits: Limits, within: Mask | None
+) -> tuple[Contradiction, dict[int, list[Fraction]]]:
     """Leave out rows of a conflict that the kept rows make superfluous; a point for each other row.
 
     The point of a row, (w, t) of the engine, satisfies all kept rows and all blamed rows but this
@@ -287,10 +242,10 @@ def _keep(
     """
     system = asked.system
     if not asked.kept:
-        return {}
+        return found, {}
     kept = np.isin(system.numbers, sorted(asked.kept))
     kept = kept if within is None else kept & within
-    blamed = [i for i in (found.rows if found.rows is not None else ()) if not kept[i]]
+    blamed = [i for i in found.rows.tolist() if not kept[i]]
     witnesses: dict[int, list[Fraction]] = {}
     for i in list(blamed):
         if i not in blamed:
@@ -299,62 +254,58 @@ def _keep(
         try:
             without = decide(system, limits, within=kept | others, floats=False)
         except OutOfTimeError:  # the conflict stands, as one that may blame any row
-            return {}
-        if without.point is not None:
-            witnesses[i] = without.point
+            return found, {}
+        if isinstance(without, Point):
+            witnesses[i] = without.v
         else:
-            found.rows, found.multipliers = without.rows, without.multipliers
-            found.weak = without.weak
-            blamed = [k for k in without.rows if not kept[k]] if without.rows is not None else []
-    return {i: witnesses[i] for i in blamed}
+            found = without
+            blamed = [k for k in found.rows.tolist() if not kept[k]]
+    return found, {i: witnesses[i] for i in blamed}
 
 
 def _infeasible(
-    asked: NamedSystem, found: Finding, witnesses: dict[int, list[Fraction]]
+    asked: NamedSystem,
+    found: Contradiction,
+    witnesses: dict[int, list[Fraction]],
+    progress: Progress,
 ) -> Solution:
     system = asked.system
-    rows: Indices = found.rows if found.rows is not None else np.empty(0, dtype=np.int64)
-    numbers, weights = stated_multipliers(system, rows.tolist(), found.multipliers or [])
+    numbers, weights = stated_multipliers(system, found.rows.tolist(), found.multipliers)
     by_number = {int(system.numbers[i]): system.claimed(v) for i, v in witnesses.items()}
     blamed = [k for k in numbers if k not in asked.kept]
     claims: dict[str, Any] = {}
     if by_number:
         claims["kept"] = tuple(sorted(asked.kept))
         claims["witnesses"] = tuple(by_number[asked.engine_number(k)] for k in blamed)
-    if found.weak is not None and not by_number:
+    elif found.weak is not None:
         claims["point"] = system.claimed(found.weak)
-    proof = certificate_of(
-        asked,
-        "infeasible",
-        conflict=Multipliers(numbers, weights),
-        irreducible=True,
-        **claims,
-    )
-    conflict = tuple(map(asked.name, numbers, weights))
+    conflict = Multipliers(numbers, weights)
     return Solution(
         "infeasible",
         asked,
-        conflict=conflict,
-        n_steps=found.n_steps,
-        trace=found.trace,
-        proof=proof,
-        rows=tuple(rows.tolist()),
+        conflict=tuple(map(asked.name, numbers, weights)),
+        n_steps=progress.n_steps,
+        trace=progress.trace,
+        proof=certificate_of(asked, "infeasible", conflict=conflict, irreducible=True, **claims),
+        rows=tuple(found.rows.tolist()),
     )
 
 
-def _feasible(asked: NamedSystem, found: Finding, point: str, limits: Limits) -> Solution:
+def _feasible(
+    asked: NamedSystem, found: Point, point: str, limits: Limits, progress: Progress
+) -> Solution:
     """The point that is wanted, exactly and in floats; what is proved stands if time is up."""
-    system, v = asked.system, found.point or []
-    solution = Solution("feasible", asked, n_steps=found.n_steps, trace=found.trace)
+    system, v = asked.system, found.v
+    solution = Solution("feasible", asked, n_steps=progress.n_steps, trace=progress.trace)
     solution.exact_w = system.point(v)
     solution.proof = certificate_of(asked, "feasible", point=system.claimed(v))
-    solution.w = np.array([_near(value) for value in solution.exact_w])
+    solution.w = nearest_floats(solution.exact_w)
     solution.exact_only = not found.floats
     try:
         if point in ("interior", "chebyshev"):
             solution.point_found = False
             solution.exact_w = _inner_point(solution, point, limits)
-            solution.w = np.array([_near(value) for value in solution.exact_w])
+            solution.w = nearest_floats(solution.exact_w)
             solution.exact_only = solution.point_found = True
         better = _floats(solution, point, limits) if solution.exact_only else None
         if better is not None:
@@ -387,38 +338,25 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
 
 def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
     """Floats that satisfy every row, near the exact point, or inside if any point will do."""
-    system, w = solution.asked.system, solution.w
-    if w is None or not np.isfinite(w).all():
-        return None
-    signs = system.signs(system.homogeneous(solution.exact_w or ()), limits)
-    found = nudged(system, w, np.flatnonzero(signs[:-1] == 0), limits)
-    if found is not None or point != "any" or system.free.any():
+    system, exactly = solution.asked.system, solution.exact_w or ()
+    signs = system.signs(system.homogeneous(exactly), limits)
+    found = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
+    if found is not None or point != "any" or (system.free.any() and system.p > MOST_VARIABLES):
         return found
     solution.inside = interior(system, limits)
-    inner = np.array([_near(value) for value in system.point_of_claim(solution.inside[0])])
-    return nudged(system, inner, np.empty(0, dtype=np.int64), limits)
+    return floats_inside(system, system.point_of_claim(solution.inside[0]), limits)
 
 
-def _near(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")
-
-
-def _undecided(asked: NamedSystem, found: Finding, ended: str) -> Solution:
+def _undecided(asked: NamedSystem, progress: Progress, ended: str) -> Solution:
     """The best of both sides: a point, and a distance from the origin that solutions keep."""
-    far = 0.0
-    if found.near_rows is not None and found.near_weights is not None:
-        far = _distance(asked.system, found.near_rows, found.near_weights)
     return Solution(
         "undecided",
         asked,
-        w=found.near,
-        n_steps=found.n_steps,
-        trace=found.trace,
+        w=progress.w,
+        n_steps=progress.n_steps,
+        trace=progress.trace,
         ended=ended,
-        no_point_within=far,
+        no_point_within=_distance(asked.system, progress.rows, progress.weights),
     )
 
 

@@ -22,12 +22,15 @@ from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers, Numbers
-from novikoff.geometry.passes import ExactSigns, Mask, Passes, in_turn
+from novikoff.geometry.passes import ExactSigns, Mask, OutOfTimeError, Passes, in_turn
 from novikoff.geometry.system_checker import Arrays
+from novikoff.systems.matrices import beside, stacked
 from novikoff.systems.model import LinearSystem
 
 # Systems with at most so many numbers are dense: the engine is quicker with them.
 _MOST_DENSE = 1 << 20
+# Rows that become whole numbers between two looks at the clock.
+_ROWS_AT_ONCE = 500
 # Bits of a whole number that float64 reaches without a unit of its own, and with one.
 _MOST_BITS, _MORE_BITS = 900, 1800
 
@@ -127,8 +130,22 @@ class System:
 
     def right(self) -> list[Fraction]:
         """C of every row but e."""
-        parts = zip(*(column[:-1].tolist() for column in self.columns), strict=True)
-        return [sum(map(Fraction, each), Fraction(0)) * self.unit for each in parts]
+        found = [Fraction(value) for value in self.columns[0][:-1].tolist()]
+        for column in self.columns[1:]:
+            for i in np.flatnonzero(column[:-1]).tolist():
+                found[i] += Fraction(float(column[i]))
+        return found if self.unit == 1 else [value * self.unit for value in found]
+
+    def slack(self, w: Sequence[Fraction], limits: Limits) -> list[Fraction]:
+        """C − ⟨a, w⟩ of every row but e."""
+        at, found = exact.numbers(self.homogeneous(w)), list[Fraction]()
+        for rows in np.array_split(np.arange(self.e), 1 + self.e // _ROWS_AT_ONCE):
+            if limits.reached() is not None:
+                raise OutOfTimeError
+            whole, e = self.passes.whole(rows)
+            unit = at.unit * Fraction(2) ** e
+            found += [int(value) * unit for value in whole.dot(at.whole)]
+        return found
 
     def with_right(self, right: Sequence[Fraction]) -> System:
         """The same rows with other right-hand sides, one for each row but e."""
@@ -159,13 +176,11 @@ def _of_arrays(given: Arrays) -> System:
         [stated[rows], given.upper[bounded[0]], -given.lower[bounded[1]], np.ones(1)]
     )
     turned: Any = -1.0 * A if given.greater else A
-    unit: Any = np.eye(p)
-    if not isinstance(A, np.ndarray):
-        import scipy.sparse as sp
-
-        unit = sp.eye_array(p, format="csr")
-    both = _stacked([turned, given.A_eq])[rows]
-    left = _stacked([-both, -unit[bounded[0]], unit[bounded[1]], 0.0 * unit[:1]])
+    both = stacked(turned, given.A_eq)[rows]
+    alike = isinstance(A, np.ndarray) and sum(used) * p <= max(2 * n * p, _MOST_DENSE)
+    signs = np.repeat([-1.0, 1.0, 0.0], [*used[1:], 1])
+    unit = _unit_rows(np.concatenate([*bounded, [0]]), signs, p, is_dense=alike)
+    left = stacked(-both, unit)
     passes = _passes(left, np.arange(p), [right])
     numbers = np.concatenate([rows, m + bounded[0], m + p + bounded[1], [-1]])
     free = np.zeros(len(numbers), dtype=np.bool_)
@@ -174,6 +189,18 @@ def _of_arrays(given: Arrays) -> System:
     strict = np.zeros(len(numbers), dtype=np.bool_)
     strict[: np.count_nonzero(rows < len(given.c))] = given.strict[rows[rows < len(given.c)]]
     return System(passes, free, strict, numbers, None, m, left, np.arange(p), [right])
+
+
+def _unit_rows(columns: Indices, values: Vector, p: int, *, is_dense: bool) -> Any:
+    """Rows of one number each; many of them beside few others would make a large dense matrix."""
+    rows = np.arange(len(columns))
+    if is_dense:
+        unit = np.zeros((len(columns), p))
+        unit[rows, columns] = values
+        return unit
+    import scipy.sparse as sp
+
+    return sp.csr_array((values, (rows, columns)), shape=(len(columns), p))
 
 
 def _of_model(model: LinearSystem) -> System:
@@ -190,10 +217,11 @@ def _of_model(model: LinearSystem) -> System:
             rows.append((m + p + j, {j: one}, 1, low, ">="))
     counts, columns, values, right, factors = [], [], [], [], []
     for number, terms, sign, c, _ in rows:
-        used = sorted(j for j, value in terms.items() if value)
-        given = [*(terms[j] for j in used), c]
-        over = math.lcm(*(value.denominator for value in given))
-        whole = [value.numerator * (over // value.denominator) for value in given]
+        pairs = sorted((j, *value.as_integer_ratio()) for j, value in terms.items())
+        used = [(j, top, bottom) for j, top, bottom in pairs if top]
+        used.append((-1, *c.as_integer_ratio()))
+        over = math.lcm(*[bottom for *_, bottom in used])
+        whole = [top * (over // bottom) for _, top, bottom in used]
         common = math.gcd(*whole) or 1
         whole = [sign * value // common for value in whole]
         if max(map(int.bit_length, whole)) > _MOST_BITS:
@@ -201,8 +229,8 @@ def _of_model(model: LinearSystem) -> System:
                 f"The numbers of {_name(model, number)} differ by more than 270 digits: write them "
                 "in other units."
             )
-        counts.append(len(used))
-        columns += used
+        counts.append(len(used) - 1)
+        columns += [j for j, *_ in used[:-1]]
         values += whole[:-1]
         right.append(-whole[-1])
         factors.append(Fraction(over, common))
@@ -276,20 +304,11 @@ def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> Passes:
     """Rows [left, right], the last column a sum of several."""
     p = int(fold.max(initial=-1)) + 1
     ones = np.ones(left.shape[0], dtype=np.int8)
-    near = pose(_beside(left[:, :p], right[:1]), ones, False)
+    near = pose(beside(left[:, :p], right[0][:, None]), ones, False)
     if len(right) == 1 and left.shape[1] == p:
         return Passes(near)
-    parts = pose(_beside(left, right), ones, False)
+    parts = pose(beside(left, np.array(right).T), ones, False)
     return Folded(near, parts, np.append(fold, np.full(len(right), p)))
-
-
-def _beside(left: Any, right: Sequence[Vector]) -> Any:
-    last = np.array(right).T
-    if isinstance(left, np.ndarray):
-        return np.concatenate([left, last], axis=1)
-    import scipy.sparse as sp
-
-    return sp.csr_array(sp.hstack([left, sp.csr_array(last)], format="csr"))
 
 
 def split(system: System) -> System:
@@ -299,7 +318,7 @@ def split(system: System) -> System:
         return system
     right = system.right()
     left: Any = system.left
-    left = _stacked([left[: system.e], -left[free], left[system.e :]])
+    left = stacked(left[: system.e], -left[free], left[system.e :])
     order = np.concatenate([np.arange(system.e), free, [system.e]])
     stated = [Fraction(1)] * len(system.free) if system.factors is None else system.factors
     factors = [*stated[:-1], *(-stated[i] for i in free.tolist()), Fraction(1)]
@@ -312,11 +331,3 @@ def split(system: System) -> System:
         factors=factors,
     )
     return both.with_right([*right, *(-right[i] for i in free.tolist())])
-
-
-def _stacked(parts: Sequence[Any]) -> Any:
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    import scipy.sparse as sp
-
-    return sp.csr_array(sp.vstack(parts, format="csr"))

@@ -13,6 +13,8 @@ from novikoff.systems.model import Constraint, LinearSystem, Relation
 # Other readers take a bound of this size for none.
 NO_BOUND: Final = Fraction(10**20)
 FLIPPED: Final[dict[Relation, Relation]] = {"<=": ">=", ">=": "<=", "=": "="}
+# Bytes of packed files that are read; more might not fit into memory.
+MOST_UNPACKED: Final = 1 << 28
 _MOST_DIGITS: Final = 1000
 _NUMBER = re.compile(
     r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eEdD]([-+]?[0-9]+))?(?:/([0-9]+))?", re.ASCII

@@ -8,12 +8,13 @@ float64 next to one tenth.
 from __future__ import annotations
 
 import io
+import zipfile
 from typing import Any, Final
 
 import numpy as np
 
 from novikoff.data.errors import DataError, listed, quoted
-from novikoff.systems.files.builder import SystemFile
+from novikoff.systems.files.builder import MOST_UNPACKED, SystemFile
 
 _ARRAYS: Final = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
 _PARTS: Final = ("data", "indices", "indptr", "shape")
@@ -22,9 +23,13 @@ _PARTS: Final = ("data", "indices", "indptr", "shape")
 def parse_npz(content: bytes, source: str) -> SystemFile:
     """The arrays of an npz file as arguments of `nv.solve`, which checks what they hold."""
     try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            size = sum(info.file_size for info in packed.infolist())
+        if size > max(MOST_UNPACKED, 2 * len(content)):
+            raise DataError(f"{source} holds more than 256 MiB: save it unpacked, by np.savez.")
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
-    except MemoryError:
+    except (DataError, MemoryError):
         raise
     except Exception:  # whatever zipfile and NumPy make of arbitrary bytes
         raise DataError(

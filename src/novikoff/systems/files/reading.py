@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import sys
 from pathlib import Path, PurePath
 from typing import Final
@@ -15,7 +16,7 @@ from typing import Final
 from novikoff.data.errors import DataError, readable_errors
 from novikoff.data.source import shown
 from novikoff.geometry.system_checker import Arrays
-from novikoff.systems.files.builder import SystemFile
+from novikoff.systems.files.builder import MOST_UNPACKED, SystemFile
 from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp
 from novikoff.systems.files.mps import parse_mps
@@ -50,7 +51,7 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
     name = shown(path)
     format = format or _format_of(path, name)
     content = _content(path, name)
-    if not content.strip():
+    if not content or content.isspace():
         raise DataError(f"{name} is empty.")
     if format == "npz":
         return parse_npz(content, name)
@@ -92,11 +93,14 @@ def _format_of(path: str, name: str) -> str:
 def _content(path: str, name: str) -> bytes:
     with readable_errors(name):
         content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        if content.startswith(b"\x1f\x8b"):
-            return gzip.decompress(content)
-    if content.startswith(b"BZh"):
+        packed = content[:3]
+        if packed.startswith(b"\x1f\x8b"):
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_UNPACKED + 1)
+    if packed == b"BZh":
         try:
-            return bz2.decompress(content)
+            content = bz2.BZ2File(io.BytesIO(content)).read(MOST_UNPACKED + 1)
         except (OSError, ValueError, EOFError):
             raise DataError(f"{name} is damaged: its bzip2 data cannot be unpacked.") from None
+    if packed.startswith((b"\x1f\x8b", b"BZh")) and len(content) > MOST_UNPACKED:
+        raise DataError(f"{name} holds more than 256 MiB: unpack it first, if that is meant.")
     return content

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from novikoff.core.rows import Indices, SparseMatrix, Vector
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
+from novikoff.systems.matrices import Matrix, beside, row_lengths, scaled, stacked
 
-# Float64 matrices, dense or CSR: only products with them and their transposes are taken.
-Matrix: TypeAlias = "Vector | SparseMatrix"
 # What the theorem speaks of, by name: one entry for each step, or for each rescaling.
 Trace: TypeAlias = "dict[str, Vector | Indices]"
 
@@ -112,58 +111,18 @@ def cone(A: Matrix, c: Vector | None, w0: Vector | None) -> Cone:
                 "This method has no use for w0 where A w > 0 is asked: leave it out, or take "
                 "auto, relaxation or spingarn."
             )
-        lengths = row_lengths(A)
+        lengths = lengths_of(A)
         return Cone(scaled(A, 1.0 / lengths), lengths, None, None)
     right = c if w0 is None else c - A @ w0
-    distances = np.abs(right) / row_lengths(A)
+    distances = np.abs(right) / lengths_of(A)
     unit = math.ldexp(1.0, math.frexp(float(distances.max(initial=0.0)))[1])
-    H = bordered(A, right / -unit)  # with its sign turned around
-    lengths = row_lengths(H)
-    return Cone(_with_last_row(scaled(H, -1.0 / lengths)), np.append(lengths, 1.0), unit, w0)
+    H = beside(A, right[:, None] / -unit)  # with its sign turned around
+    lengths, e = lengths_of(H), np.eye(1, H.shape[1], A.shape[1])
+    return Cone(stacked(scaled(H, -1.0 / lengths), e), np.append(lengths, 1.0), unit, w0)
 
 
-def row_lengths(A: Matrix) -> Vector:
+def lengths_of(A: Matrix) -> Vector:
     """‖a_i‖ of every row, 1 for a row of zeros."""
-    squares = np.einsum("ij,ij->i", A, A) if isinstance(A, np.ndarray) else A.multiply(A).sum(1)
-    lengths = np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
+    lengths = row_lengths(A)
     lengths[lengths == 0.0] = 1.0
     return lengths
-
-
-def scaled(A: Matrix, factors: Vector) -> Matrix:
-    """The rows, each times its factor."""
-    if isinstance(A, np.ndarray):
-        return A * factors[:, None]
-    from scipy.sparse import csr_array, diags_array  # here, for those whose rows are dense
-
-    return csr_array(diags_array(factors) @ csr_array(A))
-
-
-def bordered(A: Matrix, last: Vector) -> Matrix:
-    """[A, last]: the matrix with one more column."""
-    if isinstance(A, np.ndarray):
-        return np.column_stack([A, last])
-    from scipy.sparse import csr_array, hstack
-
-    return csr_array(hstack([csr_array(A), csr_array(last[:, None])]))
-
-
-def row(A: Matrix, i: int) -> Vector:
-    """One row as a vector."""
-    return np.array(A[i]) if isinstance(A, np.ndarray) else A[[i]].toarray()[0]
-
-
-def dense(A: Matrix) -> Vector:
-    """A copy that a method may write to."""
-    return np.array(A if isinstance(A, np.ndarray) else A.toarray(), dtype=np.float64)
-
-
-def _with_last_row(H: Matrix) -> Matrix:
-    """The matrix with one more row: e."""
-    e = np.zeros((1, H.shape[1]))
-    e[0, -1] = 1.0
-    if isinstance(H, np.ndarray):
-        return np.vstack([H, e])
-    from scipy.sparse import csr_array, vstack
-
-    return csr_array(vstack([csr_array(H), csr_array(e)]))

@@ -8,14 +8,13 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
+from novikoff.systems.matrices import Matrix, dense
 from novikoff.systems.methods.attempt import (
     TINY,
     Attempt,
-    Matrix,
     TraceBuilder,
     cone,
-    dense,
-    row_lengths,
+    lengths_of,
     steps,
 )
 
@@ -57,7 +56,7 @@ def dunagan_vempala(
     True
     """
     system, notes, rng = cone(A, c, w0), TraceBuilder(), np.random.default_rng(seed)
-    H = dense(system.H)
+    H = dense(system.H).copy()
     p = H.shape[1]
     patience = 16 * p**2
     sigma, B, x, n_steps = 1.0 / (32.0 * p), np.eye(p), np.zeros(p), 0
@@ -72,7 +71,7 @@ def dunagan_vempala(
             x = x / length
             H += np.outer(H @ x, x)
             B += np.outer(B @ x, x)
-            H /= row_lengths(H)[:, None]
+            H /= lengths_of(H)[:, None]
             if trace:
                 notes.note(direction=x, B=B.copy())
             perceptron, x, left = True, np.zeros(p), patience

@@ -11,7 +11,8 @@ from novikoff.core.orders import Order, named
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import Attempt, Matrix, cone, most_steps
+from novikoff.systems.matrices import Matrix
+from novikoff.systems.methods.attempt import Attempt, cone, most_steps
 
 
 def perceptron(

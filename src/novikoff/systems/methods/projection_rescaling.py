@@ -8,7 +8,8 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import Attempt, Matrix, TraceBuilder, cone, dense, steps
+from novikoff.systems.matrices import Matrix, dense, time_to_factor
+from novikoff.systems.methods.attempt import Attempt, TraceBuilder, cone, steps
 from novikoff.systems.methods.smooth import ascend, euclidean
 
 _LARGEST = 1e10  # of the entries of D: the others are zero in every solution, as far as floats see
@@ -46,12 +47,19 @@ def projection_rescaling(
     >>> bool((A @ projection_rescaling(A).w > 0.0).all())
     True
     """
+    limits = limits or Limits()
     system, notes, counter = cone(A, c, w0), TraceBuilder(), steps(limits)
+    n, p = system.H.shape
+    if not time_to_factor(n, p, limits):
+        return Attempt(None, None, 0)
     H, n_steps, side, found = dense(system.H), 0, 1, False
-    n = len(H)
     centre, D = np.full(n, 1.0 / n), np.ones((2, n))
     near = np.zeros((2, n))  # candidates in L and in L^⊥
-    while not found and D.max(axis=1).min() <= _LARGEST:
+    while (
+        not found
+        and D.max(axis=1).min() <= _LARGEST
+        and time_to_factor(2 * n, p, limits)  # here, and at the end
+    ):
         side = 1 - side if D[1 - side].max() <= _LARGEST else side
         project = _projector(H * D[0][:, None] if side == 0 else H / D[1][:, None], side)
         for state in ascend(lambda y: y, project, centre, euclidean(centre), 1.0):
@@ -69,7 +77,7 @@ def projection_rescaling(
             D[side] *= np.maximum(1.0, np.minimum(state.x / max(upper, 1e-300), 2.0 * _LARGEST))
             if trace:
                 notes.note(side=side, D=D[side].copy())
-    w = np.linalg.lstsq(H, near[0])[0]
+    w = np.linalg.lstsq(H, near[0])[0] if time_to_factor(n, p, limits) else None
     return system.attempt(w, np.maximum(near[1], 0.0), n_steps, notes if trace else None)
 
 

@@ -15,15 +15,13 @@ from novikoff.core.orders import Greedy, Order, named
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
+from novikoff.systems.matrices import Matrix, beside, scaled
 from novikoff.systems.methods.attempt import (
     UNLIMITED,
     Attempt,
-    Matrix,
     TraceBuilder,
-    bordered,
+    lengths_of,
     most_steps,
-    row_lengths,
-    scaled,
 )
 
 # The rows are [a_i, −c_i/s] and the last weight is s: so large that no step moves it.
@@ -104,11 +102,11 @@ def relaxation(
         raise ValueError(f'The shift δ must be "halving", 0 or a positive number, not {shift!r}.')
     limits, rule = limits or Limits(), named(order)
     if c is None:  # a solution of A w > 0, made longer, is at least 1 away from every hyperplane
-        A, c = scaled(A, -1.0 / row_lengths(A)), np.full(A.shape[0], -1.0)
-    factors = np.ones(len(c)) if shift == 0.0 else 1.0 / row_lengths(A)
+        A, c = scaled(A, -1.0 / lengths_of(A)), np.full(A.shape[0], -1.0)
+    factors = np.ones(len(c)) if shift == 0.0 else 1.0 / lengths_of(A)
     A, c = (A, c) if shift == 0.0 else (scaled(A, factors), c * factors)
     signs = np.full(len(c), -1, dtype=np.int8)
-    problem = pose(bordered(A, c / -_FIXED), signs, fit_intercept=False)
+    problem = pose(beside(A, (c / -_FIXED)[:, None]), signs, fit_intercept=False)
     w = np.append(np.zeros(A.shape[1]) if w0 is None else w0, [_FIXED, 0.0])
     if shift == "halving":
         schedule = _halving(float((A @ w[:-2] - c).max(initial=0.0)) / 8.0, A.shape[1] + 1)

@@ -8,13 +8,12 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
+from novikoff.systems.matrices import Matrix, dense
 from novikoff.systems.methods.attempt import (
     Attempt,
-    Matrix,
     TraceBuilder,
     cone,
-    dense,
-    row_lengths,
+    lengths_of,
     steps,
 )
 
@@ -54,7 +53,7 @@ def rescaled(
     (True, True)
     """
     system, notes = cone(A, c, w0), TraceBuilder()
-    H = dense(system.H)
+    H = dense(system.H).copy()
     n, p = H.shape
     B, u, counts = np.eye(p), np.zeros(p), np.zeros(n)
     weights, lengths, n_steps, left = counts, np.ones(n), 0, _MOST_RESCALINGS * p
@@ -72,7 +71,7 @@ def rescaled(
             a, weights = H[j].copy(), counts / lengths
             H -= 0.5 * np.outer(H @ a, a)
             B -= 0.5 * np.outer(B @ a, a)
-            shrunk = row_lengths(H)
+            shrunk = lengths_of(H)
             H /= shrunk[:, None]
             if trace:
                 notes.note(row=j, slab=slab, updates=counts.sum(), B=B.copy())

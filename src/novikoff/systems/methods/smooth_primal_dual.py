@@ -11,7 +11,8 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import TINY, Attempt, Matrix, TraceBuilder, cone, steps
+from novikoff.systems.matrices import Matrix
+from novikoff.systems.methods.attempt import TINY, Attempt, TraceBuilder, cone, steps
 from novikoff.systems.methods.smooth import ascend, euclidean, squared_norm
 
 

@@ -8,13 +8,12 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
+from novikoff.systems.matrices import Matrix, scaled
 from novikoff.systems.methods.attempt import (
     TINY,
     Attempt,
-    Matrix,
     TraceBuilder,
-    row_lengths,
-    scaled,
+    lengths_of,
     steps,
 )
 
@@ -47,7 +46,7 @@ def spingarn(
     >>> spingarn(np.array([[1.0], [-1.0]]), np.array([1.0, -2.0])).weights.round(2).tolist()
     [0.5, 0.5]
     """
-    lengths, notes = row_lengths(A), TraceBuilder()
+    lengths, notes = lengths_of(A), TraceBuilder()
     if c is None:  # a solution of A w > 0, made longer, is at least 1 away from every hyperplane
         A, c = scaled(A, -1.0 / lengths), np.full(A.shape[0], -1.0)
     else:

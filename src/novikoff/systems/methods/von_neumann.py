@@ -6,7 +6,8 @@ import numpy as np
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import TINY, Attempt, Matrix, TraceBuilder, cone, row, steps
+from novikoff.systems.matrices import Matrix, dense
+from novikoff.systems.methods.attempt import TINY, Attempt, TraceBuilder, cone, steps
 
 
 def von_neumann(
@@ -39,7 +40,7 @@ def von_neumann(
     H = system.H
     x = np.zeros(H.shape[0])
     x[0] = 1.0
-    u, square, n_steps = row(H, 0), 1.0, 0
+    u, square, n_steps = dense(H[[0]])[0], 1.0, 0
     for _ in steps(limits):
         products = H @ u
         j = int(products.argmin())
@@ -49,7 +50,7 @@ def von_neumann(
         share = (square - m) / (square - 2.0 * m + 1.0)
         x *= 1.0 - share
         x[j] += share
-        u = (1.0 - share) * u + share * row(H, j)
+        u = (1.0 - share) * u + share * dense(H[[j]])[0]
         square = float(u @ u)
         n_steps += 1
         if trace:

@@ -1,0 +1,71 @@
+"""Dense and CSR matrices of float64 alike: stacked, side by side, scaled, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from novikoff.core.rows import SparseMatrix, Vector
+from novikoff.core.stops import Limits
+
+# Float64 matrices, dense or CSR.
+Matrix: TypeAlias = "Vector | SparseMatrix"
+# Operations of LAPACK in a second, on one core that others use too.
+_PER_SECOND = 1e9
+
+
+def dense(A: Any) -> Vector:
+    """The matrix as an array, itself if it is one."""
+    return np.asarray(A if isinstance(A, np.ndarray) else A.toarray(), dtype=np.float64)
+
+
+def stacked(*parts: Any) -> Any:
+    """The rows of one matrix after those of the other; dense if all are."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    from scipy.sparse import csr_array, vstack  # here, for those whose rows are dense
+
+    return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
+
+
+def beside(*parts: Any) -> Any:
+    """The columns of one matrix after those of the other; dense if all are."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts, axis=1)
+    from scipy.sparse import csr_array, hstack
+
+    return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
+
+
+def scaled(A: Any, factors: Sequence[float] | Vector) -> Any:
+    """The rows, each times its factor."""
+    factors = np.asarray(factors, dtype=np.float64)
+    if isinstance(A, np.ndarray):
+        return A * factors[:, None]
+    from scipy.sparse import csr_array, diags_array
+
+    return csr_array(diags_array(factors) @ csr_array(A))
+
+
+def row_lengths(A: Any) -> Vector:
+    """‖a_i‖ of every row, of whatever size its numbers are.
+
+    Examples
+    --------
+    >>> lengths = row_lengths(np.array([[3e200, 4e200], [0.0, 0.0]]))
+    >>> bool(np.allclose(lengths, [5e200, 0.0]))
+    True
+    """
+    peaks = np.maximum(dense(abs(A).max(axis=1)).ravel() if A.shape[0] else np.zeros(0), 1e-300)
+    unit = scaled(A, 1.0 / peaks)
+    squares = (unit * unit).sum(axis=1) if isinstance(unit, np.ndarray) else unit.power(2).sum(1)
+    return np.asarray(np.sqrt(np.asarray(squares).ravel()) * peaks)
+
+
+def time_to_factor(n: int, p: int, limits: Limits) -> bool:
+    """Whether there is time for factors of a dense n × p matrix, which nothing interrupts."""
+    left = limits.left()
+    seconds = 6.0 * n * p * min(n, p) / _PER_SECOND
+    return limits.reached() is None and (left is None or seconds <= left)
