@@ -44,6 +44,8 @@ _UPDATES, _SEARCHED = 10_000, 1 << 25
 # _PART_ROWS rows, and a descent begins on a sample of _SAMPLE_ENTRIES; or of more, by the weights.
 _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
+# Searches for contradictions with common rows, and entries of the rows in which they are made.
+_MAX_SHARED, _SHARED = 400, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class FewestMistakes:
     errors: Fraction
     bound: Fraction
     claims: tuple[Dependence, ...]
+    shares: tuple[Fraction, ...] | None  # of the claims, where they have common rows
     history: list[tuple[int, float]]
     updates: int
     cheap: tuple[Vector, ...]  # the averaged perceptron, least squares, logistic regression
@@ -77,7 +80,7 @@ class FewestMistakes:
         """The bound and its claims, for a stranger to check."""
         problem, digest = self.problem, self.digest or MatrixDigest.of(self.problem.X)
         data = problem.n, problem.p - 1, problem.fit_intercept, *self.sides
-        return ErrorBound(self.bound, self.claims, *data, digest.signed(problem.signs))
+        return ErrorBound(self.bound, self.claims, *data, digest.signed(problem.signs), self.shares)
 
 
 def fewest_mistakes(
@@ -105,7 +108,7 @@ def fewest_mistakes(
     Parameters
     ----------
     problem, costs
-        Two classes, every sign +1 or −1; rows whose mistakes cost nothing take no part.
+        Two classes; rows of sign 0, and those whose mistakes cost nothing, take no part.
     start, strategy, refine, lower_bound
         Weights to start from, and the options of `novikoff.Pocket`.
     limits
@@ -142,6 +145,7 @@ def fewest_mistakes(
         errors=_exact_cost(products(inner, search.w), own),
         bound=search.bound,
         claims=tuple(_renamed(claim, part) for claim in search.claims),
+        shares=search.shares,
         history=[*search.history, (search.updates, search.errors)],
         updates=search.updates,
         cheap=tuple(search.cheap),
@@ -167,6 +171,7 @@ class _Search:
     errors: float = math.inf
     bound: Fraction = Fraction(0)
     claims: list[Dependence] = field(default_factory=list)
+    shares: tuple[Fraction, ...] | None = None
     history: list[tuple[int, float]] = field(default_factory=list)
     updates: int = 0
     cheap: list[Vector] = field(default_factory=list)
@@ -277,6 +282,7 @@ class _Search:
             searches = max(2, _SEARCHED // (min(size, problem.n) * problem.p))
         if problem.n <= 2 * size:
             self._pack(packing, everything, searches)
+            self._share(packing.passes)
             return
         if packing.candidate is not None:
             self._pack(packing, everything, 1)
@@ -299,6 +305,21 @@ class _Search:
             self._add([_renamed(packing.contradictions[-1], names)], packing.bound - before)
             found, before = found + 1, packing.bound
         return max(found, 1), found
+
+    def _share(self, passes: Passes) -> None:
+        """Let contradictions of small data have common rows: often that proves more."""
+        size = passes.n * passes.p
+        searches = min(_MAX_SHARED, _SHARED // size) if self.limits.seconds is None else 1 << 62
+        if self.errors <= self.bound or size > _SHARED or passes.n == 0:
+            return
+        from novikoff.geometry.shared_rows import share_rows
+
+        for found in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
+            if found.bound > self.bound:
+                self.claims, self.shares, self.bound = [*found.claims], found.shares, found.bound
+                self._tell()
+            if self.errors <= self.bound:
+                return
 
     def _add(self, claims: list[Dependence], cost: Fraction) -> None:
         self.claims += claims
@@ -351,7 +372,9 @@ def best_together(
 
 def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
     """The rows whose mistakes cost something, without those of zeros that are always right."""
-    taking = np.ones(problem.n, dtype=np.bool_) if costs is None else costs > 0.0
+    taking = problem.signs != 0
+    if costs is not None:
+        taking &= costs > 0.0
     if not problem.fit_intercept:
         taking &= (problem.signs > 0) | (norms(problem) > 0.0)
     return np.flatnonzero(taking)

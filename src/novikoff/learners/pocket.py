@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import ClassVar, Literal, Self, TypeVar
 
@@ -100,7 +99,8 @@ class Pocket(LinearLearner):
     optimal_ : bool, or list of them
         Whether the two are equal, without rounding: no hyperplane is better, proved.
     certificate_ : ErrorBound, or list of them
-        The proof of the lower bound; for one-vs-one about the rows of the two classes.
+        The proof of the lower bound, to be checked against all of X and y; for one-vs-one it is
+        about the rows of the two classes, and rows of others take no part.
     history_ : array of shape (k, 2), or list of them
         The number of updates before, and the pocket's mistakes since; the rule's at the end.
     n_updates_, n_mistakes_ : int
@@ -226,15 +226,12 @@ class Pocket(LinearLearner):
         with limits.standing_still():
             load_kernel(problem)
         basis = cache(lambda: whitening(problem, np.random.default_rng(seed)))
-        digest, found, proofs = MatrixDigest.of(rows), list[FewestMistakes](), list[ErrorBound]()
+        digest, found = MatrixDigest.of(rows), list[FewestMistakes]()
         for rule, sides in enumerate(model.scheme.sides.T):
-            part = np.flatnonzero(sides[codes])
-            whole = len(part) == len(codes)
-            own = problem if whole else pose_unsigned(self, rows[part], self.fit_intercept)
             rest = limits.part(1.0 / (model.n_rules - rule))
             best = fewest_mistakes(
-                own.resigned(sides[codes[part]]),
-                costs=None if weights is None else weights[part],
+                problem.resigned(sides[codes]),
+                costs=weights,
                 start=None if start is None else start[:, rule],
                 strategy=self.strategy,
                 refine=self.refine,
@@ -242,12 +239,12 @@ class Pocket(LinearLearner):
                 limits=rest,
                 rng=np.random.default_rng(seed),
                 sides=labels_of(model.scheme, classes, rule),
-                digest=digest if whole else MatrixDigest.of(own.X),
+                digest=digest,
                 basis=basis if weights is None else None,  # rows without weight are not there
             )
-            proofs.append(best.proof)
-            found.append(best if whole else replace(best, problem=problem))  # no copy is kept
+            found.append(best)
             limits.interrupted |= rest.interrupted
+        proofs = [best.proof for best in found]
         if isinstance(model.scheme, OneVsRest):
             found = best_together(found, model.scheme, codes)
         self._describe(model, found, proofs, whole_numbers=weights is None)
