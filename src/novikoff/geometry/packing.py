@@ -59,6 +59,8 @@ class Packing:
 
     def take_duplicates(self, limits: Limits) -> None:
         """Pairs of identical rows with opposite labels, the dearest first, and zero rows."""
+        if limits.reached() is not None:
+            return
         try:
             for rows in all_opposite_duplicates(self.passes, self.costs.tolist(), limits):
                 if self._left[list(rows)].all():

@@ -6,8 +6,9 @@ C, hence cost Σ c_i ≥ Σ_i Σ_{C∋i} v_C ≥ Σ_C v_C. Contradictions withou
 shares min_{i∈C} c_i.
 
 The largest Σ v_C is a linear program. Its dual has a price y_i for each row, and a contradiction
-whose rows cost less than 1 would raise it. One is looked for by min Σ y_i·λ_i over λ ≥ 0 with
-Σ λ_i·a_i = 0 and Σ λ_i = 1, whose vertices are contradictions.
+whose rows cost less than 1 would raise it. Some are looked for by min Σ y_i·λ_i over λ ≥ 0 with
+Σ λ_i·a_i = 0 and Σ r_i·λ_i = 1, whose vertices are contradictions; r > 0 at random, and a little of
+it in y, lead to many.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from novikoff.geometry.min_norm import balanced_view
 from novikoff.geometry.passes import OutOfTimeError, Passes
 
 # Contradictions looked for before shares are computed anew; rounds that may find none.
-_AT_ONCE, _IDLE = 8, 4
+_AT_ONCE, _IDLE = 8, 5
 # A share of the rows' λ, and of a contradiction, below which there is none but rounding.
 _NOTHING, _GAIN = 1e-9, 1e-6
 # The largest denominator of a share that is tried first.
@@ -76,7 +77,7 @@ def share_rows(
     except OutOfTimeError:
         return
     seen = view.gather(np.arange(passes.n))
-    equations: Any = sp.vstack([sp.csr_array(seen).T, np.ones((1, passes.n))], format="csr")
+    columns: Any = sp.csr_array(seen).T
     known, idle = {claim.among for claim in claims}, 0
     while limits.reached() is None and searches > 0 and idle < _IDLE:
         if claims:
@@ -89,8 +90,8 @@ def share_rows(
                 )
         before, searches = len(claims), searches - _AT_ONCE
         for _ in range(_AT_ONCE):
-            aim = prices + rng.uniform(0.0, 10.0 ** -rng.uniform(0.0, 3.0), size=passes.n)
-            rows, weights = _cheapest(equations, aim, limits)
+            aim = prices + rng.uniform(0.0, 10.0 ** -rng.uniform(0.5, 3.5), size=passes.n)
+            rows, weights = _cheapest(columns, aim, rng.uniform(0.01, 1.0, size=passes.n), limits)
             if len(rows) == 0 or prices[rows].sum() > 1.0 - _GAIN:
                 continue
             try:
@@ -146,9 +147,10 @@ def _shares(
     return -found.ineqlin.marginals, shares
 
 
-def _cheapest(equations: Any, aim: Vector, limits: Limits) -> tuple[Indices, Vector]:
-    """Rows with weights λ whose price is least, or none."""
-    right = np.append(np.zeros(equations.shape[0] - 1), 1.0)
+def _cheapest(columns: Any, aim: Vector, sizes: Vector, limits: Limits) -> tuple[Indices, Vector]:
+    """Rows with weights λ whose price is least, or none, where Σ r_i·λ_i = 1 for the sizes r."""
+    right = np.append(np.zeros(columns.shape[0]), 1.0)
+    equations: Any = sp.vstack([columns, sizes[None]], format="csr")
     options = _options(limits)
     found = linprog(aim, A_eq=equations, b_eq=right, method="highs-ds", options=options)
     if found.x is None or found.status != 0:

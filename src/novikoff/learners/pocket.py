@@ -47,8 +47,8 @@ class Pocket(LinearLearner):
     If some hyperplane separates the classes, it is found and makes none. If not, the pocket
     algorithm (Gallant 1990) keeps the best weights that a perceptron at random comes across;
     with ``refine`` a descent on the number of mistakes itself follows, from there, from logistic
-    regression or from the averaged perceptron, whichever is best. Contradictions without a common
-    row then prove how many mistakes every hyperplane must make.
+    regression or from the averaged perceptron, whichever is best. Contradictions then prove how
+    many mistakes every hyperplane must make.
 
     Parameters
     ----------
@@ -60,16 +60,18 @@ class Pocket(LinearLearner):
     lower_bound : bool
         Whether to prove a lower bound: contradictions are searched for, besides identical rows
         with opposite labels, as long as ``max_seconds`` allows; without it for some seconds. Those
-        within disjoint parts of many rows add up. The bound is often far below the truth: each
-        contradiction takes as many rows as there are weights, and one more.
+        within disjoint parts of many rows add up; those of few rows may have rows in common.
+        The bound is often far below the truth: of rows in general position a contradiction takes
+        as many as there are weights, and one more, so that n of them with p weights prove at most
+        n/(p + 1) mistakes.
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     max_updates : int
         The number of updates after which the pocket is done, for each rule.
     max_seconds : float, optional
-        A limit on the time of a fit, shared among the rules. However short it is, each rule is
-        at least as good as an averaged perceptron's and as a constant; on many large pairs of
-        classes ("ovo") these, and the digests of the certificates, may take longer. Without it a
+        A limit on the time of a fit, shared among the rules, and used until a rule is proved to be
+        the best. However short it is, each rule is at least as good as an averaged perceptron's
+        and as a constant, and X is hashed once: on large data these may take longer. Without it a
         search ends when it hardly gains, after an amount of work that depends on the data, not on
         the clock.
     multi_class : "ovr" or "ovo"
