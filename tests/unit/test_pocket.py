@@ -436,7 +436,12 @@ def test_no_time_is_spent_where_none_is_left(
 
 def test_data_is_hashed_once_for_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     hashed, of = list[int](), MatrixDigest.of
-    monkeypatch.setattr(MatrixDigest, "of", lambda X: hashed.append(len(X)) or of(X))
+
+    def noted(X: Vector) -> MatrixDigest:
+        hashed.append(len(X))
+        return of(X)
+
+    monkeypatch.setattr(MatrixDigest, "of", noted)
     X, y = load_iris(return_X_y=True)
     nv.Pocket(multi_class="ovo", max_seconds=1e-9, random_state=0).fit(X, y)
     assert hashed == [150]

@@ -150,7 +150,8 @@ def _shares(
 def _cheapest(columns: Any, aim: Vector, sizes: Vector, limits: Limits) -> tuple[Indices, Vector]:
     """Rows with weights λ whose price is least, or none, where Σ r_i·λ_i = 1 for the sizes r."""
     right = np.append(np.zeros(columns.shape[0]), 1.0)
-    equations: Any = sp.vstack([columns, sizes[None]], format="csr")
+    stacked: Any = [columns, sizes[None]]
+    equations: Any = sp.vstack(stacked, format="csr")
     options = _options(limits)
     found = linprog(aim, A_eq=equations, b_eq=right, method="highs-ds", options=options)
     if found.x is None or found.status != 0:
