@@ -1,14 +1,14 @@
 """The proof that every rule makes so many mistakes, for a stranger to check (C5).
 
 Rows that contradict each other cannot all be right. Contradictions without a common row each cost a
-mistake of their own; those with common rows are worth shares of a mistake, as `shared_rows` says.
+mistake of their own; those with common rows are worth shares of a mistake, as `packing` says.
 
 A mistake is y·f(x) ≤ 0: a row on the hyperplane counts as one, whatever `predict` says of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -73,7 +73,11 @@ class ErrorBound:
                 raise CertificateError(f"Row {row} is of neither class.")
         for claim in self.contradictions:
             check_contradiction(claim, reading)
-        total = self._total(costs)
+        rows = [claim.among or () for claim in self.contradictions]
+        shares = self.shares
+        if shares is None:
+            shares = tuple(min(costs[i] for i in among) for among in rows)
+        total = add_up(rows, shares, costs)
         if total < self.bound:
             raise CertificateError(
                 f"The contradictions prove mistakes of {_short(total)}, not of "
@@ -81,28 +85,6 @@ class ErrorBound:
             )
         if self.bound < 0:
             raise CertificateError("A bound below zero claims nothing.")
-
-    def _total(self, costs: Sequence[Fraction]) -> Fraction:
-        """Σ v, rounded up where costs are whole numbers, if no row has more than its cost."""
-        rows = [claim.among or () for claim in self.contradictions]
-        shares: Sequence[Fraction] = [min(costs[i] for i in among) for among in rows]
-        if self.shares is not None:
-            if len(self.shares) != len(rows) or min(self.shares, default=Fraction(0)) < 0:
-                raise CertificateError("The shares are not a number ≥ 0 for each contradiction.")
-            shares = self.shares
-        loads: dict[int, Fraction] = {}
-        for among, share in zip(rows, shares, strict=True):
-            for row in among:
-                loads[row] = loads[row] + share if row in loads else share
-        for row, load in loads.items():
-            if load > costs[row]:
-                raise CertificateError(
-                    f"Row {row} is in contradictions with shares of more than {_short(costs[row])},"
-                    " the cost of a mistake on it."
-                )
-        total = sum(shares, Fraction(0))
-        whole = all(costs[row].denominator == 1 for row in loads)
-        return Fraction(ceil(total)) if whole else total
 
     def claim(self) -> str:
         """What is proved, in a sentence with its hypotheses.
@@ -134,6 +116,32 @@ columns.'
         if proof.bound > 0 and not proof.contradictions:
             raise CertificateError("The certificate has a bound without a contradiction.")
         return proof
+
+
+def add_up(
+    contradictions: Sequence[Sequence[int]],
+    shares: Sequence[Fraction],
+    costs: Sequence[Fraction] | Mapping[int, Fraction],
+) -> Fraction:
+    """Σ v, rounded up where costs are whole numbers; CertificateError if a row exceeds its cost.
+
+    >>> add_up([(0, 1), (1, 2), (0, 2)], [Fraction(1, 2)] * 3, [Fraction(1)] * 3)
+    Fraction(2, 1)
+    """
+    if len(shares) != len(contradictions) or min(shares, default=Fraction(0)) < 0:
+        raise CertificateError("The shares are not a number ≥ 0 for each contradiction.")
+    loads: dict[int, Fraction] = {}
+    for rows, share in zip(contradictions, shares, strict=True):
+        for row in rows:
+            loads[row] = loads[row] + share if row in loads else share
+    for row, load in loads.items():
+        if load > costs[row]:
+            raise CertificateError(
+                f"Row {row} is in contradictions with shares of more than {_short(costs[row])}, "
+                "the cost of a mistake on it."
+            )
+    whole = all(costs[row].denominator == 1 for row in loads)
+    return Fraction(ceil(sum(shares))) if whole else sum(shares, Fraction(0))
 
 
 def _short(number: Fraction) -> str:

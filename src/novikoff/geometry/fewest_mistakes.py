@@ -32,7 +32,7 @@ from novikoff.geometry.checker import Dependence, MatrixDigest
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.exact import rounded_down
-from novikoff.geometry.packing import Packing
+from novikoff.geometry.packing import Packing, share_rows
 from novikoff.geometry.passes import Passes
 
 MistakesProgress: TypeAlias = Callable[[float, float], None]
@@ -343,8 +343,6 @@ class _Search:
         searches = min(_MAX_SHARED, _SHARED // size) if self.limits.seconds is None else 1 << 62
         if self.errors <= self.bound or size > _SHARED or passes.n == 0:
             return
-        from novikoff.geometry.shared_rows import share_rows
-
         for found in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
             if found.bound > self.bound:
                 self.claims, self.shares, self.bound = [*found.claims], found.shares, found.bound
