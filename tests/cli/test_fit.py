@@ -51,12 +51,13 @@ ALL = "with a bias has all {} rows on their side"
 LINES = [
     ("line", "verdict", f"separable — proved: a hyperplane {ALL.format(5)}"),
     ("quasi", "separated", "rows 4 (counted from 1, without the header)"),
-    ("quasi", "logistic", "weights without a finite estimate: n → +∞"),
+    ("quasi", "logistic", "a logistic regression has no finite estimate of n → +∞"),
     ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("xor", "verdict", f"inseparable — proved: no hyperplane {ALL.format(4)}"),
     ("line", "logistic",
-     "its weights have no finite estimates: x → −∞; no direction is proved for the others"),
-    ("xor", "logistic", "finite estimates exist"),
+     "a logistic regression has no finite estimates: x → −∞; no direction is proved for the "
+     "others"),
+    ("xor", "logistic", "a logistic regression has finite estimates"),
     ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("duplicates", "duplicates", "1 group of identical rows with different labels:"),
     ("iris", "verdict", "inseparable — each class against the rest: 1 separable, 2 inseparable"),
@@ -165,7 +166,9 @@ def test_categories_are_compared_with_a_reference(tmp_path: Path) -> None:
     (tmp_path / "color.csv").write_text(CATEGORIES)
     words = tmp_path / "color.csv", "--one-hot", "color", "--out", tmp_path
     done = inside("fit", *words)
-    assert done.line("logistic") == "weights without a finite estimate: color=blue → +∞"
+    assert (
+        done.line("logistic") == "a logistic regression has no finite estimate of color=blue → +∞"
+    )
     assert "categories are compared with: color=green" in done.out
     assert "finite estimates exist without the column color" in done.out
     case = report(*words, "--force")["verdict"]["cases"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable
@@ -147,15 +148,103 @@ def test_other_data_and_other_weights_are_rejected() -> None:
             nv.verify(proof_of(FOUR, XOR * 4), X, y)
     weights = np.tile([2.0, 3.0, 2.0, 4.0], 4)
     proof = proof_of(FOUR, XOR * 4, weights)
-    assert proof.bound >= 2 * len(proof.contradictions) > 0
+    assert proof.bound >= 8
     proof.verify(FOUR, XOR * 4, weights)
     proof.verify(FOUR, XOR * 4, weights + 1.0)
     for light in (None, weights * (1.0 - 2.0**-50)):
-        with pytest.raises(nv.CertificateError, match="prove mistakes of"):
+        with pytest.raises(nv.CertificateError, match=r"prove mistakes of|the cost of a mistake"):
             proof.verify(FOUR, XOR * 4, light)
     for bad in (weights[:-1], -weights, weights * math.nan, np.zeros(16)):
         with pytest.raises(nv.CertificateError):
             proof.verify(FOUR, XOR * 4, bad)
+
+
+ALTERNATING = np.arange(5.0)[:, None], [1, 0, 1, 0, 1]
+
+
+def test_contradictions_with_common_rows_prove_more() -> None:
+    """Three of five rows contradict each other: two contradictions have a common row."""
+    X, y = ALTERNATING
+    packing = Packing(Passes(pose(X, np.where(y, 1, -1).astype(np.int8), True)))
+    while packing.take_next(Limits()):
+        pass
+    assert packing.bound == 1
+    model: Any = nv.Pocket(random_state=0).fit(X, y)
+    assert (model.n_errors_, model.errors_lower_bound_, model.optimal_) == (2, 2, True)
+    proof = nv.ErrorBound.from_json(model.certificate_.to_json())
+    assert proof == model.certificate_
+    proof.verify(X, y)
+    with pytest.raises(nv.CertificateError):  # the sum of the shares is between 1 and 2
+        replace(proof, bound=Fraction(3)).verify(X, y)
+
+
+def shared(proof: nv.ErrorBound) -> list[Fraction]:
+    return list(proof.shares or ())
+
+
+SHARES: dict[str, Callable[[list[Fraction]], list[Fraction] | None]] = {
+    "none": lambda v: None,
+    "none of them": lambda v: [],
+    "one missing": lambda v: v[1:],
+    "one more": lambda v: [*v, Fraction(0)],
+    "one raised": lambda v: [v[0] + 1, *v[1:]],
+    "all raised a little": lambda v: [share * Fraction(10**12 + 1, 10**12) for share in v],
+    "one below zero": lambda v: [v[0] + 1, v[1] - 1, *v[2:]],
+    "all on one": lambda v: [sum(v, Fraction(0)), *[Fraction(0)] * (len(v) - 1)],
+    "all halved": lambda v: [share / 2 for share in v],
+}
+
+
+@pytest.mark.parametrize("mutant", SHARES)
+def test_altered_shares_are_rejected(mutant: str) -> None:
+    X, y = ALTERNATING
+    proof = proof_of(X, y)
+    altered = SHARES[mutant](shared(proof))
+    assert altered != shared(proof)
+    forged = replace(proof, shares=None if altered is None else tuple(altered))
+    with pytest.raises(nv.CertificateError):
+        forged.verify(X, y)
+    with pytest.raises(nv.CertificateError):
+        nv.ErrorBound.from_json(forged.to_json()).verify(X, y)
+
+
+def test_shares_are_rounded_up_only_where_costs_are_whole() -> None:
+    X, y = ALTERNATING
+    proof = proof_of(X, y)
+    assert 1 < sum(shared(proof)) < 2
+    with pytest.raises(nv.CertificateError, match="prove mistakes of"):
+        proof.verify(X, y, np.full(5, 1.5))
+    proof.verify(X, y, np.full(5, 2.0))
+    heavy = proof_of(X, y, np.full(5, 1.5))
+    assert heavy.bound == sum(shared(heavy)) > 1.5
+    heavy.verify(X, y, np.full(5, 1.5))
+
+
+def test_a_text_from_before_there_were_shares_is_read() -> None:
+    proof = proof_of(CORNERS, XOR)
+    assert proof.shares is None
+    body = json.loads(proof.to_json())
+    del body["shares"], body["checksum"]
+    checksum = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    assert nv.ErrorBound.from_json(json.dumps({**body, "checksum": checksum})) == proof
+
+
+def test_rows_of_other_classes_prove_nothing() -> None:
+    """The proof about two of three classes is about all rows; others would be rows of zeros."""
+    X = np.vstack([CORNERS, [[5.0, 5.0], [6.0, 5.0]]])
+    y = np.array([0, 1, 1, 0, 2, 2])
+    proofs: Any = nv.Pocket(multi_class="ovo", random_state=0).fit(X, y).certificate_
+    bound = next(proof for proof in proofs if proof.bound > 0)
+    assert (bound.n, {bound.positive, bound.negative}) == (6, {0, 1})
+    bound.verify(X, y)
+    alone = Dependence((), (), True, (4,))
+    forged = replace(bound, bound=Fraction(1), contradictions=(alone,), shares=None)
+    with pytest.raises(nv.CertificateError, match="Row 4 is of neither class"):
+        forged.verify(X, y)
+    with pytest.raises(nv.CertificateError):  # other rows are other data
+        bound.verify(X[:4], y[:4])
+    with pytest.raises(nv.CertificateError, match="digest"):
+        bound.verify(X, np.array([0, 1, 1, 0, 1, 2]))
 
 
 def test_a_packing_adds_up_the_cheapest_row_of_each() -> None:

@@ -24,9 +24,11 @@ from novikoff.core.rows import Vector
 from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits
 from novikoff.geometry import descent
+from novikoff.geometry.checker import MatrixDigest
 from novikoff.geometry.descent import descend, line_search, logistic, whitening
 from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
+from novikoff.geometry.packing import Packing
 from tests.cases import Signs, csr, planted
 from tests.oracle import margins, signed
 
@@ -389,7 +391,7 @@ def test_many_classes(multi_class: Literal["ovr", "ovo"]) -> None:
         signs = np.where(y[part] == positive, 1, -1)
         scores = signs * (X[part] @ model.coef_[k] + model.intercept_[k])
         assert model.n_errors_[k] == (scores <= 0.0).sum() >= model.errors_lower_bound_[k]
-        model.certificate_[k].verify(X[part], y[part])
+        model.certificate_[k].verify(X, y)
     assert model.n_errors_[0] == 0  # setosa
     assert not model.converged_
     assert model.score(X, y) > (0.6 if multi_class == "ovr" else 0.97)
@@ -421,12 +423,62 @@ def test_no_time_is_spent_where_none_is_left(
         watch(search, name)
     watch(packing, "balanced_view")
     watch(learner, "whitening")
+    watch(packing, "all_opposite_duplicates")
+    watch(search, "products")
     model = nv.Pocket(multi_class=multi_class, max_seconds=1e-9, random_state=0).fit(X, y)
-    assert made == []
+    assert made == ["products"] * (6 if multi_class == "ovo" else 4)  # one for each rule
     assert model.score(X, y) > 0.6
     nv.Pocket(multi_class=multi_class, max_updates=100, random_state=0).fit(X, y)
     assert made.count("whitening") == 1  # for all rules
-    assert {*made} == {"logistic", "fill_pocket", "descend", "balanced_view", "whitening"}
+    dear = {"logistic", "fill_pocket", "descend", "balanced_view", "whitening"}
+    assert {*made} == dear | {"products", "all_opposite_duplicates"}
+
+
+def test_data_is_hashed_once_for_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed, of = list[int](), MatrixDigest.of
+
+    def noted(X: Vector) -> MatrixDigest:
+        hashed.append(len(X))
+        return of(X)
+
+    monkeypatch.setattr(MatrixDigest, "of", noted)
+    X, y = load_iris(return_X_y=True)
+    nv.Pocket(multi_class="ovo", max_seconds=1e-9, random_state=0).fit(X, y)
+    assert hashed == [150]
+
+
+def test_time_that_was_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the rule is not proved the best, descents go on from rules near it."""
+    X, signs = noisy(5, 80, 3)
+    limits, descents = Limits(updates=100, seconds=1e6), list[int]()
+
+    def some(*given: Any) -> Any:
+        descents.append(1)
+        limits.interrupted = len(descents) == 4
+        return descend(*given)
+
+    monkeypatch.setattr("novikoff.geometry.fewest_mistakes.descend", some)
+    options: Any = {"lower_bound": False, "limits": limits, "sides": (1, -1)}
+    found = fewest_mistakes(pose(X, signs, True), rng=np.random.default_rng(0), **options)
+    assert len(descents) == 4
+    assert found.errors == (products(found.problem, found.w) <= 0.0).sum()
+
+
+def test_a_contradiction_in_a_sample_spares_a_search_among_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Large data with many mistakes is not searched whole for a rule without them."""
+    X, y = labelled(3, 6000, 2)
+    y = np.where(X[:, 0] > 0, 1, -1) * np.where(np.arange(len(y)) % 10 == 0, -1, 1)
+    sizes, seek = list[int](), Packing.seek
+
+    def noted(self: Packing, limits: Limits) -> None:
+        sizes.append(self.passes.n)
+        seek(self, limits)
+
+    monkeypatch.setattr(Packing, "seek", noted)
+    nv.Pocket(random_state=0, max_updates=100).fit(X, y)
+    assert 0 < max(sizes) < 6000
 
 
 def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:

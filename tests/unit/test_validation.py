@@ -95,6 +95,11 @@ def test_large_integers_are_refused_with_their_place() -> None:
     for given in (X, sp.csr_array(X), sp.csc_array(X), X.tolist(), pd.DataFrame(X)):
         with pytest.raises(ValueError, match="row 2, column 1"):
             check_matrix(given)
+    with pytest.raises(ValueError, match="cannot hold exactly: subtract a constant"):
+        check_matrix(X)
+    X[2, 1] = 2**53 + 2  # a float64 itself, but who knows what it was
+    with pytest.raises(ValueError, match="beyond 2⁵³, where float64 rounds integers: subtract"):
+        check_matrix(X)
     X[2, 1] = 2**53
     assert check_matrix(X)[2, 1] == 2.0**53
     with pytest.raises(ValueError, match="row 1, column 0"):

@@ -145,7 +145,7 @@ def test_the_page_of_a_notebook_shows_the_summary(capsys: pytest.CaptureFixture[
             seen.append(data)
 
     Reader().feed(verdict._repr_html_())
-    assert "its weights have no finite estimates: a<b>& → −∞, (intercept) → +∞" in seen
+    assert "a logistic regression has no finite estimates: a<b>& → −∞, (intercept) → +∞" in seen
     printed = capsys.readouterr().out
     assert "".join("".join(seen).split()) == "".join(printed.split())
 

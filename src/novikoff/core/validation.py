@@ -355,9 +355,12 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
 
 
 def _not_exact(value: object, row: int, column: int | str) -> ValueError:
-    return ValueError(
-        f"X contains {value} in row {row}, column {column}, which float64 cannot hold exactly."
-    )
+    why, advice = "which float64 cannot hold exactly", ""
+    if isinstance(value, int | np.integer):
+        advice = ": subtract a constant from the column"
+        if int(float(value)) == int(value):
+            why = "beyond 2⁵³, where float64 rounds integers"
+    return ValueError(f"X contains {value} in row {row}, column {column}, {why}{advice}.")
 
 
 def _malformed(what: str) -> ValueError:

@@ -186,11 +186,18 @@ class Reading:
     """One reading of the rows that a proof is about.
 
     `show` gives all rows to a check and keeps those that were asked for by number; afterwards `at`
-    gives these. CertificateError says that data is not as the proof has it.
+    gives these. CertificateError says that data is not as the proof has it. Rows with ``others`` of
+    labels, where a proof may leave them aside, have the sign 0.
     """
 
     def __init__(
-        self, proof: Certificate | ErrorBound, X: object, y: object, named: Iterable[int]
+        self,
+        proof: Certificate | ErrorBound,
+        X: object,
+        y: object,
+        named: Iterable[int],
+        *,
+        others: bool = False,
     ) -> None:
         self.proof = proof
         frames: list[Any] = [part for part in (X, y) if hasattr(part, "iloc")]
@@ -201,7 +208,7 @@ class Reading:
                 "which, or y.to_numpy() if the order does."
             )
         try:
-            self.signs = _read_signs(y, proof.positive, proof.negative)
+            self.signs = _read_signs(y, proof.positive, proof.negative, others)
             self._read, self.n, self.d = source(X, proof.fit_intercept)
         except (ValueError, TypeError, OverflowError) as error:
             raise CertificateError(f"The certificate is for other data: {error}") from None
@@ -406,8 +413,11 @@ def _in_order(counts: Indices, columns: Indices, values: Vector) -> tuple[Indice
     return np.bincount(row[first], minlength=len(counts)), columns[first], sums
 
 
-def _read_signs(y: Any, positive: Label, negative: Label) -> Signs:
-    """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None."""
+def _read_signs(y: Any, positive: Label, negative: Label, others: bool) -> Signs:
+    """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None.
+
+    Labels beside these two are refused, or, where ``others`` may be, 0.
+    """
     if y is None or np.ma.is_masked(y):
         raise ValueError("labels are missing.")
     given = y.to_numpy() if hasattr(y, "to_numpy") else y
@@ -433,7 +443,11 @@ def _read_signs(y: Any, positive: Label, negative: Label) -> Signs:
         if plain == positive:
             signs[k] = 1
         elif negative is not None and plain != negative:
-            raise ValueError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
+            if not others:
+                raise ValueError(
+                    f"it has the label {label!r} besides {positive!r} and {negative!r}."
+                )
+            signs[k] = 0
     return np.asarray(signs[np.array(place, dtype=np.int64)])
 
 

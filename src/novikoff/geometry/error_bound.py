@@ -1,13 +1,17 @@
 """The proof that every rule makes so many mistakes, for a stranger to check (C5).
 
+Rows that contradict each other cannot all be right. Contradictions without a common row each cost a
+mistake of their own; those with common rows are worth shares of a mistake, as `packing` says.
+
 A mistake is y·f(x) ≤ 0: a row on the hyperplane counts as one, whatever `predict` says of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -27,16 +31,22 @@ _KIND = "lower bound"
 
 @dataclass(frozen=True)
 class ErrorBound:
-    """Contradictions that share no row: every hyperplane errs on each of them.
+    """Contradictions: every hyperplane errs on each of them.
 
     Attributes
     ----------
     bound : Fraction
         What the mistakes of any hyperplane cost at least; with costs of 1, their number.
     contradictions : tuple of Dependence
-        Sets of rows that no hyperplane gets right, without a common row.
+        Sets of rows that no hyperplane gets right.
     n, d, fit_intercept, positive, negative, sha256
-        The data, as in `Certificate`.
+        The data, as in `Certificate`. Rows with labels other than ``positive`` and ``negative``
+        may stand in the data; they take no part.
+    shares : tuple of Fraction or None
+        A number v ≥ 0 for each contradiction. For every row, the v of the contradictions that have
+        it add up to at most the cost of a mistake on it, so that all mistakes cost Σ v or more;
+        where the costs are whole numbers, Σ v rounded up. None: the contradictions have no row in
+        common, and v is the least cost among the rows of each.
     """
 
     bound: Fraction
@@ -47,26 +57,27 @@ class ErrorBound:
     positive: Label
     negative: Label
     sha256: str
+    shares: tuple[Fraction, ...] | None = None
 
     def verify(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> None:
         """Check every claim against the data, in exact arithmetic; the data is read once.
 
         CertificateError says what does not hold.
         """
-        seen: set[int] = set()
-        for claim in self.contradictions:
-            among = set(claim.among or ())
-            if seen & among:
-                raise CertificateError(f"Row {min(seen & among)} is in two contradictions.")
-            seen |= among
-        named = (row for claim in self.contradictions for row in claim.named)
-        reading = Reading(self, X, y, named)
+        named = [row for claim in self.contradictions for row in claim.named]
+        reading = Reading(self, X, y, named, others=True)
         costs = _costs(sample_weight, self.n)
         reading.show()
-        total = Fraction(0)
+        for row in named:
+            if reading.signs[row] == 0:
+                raise CertificateError(f"Row {row} is of neither class.")
         for claim in self.contradictions:
             check_contradiction(claim, reading)
-            total += min(costs[i] for i in claim.among or ())
+        rows = [claim.among or () for claim in self.contradictions]
+        shares = self.shares
+        if shares is None:
+            shares = tuple(min(costs[i] for i in among) for among in rows)
+        total = add_up(rows, shares, costs)
         if total < self.bound:
             raise CertificateError(
                 f"The contradictions prove mistakes of {_short(total)}, not of "
@@ -101,10 +112,36 @@ columns.'
         kind = body.pop("kind", None)
         if kind != _KIND:
             raise CertificateError(f"The certificate's kind is {str(kind)[:40]!r}.")
-        proof = read(cls, body)
+        proof = read(cls, {"shares": None, **body})  # texts from before there were shares
         if proof.bound > 0 and not proof.contradictions:
             raise CertificateError("The certificate has a bound without a contradiction.")
         return proof
+
+
+def add_up(
+    contradictions: Sequence[Sequence[int]],
+    shares: Sequence[Fraction],
+    costs: Sequence[Fraction] | Mapping[int, Fraction],
+) -> Fraction:
+    """Σ v, rounded up where costs are whole numbers; CertificateError if a row exceeds its cost.
+
+    >>> add_up([(0, 1), (1, 2), (0, 2)], [Fraction(1, 2)] * 3, [Fraction(1)] * 3)
+    Fraction(2, 1)
+    """
+    if len(shares) != len(contradictions) or min(shares, default=Fraction(0)) < 0:
+        raise CertificateError("The shares are not a number ≥ 0 for each contradiction.")
+    loads: dict[int, Fraction] = {}
+    for rows, share in zip(contradictions, shares, strict=True):
+        for row in rows:
+            loads[row] = loads[row] + share if row in loads else share
+    for row, load in loads.items():
+        if load > costs[row]:
+            raise CertificateError(
+                f"Row {row} is in contradictions with shares of more than {_short(costs[row])}, "
+                "the cost of a mistake on it."
+            )
+    whole = all(costs[row].denominator == 1 for row in loads)
+    return Fraction(ceil(sum(shares))) if whole else sum(shares, Fraction(0))
 
 
 def _short(number: Fraction) -> str:

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import Problem, norms, products, scores
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Vector, view
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
@@ -32,7 +32,7 @@ from novikoff.geometry.checker import Dependence, MatrixDigest
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.exact import rounded_down
-from novikoff.geometry.packing import Packing
+from novikoff.geometry.packing import Packing, share_rows
 from novikoff.geometry.passes import Passes
 
 MistakesProgress: TypeAlias = Callable[[float, float], None]
@@ -44,6 +44,8 @@ _UPDATES, _SEARCHED = 10_000, 1 << 25
 # _PART_ROWS rows, and a descent begins on a sample of _SAMPLE_ENTRIES; or of more, by the weights.
 _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
+# Searches for contradictions with common rows, and entries of the rows in which they are made.
+_MAX_SHARED, _SHARED = 400, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class FewestMistakes:
     errors: Fraction
     bound: Fraction
     claims: tuple[Dependence, ...]
+    shares: tuple[Fraction, ...] | None  # of the claims, where they have common rows
     history: list[tuple[int, float]]
     updates: int
     cheap: tuple[Vector, ...]  # the averaged perceptron, least squares, logistic regression
@@ -77,7 +80,7 @@ class FewestMistakes:
         """The bound and its claims, for a stranger to check."""
         problem, digest = self.problem, self.digest or MatrixDigest.of(self.problem.X)
         data = problem.n, problem.p - 1, problem.fit_intercept, *self.sides
-        return ErrorBound(self.bound, self.claims, *data, digest.signed(problem.signs))
+        return ErrorBound(self.bound, self.claims, *data, digest.signed(problem.signs), self.shares)
 
 
 def fewest_mistakes(
@@ -105,7 +108,7 @@ def fewest_mistakes(
     Parameters
     ----------
     problem, costs
-        Two classes, every sign +1 or −1; rows whose mistakes cost nothing take no part.
+        Two classes; rows of sign 0, and those whose mistakes cost nothing, take no part.
     start, strategy, refine, lower_bound
         Weights to start from, and the options of `novikoff.Pocket`.
     limits
@@ -139,9 +142,10 @@ def fewest_mistakes(
         limits.interrupted = True
     return FewestMistakes(
         w=search.w,
-        errors=_exact_cost(products(inner, search.w), own),
+        errors=_exact_cost(search.products(), own),
         bound=search.bound,
         claims=tuple(_renamed(claim, part) for claim in search.claims),
+        shares=search.shares,
         history=[*search.history, (search.updates, search.errors)],
         updates=search.updates,
         cheap=tuple(search.cheap),
@@ -164,9 +168,11 @@ class _Search:
     basis: Callable[[], Basis] | None
     progress: MistakesProgress | None
     w: Vector = field(init=False)
+    s: Vector | None = None  # the products of w with the rows, if they are known
     errors: float = math.inf
     bound: Fraction = Fraction(0)
     claims: list[Dependence] = field(default_factory=list)
+    shares: tuple[Fraction, ...] | None = None
     history: list[tuple[int, float]] = field(default_factory=list)
     updates: int = 0
     cheap: list[Vector] = field(default_factory=list)
@@ -204,6 +210,8 @@ class _Search:
             self._leave_hyperplane()
         if lower_bound:
             self._prove(packing)
+        if basis is not None:
+            self._search_on(basis)
 
     def _smooth_rules(self) -> Basis | None:
         """The averaged perceptron; while there is time, least squares and logistic regression."""
@@ -219,7 +227,15 @@ class _Search:
         return basis
 
     def _separate(self, packing: Packing) -> None:
-        """Look for a rule without mistakes, which is proved right, and whose margin is large."""
+        """Look for a rule without mistakes, which is proved right, and whose margin is large.
+
+        In vain, if rows contradict each other; of large data, some of them often do.
+        """
+        n, size = self.problem.n, self._part_size()
+        if not self.claims and n > 2 * size and self.limits.reached() is None:
+            rows = np.sort(self.rng.choice(n, size=size, replace=False))
+            some, costs = _subset(self.problem, self.costs, rows)
+            self._pack(Packing(Passes(some), costs), rows, 1, self.limits.part(0.25))
         if not self.claims:
             packing.seek(self.limits.part(0.5))
         if packing.w is not None:
@@ -248,19 +264,32 @@ class _Search:
         for w, errors in descend(problem, self.w, costs, basis, limits, rng):
             self._keep(w, errors)
 
+    def _search_on(self, basis: Basis) -> None:
+        """While there is time that was given, descend from rules near the best."""
+        limits, problem, rng = self.limits, self.problem, self.rng
+        while limits.seconds is not None and self.errors > self.bound and limits.reached() is None:
+            aside = rng.normal(size=problem.p) @ basis
+            size = np.abs(self.products()).mean() / np.abs(products(problem, aside)).mean()
+            start = self.w + aside * size * 10.0 ** -rng.uniform(0.0, 2.0)
+            if not np.isfinite(start).all():
+                return
+            for w, errors in descend(problem, start, self.costs, basis, limits, rng):
+                self._keep(w, errors)
+            self._leave_hyperplane()
+
     def _leave_hyperplane(self) -> None:
         """Move where no row lies on the hyperplane, to the middle of an interval."""
         problem = self.problem
-        if self.limits.reached() is not None and products(problem, self.w).all():
+        if self.limits.reached() is not None and self.products().all():
             return
         for _ in range(5):
             v = np.append(self.rng.normal(size=problem.p - 1) / problem.unit, 0.0)
             if problem.fit_intercept:
                 v = np.append(np.zeros(problem.p - 1), 1.0)
-            t = line_search(products(problem, self.w), products(problem, v), self.costs)[1]
+            t = line_search(self.products(), products(problem, v), self.costs)[1]
             s = products(problem, self.w + t * v)
             if cost_of(s, self.costs) <= self.errors:
-                self.w, self.errors = self.w + t * v, cost_of(s, self.costs)
+                self.w, self.errors, self.s = self.w + t * v, cost_of(s, self.costs), s
                 if s.all():
                     break
 
@@ -270,16 +299,18 @@ class _Search:
         Large data is searched part by part, after the candidate that `_separate` has found. A part
         without a contradiction is searched again together with the next one.
         """
-        problem, everything = self.problem, np.arange(self.problem.n)
-        size = max(_PART_ROWS, _PART_ROWS_PER_WEIGHT * problem.p)
+        if self.limits.reached() is not None:
+            return
+        problem, everything, size = self.problem, np.arange(self.problem.n), self._part_size()
         searches = 1 << 62
         if self.limits.seconds is None:
             searches = max(2, _SEARCHED // (min(size, problem.n) * problem.p))
         if problem.n <= 2 * size:
-            self._pack(packing, everything, searches)
+            self._pack(packing, everything, searches, self.limits)
+            self._share(packing.passes)
             return
         if packing.candidate is not None:
-            self._pack(packing, everything, 1)
+            self._pack(packing, everything, 1, self.limits)
         free = np.ones(problem.n, dtype=np.bool_)
         free[[row for claim in self.claims for row in claim.among or ()]] = False
         left = self.rng.permutation(np.flatnonzero(free))
@@ -289,29 +320,55 @@ class _Search:
                 break
             rows = np.sort(np.append(rows, part))
             some, costs = _subset(problem, self.costs, rows)
-            made, found = self._pack(Packing(Passes(some), costs), rows, searches)
+            made, found = self._pack(Packing(Passes(some), costs), rows, searches, self.limits)
             rows, searches = rows if found == 0 else rows[:0], searches - made
 
-    def _pack(self, packing: Packing, names: Indices, searches: int) -> tuple[int, int]:
+    def _part_size(self) -> int:
+        """The rows of a part of large data."""
+        return max(_PART_ROWS, _PART_ROWS_PER_WEIGHT * self.problem.p)
+
+    def _pack(
+        self, packing: Packing, names: Indices, searches: int, limits: Limits
+    ) -> tuple[int, int]:
         """Take contradictions among the rows of these names: how many were sought and found."""
         found, before = 0, packing.bound
-        while found < searches and self.errors > self.bound and packing.take_next(self.limits):
+        while found < searches and self.errors > self.bound and packing.take_next(limits):
             self._add([_renamed(packing.contradictions[-1], names)], packing.bound - before)
             found, before = found + 1, packing.bound
         return max(found, 1), found
+
+    def _share(self, passes: Passes) -> None:
+        """Let contradictions of small data have common rows: often that proves more."""
+        size = passes.n * passes.p
+        searches = min(_MAX_SHARED, _SHARED // size) if self.limits.seconds is None else 1 << 62
+        if self.errors <= self.bound or size > _SHARED or passes.n == 0:
+            return
+        for found in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
+            if found.bound > self.bound:
+                self.claims, self.shares, self.bound = [*found.claims], found.shares, found.bound
+                self._tell()
+            if self.errors <= self.bound:
+                return
 
     def _add(self, claims: list[Dependence], cost: Fraction) -> None:
         self.claims += claims
         self.bound += cost
         self._tell()
 
+    def products(self) -> Vector:
+        """⟨a_i, w⟩ for the best rule so far; a pass over many rows, unless they are known."""
+        if self.s is None:
+            self.s = products(self.problem, self.w)
+        return self.s
+
     def _consider(self, w: Vector, *, cheap: bool = False) -> None:
         self.cheap += [w] if cheap else []
-        self._keep(w, cost_of(products(self.problem, w), self.costs))
+        s = products(self.problem, w)
+        self._keep(w, cost_of(s, self.costs), s)
 
-    def _keep(self, w: Vector, errors: float) -> None:
+    def _keep(self, w: Vector, errors: float, s: Vector | None = None) -> None:
         if errors < self.errors:
-            self.w, self.errors = w.copy(), errors
+            self.w, self.errors, self.s = w.copy(), errors, s
             self._tell()
 
     def _tell(self) -> None:
@@ -351,7 +408,9 @@ def best_together(
 
 def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
     """The rows whose mistakes cost something, without those of zeros that are always right."""
-    taking = np.ones(problem.n, dtype=np.bool_) if costs is None else costs > 0.0
+    taking = problem.signs != 0
+    if costs is not None:
+        taking &= costs > 0.0
     if not problem.fit_intercept:
         taking &= (problem.signs > 0) | (norms(problem) > 0.0)
     return np.flatnonzero(taking)
@@ -360,7 +419,9 @@ def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
 def _subset(problem: Problem, costs: Vector | None, rows: Indices) -> tuple[Problem, Vector | None]:
     if len(rows) == problem.n:
         return problem, costs
-    return problem.part(rows), None if costs is None else costs[rows]
+    X, signs = problem.X[rows], problem.signs[rows]
+    some = replace(problem, rows=view(X, signs, problem.fit_intercept))  # checked, and within R
+    return some, None if costs is None else costs[rows]
 
 
 def _exact_cost(s: Vector, costs: Vector | None) -> Fraction:

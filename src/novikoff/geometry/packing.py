@@ -4,18 +4,31 @@ Rows that contradict each other (Gordan: λ > 0 with Σ λ_i a_i = 0) cannot all
 the hyperplane. Contradictions that share no row each cost a mistake of their own: k of them
 prove that every hyperplane errs at least k times; where mistakes have costs, each costs the
 least among its rows. A row with ⟨a_i, w⟩ = 0 is a mistake here: y·f ≤ 0.
+
+Contradictions with common rows are worth shares of a mistake (Parker and Ryan 1996): numbers
+v_C ≥ 0 with Σ_{C∋i} v_C ≤ c_i for every row i. The wrong rows of a hyperplane meet every C, hence
+cost Σ c_i ≥ Σ_i Σ_{C∋i} v_C ≥ Σ_C v_C. The largest Σ v_C is a linear program. Its dual has a price
+y_i for each row, and a contradiction whose rows cost less than 1 would raise it. Some are found by
+min Σ y_i·λ_i over λ ≥ 0 with Σ λ_i·a_i = 0 and Σ r_i·λ_i = 1, whose vertices are contradictions;
+r > 0 at random, and a little of it in y, lead to many.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
 
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.checker import Dependence
+from novikoff.geometry.checker import CertificateError, Dependence
 from novikoff.geometry.duplicates import all_opposite_duplicates
+from novikoff.geometry.error_bound import add_up
 from novikoff.geometry.faces import contradiction
 from novikoff.geometry.min_norm import (
     Answer,
@@ -26,6 +39,13 @@ from novikoff.geometry.min_norm import (
     start_rows,
 )
 from novikoff.geometry.passes import OutOfTimeError, Passes
+
+# Contradictions looked for before shares are computed anew; rounds that may find none.
+_AT_ONCE, _IDLE = 8, 12
+# A share of the rows' λ, and of a contradiction, below which there is none but rounding.
+_NOTHING, _GAIN = 1e-9, 1e-6
+# The largest denominator of a share that is tried first.
+_SIMPLE = 10_000
 
 
 class Packing:
@@ -59,6 +79,8 @@ class Packing:
 
     def take_duplicates(self, limits: Limits) -> None:
         """Pairs of identical rows with opposite labels, the dearest first, and zero rows."""
+        if limits.reached() is not None:
+            return
         try:
             for rows in all_opposite_duplicates(self.passes, self.costs.tolist(), limits):
                 if self._left[list(rows)].all():
@@ -118,3 +140,126 @@ class Packing:
         self.contradictions.append(claim)
         self._left[among] = False
         self.bound += Fraction(float(self.costs[among].min()))
+
+
+@dataclass(frozen=True)
+class SharedRows:
+    """Contradictions with shares, and what the mistakes of any hyperplane cost at least."""
+
+    claims: tuple[Dependence, ...]
+    shares: tuple[Fraction, ...]
+    bound: Fraction
+
+
+def share_rows(
+    passes: Passes,
+    claims: Sequence[Dependence],
+    costs: Vector | None,
+    searches: int,
+    limits: Limits,
+    rng: np.random.Generator,
+) -> Iterator[SharedRows]:
+    """Look for contradictions that raise the bound of those given; tell whenever it rises.
+
+    It ends after so many searches, at a limit, or when rounds of them find nothing.
+
+    Examples
+    --------
+    Five points on a line, whose labels alternate: three rows contradict each other, so that no two
+    contradictions are without a common row; but every hyperplane errs twice.
+
+    >>> from novikoff.core.problem import pose
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
+    >>> passes = Passes(pose(X, np.array([1, -1, 1, -1, 1], dtype=np.int8), True))
+    >>> *_, found = share_rows(passes, (), None, 100, Limits(), np.random.default_rng(0))
+    >>> found.bound
+    Fraction(2, 1)
+    """
+    prices, claims, best = np.zeros(passes.n), list(claims), Fraction(0)
+    try:
+        view = balanced_view(passes, limits)
+    except OutOfTimeError:
+        return
+    seen = view.gather(np.arange(passes.n))
+    columns: Any = sp.csr_array(seen).T
+    known, idle = {claim.among for claim in claims}, 0
+    while limits.reached() is None and searches > 0 and idle < _IDLE:
+        if claims:
+            prices, shares = _shares(claims, passes.n, costs, limits)
+            bound = _proved(claims, shares, costs)
+            if bound > best:
+                best, kept = bound, [k for k, share in enumerate(shares) if share > 0]
+                yield SharedRows(
+                    tuple(claims[k] for k in kept), tuple(shares[k] for k in kept), bound
+                )
+        before, searches = len(claims), searches - _AT_ONCE
+        for _ in range(_AT_ONCE):
+            aim = prices + rng.uniform(0.0, 10.0 ** -rng.uniform(0.5, 3.5), size=passes.n)
+            rows, weights = _cheapest(columns, aim, rng.uniform(0.01, 1.0, size=passes.n), limits)
+            if len(rows) == 0 or prices[rows].sum() > 1.0 - _GAIN:
+                continue
+            try:
+                with np.errstate(all="ignore"):
+                    lengths = 1.0 if view.lengths is None else view.lengths[rows]
+                    claim = contradiction(view, rows, weights / lengths, limits)
+            except OutOfTimeError:
+                return
+            if claim is not None and claim.among not in known:
+                known.add(claim.among)
+                claims.append(claim)
+        idle = idle + 1 if len(claims) == before else 0
+
+
+def _proved(
+    claims: Sequence[Dependence], shares: Sequence[Fraction], costs: Vector | None
+) -> Fraction:
+    """What shares prove; nothing, if those of a row exceed its cost."""
+    named = {row for claim in claims for row in claim.among or ()}
+    prices = {row: Fraction(1 if costs is None else float(costs[row])) for row in named}
+    try:
+        return add_up([claim.among or () for claim in claims], shares, prices)
+    except CertificateError:
+        return Fraction(0)
+
+
+def _shares(
+    claims: Sequence[Dependence], n: int, costs: Vector | None, limits: Limits
+) -> tuple[Vector, list[Fraction]]:
+    """Prices y_i of the rows, and shares v_C: max Σ v_C with Σ_{C∋i} v_C ≤ c_i."""
+    rows = [row for claim in claims for row in claim.among or ()]
+    ends = np.cumsum([0, *(len(claim.among or ()) for claim in claims)])
+    within: Any = sp.csc_array((np.ones(len(rows)), rows, ends), shape=(n, len(claims)))
+    unit = 1.0 if costs is None else float(costs.max())
+    right = np.ones(n) if costs is None else costs / unit
+    found = linprog(
+        -np.ones(len(claims)), within, right, method="highs-ds", options=_options(limits)
+    )
+    if found.x is None or found.status != 0:
+        return np.zeros(n), [Fraction(0)] * len(claims)
+    # A vertex has simple fractions; else a little less, so that no row is beyond its cost.
+    found.x[found.x < _NOTHING] = 0.0
+    for shares in (
+        [Fraction(share).limit_denominator(_SIMPLE) * Fraction(unit) for share in found.x.tolist()],
+        [Fraction(share) for share in (found.x * (1.0 - 1e-6) * unit).tolist()],
+    ):
+        if _proved(claims, shares, costs) > 0:
+            break
+    return -found.ineqlin.marginals, shares
+
+
+def _cheapest(columns: Any, aim: Vector, sizes: Vector, limits: Limits) -> tuple[Indices, Vector]:
+    """Rows with weights λ whose price is least, or none, where Σ r_i·λ_i = 1 for the sizes r."""
+    right = np.append(np.zeros(columns.shape[0]), 1.0)
+    stacked: Any = [columns, sizes[None]]
+    equations: Any = sp.vstack(stacked, format="csr")
+    options = _options(limits)
+    found = linprog(aim, A_eq=equations, b_eq=right, method="highs-ds", options=options)
+    if found.x is None or found.status != 0:
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    rows = np.flatnonzero(found.x > _NOTHING)
+    return rows, found.x[rows]
+
+
+def _options(limits: Limits) -> Any:
+    left = limits.left()
+    return {} if left is None else {"time_limit": max(left, 1e-3)}

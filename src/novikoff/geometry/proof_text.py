@@ -242,6 +242,7 @@ FIELDS: Final[dict[str, Field]] = {
         lambda value, about: tuple(read(Dependence, part, about) for part in _list(value)),
         lambda claims: [_write(claim) for claim in claims],
     ),
+    "shares": _exact(lambda value, about: _exactly(value, len(about["contradictions"]))),
     "point": _POINT,
     "kept": _ROWS,
     "witnesses": Field(

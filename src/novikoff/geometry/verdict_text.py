@@ -44,12 +44,12 @@ def lines(
     )
     yield "verdict", f"{verdict.kind} — proved: {proved}"
     if verdict.kind == "inseparable":
-        few = f"these {len(verdict.support):,} suffice"
+        few = f"no hyperplane has these {len(verdict.support):,} on their side"
         yield "contradict", f"rows {show(verdict.support)}: {few}"
     elif verdict.kind == "quasi-separable":
         yield "separated", f"rows {show(verdict.separated_rows)}"
     else:
-        radius = f"R = {number(verdict.radius)}{bound(verdict.mistake_bound)}"
+        radius = f"longest row R = {number(verdict.radius)}{bound(verdict.mistake_bound)}"
         yield "margin", f"γ {interval(verdict.margin)}   {radius}"
         if scaled is not None:
             radius = f"R = {number(scaled.radius)}{bound(scaled.mistake_bound)}"
@@ -77,16 +77,16 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
     ]
     said = []
     if verdict.kind == "inseparable":
-        said.append("finite estimates exist")
+        said.append("a logistic regression has finite estimates")
     elif verdict.kind == "separable":  # there are no others: names would say little
         others = " for the others" if signed else ""
         no_sign = f"; no direction is proved{others}" if named.pop("diverges", None) else ""
         listed = f": {some(signed, len(signed))}" if signed else ""
-        said.append(f"its weights have no finite estimates{listed}{no_sign}")
+        said.append(f"a logistic regression has no finite estimates{listed}{no_sign}")
     elif signed:
-        said.append(f"weights without a finite estimate: {some(signed, len(signed))}")
+        said.append(f"a logistic regression has no finite estimate of {some(signed, len(signed))}")
     for fate, what in (
-        ("diverges", "weights without a finite estimate, their sign not proved"),
+        ("diverges", "no finite estimate, and no sign that is proved"),
         ("undetermined", "not determined by the data (columns depend on each other)"),
         ("reference", "categories are compared with"),
     ):
@@ -153,4 +153,5 @@ def some(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
 
 def bound(count: int | None) -> str:
     """The mistake bound of the convergence theorem, as far as there is one."""
-    return "" if count is None else f"   at most R²/γ² = {large(count)} mistakes"
+    made = "the perceptron makes at most R²/γ²"
+    return "" if count is None else f"   {made} = {large(count)} mistakes"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import ClassVar, Literal, Self, TypeVar
 
@@ -48,8 +47,8 @@ class Pocket(LinearLearner):
     If some hyperplane separates the classes, it is found and makes none. If not, the pocket
     algorithm (Gallant 1990) keeps the best weights that a perceptron at random comes across;
     with ``refine`` a descent on the number of mistakes itself follows, from there, from logistic
-    regression or from the averaged perceptron, whichever is best. Contradictions without a common
-    row then prove how many mistakes every hyperplane must make.
+    regression or from the averaged perceptron, whichever is best. Contradictions then prove how
+    many mistakes every hyperplane must make.
 
     Parameters
     ----------
@@ -61,16 +60,18 @@ class Pocket(LinearLearner):
     lower_bound : bool
         Whether to prove a lower bound: contradictions are searched for, besides identical rows
         with opposite labels, as long as ``max_seconds`` allows; without it for some seconds. Those
-        within disjoint parts of many rows add up. The bound is often far below the truth: each
-        contradiction takes as many rows as there are weights, and one more.
+        within disjoint parts of many rows add up; those of few rows may have rows in common.
+        The bound is often far below the truth: of rows in general position a contradiction takes
+        as many as there are weights, and one more, so that n of them with p weights prove at most
+        n/(p + 1) mistakes.
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     max_updates : int
         The number of updates after which the pocket is done, for each rule.
     max_seconds : float, optional
-        A limit on the time of a fit, shared among the rules. However short it is, each rule is
-        at least as good as an averaged perceptron's and as a constant; on many large pairs of
-        classes ("ovo") these, and the digests of the certificates, may take longer. Without it a
+        A limit on the time of a fit, shared among the rules, and used until a rule is proved to be
+        the best. However short it is, each rule is at least as good as an averaged perceptron's
+        and as a constant, and X is hashed once: on large data these may take longer. Without it a
         search ends when it hardly gains, after an amount of work that depends on the data, not on
         the clock.
     multi_class : "ovr" or "ovo"
@@ -100,7 +101,8 @@ class Pocket(LinearLearner):
     optimal_ : bool, or list of them
         Whether the two are equal, without rounding: no hyperplane is better, proved.
     certificate_ : ErrorBound, or list of them
-        The proof of the lower bound; for one-vs-one about the rows of the two classes.
+        The proof of the lower bound, to be checked against all of X and y; for one-vs-one it is
+        about the rows of the two classes, and rows of others take no part.
     history_ : array of shape (k, 2), or list of them
         The number of updates before, and the pocket's mistakes since; the rule's at the end.
     n_updates_, n_mistakes_ : int
@@ -226,15 +228,12 @@ class Pocket(LinearLearner):
         with limits.standing_still():
             load_kernel(problem)
         basis = cache(lambda: whitening(problem, np.random.default_rng(seed)))
-        digest, found, proofs = MatrixDigest.of(rows), list[FewestMistakes](), list[ErrorBound]()
+        digest, found = MatrixDigest.of(rows), list[FewestMistakes]()
         for rule, sides in enumerate(model.scheme.sides.T):
-            part = np.flatnonzero(sides[codes])
-            whole = len(part) == len(codes)
-            own = problem if whole else pose_unsigned(self, rows[part], self.fit_intercept)
             rest = limits.part(1.0 / (model.n_rules - rule))
             best = fewest_mistakes(
-                own.resigned(sides[codes[part]]),
-                costs=None if weights is None else weights[part],
+                problem.resigned(sides[codes]),
+                costs=weights,
                 start=None if start is None else start[:, rule],
                 strategy=self.strategy,
                 refine=self.refine,
@@ -242,12 +241,12 @@ class Pocket(LinearLearner):
                 limits=rest,
                 rng=np.random.default_rng(seed),
                 sides=labels_of(model.scheme, classes, rule),
-                digest=digest if whole else MatrixDigest.of(own.X),
+                digest=digest,
                 basis=basis if weights is None else None,  # rows without weight are not there
             )
-            proofs.append(best.proof)
-            found.append(best if whole else replace(best, problem=problem))  # no copy is kept
+            found.append(best)
             limits.interrupted |= rest.interrupted
+        proofs = [best.proof for best in found]
         if isinstance(model.scheme, OneVsRest):
             found = best_together(found, model.scheme, codes)
         self._describe(model, found, proofs, whole_numbers=weights is None)

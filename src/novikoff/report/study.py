@@ -474,17 +474,13 @@ class Study:
             if n_rules > 1:
                 step += f" of {positive} against {'the rest' if negative is None else negative}"
             self._tell(step, None)
-            signs, digest = scheme.sides[self.codes, k], self._digest
-            problem = self._as_given.resigned(signs)
-            if not signs.all():  # a pair of classes: their rows only
-                problem, digest = problem.part(np.flatnonzero(signs)), None
             best = fewest_mistakes(
-                problem,
+                self._as_given.resigned(scheme.sides[self.codes, k]),
                 lower_bound=bound,
                 limits=limits.part(1.0 / (n_rules - k)),
                 rng=np.random.default_rng([self.options.seed, k]),
                 sides=(positive, negative),
-                digest=digest,
+                digest=self._digest,
                 basis=basis,
                 progress=partial(self._tell_mistakes, step),
             )

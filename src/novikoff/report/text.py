@@ -136,6 +136,9 @@ def _rule(report: Report) -> Iterator[tuple[str, str]]:
             if pairs
             else ("class: the largest sum wins")
         )
+    least = found.cases[0].least_errors if len(found.cases) == 1 else None
+    if found.rule == "fewest mistakes" and least == found.errors:
+        name = "the one with the fewest mistakes"
     nearest = min(found.margins)
     away = f"; the nearest row is {number(nearest)} from it" if 0 < nearest < math.inf else ""
     yield "rule", f"{name}{away}"
