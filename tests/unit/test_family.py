@@ -28,12 +28,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 KINDS = [kind for name in nv.__all__ if hasattr(kind := getattr(nv, name), "learn_one")]
 UNUSUAL: list[OnlineLearner] = [
-    nv.PNormPerceptron(7.5),
-    nv.SecondOrderPerceptron(0.1, matrix="diagonal"),
-    nv.KernelPerceptron("poly", average="averaged"),
-    nv.Forgetron(5, kernel="linear"),
+    nv.PNormPerceptron(7.5, multi_class="ovo"),
+    nv.SecondOrderPerceptron(0.1, matrix="diagonal", multi_class="ovo"),
+    nv.KernelPerceptron("poly", average="averaged", multi_class="ovo"),
+    nv.Forgetron(5, kernel="linear", multi_class="ovo"),
 ]
 LEARNERS = [*(kind() for kind in KINDS), *UNUSUAL]
+STATEFUL = [learner for learner in LEARNERS if isinstance(learner, StateLearner)]
 INTEGERS = np.round(3.0 * X)
 each = pytest.mark.parametrize("learner", LEARNERS, ids=str)
 
@@ -50,6 +51,9 @@ def learn(learner: OnlineLearner, rows: Any, labels: Any, pieces: int) -> Online
 def test_a_stream_may_be_cut_anywhere_and_taken_one_by_one(
     learner: OnlineLearner, labels: Any
 ) -> None:
+    if "class_weight" in learner.get_params():
+        by_class = dict(zip(np.unique(labels).tolist(), (0.9, 2.5, 0.5), strict=False))
+        learner = clone(learner).set_params(class_weight=by_class)
     whole = learn(learner, X, labels, 1)
     pieces = learn(learner, X, labels, 7)
     single = clone(learner)
@@ -127,23 +131,101 @@ def test_an_interrupted_fit_is_usable(learner: OnlineLearner) -> None:
     assert clf.predict(PROBE).shape == (len(PROBE),)
 
 
+BAD_INPUT: list[tuple[Callable[[Any], object], str]] = [
+    (lambda clf: clf.fit([[1.0], [np.nan]], [0, 1]), "NaN in row 1, column 0"),
+    (lambda clf: clf.fit([[1.0], [2.0]], [0, 0]), "one class only"),
+    (lambda clf: clf.partial_fit([[1.0], [2.0]], [0, 1]), "classes must be passed"),
+    (lambda clf: clf.learn_one([np.inf], 0), "finite"),
+    (lambda clf: clf.set_params(max_epochs=0).fit([[1.0], [2.0]], [0, 1]), "max_epochs"),
+    (lambda clf: clf.set_params(order="best").fit([[1.0], [2.0]], [0, 1]), "order"),
+]
+
+
 @each
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda clf: clf.fit([[1.0], [np.nan]], [0, 1]), "NaN in row 1, column 0"),
-        (lambda clf: clf.fit([[1.0], [2.0]], [0, 0]), "one class only"),
-        (lambda clf: clf.partial_fit([[1.0], [2.0]], [0, 1]), "classes must be passed"),
-        (lambda clf: clf.learn_one([np.inf], 0), "finite"),
-        (lambda clf: clf.set_params(max_epochs=0).fit([[1.0], [2.0]], [0, 1]), "max_epochs"),
-        (lambda clf: clf.set_params(order="best").fit([[1.0], [2.0]], [0, 1]), "order"),
-    ],
-)
-def test_bad_input_is_one_sentence(
-    learner: OnlineLearner, call: Callable[[OnlineLearner], object], message: str
+def test_bad_input_is_one_sentence(learner: OnlineLearner) -> None:
+    for call, message in BAD_INPUT:
+        with pytest.raises(ValueError, match=message):
+            call(clone(learner))
+
+
+@pytest.mark.parametrize(("multi_class", "order"), [("ovr", "random"), ("ovo", "cyclic")])
+def test_weights_are_factors_on_the_steps_as_in_the_perceptron(
+    multi_class: Any, order: str
 ) -> None:
-    with pytest.raises(ValueError, match=message):
-        call(clone(learner))
+    """With the linear kernel, and with p = 2, the same run on integers; a weight 0 is no row."""
+    labels, weights = np.resize(THREE, 40), np.random.default_rng(4).integers(0, 4, size=40)
+    options = {"order": order, "max_epochs": 6, "random_state": 2, "multi_class": multi_class}
+    kinds = (nv.Perceptron(), nv.KernelPerceptron("linear"), nv.PNormPerceptron())
+    for learner in kinds:
+        learner.set_params(class_weight={10: 3.0, 20: 1.0, 30: 2.0}, **options)
+        learner.fit(INTEGERS, labels, sample_weight=weights)
+    plain, *others = kinds
+    for other in others:
+        assert other.update_counts_.toarray().tolist() == plain.update_counts_.toarray().tolist()
+        np.testing.assert_array_equal(other._model.totals, plain._model.totals)
+        np.testing.assert_allclose(
+            other._model.scores(PROBE), plain._model.scores(PROBE), rtol=1e-9, atol=1e-9
+        )
+    assert not plain.update_counts_.toarray()[:, weights == 0].any()
+    with pytest.raises(ValueError, match="All weights are zero"):
+        others[0].set_params(class_weight={10: 1.0, 20: 0.0, 30: 0.0}).fit(
+            INTEGERS, labels, np.where(labels == 10, 0.0, 1.0)
+        )
+
+
+def test_votes_are_weighed() -> None:
+    clf = nv.KernelPerceptron("linear", average="voted", order="cyclic", max_epochs=4)
+    plain = nv.Perceptron(average="voted", order="cyclic", max_epochs=4)
+    weights = np.arange(40) % 5
+    clf.fit(INTEGERS, NOISY, weights)
+    plain.fit(INTEGERS, NOISY, sample_weight=weights)
+    np.testing.assert_array_equal(clf.decision_function(PROBE), plain.decision_function(PROBE))
+
+
+@pytest.mark.parametrize("learner", STATEFUL, ids=str)
+def test_a_warm_start_goes_on(learner: StateLearner) -> None:
+    """Two epochs and then three are five, bit for bit, counts included."""
+    clf = clone(learner).set_params(order="cyclic", warm_start=True, max_epochs=2)
+    clf.fit(X, NOISY).set_params(max_epochs=3).fit(X, NOISY)
+    whole = clone(learner).set_params(order="cyclic", max_epochs=5).fit(X, NOISY)
+    assert not whole.converged_
+    assert clf.n_mistakes_ == whole.n_mistakes_
+    np.testing.assert_allclose(
+        clf.decision_function(PROBE), whole.decision_function(PROBE), rtol=1e-9, atol=1e-12
+    )
+    before = clf.decision_function(PROBE).tobytes()
+    with pytest.raises(ValueError, match="warm_start needs the classes"):
+        clf.fit(X[:, :2], NOISY)
+    with pytest.raises(ValueError, match="NaN"):
+        clf.fit(np.where(np.arange(40)[:, None] == 39, np.nan, X), NOISY)
+    assert clf.decision_function(PROBE).tobytes() == before
+
+
+def test_votes_and_precomputed_kernels_have_no_warm_start() -> None:
+    gram = X @ X.T
+    for clf, rows in (
+        (nv.KernelPerceptron(average="voted", warm_start=True), X),
+        (nv.KernelPerceptron("precomputed", warm_start=True), gram),
+    ):
+        clf.fit(rows, TWO)
+        with pytest.raises(ValueError, match=r"warm_start goes on as a stream does\. "):
+            clf.fit(rows, TWO)
+
+
+def test_a_function_as_a_kernel_sees_the_features_there_are() -> None:
+    widths = set()
+
+    def linear(A: Any, B: Any) -> Any:
+        widths.add((A.shape[1], clf.n_features_in_ if len(B) else A.shape[1]))
+        return A @ B.T
+
+    clf = nv.KernelPerceptron(linear)
+    learn_dicts(clf, 25)
+    named = nv.KernelPerceptron("linear")
+    learn_dicts(named, 25)
+    assert clf.n_features_in_ == max(width for width, _ in widths) > 6
+    assert {width for width, _ in widths} <= {*range(1, clf.n_features_in_ + 1)}
+    assert clf.n_mistakes_ == named.n_mistakes_
 
 
 def nan_kernel(A: Any, B: Any) -> Any:
