@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from novikoff.geometry.verdict_text import large
+from novikoff.theory.runs import run_perceptron
 
 if TYPE_CHECKING:
     from novikoff.core.orders import Order
@@ -148,24 +149,16 @@ def report(
     [3, 1, 0, 2]        20       9  all rows right
     max_distance        15       4  all rows right
     """
-    from novikoff.core.orders import BY_NAME, named
-    from novikoff.core.runs import Plan
-    from novikoff.core.schemes import Binary
-    from novikoff.core.stops import Limits
-    from novikoff.core.sweep import run
-    from novikoff.core.training import load_kernels
-    from novikoff.core.updates import perceptron
+    from novikoff.core.orders import BY_NAME
     from novikoff.geometry.separability import separate
 
     verdict = separate(X, y, positive=positive, fit_intercept=fit_intercept)
     problem, runs = cast("Table", verdict.data).problem, []  # checked, and signed
     for order in BY_NAME if orders is None else orders:
-        rule = named(order)
-        load_kernels(problem, Binary(), rule)
-        limits = Limits(epochs=_MAX_EPOCHS, seconds=_MAX_SECONDS)
-        ran = run(problem, Plan(perceptron(), rule, limits, random_state))
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        ran = run_perceptron(
+            problem, order, max_epochs=_MAX_EPOCHS, max_seconds=_MAX_SECONDS,
+            random_state=random_state,
+        )  # fmt: skip
         name = order if isinstance(order, str) else str(order)
         runs.append(OrderRun(name, ran.mistakes, ran.epochs, ran.converged, ran.periods[0]))
     return Board(verdict, problem.n, problem.p - 1, runs)
