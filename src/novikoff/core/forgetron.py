@@ -13,11 +13,13 @@ self-tuned). Other kernels than "rbf" are normalised: K(x, z)/√(K(x, x)·K(z, 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
+from threadpoolctl import threadpool_limits
 
 from novikoff.core.counts import Counts
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
@@ -59,19 +61,24 @@ class ForgetronModel(StateModel):
         X, signs, kernel = problem.X, self.sides[codes].astype(np.float64), self.kernel
 
         def sweep(rule: int, epoch: Indices) -> None:
+            many = len(epoch) > 8 * CHUNK  # worth the milliseconds that the limit takes
+            alone = threadpool_limits(1, user_api="blas") if many else nullcontext()
+            with alone:  # of small products, threads wait for each other where cores are busy
+                for at in range(0, max(len(epoch), 1), CHUNK):
+                    visit(rule, epoch[at : at + CHUNK])
+
+        def visit(rule: int, chunk: Indices) -> None:
             points, beta, kept, ring = (self.state[name][rule] for name in self.shapes)
-            for at in range(0, max(len(epoch), 1), CHUNK):
-                chunk = epoch[at : at + CHUNK]
-                rows = X[chunk].astype(np.float64)
-                used, members = np.flatnonzero(beta), np.zeros(len(beta), np.int64)
-                members[used] = np.arange(len(used))
-                gram = _normalised(kernel, rows, _stacked(points[used], rows))
-                tallies = counts.totals[:, rule], counts.per_row[:, rule]
-                own = members, beta, kept, ring
-                sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *own, *tallies)
-                new = np.flatnonzero((members >= len(used)) & (beta != 0.0))
-                taken = rows[members[new] - len(used)]
-                points[new] = taken if isinstance(taken, np.ndarray) else taken.toarray()
+            rows = X[chunk].astype(np.float64)
+            used, members = np.flatnonzero(beta), np.zeros(len(beta), np.int64)
+            members[used] = np.arange(len(used))
+            gram = _normalised(kernel, rows, _stacked(points[used], rows))
+            tallies = counts.totals[:, rule], counts.per_row[:, rule]
+            own = members, beta, kept, ring
+            sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *own, *tallies)
+            new = np.flatnonzero((members >= len(used)) & (beta != 0.0))
+            taken = rows[members[new] - len(used)]
+            points[new] = taken if isinstance(taken, np.ndarray) else taken.toarray()
 
         return sweep
 
