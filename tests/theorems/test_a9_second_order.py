@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -19,16 +19,8 @@ Matrix = Literal["full", "diagonal"]
 class Ran:
     """One pass in plain NumPy, by solving with A each time; or a mutant of it."""
 
-    def __init__(
-        self,
-        A: Vector,
-        a: float,
-        matrix: Matrix,
-        mutant: str = "",
-        weights: Vector | None = None,
-    ) -> None:
-        p = A.shape[1]
-        c = np.ones(len(A)) if weights is None else weights
+    def __init__(self, A: Vector, a: float, matrix: Matrix, mutant: str = "", c: Any = 1.0) -> None:
+        p, c = A.shape[1], np.broadcast_to(c, len(A))
         M, v = a * np.eye(p), np.zeros(p)
         mistaken, self.potential = [], 0.0
         self.sound = True  # whether every mistake raised Φ by ⟨a, A⁻¹a⟩ at most
@@ -93,8 +85,7 @@ def test_weighted_mistakes_are_bounded_by_the_potential(seed: int, a: float) -> 
     np.testing.assert_allclose([clf.log_det_[0], clf.potential_[0]], [ran.log_det, ran.potential])
     assert ran.phi <= ran.potential * (1.0 + 1e-9)
     assert not np.isclose(mutant.log_det, clf.log_det_[0])
-    rows, own = case.rows[ran.mistaken], c[ran.mistaken]
-    u = case.w_star
+    rows, own, u = case.rows[ran.mistaken], c[ran.mistaken], case.w_star
     quadratic = a * float(u @ u) + float(own @ (rows @ u) ** 2)
     hinge = float(own @ np.maximum(0.0, margin - rows @ u))
     bound = nv.bounds.second_order_bound(margin, hinge, quadratic, float(clf.potential_[0]))

@@ -29,7 +29,7 @@ import numpy as np
 
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Signs, Vector
-from novikoff.theory.runs import run_perceptron
+from novikoff.theory.board import run_perceptron
 
 if TYPE_CHECKING:
     from novikoff.geometry.separability import Verdict

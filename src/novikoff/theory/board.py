@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from novikoff.geometry.verdict_text import large
-from novikoff.theory.runs import run_perceptron
 
 if TYPE_CHECKING:
     from novikoff.core.orders import Order
+    from novikoff.core.problem import Problem
+    from novikoff.core.runs import Run
     from novikoff.geometry.separability import Table, Verdict
 
 _MAX_EPOCHS, _MAX_SECONDS = 1000, 5.0  # of each order
@@ -162,6 +163,40 @@ def report(
         name = order if isinstance(order, str) else str(order)
         runs.append(OrderRun(name, ran.mistakes, ran.epochs, ran.converged, ran.periods[0]))
     return Board(verdict, problem.n, problem.p - 1, runs)
+
+
+def run_perceptron(
+    problem: Problem,
+    order: str | Sequence[int] | Order = "cyclic",
+    *,
+    max_epochs: int,
+    aggressive: bool = False,
+    max_seconds: float | None = None,
+    random_state: int = 0,
+    trace: bool = False,
+    after_epoch: Callable[[Run], bool] | None = None,
+) -> Run:
+    """Run from zero weights until all rows are right or a limit is reached.
+
+    With ``aggressive`` it acts on every row (A10). KeyboardInterrupt on Ctrl-C.
+    """
+    from novikoff.core import updates
+    from novikoff.core.orders import named
+    from novikoff.core.runs import Plan
+    from novikoff.core.schemes import Binary
+    from novikoff.core.stops import Limits
+    from novikoff.core.sweep import run
+    from novikoff.core.training import load_kernels
+
+    rule = named(order)
+    load_kernels(problem, Binary(), rule, trace=trace)  # the clock does not count it
+    update = updates.aggressive() if aggressive else updates.perceptron()
+    limits = Limits(epochs=max_epochs, seconds=max_seconds)
+    plan = Plan(update, rule, limits, random_state, trace=trace, after_epoch=after_epoch)
+    ran = run(problem, plan)
+    if limits.interrupted:
+        raise KeyboardInterrupt
+    return ran
 
 
 def _columns(table: list[tuple[str, ...]]) -> Iterator[str]:

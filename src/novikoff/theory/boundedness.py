@@ -32,7 +32,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.validation import check_matrix
 from novikoff.geometry import exact
-from novikoff.theory.runs import run_perceptron
+from novikoff.theory.board import run_perceptron
 
 if TYPE_CHECKING:
     from novikoff.core.orders import Order

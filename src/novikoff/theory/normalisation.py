@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Vector
 from novikoff.geometry.verdict_text import large
-from novikoff.theory.runs import run_perceptron
+from novikoff.theory.board import run_perceptron
 
 if TYPE_CHECKING:
     from novikoff.geometry.separability import Table, Verdict
