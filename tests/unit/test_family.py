@@ -155,7 +155,7 @@ def test_weights_are_factors_on_the_steps_as_in_the_perceptron(
     """With the linear kernel, and with p = 2, the same run on integers; a weight 0 is no row."""
     labels, weights = np.resize(THREE, 40), np.random.default_rng(4).integers(0, 4, size=40)
     options = {"order": order, "max_epochs": 6, "random_state": 2, "multi_class": multi_class}
-    kinds = (nv.Perceptron(), nv.KernelPerceptron("linear"), nv.PNormPerceptron())
+    kinds: list[Any] = [nv.Perceptron(), nv.KernelPerceptron("linear"), nv.PNormPerceptron()]
     for learner in kinds:
         learner.set_params(class_weight={10: 3.0, 20: 1.0, 30: 2.0}, **options)
         learner.fit(INTEGERS, labels, sample_weight=weights)
