@@ -13,10 +13,7 @@ from sklearn.utils import estimator_checks
 def failed_checks(
     estimator: BaseEstimator, expected: Mapping[str, str] | None = None
 ) -> dict[str, BaseException]:
-    """What scikit-learn asks of every estimator, and of names of columns, and is not fulfilled.
-
-    Without the checks that are expected to fail, for the reasons given.
-    """
+    """What scikit-learn asks of all estimators and of names of columns in vain, unexpectedly."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = estimator_checks.check_estimator(

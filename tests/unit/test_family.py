@@ -167,9 +167,15 @@ def test_weights_are_factors_on_the_steps_as_in_the_perceptron(
             other._model.scores(PROBE), plain._model.scores(PROBE), rtol=1e-9, atol=1e-9
         )
     assert not plain.update_counts_.toarray()[:, weights == 0].any()
-    voted = plain.set_params(average="voted"), others[0].set_params(average="voted")
-    votes = (clf.fit(INTEGERS, labels, sample_weight=weights)._model.scores(PROBE) for clf in voted)
-    np.testing.assert_array_equal(*votes)
+    for clf in kinds[:2]:
+        clf.set_params(trace=True, warm_start=True).fit(INTEGERS, labels, sample_weight=weights)
+    for one, other in zip(plain.trace_, others[0].trace_, strict=True):
+        assert one.squared_norm.tolist() == other.squared_norm.tolist()
+    for clf in kinds[:2]:
+        clf.set_params(average="voted", warm_start=False).fit(
+            INTEGERS, labels, sample_weight=weights
+        )
+    assert plain._model.scores(PROBE).tolist() == others[0]._model.scores(PROBE).tolist()
 
 
 @pytest.mark.parametrize("learner", STATEFUL, ids=str)
@@ -207,8 +213,8 @@ def nan_kernel(A: Any, B: Any) -> Any:
     return np.full((A.shape[0], B.shape[0]), np.nan)
 
 
-def again(clf: StateLearner, rows: Any) -> StateLearner:
-    return clf.set_params(warm_start=True).fit(rows, TWO).fit(rows, TWO)
+def again(clf: StateLearner, rows: Any, **change: Any) -> StateLearner:
+    return clf.set_params(warm_start=True).fit(rows, TWO).set_params(**change).fit(rows, TWO)
 
 
 SENTENCES: list[tuple[Callable[[], object], str]] = [
@@ -226,6 +232,7 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
     (lambda: again(nv.KernelPerceptron(average="voted"), X), "as a stream does. The voted"),
     (lambda: again(nv.KernelPerceptron("precomputed"), X @ X.T), "as a stream does. A precomputed"),
     (lambda: nv.PNormPerceptron().fit(X, TWO, np.zeros(40)), "one non-zero number"),
+    (lambda: again(nv.PNormPerceptron(), X, fit_intercept=False), "needs the fit_intercept"),
     (lambda: nv.PNormPerceptron(class_weight={"no": 0, "yes": 0}).fit(X, TWO), "All weights are"),
     (lambda: nv.KernelPerceptron("poly", degree=200).fit(1e9 * X, TWO), "is inf: it must be"),
 ]

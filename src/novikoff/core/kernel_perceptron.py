@@ -150,9 +150,10 @@ class KernelModel(StateModel):
     def traces(self) -> list[Trace]:
         """The updates of the last run, with ‖w‖² in the kernel's space."""
         found = []
-        for acts in self._acts:
+        begun = (self.state["coef"] * self.last_scores(self.support).T).sum(axis=1)  # ‖w₀‖²
+        for acts, start in zip(self._acts, begun, strict=True):
             step, index, margin, c, square = np.array(acts, dtype=np.float64).reshape(-1, 5).T
-            norms = np.cumsum(2.0 * c * margin + c * c * square)  # ‖w + cΦ‖² − ‖w‖², summed
+            norms = start + np.cumsum(2.0 * c * margin + c * c * square)  # ‖w + cΦ‖² − ‖w‖²
             found.append(Trace(step.astype(np.int64), index.astype(np.int64), margin, c, norms))
         return found
 

@@ -202,7 +202,7 @@ class StateModel(Model):
             check_range(self.watched(), counts)
             self.finish()
         except BaseException:
-            self.state, self.totals = before.state, before.totals
+            self.__dict__ = before.__dict__
             raise
 
     def learn_one(

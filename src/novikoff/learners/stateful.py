@@ -123,7 +123,7 @@ class StateLearner(OnlineLearner):
         """Compile or load the kernels, so that clocks can start afterwards."""
         none = pose(problem.X[:0], np.ones(0, np.int8), problem.fit_intercept)
         counts, nothing = Counts.blank(0, 0, model.n_rules), np.zeros(0, np.int64)
-        model.copy().begin(none, nothing, np.ones(0), counts)(0, nothing)
+        model.begin(none, nothing, np.ones(0), counts)(0, nothing)
 
     def _resumed(self, before: Model, blank: Model) -> StateModel:
         """A copy of the model of the last fit, to go on from."""
@@ -133,6 +133,9 @@ class StateLearner(OnlineLearner):
             raise ValueError(f"warm_start goes on as a stream does. {error}") from None
         check_resumable(before, blank)
         self._check_unchanged(before)
+        same = before.fit_intercept == blank.fit_intercept and before.averages == blank.averages
+        if not same:
+            raise ValueError("warm_start needs the fit_intercept and the average of the last fit.")
         return state(before).copy()
 
     def _room(self, n_features: int) -> int:
