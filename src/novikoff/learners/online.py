@@ -205,7 +205,9 @@ class OnlineLearner(LinearLearner):
                 check_resumable(before, blank)
                 start = before.decisive()
                 if not blank.fit_intercept and start[-1].any():
-                    raise ValueError("warm_start needs an intercept of 0 if fit_intercept=False.")
+                    raise ValueError(
+                        "warm_start needs an intercept of zero if fit_intercept=False."
+                    )
             weights = check_weights(sample_weight, self.class_weight, classes, codes)
             if weights is not None and not weights.any():
                 raise ValueError("All weights are zero: no row takes part.")
