@@ -147,3 +147,11 @@ def test_bad_input() -> None:
         nv.TowerClassifier(0).fit(X, y)
     with pytest.raises(ValueError, match="NaN in row 0, column 0"):
         nv.TowerClassifier().fit([[np.nan], [1.0]], [0, 1])
+
+
+def test_float32_rows_and_rows_that_float64_cannot_tell_apart() -> None:
+    X, y = two_spirals()
+    assert nv.TowerClassifier(random_state=0).fit(X.astype(np.float32), y).converged_
+    near = np.array([[1e6], [0.0], [1e-3], [2e-3], [3e-3], [4e-3]])
+    with pytest.warns(ConvergenceWarning, match="too close to others for float64"):
+        nv.TowerClassifier(random_state=0).fit(near, np.arange(6) % 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -19,19 +19,20 @@ Matrix = Literal["full", "diagonal"]
 class Ran:
     """One pass in plain NumPy, by solving with A each time; or a mutant of it."""
 
-    def __init__(self, A: Vector, a: float, matrix: Matrix, mutant: str = "") -> None:
-        p = A.shape[1]
+    def __init__(self, A: Vector, a: float, matrix: Matrix, mutant: str = "", c: Any = 1.0) -> None:
+        p, c = A.shape[1], np.broadcast_to(c, len(A))
         M, v = a * np.eye(p), np.zeros(p)
         mistaken, self.potential = [], 0.0
         self.sound = True  # whether every mistake raised Φ by ⟨a, A⁻¹a⟩ at most
         for t, row in enumerate(A):
             now = np.outer(row, row) if matrix == "full" else np.diag(row * row)
             included = M if mutant == "x left out" else M + now
+            now = now if mutant == "A without weights" else c[t] * now
             wrong = not row @ np.linalg.solve(included, v) > 0.0
             if wrong:
                 mistaken.append(t)
-                before, v = float(v @ np.linalg.solve(M, v)), v + row
-                gain = float(row @ np.linalg.solve(M + now, row))
+                before, v = float(v @ np.linalg.solve(M, v)), v + c[t] * row
+                gain = float(c[t] ** 2 * row @ np.linalg.solve(M + now, row))
                 after = float(v @ np.linalg.solve(M + now, v))
                 self.sound &= after - before <= gain + 1e-9 * (before + gain)
                 self.potential += gain
@@ -69,6 +70,26 @@ def test_the_bound_holds_at_run_time(matrix: Matrix, seed: int, a: float, sparse
     assert clf.n_mistakes_ == len(ran.mistaken)
     np.testing.assert_allclose([clf.log_det_[0], clf.potential_[0]], [ran.log_det, ran.potential])
     assert_bounded(ran, case.rows, a, case.w_star, matrix)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), a=st.sampled_from([0.1, 1.0, 30.0]))
+def test_weighted_mistakes_are_bounded_by_the_potential(seed: int, a: float) -> None:
+    """Σ c over the mistakes is at most (D + √(uᵀAu·G))/γ; A without the weights is caught."""
+    case, margin = planted(seed, 120, 4, gap=0.2), 1.0
+    c = np.random.default_rng(seed).choice([0.25, 1.0, 7.0], size=120)
+    clf = nv.SecondOrderPerceptron(a, order="cyclic", max_epochs=1)
+    clf.partial_fit(case.X, case.signs, classes=[-1, 1], sample_weight=c)
+    ran, mutant = (Ran(case.rows, a, "full", m, c) for m in ("", "A without weights"))
+    assert clf.n_mistakes_ == len(ran.mistaken)
+    np.testing.assert_allclose([clf.log_det_[0], clf.potential_[0]], [ran.log_det, ran.potential])
+    assert ran.phi <= ran.potential * (1.0 + 1e-9)
+    assert not np.isclose(mutant.log_det, clf.log_det_[0])
+    rows, own, u = case.rows[ran.mistaken], c[ran.mistaken], case.w_star
+    quadratic = a * float(u @ u) + float(own @ (rows @ u) ** 2)
+    hinge = float(own @ np.maximum(0.0, margin - rows @ u))
+    bound = nv.bounds.second_order_bound(margin, hinge, quadratic, float(clf.potential_[0]))
+    assert own.sum() <= bound * (1.0 + 1e-9)
 
 
 def skewed(n: int = 3000, d: int = 20) -> tuple[Vector, Vector]:

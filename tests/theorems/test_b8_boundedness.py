@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import novikoff as nv
 from novikoff.theory import watch_weights, weight_bound
 from tests.oracle import Vector
+from tests.theorems.test_b8_cycles import cycle_by_dictionary
 
 
 def determinant(M: Any) -> Fraction:
@@ -106,19 +107,6 @@ def test_for_unit_rows_the_two_are_one() -> None:
     assert printed_bound(A) == pytest.approx(weight_bound(A).bound)
 
 
-def cycle_by_dictionary(A: Vector, epochs: int) -> tuple[int, int] | None:
-    """Pre-period and period of the weights at ends of epochs."""
-    w, seen = np.zeros(A.shape[1]), {tuple([0.0] * A.shape[1]): 0}
-    for epoch in range(1, epochs):
-        for a in A:
-            if not a @ w > 0.0:
-                w = w + a
-        if tuple(w) in seen:
-            return seen[tuple(w)], epoch - seen[tuple(w)]
-        seen[tuple(w)] = epoch
-    return None
-
-
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10**6), n=st.integers(3, 8), d=st.integers(1, 3))
 def test_pre_period_period_and_lengths(seed: int, n: int, d: int) -> None:
@@ -131,7 +119,8 @@ def test_pre_period_period_and_lengths(seed: int, n: int, d: int) -> None:
         assert path.verdict.kind == "separable"
         assert path.period is path.pre_period is None
     else:
-        assert (path.pre_period, path.period) == cycle_by_dictionary(A, 700)
+        expected = cycle_by_dictionary(A.astype(int), list(range(n)), 700)
+        assert (path.pre_period, path.period) == expected
 
 
 def test_lengths_of_separable_and_large_runs() -> None:

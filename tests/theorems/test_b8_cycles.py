@@ -29,16 +29,16 @@ def fitted(X: Any, y: Any, **options: Any) -> nv.Perceptron:
         return nv.Perceptron(order="cyclic", random_state=0).set_params(**options).fit(X, y)
 
 
-def period_by_dictionary(A: np.ndarray, cycle: list[int], epochs: int) -> int | None:
-    """Epochs between two equal weights at ends of epochs: the oracle, in Python's own integers."""
-    w, seen = [0] * A.shape[1], dict[tuple[int, ...], int]()
-    for epoch in range(epochs):
+def cycle_by_dictionary(A: np.ndarray, cycle: list[int], epochs: int) -> tuple[int, int] | None:
+    """Pre-period and period of the weights at ends of epochs, in Python's own integers."""
+    w, seen = [0] * A.shape[1], {(0,) * A.shape[1]: 0}
+    for epoch in range(1, epochs):
         for i in cycle:
             a = A[i].tolist()
             if sum(x * v for x, v in zip(a, w, strict=True)) <= 0:
                 w = [v + x for x, v in zip(a, w, strict=True)]
         if tuple(w) in seen:
-            return epoch - seen[tuple(w)]
+            return seen[tuple(w)], epoch - seen[tuple(w)]
         seen[tuple(w)] = epoch
     return None
 
@@ -51,8 +51,8 @@ def test_the_period_is_that_of_a_dictionary_of_all_weights(seed: int, n: int, d:
     cycle = rng.permutation(n).tolist()
     A = np.column_stack([X, np.ones(n, dtype=int)]) * np.where(y == 1, 1, -1)[:, None]
     clf = fitted(X, y, order=cycle, max_epochs=2000)
-    expected = None if clf.converged_ else period_by_dictionary(A, cycle, 400)
-    assert clf.period_ == expected
+    expected = None if clf.converged_ else cycle_by_dictionary(A, cycle, 400)
+    assert clf.period_ == (expected and expected[1])
     assert (nv.separate(X, y).kind == "separable") == (expected is None)
 
 

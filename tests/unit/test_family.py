@@ -7,6 +7,7 @@ import signal
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 KINDS = [kind for name in nv.__all__ if hasattr(kind := getattr(nv, name), "learn_one")]
 UNUSUAL: list[OnlineLearner] = [
-    nv.PNormPerceptron(7.5),
-    nv.SecondOrderPerceptron(0.1, matrix="diagonal"),
-    nv.KernelPerceptron("poly", average="averaged"),
-    nv.Forgetron(5, kernel="linear"),
+    nv.PNormPerceptron(7.5, multi_class="ovo"),
+    nv.SecondOrderPerceptron(0.1, matrix="diagonal", multi_class="ovo"),
+    nv.KernelPerceptron("poly", average="averaged", multi_class="ovo"),
+    nv.Forgetron(5, kernel="linear", multi_class="ovo"),
 ]
 LEARNERS = [*(kind() for kind in KINDS), *UNUSUAL]
+STATEFUL = [learner for learner in LEARNERS if isinstance(learner, StateLearner)]
 INTEGERS = np.round(3.0 * X)
 each = pytest.mark.parametrize("learner", LEARNERS, ids=str)
 
@@ -50,6 +52,9 @@ def learn(learner: OnlineLearner, rows: Any, labels: Any, pieces: int) -> Online
 def test_a_stream_may_be_cut_anywhere_and_taken_one_by_one(
     learner: OnlineLearner, labels: Any
 ) -> None:
+    if "class_weight" in learner.get_params():
+        by_class = dict(zip(np.unique(labels).tolist(), (0.9, 2.5, 0.5), strict=False))
+        learner = clone(learner).set_params(class_weight=by_class)
     whole = learn(learner, X, labels, 1)
     pieces = learn(learner, X, labels, 7)
     single = clone(learner)
@@ -127,27 +132,88 @@ def test_an_interrupted_fit_is_usable(learner: OnlineLearner) -> None:
     assert clf.predict(PROBE).shape == (len(PROBE),)
 
 
+BAD_INPUT: list[tuple[Callable[[Any], object], str]] = [
+    (lambda clf: clf.fit([[1.0], [np.nan]], [0, 1]), "NaN in row 1, column 0"),
+    (lambda clf: clf.fit([[1.0], [2.0]], [0, 0]), "one class only"),
+    (lambda clf: clf.partial_fit([[1.0], [2.0]], [0, 1]), "classes must be passed"),
+    (lambda clf: clf.learn_one([np.inf], 0), "finite"),
+    (lambda clf: clf.set_params(max_epochs=0).fit([[1.0], [2.0]], [0, 1]), "max_epochs"),
+    (lambda clf: clf.set_params(order="best").fit([[1.0], [2.0]], [0, 1]), "order"),
+]
+
+
 @each
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda clf: clf.fit([[1.0], [np.nan]], [0, 1]), "NaN in row 1, column 0"),
-        (lambda clf: clf.fit([[1.0], [2.0]], [0, 0]), "one class only"),
-        (lambda clf: clf.partial_fit([[1.0], [2.0]], [0, 1]), "classes must be passed"),
-        (lambda clf: clf.learn_one([np.inf], 0), "finite"),
-        (lambda clf: clf.set_params(max_epochs=0).fit([[1.0], [2.0]], [0, 1]), "max_epochs"),
-        (lambda clf: clf.set_params(order="best").fit([[1.0], [2.0]], [0, 1]), "order"),
-    ],
-)
-def test_bad_input_is_one_sentence(
-    learner: OnlineLearner, call: Callable[[OnlineLearner], object], message: str
+def test_bad_input_is_one_sentence(learner: OnlineLearner) -> None:
+    for call, message in BAD_INPUT:
+        with pytest.raises(ValueError, match=message):
+            call(clone(learner))
+
+
+@pytest.mark.parametrize(("multi_class", "order"), [("ovr", "random"), ("ovo", "cyclic")])
+def test_weights_are_factors_on_the_steps_as_in_the_perceptron(
+    multi_class: Any, order: str
 ) -> None:
-    with pytest.raises(ValueError, match=message):
-        call(clone(learner))
+    """With the linear kernel, and with p = 2, the same run on integers; a weight 0 is no row."""
+    labels, weights = np.resize(THREE, 40), np.random.default_rng(4).integers(0, 4, size=40)
+    options = {"order": order, "max_epochs": 6, "random_state": 2, "multi_class": multi_class}
+    kinds: list[Any] = [nv.Perceptron(), nv.KernelPerceptron("linear"), nv.PNormPerceptron()]
+    for learner in kinds:
+        learner.set_params(class_weight={10: 3.0, 20: 1.0, 30: 2.0}, **options)
+        learner.fit(INTEGERS, labels, sample_weight=weights)
+    plain, *others = kinds
+    for other in others:
+        assert other.update_counts_.toarray().tolist() == plain.update_counts_.toarray().tolist()
+        np.testing.assert_array_equal(other._model.totals, plain._model.totals)
+        np.testing.assert_allclose(
+            other._model.scores(PROBE), plain._model.scores(PROBE), rtol=1e-9, atol=1e-9
+        )
+    assert not plain.update_counts_.toarray()[:, weights == 0].any()
+    for clf in kinds[:2]:
+        clf.set_params(trace=True, warm_start=True).fit(INTEGERS, labels, sample_weight=weights)
+    for one, two in zip(plain.trace_, others[0].trace_, strict=True):
+        assert one.squared_norm.tolist() == two.squared_norm.tolist()
+    for clf in kinds[:2]:
+        clf.set_params(average="voted", warm_start=False).fit(
+            INTEGERS, labels, sample_weight=weights
+        )
+    assert plain._model.scores(PROBE).tolist() == others[0]._model.scores(PROBE).tolist()
+
+
+@pytest.mark.parametrize("learner", STATEFUL, ids=str)
+def test_a_warm_start_goes_on(learner: StateLearner) -> None:
+    """Two epochs and then three are five, counts included."""
+    clf = clone(learner).set_params(order="cyclic", warm_start=True, max_epochs=2)
+    clf.fit(X, NOISY).set_params(max_epochs=3).fit(X, NOISY)
+    whole = clone(learner).set_params(order="cyclic", max_epochs=5).fit(X, NOISY)
+    assert (whole.converged_, clf.n_mistakes_) == (False, whole.n_mistakes_)
+    np.testing.assert_allclose(
+        clf.decision_function(PROBE), whole.decision_function(PROBE), rtol=1e-9, atol=1e-12
+    )
+    before = clf.decision_function(PROBE).tobytes()
+    fails = SimpleNamespace(covers=True, epochs=lambda deck, rng: iter([deck.rows, [99]]))
+    with pytest.raises(ValueError, match="row numbers from 0 to 39"):
+        clf.set_params(order=fails).fit(X, NOISY)
+    assert clf.decision_function(PROBE).tobytes() == before
+
+
+def test_a_function_as_a_kernel_sees_the_features_there_are() -> None:
+    widths = set()
+
+    def linear(A: Any, B: Any) -> Any:
+        widths.add(A.shape[1])
+        return A @ B.T
+
+    clf = learn_dicts(nv.KernelPerceptron(linear), 25)
+    assert max(widths) == clf.n_features_in_ > 6
+    assert clf.n_mistakes_ == learn_dicts(nv.KernelPerceptron("linear"), 25).n_mistakes_
 
 
 def nan_kernel(A: Any, B: Any) -> Any:
     return np.full((A.shape[0], B.shape[0]), np.nan)
+
+
+def again(clf: StateLearner, rows: Any, **change: Any) -> StateLearner:
+    return clf.set_params(warm_start=True).fit(rows, TWO).set_params(**change).fit(rows, TWO)
 
 
 SENTENCES: list[tuple[Callable[[], object], str]] = [
@@ -162,6 +228,12 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
     (lambda: nv.KernelPerceptron(lambda A, B: A).fit(X, TWO), r"array of shape \(40, 3\)"),
     (lambda: nv.KernelPerceptron("precomputed").fit(X, TWO), "a precomputed kernel is a square"),
     (lambda: nv.KernelPerceptron().learn_one({"a": 1.0}, 0), "gamma=None is 1/n_features"),
+    (lambda: again(nv.KernelPerceptron(average="voted"), X), "as a stream does. The voted"),
+    (lambda: again(nv.KernelPerceptron("precomputed"), X @ X.T), "as a stream does. A precomputed"),
+    (lambda: nv.PNormPerceptron().fit(X, TWO, np.zeros(40)), "one non-zero number"),
+    (lambda: again(nv.PNormPerceptron(), X, fit_intercept=False), "needs the fit_intercept"),
+    (lambda: again(nv.Forgetron(), X).fit(X[:, :2], TWO), "warm_start needs the classes"),
+    (lambda: nv.PNormPerceptron(class_weight={"no": 0, "yes": 0}).fit(X, TWO), "All weights are"),
     (lambda: nv.KernelPerceptron("poly", degree=200).fit(1e9 * X, TWO), "is inf: it must be"),
 ]
 

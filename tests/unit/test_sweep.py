@@ -56,29 +56,27 @@ def unit_signs(seed: int, n: int) -> Planted:
     return Planted(X, signs, np.zeros(4), True)
 
 
-@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("order", SEQUENCES)
-def test_every_order_on_every_storage(
-    order: str, storage: str, fit_intercept: bool, tmp_path: Path
-) -> None:
-    case = planted_integers(1, 40, 9, fit_intercept=fit_intercept)
-    A = case.rows
-    ran = traced(case, order, Perceptron(), X=STORAGES[storage](case.X, tmp_path))
-    assert_same_run(ran, oracle(A, epochs(order, A, 5, STEPPING), Perceptron()))
+def test_every_order_on_every_storage(storage: str, tmp_path: Path) -> None:
+    for fit_intercept in [True, False]:
+        for order in SEQUENCES:
+            case = planted_integers(1, 40, 9, fit_intercept=fit_intercept)
+            A = case.rows
+            ran = traced(case, order, Perceptron(), X=STORAGES[storage](case.X, tmp_path))
+            assert_same_run(ran, oracle(A, epochs(order, A, 5, STEPPING), Perceptron()))
 
 
-@pytest.mark.parametrize("storage", ["dense", "csr"])
 @pytest.mark.parametrize("update", EXACT_UPDATES, ids=str)
-@pytest.mark.parametrize("order", SEQUENCES)
-def test_every_order_with_every_update(order: str, update: Rule, storage: str) -> None:
-    case = unit_signs(2, 8)
-    A = case.rows
-    X = case.X if storage == "dense" else csr(case.X)
-    ran = traced(case, order, update, X=X, limits=Limits(epochs=STEPPING, updates=20))
-    expected = oracle(A, epochs(order, A, 5, STEPPING), update, max_updates=20)
-    assert len(expected.acts) >= 4
-    assert_same_run(ran, expected)
+def test_every_order_with_every_update(update: Rule) -> None:
+    for storage in ["dense", "csr"]:
+        for order in SEQUENCES:
+            case = unit_signs(2, 8)
+            A = case.rows
+            X = case.X if storage == "dense" else csr(case.X)
+            ran = traced(case, order, update, X=X, limits=Limits(epochs=STEPPING, updates=20))
+            expected = oracle(A, epochs(order, A, 5, STEPPING), update, max_updates=20)
+            assert len(expected.acts) >= 4
+            assert_same_run(ran, expected)
 
 
 @pytest.mark.parametrize("storage", ["f64", "csr_f64_i32"])
@@ -142,17 +140,17 @@ def test_real_numbers_follow_the_rule_up_to_rounding(
     np.testing.assert_allclose(ran.W[:, 0], w, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("limit", [1, 2, 7, 20])
 @pytest.mark.parametrize("order", SEQUENCES)
-def test_the_limit_on_updates_is_exact(order: str, limit: int) -> None:
-    case = unit_signs(9, 30)  # random labels: no clean cycle ends it sooner
-    A = case.rows
-    ran = traced(case, order, Perceptron(), limits=Limits(1000, updates=limit), average=True)
-    assert ran.stops == [Stop.UPDATES]
-    assert ran.updates == limit
-    expected = oracle(A, epochs(order, A, 5, 20), Perceptron(), max_updates=limit)
-    assert_same_run(ran, expected)
-    np.testing.assert_allclose(average(ran), expected.mean, rtol=1e-12)
+def test_the_limit_on_updates_is_exact(order: str) -> None:
+    for limit in [1, 2, 7, 20]:
+        case = unit_signs(9, 30)  # random labels: no clean cycle ends it sooner
+        A = case.rows
+        ran = traced(case, order, Perceptron(), limits=Limits(1000, updates=limit), average=True)
+        assert ran.stops == [Stop.UPDATES]
+        assert ran.updates == limit
+        expected = oracle(A, epochs(order, A, 5, 20), Perceptron(), max_updates=limit)
+        assert_same_run(ran, expected)
+        np.testing.assert_allclose(average(ran), expected.mean, rtol=1e-12)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

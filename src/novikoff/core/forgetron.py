@@ -13,18 +13,19 @@ self-tuned). Other kernels than "rbf" are normalised: K(x, z)/√(K(x, x)·K(z, 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
+from threadpoolctl import threadpool_limits
 
 from novikoff.core.counts import Counts
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.runs import Advance, Flags
-from novikoff.core.state_model import Finish, StateModel
+from novikoff.core.state_model import StateModel, Sweep
 
 SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
 CHUNK = 128  # rows whose kernels are computed together
@@ -55,32 +56,31 @@ class ForgetronModel(StateModel):
         """The weights of the points, up to their scale."""
         return self.state["beta"].T
 
-    def begin(
-        self, problem: Problem, codes: Indices, counts: Counts, active: Flags
-    ) -> tuple[Advance, Finish]:
-        """The loop over these rows."""
+    def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
+        """The loop over these rows, which have no weights."""
         X, signs, kernel = problem.X, self.sides[codes].astype(np.float64), self.kernel
-        points, n_places = self.state["points"], self.state["beta"].shape[1]
 
-        def visit(epoch: Indices, first: int, last: int) -> bool:
-            for at in range(first, max(last, first + 1), CHUNK):
-                chunk = epoch[at : min(at + CHUNK, last)]
-                rows = X[chunk].astype(np.float64)
-                for rule in np.flatnonzero(active):
-                    beta, ring = self.state["beta"][rule], self.state["ring"][rule]
-                    used, members = np.flatnonzero(beta), np.zeros(n_places, np.int64)
-                    members[used] = np.arange(len(used))
-                    gram = _normalised(kernel, rows, _stacked(points[rule, used], rows))
-                    tallies = counts.totals[:, rule], counts.per_row[:, rule]
-                    own = members, beta, self.state["gram"][rule], ring
-                    sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *own, *tallies)
-                    new = np.flatnonzero(members >= len(used))
-                    new = new[beta[new] != 0.0]
-                    taken = rows[members[new] - len(used)]
-                    points[rule, new] = taken if isinstance(taken, np.ndarray) else taken.toarray()
-            return False
+        def sweep(rule: int, epoch: Indices) -> None:
+            many = len(epoch) > 8 * CHUNK  # worth the milliseconds that the limit takes
+            alone = threadpool_limits(1, user_api="blas") if many else nullcontext()
+            with alone:  # of small products, threads wait for each other where cores are busy
+                for at in range(0, max(len(epoch), 1), CHUNK):
+                    visit(rule, epoch[at : at + CHUNK])
 
-        return visit, lambda: None
+        def visit(rule: int, chunk: Indices) -> None:
+            points, beta, kept, ring = (self.state[name][rule] for name in self.shapes)
+            rows = X[chunk].astype(np.float64)
+            used, members = np.flatnonzero(beta), np.zeros(len(beta), np.int64)
+            members[used] = np.arange(len(used))
+            gram = _normalised(kernel, rows, _stacked(points[used], rows))
+            tallies = counts.totals[:, rule], counts.per_row[:, rule]
+            own = members, beta, kept, ring
+            sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *own, *tallies)
+            new = np.flatnonzero((members >= len(used)) & (beta != 0.0))
+            taken = rows[members[new] - len(used)]
+            points[new] = taken if isinstance(taken, np.ndarray) else taken.toarray()
+
+        return sweep
 
     def last_scores(self, X: Floats | SparseMatrix) -> Vector:
         """Σ β·K(x_j, x)."""
@@ -172,7 +172,6 @@ def sweep_forgetting(
         per_row[chunk[t]] += 1
         totals[1] += 1
         totals[2] += 1
-    totals[0] += len(chunk)
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,7 @@ models of `novikoff.core.state_model` keep arrays, and have a loop of their own.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Self, TypeAlias, cast
 
 import numpy as np
@@ -30,7 +30,7 @@ class Model:
     fit_intercept: bool
     totals: Indices  # (3, n_rules): rows visited, updates and mistakes
     multi_class: str
-    votes: list[Votes]  # for each rule, if its earlier selves vote
+    votes: Sequence[Votes] = ()  # for each rule, if its earlier selves vote
 
     @property
     def averages(self) -> bool:

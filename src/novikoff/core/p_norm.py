@@ -3,7 +3,8 @@
     θ ← θ + a_i on a mistake ⟨a_i, w⟩ ≤ 0,    w = ∇½‖θ‖_p²:  w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)
 
 With p = 2 it is the perceptron; with p = 2·ln d it is as good as the best few features (Grove,
-Littlestone and Schuurmans 2001; Gentile 2003): `novikoff.bounds.p_norm_bound`.
+Littlestone and Schuurmans 2001; Gentile 2003): `novikoff.bounds.p_norm_bound`. With a weight c_i of
+each row it is the run on the rows c_i·a_i.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ from numba import njit
 from novikoff.core.counts import Counts
 from novikoff.core.problem import Problem, scores
 from novikoff.core.rows import Floats, Indices, Rows, SparseMatrix, Vector
-from novikoff.core.runs import Advance, Flags
-from novikoff.core.state_model import Finish, StateModel
+from novikoff.core.state_model import StateModel, Sweep
 from novikoff.core.verbs import axpy, dot, entries
 
 
@@ -38,20 +38,16 @@ class PNormModel(StateModel):
         """θ decides all that follows."""
         return self.state["theta"].T
 
-    def begin(
-        self, problem: Problem, codes: Indices, counts: Counts, active: Flags
-    ) -> tuple[Advance, Finish]:
+    def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
         """The loop over these rows."""
         theta, p = self.state["theta"], float(self.settings["p"])
         signed = [problem.resigned(self.sides[codes, k]).rows for k in range(self.n_rules)]
 
-        def visit(epoch: Indices, first: int, last: int) -> bool:
-            for k in np.flatnonzero(active):
-                tallies = counts.totals[:, k], counts.per_row[:, k], counts.beyond
-                sweep_p_norm(signed[k], epoch, first, last, p, theta[k], *tallies)
-            return False
+        def sweep(k: int, epoch: Indices) -> None:
+            tallies = counts.totals[:, k], counts.per_row[:, k], counts.beyond
+            sweep_p_norm(signed[k], epoch, weights, p, theta[k], *tallies)
 
-        return visit, lambda: None
+        return sweep
 
     def decisive(self) -> Vector:
         """W = ∇½‖θ‖_p² of each rule."""
@@ -69,10 +65,10 @@ class PNormModel(StateModel):
 
 @njit(cache=True, nogil=True)
 def sweep_p_norm(
-    rows: Rows, epoch: Indices, first: int, last: int, p: float, theta: Vector,
+    rows: Rows, epoch: Indices, weights: Vector, p: float, theta: Vector,
     totals: Indices, per_row: Indices, beyond: Vector,
 ) -> None:  # fmt: skip
-    """Visit rows epoch[first:last]; w_j = sign(θ_j)·|θ_j/unit|^(p−1), as its scale is no matter.
+    """Visit rows in turn; w_j = sign(θ_j)·|θ_j/unit|^(p−1), as its scale is no matter.
 
     The unit is the power of two above all |θ_j|: no power overflows, p = 2 rounds nothing, and w is
     a function of θ alone, wherever a stream is cut.
@@ -80,14 +76,13 @@ def sweep_p_norm(
     unit, w = unit_above(theta), np.empty(len(theta))
     for j in range(len(w)):
         w[j] = power(theta[j] / unit, p - 1.0)
-    for k in range(first, last):
-        i = epoch[k]
+    for i in epoch:
         m = dot(rows, i, w)
         if not abs(m) < np.inf:
             beyond[0] = np.nan
             break
         if not m > 0.0:
-            axpy(1.0, rows, i, theta)
+            axpy(weights[i], rows, i, theta)
             before, unit = unit, unit_above(theta)
             if unit == before:
                 columns, _ = entries(rows, i)
@@ -100,7 +95,6 @@ def sweep_p_norm(
             per_row[i] += 1
             totals[1] += 1
             totals[2] += 1
-    totals[0] += last - first
 
 
 @njit(cache=True, nogil=True)

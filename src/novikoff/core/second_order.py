@@ -11,7 +11,8 @@ A⁻¹ itself drifts, until s < 0. Kept is S with S·Sᵀ = A⁻¹, which has ha
 Cesa-Bianchi, Conconi and Gentile (2005) include the current x in A when they predict: that divides
 the score by 1 + s and leaves its sign. For the diagonal of A it does not, and without x the bound
 is lost: its score is Σ_j v_j·x_j/(A_jj + x_j²). The bound is `novikoff.bounds.second_order_bound`,
-from Φ = vᵀA⁻¹v ≤ Σ ⟨a_i, A⁻¹a_i⟩ ≤ Σ ln(1 + s) = ln det(A/a), A being that after each mistake.
+from Φ = vᵀA⁻¹v ≤ Σ ⟨a_i, A⁻¹a_i⟩ ≤ Σ ln(1 + s) = ln det(A/a), A being that after each mistake. A
+mistake of weight c counts c-fold in A and v, with s = c·‖f‖²; then Φ ≤ Σ c²·⟨a_i, A⁻¹a_i⟩.
 """
 
 from __future__ import annotations
@@ -24,8 +25,7 @@ from numba import njit
 from novikoff.core.counts import Counts
 from novikoff.core.problem import Problem, scores, stretches
 from novikoff.core.rows import Floats, Indices, Rows, SparseMatrix, Vector
-from novikoff.core.runs import Advance, Flags
-from novikoff.core.state_model import Finish, StateModel
+from novikoff.core.state_model import StateModel, Sweep
 from novikoff.core.verbs import axpy, dot, dots, entries
 
 
@@ -52,22 +52,16 @@ class SecondOrderModel(StateModel):
         if not (self.state["A"] > 0.0 if root is None else root.any(axis=2)).all():
             raise ValueError("its matrix is not positive definite")
 
-    def begin(
-        self, problem: Problem, codes: Indices, counts: Counts, active: Flags
-    ) -> tuple[Advance, Finish]:
+    def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
         """The loop over these rows."""
         signed = [problem.resigned(self.sides[codes, k]).rows for k in range(self.n_rules)]
-        first_name, second_name, _ = self.shapes
-        first_arrays, second_arrays = self.state[first_name], self.state[second_name]
 
-        def visit(epoch: Indices, first: int, last: int) -> bool:
-            for k in np.flatnonzero(active):
-                own = first_arrays[k], second_arrays[k], self.state["growth"][k]
-                tallies = counts.totals[:, k], counts.per_row[:, k], counts.beyond
-                self._sweep(signed[k], epoch, first, last, *own, *tallies)
-            return False
+        def sweep(k: int, epoch: Indices) -> None:
+            own = (self.state[name][k] for name in self.shapes)
+            tallies = counts.totals[:, k], counts.per_row[:, k], counts.beyond
+            self._sweep(signed[k], epoch, weights, *own, *tallies)
 
-        return visit, lambda: None
+        return sweep
 
     def _sweep(self, *arguments: object) -> None:
         sweep_full(*arguments)
@@ -126,44 +120,42 @@ class DiagonalModel(SecondOrderModel):
 
 @njit(cache=True, nogil=True)
 def sweep_full(
-    rows: Rows, epoch: Indices, first: int, last: int, w: Vector, root: Vector, growth: Vector,
+    rows: Rows, epoch: Indices, weights: Vector, w: Vector, root: Vector, growth: Vector,
     totals: Indices, per_row: Indices, beyond: Vector,
 ) -> None:  # fmt: skip
-    """Visit rows epoch[first:last] with w and S."""
+    """Visit rows in turn with w and S."""
     f = np.empty(len(w))
-    for k in range(first, last):
-        i = epoch[k]
+    for i in epoch:
         m = dot(rows, i, w)
         if not m > 0.0:
             dots(rows, i, root, f)  # Sᵀ·a_i
-            s = np.dot(f, f)
+            c = weights[i]
+            s = c * np.dot(f, f)
             if not (-np.inf < m and s < np.inf):
                 beyond[0] = np.nan
                 break
             step, shrink = (1.0 - m) / (1.0 + s), 1.0 / (1.0 + s + np.sqrt(1.0 + s))
             for j in range(len(w)):
-                g = np.dot(root[j], f)
+                g = c * np.dot(root[j], f)
                 w[j] += step * g
                 row, change = root[j], shrink * g
                 for l in range(len(f)):  # noqa: E741 — the entries of a row
                     row[l] -= change * f[l]
             growth[0] += np.log1p(s)
-            growth[1] += s / (1.0 + s)
+            growth[1] += c * s / (1.0 + s)
             per_row[i] += 1
             totals[1] += 1
             totals[2] += 1
-    totals[0] += last - first
 
 
 @njit(cache=True, nogil=True)
 def sweep_diagonal(
-    rows: Rows, epoch: Indices, first: int, last: int, v: Vector, A: Vector, growth: Vector,
+    rows: Rows, epoch: Indices, weights: Vector, v: Vector, A: Vector, growth: Vector,
     totals: Indices, per_row: Indices, beyond: Vector,
 ) -> None:  # fmt: skip
-    """Visit rows epoch[first:last] with v and the diagonal of A."""
+    """Visit rows in turn with v and the diagonal of A."""
     end = len(v) - 1
-    for k in range(first, last):
-        i = epoch[k]
+    for i in epoch:
         columns, values = entries(rows, i)
         m = rows.bias * v[end] / (A[end] + rows.bias)
         for j in range(len(columns)):
@@ -174,16 +166,16 @@ def sweep_diagonal(
             beyond[0] = np.nan
             break
         if not m > 0.0:
-            axpy(1.0, rows, i, v)
-            growth[0] += np.log1p(rows.bias / A[end])
-            A[end] += rows.bias
-            growth[1] += rows.bias / A[end]
+            c = weights[i]
+            axpy(c, rows, i, v)
+            growth[0] += np.log1p(c * rows.bias / A[end])
+            A[end] += c * rows.bias
+            growth[1] += c * c * rows.bias / A[end]
             for j in range(len(columns)):
-                square = np.float64(values[j]) * np.float64(values[j])
+                square = c * np.float64(values[j]) * np.float64(values[j])
                 growth[0] += np.log1p(square / A[columns[j]])
                 A[columns[j]] += square
-                growth[1] += square / A[columns[j]]
+                growth[1] += c * square / A[columns[j]]
             per_row[i] += 1
             totals[1] += 1
             totals[2] += 1
-    totals[0] += last - first

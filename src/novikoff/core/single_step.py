@@ -11,6 +11,8 @@ from novikoff.core.linear_model import TOO_LARGE, LinearModel
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.updates import Update, tau
 
+FACTOR = 6  # the place of the factor in the numbers
+
 
 def numbers_of(update: Update, factor: float, fit_intercept: bool) -> Vector:
     """An update, a factor on its step and the bias, as one array: Numba unboxes it faster."""
@@ -45,7 +47,7 @@ def step_of_every_rule(
 ) -> int:  # fmt: skip
     """One step of every rule: how many were updated, −1 if a number would leave float64."""
     update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
-    factor, bias, last = numbers[6], numbers[7], len(W) - 1
+    factor, bias, last = numbers[FACTOR], numbers[FACTOR + 1], len(W) - 1
     steps, squared, beyond, updates = np.zeros(len(sides)), bias, 0.0, 0
     for x in values:
         squared += x * x

@@ -17,13 +17,13 @@ from novikoff.core.model import TOO_LARGE, Labels, Model
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
 from novikoff.core.schemes import Scheme, scheme_for
-from novikoff.core.voting import Votes
 
 if TYPE_CHECKING:
     from novikoff.core.counts import Counts, Trace
     from novikoff.core.runs import Advance, Flags, Plan, Run
 
-Finish: TypeAlias = Callable[[], None]
+# Shows rows, by their numbers, to a rule.
+Sweep: TypeAlias = Callable[[int, Indices], None]
 
 
 @dataclass(eq=False)
@@ -31,7 +31,7 @@ class StateModel(Model):
     """Rules that keep arrays, each of which has an axis for every letter of its shape.
 
     The letters are K, the rules; d, the features; p = d + 1, features and bias; any other letter is
-    a length of the model's own. One class against the rest, for more than two.
+    a length of the model's own. Weights of rows are factors c_i on the steps.
     """
 
     classes: Labels
@@ -40,12 +40,11 @@ class StateModel(Model):
     settings: dict[str, Any]  # the parameters of its formula
     state: dict[str, Vector] = field(default_factory=dict)
     support: Any = None  # the points that rules share, dense or CSR, if they keep any
-    totals: Indices = field(init=False)
-    votes: list[Votes] = field(default_factory=list)
-    scheme: Scheme = field(init=False)
-    sides: Signs = field(init=False, repr=False)
     averaged: bool = False
     multi_class: str = "ovr"
+    totals: Indices = field(init=False)
+    scheme: Scheme = field(init=False)
+    sides: Signs = field(init=False, repr=False)
 
     shapes: ClassVar[dict[str, str]]
     wanted: ClassVar[dict[str, Any]]  # of each setting, the least number or the words it may be
@@ -54,7 +53,7 @@ class StateModel(Model):
 
     def __post_init__(self) -> None:
         self.classes = np.unique(np.asarray(self.classes))
-        self.scheme = scheme_for(len(self.classes), "ovr")
+        self.scheme = scheme_for(len(self.classes), self.multi_class)
         self.sides = self.scheme.sides
         self.totals = np.zeros((3, self.sides.shape[1]), dtype=np.int64)
         self.state = self.state or self.blank_state()
@@ -73,15 +72,16 @@ class StateModel(Model):
         """The arrays before anything was learned."""
         raise NotImplementedError
 
-    def begin(
-        self, problem: Problem, codes: Indices, counts: Counts, active: Flags
-    ) -> tuple[Advance, Finish]:
-        """The loop over these rows, of sign +1, and what follows when it has ended.
+    def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
+        """The loop over some of these rows, of sign +1.
 
-        It leaves rules alone that are not active, counts, and notes in ``counts.beyond`` where it
-        does nothing as a number would leave float64.
+        It counts updates, and notes in ``counts.beyond`` where it does nothing as a number would
+        leave float64.
         """
         raise NotImplementedError
+
+    def finish(self) -> None:
+        """What follows when the loop has ended."""
 
     def last_scores(self, X: Floats | SparseMatrix) -> Vector:
         """The scores by which the loop tells a mistake; `scores` may average."""
@@ -134,46 +134,80 @@ class StateModel(Model):
             scores: Vector = self.final_scores(self._row(columns, values))[0]
         return scores
 
-    def train(self, problem: Problem, codes: Indices, plan: Plan) -> Run:
+    def train(
+        self, problem: Problem, codes: Indices, plan: Plan, weights: Vector | None = None
+    ) -> Run:
         """Learn from rows, epoch after epoch, until a cycle is clean or a limit is reached."""
         from novikoff.core.runs import ENTRIES_PER_CALL, Run
 
         run = Run.begin(problem, plan, None, self.n_rules)
-        visit, finish = self.begin(problem, codes, run.counts, run.active)
+        run.counts.totals[:] = self.totals
+        visit = self.visits(problem, codes, weights, run.counts, run.active)
         run.W = self.watched()
 
         def margins(rule: int) -> Vector:
-            return np.asarray(self.last_scores(problem.X)[:, rule] * self.sides[codes, rule])
+            sides = self.sides[codes, rule]
+            own = problem.resigned(sides).taking_part(weights)
+            return np.asarray((self.last_scores(problem.X)[:, rule] * sides)[own])
 
         stride = min(problem.rows_within(ENTRIES_PER_CALL // self.n_rules), 1 << 12)
-        run.repeat(plan, problem, None, visit, stride, margins=margins)
+        run.repeat(plan, problem, weights, visit, stride, margins=margins)
         self.totals, run.traces = run.counts.totals, self.traces()
         if not self.cycles:
             run.periods = [None] * self.n_rules
-        finish()
+        self.finish()
         return run
 
+    def visits(
+        self,
+        problem: Problem,
+        codes: Indices,
+        weights: Vector | None,
+        counts: Counts,
+        active: Flags,
+    ) -> Advance:
+        """Shows rows of an epoch to each active rule, but for those of classes not on its sides."""
+        factors = np.ones(problem.n) if weights is None else weights
+        sweep = self.begin(problem, codes, factors, counts)
+        pairs = (self.sides == 0).any()
+
+        def visit(epoch: Indices, first: int, last: int) -> bool:
+            for rule in np.flatnonzero(active).tolist():
+                own = epoch[first:last]
+                own = own[self.sides[codes[own], rule] != 0] if pairs else own
+                sweep(rule, own)
+                counts.totals[0, rule] += len(own)
+            return False
+
+        return visit
+
     def learn(
-        self, X: Floats | SparseMatrix, codes: npt.NDArray[np.integer], *, first: int = 0
+        self,
+        X: Floats | SparseMatrix,
+        codes: npt.NDArray[np.integer],
+        *,
+        weights: Vector | None = None,
+        first: int = 0,
     ) -> None:
         """Look at each row once, in turn; after an exception the model is what it was before."""
         from novikoff.core.counts import Counts, check_range
 
         problem = pose(X, np.ones(X.shape[0], np.int8), self.fit_intercept, first=first)
-        before = {name: array.copy() for name, array in self.state.items()}, self.totals.copy()
+        before = self.copy()
         counts = Counts.blank(problem.n, 0, self.n_rules)._replace(totals=self.totals)
+        active, epoch = np.ones(self.n_rules, np.bool_), problem.taking_part(weights)
         try:
-            visit, finish = self.begin(
-                problem, codes.astype(np.int64), counts, np.ones(self.n_rules, np.bool_)
-            )
-            visit(np.arange(problem.n), 0, problem.n)
+            visit = self.visits(problem, codes.astype(np.int64), weights, counts, active)
+            visit(epoch, 0, len(epoch))
             check_range(self.watched(), counts)
-            finish()
+            self.finish()
         except BaseException:
-            self.state, self.totals = before
+            self.__dict__ = before.__dict__
             raise
 
-    def learn_one(self, columns: Indices, values: Vector, code: int) -> tuple[Vector, int]:
+    def learn_one(
+        self, columns: Indices, values: Vector, code: int, factor: float = 1.0
+    ) -> tuple[Vector, int]:
         """Learn one example: its scores before, and how many rules it moved.
 
         ValueError, and nothing is done, if a number would leave float64.
@@ -188,16 +222,20 @@ class StateModel(Model):
         if not (np.isfinite(scores).all() and np.isfinite(square)):
             raise ValueError(TOO_LARGE)
         problem = Problem(view(row, np.ones(1, np.int8), self.fit_intercept), square**0.5, 1)
-        counts = Counts.blank(1, 0, self.n_rules)
-        visit, finish = self.begin(
-            problem, np.array([code]), counts, np.ones(self.n_rules, np.bool_)
-        )
+        counts, active = Counts.blank(1, 0, self.n_rules), np.ones(self.n_rules, np.bool_)
+        visit = self.visits(problem, np.array([code]), np.array([factor]), counts, active)
         visit(np.zeros(1, np.int64), 0, 1)
         if counts.beyond[0] != 0.0:
             raise ValueError(TOO_LARGE)
         self.totals += counts.totals
-        finish()
+        self.finish()
         return scores, int(counts.totals[1].sum())
+
+    def copy(self) -> Self:
+        """The same rules, whose arrays are their own."""
+        twin = replace(self, state={name: array.copy() for name, array in self.state.items()})
+        twin.totals = self.totals.copy()
+        return twin
 
     def with_features(self, n_features: int) -> Self:
         """The same rules for more features, which count for nothing yet, or for fewer."""
@@ -244,7 +282,7 @@ class StateModel(Model):
 
     def _like(self, classes: Labels, n_features: int) -> Self:
         """A blank model of the same formula."""
-        return replace(self, classes=classes, features=n_features, state={}, support=None, votes=[])
+        return replace(self, classes=classes, features=n_features, state={}, support=None)
 
     def _row(self, columns: Indices, values: Vector) -> Vector:
         row = np.zeros((1, self.features))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from novikoff.core.counts import Trace
-from novikoff.core.dual import KernelModel
+from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.orders import BY_NAME, Greedy, first_visits, named
 from novikoff.core.pocket import load_kernel
 from novikoff.core.problem import Problem, pose, products, scores

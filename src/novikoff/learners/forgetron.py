@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, cast
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.forgetron import DAMAGE, SIZE, ForgetronModel
 from novikoff.core.kernels import BY_NAME, Function
-from novikoff.core.orders import Order
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.learners.base import one_or_each
-from novikoff.learners.inputs import COUNT, Rule
+from novikoff.learners.inputs import COUNT, MatrixLike, OrderLike, RandomState, Rule
 from novikoff.learners.kernel import KERNEL_RULES, kernel_rule, kernel_settings
+from novikoff.learners.online import streams
 from novikoff.learners.stateful import StateLearner
 
 
+@dataclass(eq=False, repr=False)
 class Forgetron(StateLearner):
     """A kernel perceptron for streams without end: it keeps ``budget`` points for each rule.
 
@@ -28,6 +32,7 @@ class Forgetron(StateLearner):
     Guarantee: for a budget B ≥ 83 and every g in the kernel's space with
     ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)), at most 2‖g‖² + 4·Σℓ mistakes, ℓ = max(0, 1 − y·g(x)) summed over
     them (`novikoff.bounds.forgetron_bound`). For smaller budgets it runs and nothing is proved.
+    Rows and classes have no weights: the proof needs every point to join with the weight 1.
 
     Parameters
     ----------
@@ -42,8 +47,10 @@ class Forgetron(StateLearner):
         As in `Perceptron`, but no maximal rule.
     max_epochs : int or None, default=10
         Limit on passes over the data; None for no limit. With a full budget a clean cycle is rare.
-    max_seconds, random_state, verbose
+    max_seconds, multi_class, random_state, verbose
         As in `Perceptron`.
+    warm_start : bool, default=False
+        Whether `fit` goes on from what the last fit has learned; counts go on too.
 
     Attributes
     ----------
@@ -70,11 +77,20 @@ class Forgetron(StateLearner):
     (array([100]), True)
     """
 
-    budget: int
-    kernel: str | Function
-    gamma: float | None
-    degree: int
-    coef0: float
+    budget: int = 100
+    _: KW_ONLY
+    kernel: str | Function = "rbf"
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 1.0
+    order: OrderLike = "permuted"
+    max_epochs: int | None = 10
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    warm_start: bool = False
+    random_state: RandomState = None
+    verbose: int = 0
+
     fit_intercept = False
 
     _kind = ForgetronModel
@@ -85,30 +101,40 @@ class Forgetron(StateLearner):
         "kernel": kernel_rule(*BY_NAME),
     }
 
-    def __init__(
-        self,
-        budget: int = 100,
-        *,
-        kernel: str | Function = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        order: str | Sequence[int] | Indices | Order = "permuted",
-        max_epochs: int | None = 10,
-        max_seconds: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.budget = budget
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.order = order
-        self.max_epochs = max_epochs
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.verbose = verbose
+    def fit(self, X: MatrixLike, y: npt.ArrayLike | None = None) -> Self:  # type: ignore[override]
+        """Learn from rows until a cycle is clean or a limit is reached.
+
+        Parameters
+        ----------
+        X, y : array-like or sparse matrix of shape (n_samples, n_features), array-like
+            The rows and their labels.
+
+        Returns
+        -------
+        self
+            After an exception but Ctrl-C it is what it was before.
+        """
+        return super().fit(X, y)
+
+    @available_if(streams)
+    def partial_fit(
+        self, X: MatrixLike, y: npt.ArrayLike | None = None, classes: npt.ArrayLike | None = None
+    ) -> Self:
+        """Look at each row once, as the rows stand: a piece of a stream (A5).
+
+        Parameters
+        ----------
+        X, y : array-like or sparse matrix of shape (n_samples, n_features), array-like
+            The next rows and their labels.
+        classes : array-like, optional
+            All labels there will be; needed at the first call.
+
+        Returns
+        -------
+        self
+            After an exception it is what it was before.
+        """
+        return self._partial_fit(X, y, classes)
 
     @property
     def n_support_(self) -> Indices:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from novikoff.core.orders import Order
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.validation import check_labels, check_matrix, check_same_index
@@ -22,7 +23,9 @@ from novikoff.core.validation import check_labels, check_matrix, check_same_inde
 MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"
 Labels: TypeAlias = npt.NDArray[np.generic]
 Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
-ClassWeight: TypeAlias = Mapping[Hashable, float] | str | None
+ClassWeight: TypeAlias = Mapping[Hashable, float] | Literal["balanced"] | None
+RandomState: TypeAlias = int | np.random.RandomState | None
+OrderLike: TypeAlias = str | Sequence[int] | Indices | Order
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -281,7 +284,7 @@ def check_reference(
     return True, np.append(reference, 0.0)[: n_features + 1]
 
 
-def seed_of(random_state: int | np.random.RandomState | None) -> int:
+def seed_of(random_state: RandomState) -> int:
     """A seed, drawn as scikit-learn's convention has it."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 

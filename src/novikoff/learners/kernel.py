@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import Tags
 
-from novikoff.core.dual import KernelModel
+from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.kernels import BY_NAME, Function, seems_semidefinite
 from novikoff.core.model import Model
-from novikoff.core.orders import Order
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.learners.inputs import (
@@ -21,7 +21,10 @@ from novikoff.learners.inputs import (
     COUNT,
     MARGIN,
     STEP,
+    ClassWeight,
     MatrixLike,
+    OrderLike,
+    RandomState,
     Rule,
     optional,
 )
@@ -53,6 +56,7 @@ def kernel_settings(learner: Any, n_features: int) -> dict[str, Any]:
     return {"kernel": learner.kernel, "gamma": gamma, **numbers}
 
 
+@dataclass(eq=False, repr=False)
 class KernelPerceptron(StateLearner):
     """The perceptron in the space of a kernel, f(x) = Σ k_i·y_i·K(x_i, x) (+ Σ k_i·y_i).
 
@@ -69,10 +73,9 @@ class KernelPerceptron(StateLearner):
     kernel : {"rbf", "linear", "poly", "precomputed"} or function, default="rbf"
         exp(−γ·‖x − z‖²), ⟨x, z⟩, (γ·⟨x, z⟩ + coef0)^degree; the matrix of all K(x_i, x_j) in place
         of X (and of the kernels with the rows of the fit, to predict); or a function of two
-        matrices, as those of ``sklearn.metrics.pairwise``, which in a stream of dicts sees columns
-        of zeros too, room for new features. A kernel that is not positive semidefinite has no
-        feature space, and no bound: of a precomputed one, a warning says so if two rows show it,
-        K(x, z)² > K(x, x)·K(z, z), or the eigenvalues of 500 rows do.
+        matrices, as those of ``sklearn.metrics.pairwise``. A kernel that is not positive
+        semidefinite has no feature space, and no bound: of a precomputed one, a warning says so if
+        two rows show it, K(x, z)² > K(x, x)·K(z, z), or the eigenvalues of 500 rows do.
     gamma : float or None, default=None
         γ of "rbf" and "poly"; None is 1/n_features.
     degree : int, default=3
@@ -87,8 +90,11 @@ class KernelPerceptron(StateLearner):
         Predict with the last coefficients, their average over all steps, or the vote of all.
     max_epochs : int or None, default=1000
         Limit on passes over the data; None for no limit.
-    max_seconds : float or None, default=None
-        Limit on time.
+    max_seconds, multi_class, class_weight
+        As in `Perceptron`.
+    warm_start : bool, default=False
+        Whether `fit` goes on from what the last fit has learned; counts go on too. Not with
+        ``average="voted"`` or a precomputed kernel.
     cache_mb : float, default=200.0
         Memory for rows of the kernel matrix. The run needs as many as there are mistaken rows; what
         does not fit is computed again.
@@ -106,7 +112,7 @@ class KernelPerceptron(StateLearner):
     support_vectors_ : array or CSR matrix of shape (n_support, n_features)
         Those points; none for a precomputed kernel, whose ``update_counts_`` tell them.
     dual_coef_ : array of shape (n_rules, n_support)
-        y_i·k_i, integers but for ``average="averaged"``.
+        y_i·k_i, integers but for ``average="averaged"`` or weights.
     trace_ : Trace, or list of Trace for more than two classes
         One entry per update; ``squared_norm`` is ‖w‖² in the kernel's space.
 
@@ -119,53 +125,33 @@ class KernelPerceptron(StateLearner):
     (array([0, 1, 1, 0]), 4, array([[-1.,  1.,  1., -1.]]))
     """
 
-    kernel: str | Function
-    gamma: float | None
-    degree: int
-    coef0: float
-    cache_mb: float
+    kernel: str | Function = "rbf"
+    _: KW_ONLY
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 1.0
+    fit_intercept: bool = True
+    order: OrderLike = "permuted"
+    average: Literal[False, "averaged", "voted"] = False
+    max_epochs: int | None = 1000
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    class_weight: ClassWeight = None
+    warm_start: bool = False
+    cache_mb: float = 200.0
+    trace: bool = False
+    random_state: RandomState = None
+    verbose: int = 0
 
     _kind = KernelModel
     _rules: ClassVar[Mapping[str, Rule]] = {
         **StateLearner._rules,
         **KERNEL_RULES,
         "kernel": kernel_rule(*BY_NAME, "precomputed"),
-        "fit_intercept": BOOLEAN,
         "average": OnlineLearner._rules["average"],
         "cache_mb": STEP,
         "trace": BOOLEAN,
     }
-
-    def __init__(
-        self,
-        kernel: str | Function = "rbf",
-        *,
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        fit_intercept: bool = True,
-        order: str | Sequence[int] | Indices | Order = "permuted",
-        average: Literal[False, "averaged", "voted"] = False,
-        max_epochs: int | None = 1000,
-        max_seconds: float | None = None,
-        cache_mb: float = 200.0,
-        trace: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.order = order
-        self.average = average
-        self.max_epochs = max_epochs
-        self.max_seconds = max_seconds
-        self.cache_mb = cache_mb
-        self.trace = trace
-        self.random_state = random_state
-        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

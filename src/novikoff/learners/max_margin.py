@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import ClassVar, Literal, NoReturn, Self
 
 import numpy as np
@@ -59,6 +59,7 @@ class NotSeparableError(ValueError):
         return type(self), (self.args[0], self.verdict, self.certificate, self.rows)
 
 
+@dataclass(eq=False, repr=False)
 class MaxMargin(LinearLearner):
     """The separating hyperplane of the largest margin: the hard-margin SVM (C4).
 
@@ -111,10 +112,18 @@ class MaxMargin(LinearLearner):
     True
     """
 
-    margin_: Interval | list[Interval]
-    support_: Indices | list[Indices]
-    dual_coef_: Vector | list[Vector]
-    verdict_: Verdict | list[Verdict]
+    bias: Literal["free", "padded"] = "free"
+    _: KW_ONLY
+    fit_intercept: bool = True
+    tol: float = 1e-8
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    max_seconds: float | None = None
+    n_jobs: int | None = None
+
+    margin_: Interval | list[Interval] = field(init=False)
+    support_: Indices | list[Indices] = field(init=False)
+    dual_coef_: Vector | list[Vector] = field(init=False)
+    verdict_: Verdict | list[Verdict] = field(init=False)
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "bias": words("free", "padded"),
@@ -124,23 +133,6 @@ class MaxMargin(LinearLearner):
         "max_seconds": SECONDS,
         "n_jobs": JOBS,
     }
-
-    def __init__(
-        self,
-        bias: Literal["free", "padded"] = "free",
-        *,
-        fit_intercept: bool = True,
-        tol: float = 1e-8,
-        multi_class: Literal["ovr", "ovo"] = "ovr",
-        max_seconds: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.bias = bias
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.multi_class = multi_class
-        self.max_seconds = max_seconds
-        self.n_jobs = n_jobs
 
     def fit(self, X: MatrixLike, y: npt.ArrayLike) -> Self:
         """Find the hyperplane of the largest margin.

@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from novikoff.core.counts import Trace
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
-from novikoff.core.orders import BY_NAME, Order, named
+from novikoff.core.orders import BY_NAME, named
 from novikoff.core.problem import Problem, products
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
@@ -42,6 +42,8 @@ from novikoff.learners.inputs import (
     ClassWeight,
     Example,
     MatrixLike,
+    OrderLike,
+    RandomState,
     Rule,
     as_floats,
     check_example,
@@ -88,7 +90,7 @@ class OnlineLearner(LinearLearner):
     In a stream ``fit_intercept``, ``average`` and ``multi_class`` are those of its first call.
     """
 
-    order: str | Sequence[int] | Indices | Order
+    order: OrderLike
     average: Literal[False, "averaged", "voted"]
     scale: Literal["standard"] | None
     max_epochs: int | None
@@ -97,7 +99,7 @@ class OnlineLearner(LinearLearner):
     class_weight: ClassWeight
     warm_start: bool
     trace: bool | npt.ArrayLike
-    random_state: int | np.random.RandomState | None
+    random_state: RandomState
     n_jobs: int | None
     verbose: int
 
@@ -200,7 +202,12 @@ class OnlineLearner(LinearLearner):
             rows, classes, shape = problem.X, blank.classes, (blank.n_rules, blank.n_features)
             start = check_start(coef_init, intercept_init, *shape, self.fit_intercept)
             if start is None and before is not None:
-                start = _resumed(before, blank)
+                check_resumable(before, blank)
+                start = before.decisive()
+                if not blank.fit_intercept and start[-1].any():
+                    raise ValueError(
+                        "warm_start needs an intercept of zero if fit_intercept=False."
+                    )
             weights = check_weights(sample_weight, self.class_weight, classes, codes)
             if weights is not None and not weights.any():
                 raise ValueError("All weights are zero: no row takes part.")
@@ -398,8 +405,8 @@ class OnlineLearner(LinearLearner):
             streams(self)
             checked = given, numbers_of(self._update(), 1.0, model.fit_intercept)
         columns, values = self._locate(x, new)
-        if new and self.n_features_in_ + len(new) > model.n_features:  # room for as many again
-            model = model.with_features(2 * (self.n_features_in_ + len(new)))
+        if new and self.n_features_in_ + len(new) > model.n_features:
+            model = model.with_features(self._room(self.n_features_in_ + len(new)))
         try:
             code = self._codes[y]
         except (KeyError, TypeError):
@@ -431,6 +438,10 @@ class OnlineLearner(LinearLearner):
         if self.converged_ and (moved > 0 or model.averages):
             self._streamed()
         return scores, code
+
+    def _room(self, n_features: int) -> int:
+        """The columns to keep for so many features of dicts: room for as many again."""
+        return 2 * n_features
 
     def _learn_rows(
         self, model: Model, X: Floats | SparseMatrix, codes: Indices, weights: Vector | None
@@ -519,8 +530,8 @@ def _plain(y: Hashable) -> Hashable:
     return label
 
 
-def _resumed(before: Model, blank: Model) -> Vector:
-    """The weights of the last fit, to go on from."""
+def check_resumable(before: Model, blank: Model) -> None:
+    """Raise ValueError unless a fit with blank rules can go on from those of the last fit."""
     if before.n_features != blank.n_features or not np.array_equal(before.classes, blank.classes):
         raise ValueError(
             "warm_start needs the classes and the number of features of the last fit: "
@@ -528,7 +539,3 @@ def _resumed(before: Model, blank: Model) -> Vector:
         )
     if before.scheme != blank.scheme:
         raise ValueError("warm_start needs the multi_class of the last fit: its rules are others.")
-    start = before.decisive()
-    if not blank.fit_intercept and start[-1].any():
-        raise ValueError("warm_start needs an intercept of zero if fit_intercept=False.")
-    return start

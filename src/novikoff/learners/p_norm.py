@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal
 
-import numpy as np
-
-from novikoff.core.orders import Order
 from novikoff.core.p_norm import PNormModel
-from novikoff.core.rows import Indices
-from novikoff.learners.inputs import BOOLEAN, Rule, is_number
+from novikoff.learners.inputs import ClassWeight, OrderLike, RandomState, Rule, is_number
 from novikoff.learners.stateful import StateLearner
 
 
+@dataclass(eq=False, repr=False)
 class PNormPerceptron(StateLearner):
     """The p-norm perceptron: for targets that few of many features decide.
 
@@ -30,12 +28,14 @@ class PNormPerceptron(StateLearner):
     p : float, default=2.0
         From 2 to 500, as larger powers leave float64; about 2·ln(n_features) where few features
         decide.
-    fit_intercept, max_seconds, random_state, verbose
-        As in `Perceptron`.
+    fit_intercept, max_seconds, multi_class, class_weight, random_state, verbose
+        As in `Perceptron`; a weight c makes it the run on c·[x, 1].
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
         As in `Perceptron`, but no maximal rule.
     max_epochs : int or None, default=1000
         Limit on passes over the data; None for no limit.
+    warm_start : bool, default=False
+        Whether `fit` goes on from what the last fit has learned; counts go on too.
 
     Attributes
     ----------
@@ -53,33 +53,23 @@ period_, random_state_
     [219, 26]
     """
 
-    p: float
+    p: float = 2.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    order: OrderLike = "permuted"
+    max_epochs: int | None = 1000
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    class_weight: ClassWeight = None
+    warm_start: bool = False
+    random_state: RandomState = None
+    verbose: int = 0
 
     _kind = PNormModel
     _rules: ClassVar[Mapping[str, Rule]] = {
         **StateLearner._rules,
         "p": Rule(lambda p: is_number(p) and 2 <= p <= 500, "a number from 2 to 500"),
-        "fit_intercept": BOOLEAN,
     }
-
-    def __init__(
-        self,
-        p: float = 2.0,
-        *,
-        fit_intercept: bool = True,
-        order: str | Sequence[int] | Indices | Order = "permuted",
-        max_epochs: int | None = 1000,
-        max_seconds: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.p = p
-        self.fit_intercept = fit_intercept
-        self.order = order
-        self.max_epochs = max_epochs
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         return {"p": float(self.p)}

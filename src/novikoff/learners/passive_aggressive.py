@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import ClassVar, Literal
 
-import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.orders import Order
-from novikoff.core.rows import Indices
 from novikoff.core.updates import Update, passive_aggressive
-from novikoff.learners.inputs import STEP, Rule, words
+from novikoff.learners.inputs import STEP, ClassWeight, OrderLike, RandomState, Rule, words
 from novikoff.learners.online import OnlineLearner
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressive(OnlineLearner):
     """Passive-aggressive: on a margin y·f(x) < 1, the nearest weights that make it 1.
 
@@ -64,8 +63,22 @@ warm_start, trace, random_state, n_jobs, verbose
     (['left', 'right', 'right'], 2, 2)
     """
 
-    variant: Literal["PA-I", "PA", "PA-II"]
-    C: float
+    variant: Literal["PA-I", "PA", "PA-II"] = "PA-I"
+    C: float = 1.0
+    fit_intercept: bool = True
+    order: OrderLike = "permuted"
+    average: Literal[False, "averaged", "voted"] = False
+    scale: Literal["standard"] | None = None
+    max_epochs: int | None = 100
+    max_updates: int | None = None
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    class_weight: ClassWeight = None
+    warm_start: bool = False
+    trace: bool | npt.ArrayLike = False
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     _of_update = attrgetter("variant", "C", "scale")
     _rules: ClassVar[Mapping[str, Rule]] = {
@@ -73,43 +86,6 @@ warm_start, trace, random_state, n_jobs, verbose
         "variant": words("PA-I", "PA", "PA-II"),
         "C": STEP,
     }
-
-    def __init__(
-        self,
-        *,
-        variant: Literal["PA-I", "PA", "PA-II"] = "PA-I",
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        order: str | Sequence[int] | Indices | Order = "permuted",
-        average: Literal[False, "averaged", "voted"] = False,
-        scale: Literal["standard"] | None = None,
-        max_epochs: int | None = 100,
-        max_updates: int | None = None,
-        max_seconds: float | None = None,
-        multi_class: Literal["ovr", "ovo"] = "ovr",
-        class_weight: Mapping[Hashable, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        trace: bool | npt.ArrayLike = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.variant = variant
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.order = order
-        self.average = average
-        self.scale = scale
-        self.max_epochs = max_epochs
-        self.max_updates = max_updates
-        self.max_seconds = max_seconds
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.trace = trace
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _update(self) -> Update:
         if self.variant == "PA-I":

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import ClassVar, Literal
 
-import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.orders import Order
-from novikoff.core.rows import Indices
 from novikoff.core.updates import Update, perceptron
-from novikoff.learners.inputs import MARGIN, STEP, Rule
+from novikoff.learners.inputs import MARGIN, STEP, ClassWeight, OrderLike, RandomState, Rule
 from novikoff.learners.online import OnlineLearner
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Perceptron(OnlineLearner):
     """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
 
@@ -116,8 +115,22 @@ class Perceptron(OnlineLearner):
     (array([0, 0, 1]), True)
     """
 
-    margin: float
-    step: float
+    fit_intercept: bool = True
+    margin: float = 0.0
+    step: float = 1.0
+    order: OrderLike = "permuted"
+    average: Literal[False, "averaged", "voted"] = False
+    scale: Literal["standard"] | None = None
+    max_epochs: int | None = 1000
+    max_updates: int | None = None
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    class_weight: ClassWeight = None
+    warm_start: bool = False
+    trace: bool | npt.ArrayLike = False
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     _of_update = attrgetter("margin", "step", "scale")
     _rules: ClassVar[Mapping[str, Rule]] = {
@@ -125,43 +138,6 @@ class Perceptron(OnlineLearner):
         "margin": MARGIN,
         "step": STEP,
     }
-
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        margin: float = 0.0,
-        step: float = 1.0,
-        order: str | Sequence[int] | Indices | Order = "permuted",
-        average: Literal[False, "averaged", "voted"] = False,
-        scale: Literal["standard"] | None = None,
-        max_epochs: int | None = 1000,
-        max_updates: int | None = None,
-        max_seconds: float | None = None,
-        multi_class: Literal["ovr", "ovo"] = "ovr",
-        class_weight: Mapping[Hashable, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        trace: bool | npt.ArrayLike = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.margin = margin
-        self.step = step
-        self.order = order
-        self.average = average
-        self.scale = scale
-        self.max_epochs = max_epochs
-        self.max_updates = max_updates
-        self.max_seconds = max_seconds
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.trace = trace
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _update(self) -> Update:
         return perceptron(self.margin, self.step)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from typing import ClassVar, Literal, Self, TypeVar
 
@@ -28,7 +29,9 @@ from novikoff.learners.inputs import (
     JOBS,
     RANDOM_STATE,
     SECONDS,
+    ClassWeight,
     MatrixLike,
+    RandomState,
     Rule,
     check_classes,
     check_parameters,
@@ -41,6 +44,7 @@ from novikoff.learners.inputs import (
 _Found = TypeVar("_Found")
 
 
+@dataclass(eq=False, repr=False)
 class Pocket(LinearLearner):
     """The linear rule with the fewest mistakes that was found, and a proof of how few there can be.
 
@@ -120,14 +124,27 @@ class Pocket(LinearLearner):
     >>> nv.verify(clf.certificate_, X, y)
     """
 
-    n_errors_: float | list[float]
-    errors_lower_bound_: float | list[float]
-    optimal_: bool | list[bool]
-    certificate_: ErrorBound | list[ErrorBound]
-    history_: Vector | list[Vector]
-    n_updates_: int
-    n_mistakes_: int
-    converged_: bool
+    strategy: Literal["ratchet", "run_length"] = "ratchet"
+    _: KW_ONLY
+    refine: bool = True
+    lower_bound: bool = True
+    fit_intercept: bool = True
+    max_updates: int = 10_000
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    class_weight: ClassWeight = None
+    warm_start: bool = False
+    random_state: RandomState = None
+    n_jobs: int | None = None
+
+    n_errors_: float | list[float] = field(init=False)
+    errors_lower_bound_: float | list[float] = field(init=False)
+    optimal_: bool | list[bool] = field(init=False)
+    certificate_: ErrorBound | list[ErrorBound] = field(init=False)
+    history_: Vector | list[Vector] = field(init=False)
+    n_updates_: int = field(init=False)
+    n_mistakes_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "strategy": words("ratchet", "run_length"),
@@ -142,33 +159,6 @@ class Pocket(LinearLearner):
         "random_state": RANDOM_STATE,
         "n_jobs": JOBS,
     }
-
-    def __init__(
-        self,
-        strategy: Literal["ratchet", "run_length"] = "ratchet",
-        *,
-        refine: bool = True,
-        lower_bound: bool = True,
-        fit_intercept: bool = True,
-        max_updates: int = 10_000,
-        max_seconds: float | None = None,
-        multi_class: Literal["ovr", "ovo"] = "ovr",
-        class_weight: Mapping[Hashable, float] | Literal["balanced"] | None = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.strategy = strategy
-        self.refine = refine
-        self.lower_bound = lower_bound
-        self.fit_intercept = fit_intercept
-        self.max_updates = max_updates
-        self.max_seconds = max_seconds
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(
         self,

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.model import Model
-from novikoff.core.orders import Order
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Vector
 from novikoff.core.second_order import DiagonalModel, SecondOrderModel
-from novikoff.learners.inputs import BOOLEAN, STEP, Rule, words
+from novikoff.learners.inputs import STEP, ClassWeight, OrderLike, RandomState, Rule, words
 from novikoff.learners.stateful import StateLearner, state
 
 
+@dataclass(eq=False, repr=False)
 class SecondOrderPerceptron(StateLearner):
     """The second-order perceptron: for features whose spectrum is skewed.
 
@@ -35,12 +35,18 @@ class SecondOrderPerceptron(StateLearner):
     matrix : {"full", "diagonal"}, default="full"
         Whether A has all its entries, or for wide data its diagonal only: then the current x counts
         in A when its score is taken, v·(A + diag x²)⁻¹·x, and there is no ``coef_``.
-    fit_intercept, max_seconds, random_state, verbose
+    fit_intercept, max_seconds, multi_class, random_state, verbose
         As in `Perceptron`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights by class. A mistake of weight c counts c-fold in A and v. For the full matrix the
+        bound then holds for the sum of the weights of the mistakes, with c·max(0, γ − ⟨a_i, u⟩) in
+        D and ``potential_`` as G; for the diagonal nothing is proved.
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
         As in `Perceptron`, but no maximal rule.
     max_epochs : int or None, default=1000
         Limit on passes over the data; None for no limit.
+    warm_start : bool, default=False
+        Whether `fit` goes on from what the last fit has learned; counts go on too.
 
     Attributes
     ----------
@@ -52,7 +58,8 @@ class SecondOrderPerceptron(StateLearner):
     log_det_ : array of shape (n_rules,)
         ln det(A/a), what the bound of the theorem contains.
     potential_ : array of shape (n_rules,)
-        Σ a_iᵀA⁻¹a_i over the mistakes, A with the mistake: at most ``log_det_``.
+        Σ a_iᵀA⁻¹a_i over the mistakes, A with the mistake: at most ``log_det_``. With weights,
+        Σ c_i²·a_iᵀA⁻¹a_i.
 
     Examples
     --------
@@ -65,36 +72,24 @@ class SecondOrderPerceptron(StateLearner):
     [250, 65]
     """
 
-    a: float
-    matrix: Literal["full", "diagonal"]
+    a: float = 1.0
+    _: KW_ONLY
+    matrix: Literal["full", "diagonal"] = "full"
+    fit_intercept: bool = True
+    order: OrderLike = "permuted"
+    max_epochs: int | None = 1000
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    class_weight: ClassWeight = None
+    warm_start: bool = False
+    random_state: RandomState = None
+    verbose: int = 0
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         **StateLearner._rules,
         "a": STEP,
         "matrix": words("full", "diagonal"),
-        "fit_intercept": BOOLEAN,
     }
-
-    def __init__(
-        self,
-        a: float = 1.0,
-        *,
-        matrix: Literal["full", "diagonal"] = "full",
-        fit_intercept: bool = True,
-        order: str | Sequence[int] | Indices | Order = "permuted",
-        max_epochs: int | None = 1000,
-        max_seconds: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.a = a
-        self.matrix = matrix
-        self.fit_intercept = fit_intercept
-        self.order = order
-        self.max_epochs = max_epochs
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.verbose = verbose
 
     @property
     def log_det_(self) -> Vector:

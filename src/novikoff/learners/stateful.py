@@ -1,7 +1,7 @@
 """Learners with a loop of their own: a shell around a `StateModel`.
 
-A learner is its parameters and `_settings`, the numbers of its formula. What it does not offer
-(weights of rows, averages, scaling, warm starts) is fixed here.
+A learner is its parameters and `_settings`, the numbers of its formula. What it does not offer is
+fixed here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.counts import Counts
 from novikoff.core.model import Model
@@ -20,30 +19,32 @@ from novikoff.core.orders import Greedy, named
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Plan
+from novikoff.core.single_step import FACTOR
 from novikoff.core.state_model import StateModel
 from novikoff.core.stops import Limits
 from novikoff.core.updates import Update, perceptron
 from novikoff.learners.base import one_or_each
-from novikoff.learners.inputs import MatrixLike, Rule, seed_of
-from novikoff.learners.online import OnlineLearner, streams
+from novikoff.learners.inputs import MatrixLike, Rule, check_weights, seed_of
+from novikoff.learners.online import OnlineLearner, check_resumable, streams
 
 
 class StateLearner(OnlineLearner):
-    """A learner whose rules keep more than weights: one for each class against the rest."""
+    """A learner whose rules keep more than weights."""
 
     average: Any = False
     scale: Any = None
     max_updates: Any = None
-    multi_class: Any = "ovr"
     class_weight: Any = None
-    warm_start: Any = False
     trace: Any = False
     n_jobs: Any = None
 
     _of_update = attrgetter("scale")
     _rules: ClassVar[Mapping[str, Rule]] = {
         name: OnlineLearner._rules[name]
-        for name in ("order", "max_epochs", "max_seconds", "random_state", "verbose")
+        for name in (
+            *("fit_intercept", "order", "max_epochs", "max_seconds", "multi_class"),
+            *("class_weight", "warm_start", "random_state", "verbose"),
+        )
     }
     _kind: type[StateModel]
 
@@ -61,9 +62,15 @@ class StateLearner(OnlineLearner):
             bool(self.fit_intercept),
             self._settings(n_features),
             averaged=self.average == "averaged",
+            multi_class=self.multi_class,
         )
 
-    def fit(self, X: MatrixLike, y: npt.ArrayLike | None = None) -> Self:  # type: ignore[override]
+    def fit(  # type: ignore[override]
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
         """Learn from rows until a cycle is clean or a limit is reached.
 
         Parameters
@@ -72,6 +79,8 @@ class StateLearner(OnlineLearner):
             The rows.
         y : array-like of shape (n_samples,)
             The labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors on the steps; a row of weight 0 does not take part.
 
         Returns
         -------
@@ -84,8 +93,13 @@ class StateLearner(OnlineLearner):
             what it was before.
         """
         with self._all_or_nothing():
+            before = self._model if self.warm_start and "_held" in self.__dict__ else None
             problem, blank, codes = self._prepare(X, y)
-            model, order, random_state = state(blank), named(self.order), self._seed()
+            model = state(blank) if before is None else self._resumed(before, blank)
+            weights = check_weights(sample_weight, self.class_weight, model.classes, codes)
+            if weights is not None and not weights.any():
+                raise ValueError("All weights are zero: no row takes part.")
+            order, random_state = named(self.order), self._seed()
             if isinstance(order, Greedy):
                 raise ValueError(
                     f"A {type(self).__name__} takes no maximal rule: the order must be one of "
@@ -95,7 +109,7 @@ class StateLearner(OnlineLearner):
             limits = Limits(self.max_epochs, None, self.max_seconds)
             after = self._print_epoch if self.verbose else None
             plan = Plan(self._update(), order, limits, seed_of(random_state), after_epoch=after)
-            run = model.train(problem, codes, plan)
+            run = model.train(problem, codes, plan, weights)
             self._conclude(model, run, random_state)
             if self.trace:
                 self.trace_ = one_or_each(run.traces)
@@ -105,48 +119,40 @@ class StateLearner(OnlineLearner):
             self._warn(run, problem)
         return self
 
-    @available_if(streams)
-    def partial_fit(
-        self,
-        X: MatrixLike,
-        y: npt.ArrayLike | None = None,
-        classes: npt.ArrayLike | None = None,
-    ) -> Self:
-        """Look at each row once, as the rows stand: a piece of a stream (A5).
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The next rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        classes : array-like, optional
-            All labels there will be; needed at the first call.
-
-        Returns
-        -------
-        self
-            After an exception, Ctrl-C included, it is what it was before.
-        """
-        return self._partial_fit(X, y, classes)
-
     def _load(self, model: StateModel, problem: Problem) -> None:
         """Compile or load the kernels, so that clocks can start afterwards."""
         none = pose(problem.X[:0], np.ones(0, np.int8), problem.fit_intercept)
-        counts, active = Counts.blank(0, 0, model.n_rules), np.ones(model.n_rules, np.bool_)
-        model.begin(none, np.zeros(0, np.int64), counts, active)[0](np.zeros(0, np.int64), 0, 0)
+        counts, nothing = Counts.blank(0, 0, model.n_rules), np.zeros(0, np.int64)
+        model.begin(none, nothing, np.ones(0), counts)(0, nothing)
+
+    def _resumed(self, before: Model, blank: Model) -> StateModel:
+        """A copy of the model of the last fit, to go on from."""
+        try:
+            streams(self)
+        except AttributeError as error:
+            raise ValueError(f"warm_start goes on as a stream does. {error}") from None
+        check_resumable(before, blank)
+        self._check_unchanged(before)
+        same = before.fit_intercept == blank.fit_intercept and before.averages == blank.averages
+        if not same:
+            raise ValueError("warm_start needs the fit_intercept and the average of the last fit.")
+        return state(before).copy()
+
+    def _room(self, n_features: int) -> int:
+        function = callable(getattr(self, "kernel", None))  # it sees the columns that there are
+        return n_features if function else super()._room(n_features)
 
     def _learn_rows(
         self, model: Model, X: Floats | SparseMatrix, codes: Indices, weights: Vector | None
     ) -> None:
         self._check_unchanged(model)
-        state(model).learn(X, codes)
+        state(model).learn(X, codes, weights=weights)
 
     def _learn_example(
         self, model: Model, columns: Indices, values: Vector, code: int, numbers: Vector
     ) -> tuple[Vector, int]:
         self._check_unchanged(model)
-        return state(model).learn_one(columns, values, code)
+        return state(model).learn_one(columns, values, code, float(numbers[FACTOR]))
 
     def _check_unchanged(self, model: Model) -> None:
         """Raise ValueError if a parameter of the formula is not that of the first call."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from novikoff.learners.inputs import (
     COUNT_OR_NONE,
     RANDOM_STATE,
     MatrixLike,
+    RandomState,
     Rule,
     check_classes,
     check_parameters,
@@ -25,6 +27,7 @@ from novikoff.learners.inputs import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class TowerClassifier(LinearLearner):
     """A network of threshold units that has every training row right.
 
@@ -73,28 +76,22 @@ class TowerClassifier(LinearLearner):
     (1, 1)
     """
 
-    n_units_: int
-    unit_errors_: list[list[int]]
-    n_errors_: int
-    n_unavoidable_: int
-    converged_: bool
+    max_units: int | None = None
+    _: KW_ONLY
+    max_updates: int = 1000
+    random_state: RandomState = None
+
+    n_units_: int = field(init=False)
+    unit_errors_: list[list[int]] = field(init=False)
+    n_errors_: int = field(init=False)
+    n_unavoidable_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "max_units": COUNT_OR_NONE,
         "max_updates": COUNT,
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        max_units: int | None = None,
-        *,
-        max_updates: int = 1000,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.max_units = max_units
-        self.max_updates = max_updates
-        self.random_state = random_state
 
     def fit(self, X: MatrixLike, y: npt.ArrayLike) -> Self:
         """Grow a tower for each class against the rest, or one for two classes.

@@ -324,10 +324,7 @@ def _read_model(body: object, tensors: Tensors) -> LinearModel:
         radius="any",
     )
     classes = _read_classes(kinds)
-    n = len(classes)
-    n_rules = 1 if n <= 2 else n if multi_class == "ovr" else n * (n - 1) // 2
-    if n * n_rules > _MAX_SIDES:
-        raise InvalidJsonError(f"it has {n:,} classes, which are too many")
+    n_rules = _n_rules(len(classes), multi_class)
     if type(radius) not in (int, float) or not 0 <= radius < 2**1023:
         raise InvalidJsonError("its radius is not a number from 0 up")
     W = tensors.take("weights", "float64", None, n_rules)
@@ -337,7 +334,7 @@ def _read_model(body: object, tensors: Tensors) -> LinearModel:
     weighted = np.empty((0, n_rules))
     if "weighted" in tensors:
         weighted = tensors.take("weighted", "float64", *W.shape)
-    scheme = scheme_for(n, multi_class)
+    scheme = scheme_for(len(classes), multi_class)
     model = LinearModel(
         classes, scheme, W, fit_intercept, weighted, totals, [], multi_class, float(radius)
     )
@@ -351,6 +348,14 @@ def _read_model(body: object, tensors: Tensors) -> LinearModel:
     if "votes.0.start" in tensors and not model.averages:
         model.votes = [_read_votes(model, f"votes.{k}", tensors) for k in range(n_rules)]
     return model
+
+
+def _n_rules(n: int, multi_class: str) -> int:
+    """The rules that n classes need."""
+    n_rules = 1 if n <= 2 else n if multi_class == "ovr" else n * (n - 1) // 2
+    if n * n_rules > _MAX_SIDES:
+        raise InvalidJsonError(f"it has {n:,} classes, which are too many")
+    return n_rules
 
 
 def _matrix_tensors(name: str, rows: Floats | SparseMatrix) -> dict[str, Array]:
@@ -371,6 +376,7 @@ def _write_state(model: StateModel) -> tuple[Body, dict[str, Array]]:
         "features": model.n_features,
         "fit_intercept": bool(model.fit_intercept),
         "averages": bool(model.averages),
+        "multi_class": model.multi_class,
         "settings": as_json(model.settings, "its settings"),
     }
     return body, tensors
@@ -378,14 +384,14 @@ def _write_state(model: StateModel) -> tuple[Body, dict[str, Array]]:
 
 def _state_kind(estimator: str, parameters: Body) -> type[StateModel]:
     """The model of an estimator; imported here, as its kernels are only needed for these."""
-    from novikoff.core import dual, forgetron, p_norm, second_order, tower
+    from novikoff.core import forgetron, kernel_perceptron, p_norm, second_order, tower
 
     if parameters.get("matrix") == "diagonal":
         return second_order.DiagonalModel
     kinds: tuple[type[StateModel], ...] = (
         p_norm.PNormModel,
         second_order.SecondOrderModel,
-        dual.KernelModel,
+        kernel_perceptron.KernelModel,
         forgetron.ForgetronModel,
         tower.TowerModel,
     )
@@ -393,19 +399,20 @@ def _state_kind(estimator: str, parameters: Body) -> type[StateModel]:
 
 
 def _read_state(kind: type[StateModel], body: object, tensors: Tensors) -> StateModel:
-    labels, n_features, fit_intercept, averages, settings = take_fields(
+    labels, n_features, fit_intercept, averages, multi_class, settings = take_fields(
         body,
         "its model",
         classes="object",
         features="count",
         fit_intercept="flag",
         averages="flag",
+        multi_class=("ovr", "ovo"),
         settings="object",
     )
     classes = _read_classes(labels)
-    n_rules = 1 if len(classes) <= 2 else len(classes)
-    if len(classes) * n_rules > _MAX_SIDES or n_features > _MAX_SIDES:
-        raise InvalidJsonError("it has too many classes or features")
+    n_rules = _n_rules(len(classes), multi_class)
+    if n_features > _MAX_SIDES:
+        raise InvalidJsonError("it has too many features")
     lengths = {"K": n_rules, "d": n_features, "p": n_features + 1}
     state = {}
     for name, letters in kind.shapes.items():
@@ -419,8 +426,9 @@ def _read_state(kind: type[StateModel], body: object, tensors: Tensors) -> State
         support = tensors.take_matrix("support", n_features)
     try:
         kind.check_settings(settings)
-        model = kind(classes, n_features, fit_intercept, settings, state, support)
-        model.averaged, model.totals = averages, totals
+        given = classes, n_features, fit_intercept, settings, state, support
+        model = kind(*given, averages, multi_class)
+        model.totals = totals
         model.check()
         with np.errstate(all="ignore"):
             model.scores(np.zeros((1, n_features)))

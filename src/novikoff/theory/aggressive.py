@@ -29,9 +29,9 @@ import numpy as np
 
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Signs, Vector
+from novikoff.theory.board import run_perceptron
 
 if TYPE_CHECKING:
-    from novikoff.core.updates import Update
     from novikoff.geometry.separability import Verdict
 
 StreamName: TypeAlias = Literal["doubling", "unbounded", "bounded"]
@@ -79,7 +79,6 @@ def compare_aggressive(stream: StreamName = "doubling", length: int = 1024) -> A
     unbounded 256 256
     bounded 256 256
     """
-    from novikoff.core import updates
     from novikoff.geometry.separability import separate
 
     if stream not in _STREAMS:
@@ -87,20 +86,14 @@ def compare_aggressive(stream: StreamName = "doubling", length: int = 1024) -> A
     if not isinstance(length, Integral) or isinstance(length, bool) or not 1 <= length <= 10**6:
         raise ValueError(f"The length must be a whole number from 1 to 10⁶, not {length!r}.")
     X, y = _STREAMS[stream](np.arange(1, int(length) + 1))
-    mistakes = [_mistakes(X, y, update) for update in (updates.aggressive(), updates.perceptron())]
-    return AggressiveRun(X, y, mistakes[0], mistakes[1], separate(X, y, positive=1))
+    both = (_mistakes(X, y, aggressive=aggressive) for aggressive in (True, False))
+    return AggressiveRun(X, y, *both, separate(X, y, positive=1))
 
 
-def _mistakes(X: Vector, y: Signs, update: Update) -> Indices:
+def _mistakes(X: Vector, y: Signs, *, aggressive: bool) -> Indices:
     """The mistakes so far after each row of one pass."""
-    from novikoff.core.orders import Cyclic
-    from novikoff.core.runs import Plan
-    from novikoff.core.stops import Limits
-    from novikoff.core.sweep import run
-
-    plan = Plan(update, Cyclic(), Limits(epochs=1), trace=True)
-    trace = run(pose(X, y, True), plan).traces[0]
-    wrong = np.zeros(len(y), dtype=np.int64)
+    ran = run_perceptron(pose(X, y, True), max_epochs=1, aggressive=aggressive, trace=True)
+    trace, wrong = ran.traces[0], np.zeros(len(y), dtype=np.int64)
     wrong[trace.step[trace.margin <= 0.0]] = 1
     return np.cumsum(wrong)
 

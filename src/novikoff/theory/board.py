@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -12,6 +12,8 @@ from novikoff.geometry.verdict_text import large
 
 if TYPE_CHECKING:
     from novikoff.core.orders import Order
+    from novikoff.core.problem import Problem
+    from novikoff.core.runs import Run
     from novikoff.geometry.separability import Table, Verdict
 
 _MAX_EPOCHS, _MAX_SECONDS = 1000, 5.0  # of each order
@@ -148,27 +150,53 @@ def report(
     [3, 1, 0, 2]        20       9  all rows right
     max_distance        15       4  all rows right
     """
-    from novikoff.core.orders import BY_NAME, named
-    from novikoff.core.runs import Plan
-    from novikoff.core.schemes import Binary
-    from novikoff.core.stops import Limits
-    from novikoff.core.sweep import run
-    from novikoff.core.training import load_kernels
-    from novikoff.core.updates import perceptron
+    from novikoff.core.orders import BY_NAME
     from novikoff.geometry.separability import separate
 
     verdict = separate(X, y, positive=positive, fit_intercept=fit_intercept)
     problem, runs = cast("Table", verdict.data).problem, []  # checked, and signed
     for order in BY_NAME if orders is None else orders:
-        rule = named(order)
-        load_kernels(problem, Binary(), rule)
-        limits = Limits(epochs=_MAX_EPOCHS, seconds=_MAX_SECONDS)
-        ran = run(problem, Plan(perceptron(), rule, limits, random_state))
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        ran = run_perceptron(
+            problem, order, max_epochs=_MAX_EPOCHS, max_seconds=_MAX_SECONDS,
+            random_state=random_state,
+        )  # fmt: skip
         name = order if isinstance(order, str) else str(order)
         runs.append(OrderRun(name, ran.mistakes, ran.epochs, ran.converged, ran.periods[0]))
     return Board(verdict, problem.n, problem.p - 1, runs)
+
+
+def run_perceptron(
+    problem: Problem,
+    order: str | Sequence[int] | Order = "cyclic",
+    *,
+    max_epochs: int,
+    aggressive: bool = False,
+    max_seconds: float | None = None,
+    random_state: int = 0,
+    trace: bool = False,
+    after_epoch: Callable[[Run], bool] | None = None,
+) -> Run:
+    """Run from zero weights until all rows are right or a limit is reached.
+
+    With ``aggressive`` it acts on every row (A10). KeyboardInterrupt on Ctrl-C.
+    """
+    from novikoff.core import updates
+    from novikoff.core.orders import named
+    from novikoff.core.runs import Plan
+    from novikoff.core.schemes import Binary
+    from novikoff.core.stops import Limits
+    from novikoff.core.sweep import run
+    from novikoff.core.training import load_kernels
+
+    rule = named(order)
+    load_kernels(problem, Binary(), rule, trace=trace)  # the clock does not count it
+    update = updates.aggressive() if aggressive else updates.perceptron()
+    limits = Limits(epochs=max_epochs, seconds=max_seconds)
+    plan = Plan(update, rule, limits, random_state, trace=trace, after_epoch=after_epoch)
+    ran = run(problem, plan)
+    if limits.interrupted:
+        raise KeyboardInterrupt
+    return ran
 
 
 def _columns(table: list[tuple[str, ...]]) -> Iterator[str]:

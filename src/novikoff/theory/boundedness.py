@@ -32,6 +32,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.validation import check_matrix
 from novikoff.geometry import exact
+from novikoff.theory.board import run_perceptron
 
 if TYPE_CHECKING:
     from novikoff.core.orders import Order
@@ -202,11 +203,6 @@ def watch_weights(
     >>> bool(path.norms.max() <= path.bound)
     True
     """
-    from novikoff.core.orders import named
-    from novikoff.core.runs import Plan
-    from novikoff.core.stops import Limits
-    from novikoff.core.sweep import run
-    from novikoff.core.updates import perceptron
     from novikoff.geometry.separability import separate
 
     if not isinstance(max_epochs, int) or max_epochs < 1:
@@ -219,11 +215,10 @@ def watch_weights(
         ends.append(ran.W[:, 0].copy())
         return False
 
-    limits = Limits(epochs=max_epochs)
-    plan = Plan(perceptron(), named(order), limits, random_state, trace=True, after_epoch=keep)
-    ran = run(problem, plan)
-    if limits.interrupted:
-        raise KeyboardInterrupt
+    ran = run_perceptron(
+        problem, order, max_epochs=max_epochs, random_state=random_state, trace=True,
+        after_epoch=keep,
+    )  # fmt: skip
     period, path = ran.periods[0], np.array(ends)
     pre_period = None if period is None else _first_return(path, period)
     if verdict.kind != "separable":

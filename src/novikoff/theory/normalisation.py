@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Vector
 from novikoff.geometry.verdict_text import large
+from novikoff.theory.board import run_perceptron
 
 if TYPE_CHECKING:
     from novikoff.geometry.separability import Table, Verdict
@@ -136,16 +137,9 @@ def _shift(shift: npt.ArrayLike | None, rows: Vector) -> Vector:
 
 def _mistakes(verdict: Verdict) -> int | None:
     """Those of the perceptron on separable data, if it ends within 1,000 epochs."""
-    from novikoff.core.orders import Cyclic
-    from novikoff.core.runs import Plan
-    from novikoff.core.stops import Limits
-    from novikoff.core.sweep import run
-    from novikoff.core.updates import perceptron
-
     if verdict.kind != "separable":
         return None
-    plan = Plan(perceptron(), Cyclic(), Limits(epochs=1000))
-    ran = run(cast("Table", verdict.data).problem, plan)
+    ran = run_perceptron(cast("Table", verdict.data).problem, max_epochs=1000)
     return ran.mistakes if ran.converged else None
 
 

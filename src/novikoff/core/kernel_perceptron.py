@@ -2,6 +2,7 @@
 
 w = Σ k_i·y_i·Φ(x_i) with integer counts k_i, and f(x) = Σ k_i·y_i·K(x_i, x). The scores of all rows
 are kept: a row that is right costs nothing, a mistake on row i adds y_i·K(x_i, ·) to all of them.
+A weight c_i of a row counts its mistakes c_i-fold: the run on c_i·Φ(x_i).
 From w = 0 there are at most R²/γ² mistakes, R² = max K(x_i, x_i) and γ the margin in the kernel's
 space: Novikoff's proof has inner products only.
 """
@@ -19,8 +20,7 @@ from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
 from novikoff.core.model import TOO_LARGE
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.runs import Advance, Flags
-from novikoff.core.state_model import Finish, StateModel
+from novikoff.core.state_model import StateModel, Sweep
 from novikoff.core.voting import Votes
 
 LOOK = 64  # rows looked at together for the next mistake
@@ -60,53 +60,51 @@ class KernelModel(StateModel):
         """The counts of the run that goes on."""
         return self._counts.T
 
-    def begin(
-        self, problem: Problem, codes: Indices, counts: Counts, active: Flags
-    ) -> tuple[Advance, Finish]:
+    def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
         """The loop over these rows."""
-        X = problem.X
-        kernels = KernelRows(self.kernel, X, self.settings["cache_bytes"])
-        scores = np.ascontiguousarray(self.last_scores(X).T)
+        kernels = KernelRows(self.kernel, problem.X, self.settings["cache_bytes"])
+        scores = np.ascontiguousarray(self.last_scores(problem.X).T)
         signs = np.ascontiguousarray(self.sides[codes].T.astype(np.float64))
-        own = self._counts = np.zeros_like(scores)
-        weighted = np.zeros_like(scores)
-        self._acts: list[list[tuple[int, int, float, float]]] = [[] for _ in scores]
+        own, late = np.zeros((2, *scores.shape))
+        self._rows, self._counts, self._late = problem.X, own, late
+        self._acts: list[list[tuple[int, int, float, float, float]]] = [[] for _ in scores]
 
-        def visit(epoch: Indices, first: int, last: int) -> bool:
-            for rule in np.flatnonzero(active):
-                f, y, acts = scores[rule], signs[rule], self._acts[rule]
-                at, look = first, LOOK
-                while at < last:
-                    seen = epoch[at : min(last, at + look)]
-                    wrong = np.flatnonzero(f[seen] * y[seen] <= 0.0)
-                    if len(wrong) == 0:
-                        at, look = at + len(seen), 2 * look
-                        continue
-                    i, at, look = int(seen[wrong[0]]), at + int(wrong[0]) + 1, LOOK
-                    row, m = kernels[i], float(f[i] * y[i])
-                    step = int(counts.totals[0, rule]) + at - 1 - first
-                    acts.append((step, i, m, row[i]))
-                    f += row if y[i] > 0.0 else -row
-                    own[rule, i] += y[i]
-                    weighted[rule, i] += step * y[i]
-                    counts.per_row[i, rule] += 1
-                    counts.totals[1:, rule] += 1
-                counts.totals[0, rule] += last - first
-                if not np.isfinite(f).all():
-                    counts.beyond[0] = np.nan
-            return False
+        def sweep(rule: int, epoch: Indices) -> None:
+            f, y, acts = scores[rule], signs[rule], self._acts[rule]
+            at, look = 0, LOOK
+            while at < len(epoch):
+                seen = epoch[at : at + look]
+                wrong = np.flatnonzero(f[seen] * y[seen] <= 0.0)
+                if len(wrong) == 0:
+                    at, look = at + len(seen), 2 * look
+                    continue
+                i, at, look = int(seen[wrong[0]]), at + int(wrong[0]) + 1, LOOK
+                row, m, c = kernels[i], float(f[i] * y[i]), float(weights[i])
+                step = int(counts.totals[0, rule]) + at - 1
+                acts.append((step, i, m, c, row[i]))
+                f += c * y[i] * row
+                own[rule, i] += c * y[i]
+                late[rule, i] += step * c * y[i]
+                counts.per_row[i, rule] += 1
+                counts.totals[1:, rule] += 1
+            if not np.isfinite(f).all():
+                counts.beyond[0] = np.nan
 
-        def finish() -> None:
-            used = np.flatnonzero(own.any(axis=0))
-            self._append(X[used], own[:, used], weighted[:, used])
-            if self.precomputed:
-                self.state["rows"] = used.astype(np.float64)
-            if self.settings["voted"]:
-                self._keep_votes(used)
+        return sweep
 
-        return visit, finish
+    def finish(self) -> None:
+        """Take the rows with mistakes into the support."""
+        used = np.flatnonzero(self._counts.any(axis=0))
+        self._append(self._rows[used], self._counts[:, used], self._late[:, used])
+        if self.precomputed:
+            self.state["rows"] = used.astype(np.float64)
+        if self.settings["voted"]:
+            self._keep_votes(used)
+        del self._rows, self._counts, self._late, self._acts
 
-    def learn_one(self, columns: Indices, values: Vector, code: int) -> tuple[Vector, int]:
+    def learn_one(
+        self, columns: Indices, values: Vector, code: int, factor: float = 1.0
+    ) -> tuple[Vector, int]:
         """Learn one example: its scores before, and how many rules it moved."""
         row = self._row(columns, values)
         scores: Vector = self.last_scores(row)[0]
@@ -115,10 +113,11 @@ class KernelModel(StateModel):
         if not np.isfinite(scores).all() or not np.isfinite(square):
             raise ValueError(TOO_LARGE)
         self.kernel.diagonal(row)  # finite, or ValueError
-        moved = np.where(self.sides[code] * scores <= 0.0, self.sides[code], 0).astype(np.float64)
+        sides = self.sides[code]
+        moved = np.where(sides * scores <= 0.0, factor * sides, 0.0)
         if moved.any():
             self._append(row, moved[:, None], (self.totals[0] * moved)[:, None])
-        self.totals[0] += 1
+        self.totals[0] += sides != 0
         self.totals[1:] += moved != 0.0
         return scores, int(np.count_nonzero(moved))
 
@@ -151,11 +150,11 @@ class KernelModel(StateModel):
     def traces(self) -> list[Trace]:
         """The updates of the last run, with ‖w‖² in the kernel's space."""
         found = []
-        for acts in self._acts:
-            step, index, margin, square = np.array(acts, dtype=np.float64).reshape(-1, 4).T
-            norms = np.cumsum(2.0 * margin + square)  # ‖w + Φ‖² = ‖w‖² + 2·⟨w, Φ⟩ + K(x, x)
-            numbers = step.astype(np.int64), index.astype(np.int64)
-            found.append(Trace(*numbers, margin, np.ones(len(step)), norms))
+        begun = (self.state["coef"] * self.last_scores(self.support).T).sum(axis=1)  # ‖w₀‖²
+        for acts, start in zip(self._acts, begun, strict=True):
+            step, index, margin, c, square = np.array(acts, dtype=np.float64).reshape(-1, 5).T
+            norms = start + np.cumsum(2.0 * c * margin + c * c * square)  # ‖w + cΦ‖² − ‖w‖²
+            found.append(Trace(step.astype(np.int64), index.astype(np.int64), margin, c, norms))
         return found
 
     def check(self) -> None:
@@ -179,8 +178,8 @@ class KernelModel(StateModel):
                 self.state["waited"][rule] = trace.step[0]
                 survived = np.diff(np.append(trace.step, self.totals[0, rule]))
                 where = np.searchsorted(used, trace.index)
-                signs = np.sign(self._counts[rule, trace.index])
-                updates.append(np.column_stack([np.full(len(where), rule), where, signs, survived]))
+                moves = trace.tau * np.sign(self._counts[rule, trace.index])
+                updates.append(np.column_stack([np.full(len(where), rule), where, moves, survived]))
         self.state["updates"] = np.vstack(updates)
 
     def _append(self, rows: Floats | SparseMatrix, coef: Vector, weighted: Vector) -> None:
