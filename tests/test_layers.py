@@ -25,6 +25,7 @@ CHECKER = {
     for name in (
         "certificate",
         "checker",
+        "digest",
         "error_bound",
         "exact",
         "proof_text",

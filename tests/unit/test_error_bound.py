@@ -18,7 +18,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.packing import Packing
-from novikoff.geometry.passes import Passes
+from novikoff.geometry.passes import LocalPasses
 from tests.oracle import signed
 from tests.unit.test_pocket import CORNERS, XOR, labelled, noisy
 
@@ -161,7 +161,7 @@ def test_other_data_and_other_weights_are_rejected() -> None:
 def test_a_packing_adds_up_the_cheapest_row_of_each() -> None:
     X, signs = noisy(1, 40, 2)
     costs = np.random.default_rng(0).choice([1.0, 2.0, 5.0], size=40)
-    packing = Packing(Passes(pose(X, signs, True)), costs)
+    packing = Packing(LocalPasses(pose(X, signs, True)), costs)
     packing.take_duplicates(Limits())
     twins = len(packing.contradictions)
     while packing.take_next(Limits()):

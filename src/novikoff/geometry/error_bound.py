@@ -60,9 +60,10 @@ class ErrorBound:
                 raise CertificateError(f"Row {min(seen & among)} is in two contradictions.")
             seen |= among
         named = (row for claim in self.contradictions for row in claim.named)
-        reading = Reading(self, X, y, named)
+        reading = Reading(self, named)
         costs = _costs(sample_weight, self.n)
-        reading.show()
+        reading.read(X, y)
+        reading.finish()
         total = Fraction(0)
         for claim in self.contradictions:
             check_contradiction(claim, reading)

@@ -38,8 +38,9 @@ class Packing:
     Examples
     --------
     >>> from novikoff.core.problem import pose
+    >>> from novikoff.geometry.passes import LocalPasses
     >>> X, signs = np.array([[0.0], [0.0], [1.0]]), np.array([1, -1, 1], dtype=np.int8)
-    >>> packing = Packing(Passes(pose(X, signs, True)))
+    >>> packing = Packing(LocalPasses(pose(X, signs, True)))
     >>> packing.take_duplicates(Limits())
     >>> packing.bound, packing.contradictions[0].among
     (Fraction(1, 1), (0, 1))

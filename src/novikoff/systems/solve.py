@@ -262,7 +262,7 @@ def _propose(
         weights = np.array(attempt.weights[: system.e])
         np.add.at(weights, free, np.abs(attempt.weights[system.e :]))
         few = np.flatnonzero(weights > 0.0)
-        proved = decide(system, limits, within=system.passes.mask(few), floats=False)
+        proved = decide(system, limits, within=system.passes.some(few), floats=False)
         if proved.rows is not None:
             found.rows, found.multipliers = proved.rows, proved.multipliers
             found.weak = proved.weak
@@ -295,7 +295,7 @@ def _keep(
     for i in list(blamed):
         if i not in blamed:
             continue
-        others = system.passes.mask(np.array([k for k in blamed if k != i], dtype=np.int64))
+        others = system.passes.some(np.array([k for k in blamed if k != i], dtype=np.int64))
         try:
             without = decide(system, limits, within=kept | others, floats=False)
         except OutOfTimeError:  # the conflict stands, as one that may blame any row
