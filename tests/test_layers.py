@@ -29,6 +29,7 @@ CHECKER = {
         "error_bound",
         "exact",
         "proof_text",
+        "remote",
         "system_certificate",
         "system_checker",
     )

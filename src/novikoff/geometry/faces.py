@@ -177,7 +177,11 @@ def guess_rows(
     question = Question(view, np.append(0.0, -total / size), 0.0, within=left)
     if free is not None:
         question = replace(question, free=free)
-    begin = start_rows(view, left) if start is None else view.passes.within(left, start)
+    begin = np.empty(0, dtype=np.int64)
+    if start is not None:
+        begin = view.passes.within(left, start)
+    elif isinstance(left, np.ndarray):
+        begin = start_rows(view, left)
     return search(question, begin, 1e-9, limits, lambda _: False).rows
 
 

@@ -108,6 +108,11 @@ class Part(_ByNumber):
         self.p = self.d + int(fit_intercept)  # the number of weights
         self.sparse = not isinstance(X, np.ndarray)
 
+    @property
+    def numbers(self) -> Indices:
+        """The number of each row among all."""
+        return np.arange(self.first, self.first + self.n)
+
     def of(self, values: npt.NDArray[Any] | PerRow) -> npt.NDArray[Any]:
         """The values of these rows, of values for all."""
         if isinstance(values, PerRow):

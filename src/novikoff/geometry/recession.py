@@ -37,7 +37,7 @@ from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Block
-from novikoff.geometry.passes import LocalPasses, Mask, OutOfTimeError, Part, Passes, Visit
+from novikoff.geometry.passes import LocalPasses, OutOfTimeError, Part, Passes, RowSet, Visit
 from novikoff.geometry.verdict_search import Finding, find
 
 Fate: TypeAlias = Literal["finite", "+inf", "-inf", "diverges", "undetermined", "reference"]
@@ -282,7 +282,7 @@ class RowSpace(Visit):
     number only, so that ranges of rows may be seen in any order.
     """
 
-    marked: Mask
+    marked: RowSet
     primes: tuple[int, ...]
     mixtures: list[npt.NDArray[np.int64]] = field(init=False, default_factory=list)
 

@@ -13,7 +13,7 @@ in rationals. What could not be proved within the budget is *undecided*.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -46,6 +46,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import LocalPasses, Passes
 from novikoff.geometry.recession import Fate, Fates, fates
+from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.verdict_search import Finding, IntervalProgress, find
 
 Goal: TypeAlias = Literal["margin", "kind"]
@@ -293,7 +294,7 @@ their side, the other 3 only on the hyperplane itself
 
 def separate(
     X: object,
-    y: object,
+    y: object = None,
     *,
     positive: Hashable = None,
     fit_intercept: bool = True,
@@ -309,7 +310,8 @@ def separate(
     X : array, data frame or sparse matrix of shape (n, d)
         The rows. Float32 and float64 arrays, memory-mapped ones too, and CSR matrices are read in
         place, in several passes. A column of pandas categories becomes one column of 0 and 1 for
-        each category that occurs.
+        each category that occurs. Or the rows of a cluster, which have their labels with them
+        (`novikoff.cluster.rows`).
     y : array of shape (n,)
         Labels of two kinds; the larger is the positive class. With one kind only, the
         question is whether all rows fit on one side. A pandas Series must have the index of X.
@@ -344,8 +346,13 @@ def separate(
     'quasi-separable'
     """
     _check_options(fit_intercept, tol, goal, budget)
+    if isinstance(X, RemoteRows):
+        return X.separate(
+            positive=positive, fit_intercept=fit_intercept, tol=tol, goal=goal, budget=budget,
+            progress=progress,
+        )  # fmt: skip
     table, labels = _read(X, y, bool(fit_intercept))
-    sides = _sides(distinct_labels(labels), positive)
+    sides = sides_of(distinct_labels(labels), positive)
     problem = table.problem.resigned(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
     verdict = decide(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
@@ -547,7 +554,7 @@ def _floats(proof: Certificate) -> tuple[Vector | None, float | None, bool]:
     return w[: proof.d], float(w[proof.d]) if proof.fit_intercept else 0.0, rounded
 
 
-def _sides(found: list[Hashable], positive: Hashable) -> tuple[Label, Label]:
+def sides_of(found: Sequence[Hashable], positive: Hashable) -> tuple[Label, Label]:
     """The labels of the two sides; None is the rest."""
     if positive is not None:
         chosen = plain_label(positive)

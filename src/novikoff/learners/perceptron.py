@@ -119,6 +119,7 @@ class Perceptron(OnlineLearner):
     margin: float
     step: float
 
+    _mixes = True
     _of_update = attrgetter("margin", "step", "scale")
     _rules: ClassVar[Mapping[str, Rule]] = {
         **OnlineLearner._rules,

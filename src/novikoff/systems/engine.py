@@ -222,7 +222,7 @@ def _guess(
     among, begin = question.within, np.empty(0, dtype=np.int64)
     if not question.b.any():
         return begin
-    if among is not None and among.any():
+    if isinstance(among, np.ndarray) and among.any():
         begin = start_rows(question.view, among) if start is None else start[among[start]]
     elif len(question.free) == 0:
         return begin

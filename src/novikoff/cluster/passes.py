@@ -1,0 +1,387 @@
+"""Passes over rows on a cluster: tasks that look at groups of shards, merged in a tree.
+
+A task is a pure function of a visit and of shards. Dask decides where it runs, moves what it
+needs, and runs it again where a worker has died; a visit gives the same bits in any case. About
+four tasks for each thread, however many shards there are, keep the scheduler's work small.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count, pairwise
+from typing import Any, cast
+from uuid import uuid4
+
+import numpy as np
+
+from novikoff.cluster.rules import AtZero, Every, LengthsAsSeen, Less, Rule, Some
+from novikoff.cluster.shards import ClusterError, Setting, Shard, Source
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
+from novikoff.data.errors import DataError
+from novikoff.geometry.exact import Signs
+from novikoff.geometry.passes import (
+    ExactSigns,
+    MostViolated,
+    OutOfTimeError,
+    Part,
+    Passes,
+    RowSet,
+    V,
+    Visit,
+)
+
+TASKS_PER_THREAD = 4
+# Results that are merged by one task.
+FAN_IN = 8
+# Seconds between two looks at the limits.
+_POLL = 0.25
+# Entries of the rows that were fetched and are kept here.
+_MOST_KEPT = 1 << 24
+# Visits with a longer pickle are sent once, as a task's result.
+_MOST_EMBEDDED = 1 << 15
+# The share of the workers' memory that shards may take.
+_SHARE = 0.4
+
+# x_i, or its columns and values, and its sign.
+Row = tuple[Any, int]
+
+
+@dataclass
+class ShardVisit(Visit):
+    """A visit that looks at whole shards, not at parts of them under signs."""
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Take a shard into account."""
+        raise NotImplementedError
+
+
+@dataclass
+class Carrying(Visit):
+    """A visit that brings along the rows that it names, so that nobody need fetch them."""
+
+    visit: Visit
+    rows: dict[int, Row] = field(init=False, default_factory=dict)
+
+    def blank(self) -> Carrying:
+        """The same question, nothing seen yet."""
+        return Carrying(self.visit.blank())
+
+    def look_at(self, part: Part) -> None:
+        """Look, and keep the rows that were named."""
+        self.visit.look_at(part)
+        named = self._named()
+        for row in named[(named >= part.first) & (named < part.first + part.n)].tolist():
+            self.rows[row] = row_of(part, row - part.first)
+
+    def merge(self, other: Carrying) -> None:
+        """Merge, and keep the rows that are still named."""
+        self.visit.merge(other.visit)
+        known = self.rows | other.rows
+        self.rows = {row: known[row] for row in self._named().tolist()}
+
+    def _named(self) -> Indices:
+        if isinstance(self.visit, MostViolated):
+            return self.visit.rows
+        worst = self.visit.worst if isinstance(self.visit, ExactSigns) else -1
+        return np.array([worst] if worst >= 0 else [], dtype=np.int64)
+
+
+@dataclass
+class Fetch(Visit):
+    """Rows by number."""
+
+    wanted: Indices
+    rows: dict[int, Row] = field(init=False, default_factory=dict)
+
+    def look_at(self, part: Part) -> None:
+        """Take those that are wanted."""
+        low, high = np.searchsorted(self.wanted, [part.first, part.first + part.n])
+        for row in self.wanted[low:high].tolist():
+            self.rows[row] = row_of(part, row - part.first)
+
+    def merge(self, other: Fetch) -> None:
+        """Take both."""
+        self.rows |= other.rows
+
+
+def row_of(part: Part, at: int) -> Row:
+    """A row of a part, copied."""
+    if isinstance(part.X, np.ndarray):
+        return part.X[at].copy(), int(part.signs[at])
+    stretch = slice(int(part.X.indptr[at]), int(part.X.indptr[at + 1]))
+    return (part.X.indices[stretch].copy(), part.X.data[stretch].copy()), int(part.signs[at])
+
+
+class FetchedPart(Part):
+    """Rows that were fetched, which know their numbers."""
+
+    def __init__(self, rows: Indices, X: Any, signs: Signs, fit_intercept: bool) -> None:
+        super().__init__(0, X, signs, fit_intercept)
+        self.fetched = rows
+
+    @property
+    def numbers(self) -> Indices:
+        """The number of each row among all."""
+        return self.fetched
+
+
+# The tasks.
+
+
+def same(value: Any) -> Any:
+    """A value as the result of a task: it is worked out again if it is lost, unlike scattered."""
+    return value
+
+
+def look(asked: tuple[Setting | None, Visit], shards: Iterable[Shard]) -> Visit:
+    """Let a copy of a visit look at shards, part by part."""
+    setting, visit = asked
+    total = visit.blank()
+    with np.errstate(all="ignore"):  # what overflows proves nothing
+        for shard in shards:
+            if isinstance(total, ShardVisit):
+                total.look_at_shard(shard)
+                continue
+            whole = shard.part(cast(Setting, setting))
+            for ends in whole.ranges():
+                own = visit.blank()
+                own.look_at(whole.range(*ends))
+                total.merge(own)
+    return total
+
+
+def merge(visits: list[Visit]) -> Visit:
+    """One visit that has seen what all have."""
+    total = visits[0].blank()
+    for visit in visits:
+        total.merge(visit)
+    return total
+
+
+class Cluster:
+    """The shards of a source on the workers of a client."""
+
+    def __init__(self, client: Any, source: Source, bytes_: float, progress: Progress) -> None:
+        self.client, self.source, self.progress = client, source, progress
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        if not workers:
+            raise ClusterError("The cluster has no workers: start some, and try again.")
+        threads = sum(worker["nthreads"] for worker in workers)
+        limits = [worker["memory_limit"] or np.inf for worker in workers]
+        self.keep = bytes_ <= _SHARE * sum(limits)
+        n_groups = min(len(source.counts), TASKS_PER_THREAD * threads)
+        ends = np.searchsorted(
+            np.cumsum(source.counts), np.arange(1, n_groups) * sum(source.counts) / n_groups
+        )
+        edges = np.unique([0, *(ends + 1).tolist(), len(source.counts)])
+        self.groups = [range(a, b) for a, b in pairwise(edges.tolist())]
+        self._token, self._count = uuid4().hex[:12], count()
+        self._kept: dict[int, Any] = {}
+
+    @property
+    def firsts(self) -> Indices:
+        """The first row of each group."""
+        return np.array([self.source.firsts[group[0]] for group in self.groups])
+
+    def shards(self, g: int) -> Any:
+        """A future of the shards of a group, kept in the workers' memory if all fit."""
+        if not self.keep:
+            key = f"read-{self._token}-{next(self._count)}"
+            return self.source.submit(self.client, key, self.groups[g], False)
+        if g not in self._kept:
+            key = f"shards-{self._token}-{g}"
+            self._kept[g] = self.source.submit(self.client, key, self.groups[g], True)
+        return self._kept[g]
+
+    def over(
+        self,
+        visit: V,
+        limits: Limits,
+        setting: Setting | None = None,
+        groups: Sequence[int] | None = None,
+    ) -> V:
+        """Let a visit look at the shards of all groups, or of some."""
+        return cast(V, self.result(self.begin(visit, setting, groups), limits))
+
+    def begin(
+        self,
+        visit: Visit,
+        setting: Setting | None = None,
+        groups: Sequence[int] | None = None,
+        *,
+        chained: bool = False,
+        priority: int = 0,
+    ) -> list[Any]:
+        """The futures of a pass, the last of which is its result.
+
+        ``chained``, each group goes on from where the one before it ended.
+        """
+        client, tag = self.client, f"{self._token}-{next(self._count)}"
+        name = type(visit.visit if isinstance(visit, Carrying) else visit).__name__.lower()
+        asked: Any = (setting, visit)
+        made = []
+        if len(pickle.dumps(asked)) > _MOST_EMBEDDED:
+            asked = client.submit(same, asked, key=f"ask-{name}-{tag}", priority=priority)
+            made.append(asked)
+        level: list[Any] = []
+        for g in range(len(self.groups)) if groups is None else groups:
+            key = f"{name}-{tag}-{g}"
+            if chained and level:
+                asked = client.submit(_following, setting, level[-1], key=f"next-{tag}-{g}")
+                made.append(asked)
+            level.append(client.submit(look, asked, self.shards(g), key=key, priority=priority))
+        made += level
+        depth = 0
+        while len(level) > 1 and not chained:
+            depth += 1
+            level = [
+                client.submit(merge, level[k : k + FAN_IN], key=f"merge-{tag}-{depth}-{k}",
+                              priority=priority + 1)
+                for k in range(0, len(level), FAN_IN)
+            ]  # fmt: skip
+            made += level
+        return made
+
+    def result(self, futures: list[Any], limits: Limits) -> Any:
+        """The result of a pass; whatever ends it early, no task of it is left behind."""
+        from distributed import KilledWorker
+
+        done = False
+        try:
+            while True:
+                if limits.reached() is not None:
+                    raise OutOfTimeError
+                self.progress(len(futures), sum(future.done() for future in futures))
+                with suppress(TimeoutError):
+                    found = futures[-1].result(timeout=_POLL)
+                    done = True
+                    return found
+        except KilledWorker as error:
+            raise ClusterError(
+                f"A task ({error.task}) has ended several workers: a shard probably does not fit "
+                "into a worker's memory. Give workers more memory, or cut the data into smaller "
+                "files or chunks."
+            ) from None
+        except (CancelledError, OSError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise ClusterError(
+                f"The scheduler is gone, or has forgotten the work ({type(error).__name__}): "
+                "start the cluster again, and fit again."
+            ) from None
+        finally:
+            if not done:
+                with suppress(Exception):  # the scheduler may be gone
+                    self.client.cancel(futures, force=True, asynchronous=False)
+
+
+# Hears how many tasks a pass has, and how many are done.
+Progress = Callable[[int, int], None]
+
+
+def _following(setting: Setting | None, visit: Visit) -> tuple[Setting | None, Visit]:
+    return setting, visit
+
+
+class DaskPasses(Passes):
+    """The rows of a cluster under the signs of a question."""
+
+    elsewhere = True
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        setting: Setting,
+        limits: Limits,
+        *,
+        n: int,
+        d: int,
+        sparse: bool,
+        radius: float,
+        longest: int,
+        first_rows: dict[int, int],
+    ) -> None:
+        self.cluster, self.setting, self.limits = cluster, setting, limits
+        self.n, self.d, self.sparse, self.radius, self.longest = n, d, sparse, radius, longest
+        self.fit_intercept, self.first_rows = setting.fit_intercept, first_rows
+        self.p = d + int(setting.fit_intercept)
+        self._known: dict[int, Row] = {}
+
+    def over(self, visit: V, limits: Limits) -> V:
+        """Let a visit look at all rows; OutOfTimeError if a limit is reached."""
+        if not isinstance(visit, MostViolated | ExactSigns):
+            return self.cluster.over(visit, limits, self.setting)
+        found = self.cluster.over(Carrying(visit), limits, self.setting)
+        self._keep(found.rows)
+        return cast(V, found.visit)
+
+    def fetch(self, rows: Indices) -> FetchedPart:
+        """Rows by number, from here where they are known, else from the workers."""
+        wanted = [row for row in np.unique(rows).tolist() if row not in self._known]
+        if wanted:
+            numbers = np.array(wanted, dtype=np.int64)
+            groups = np.unique(np.searchsorted(self.cluster.firsts, numbers, side="right") - 1)
+            visit = Fetch(numbers)
+            found = self.cluster.over(visit, self.limits, self.setting, groups.tolist())
+            self._keep(found.rows)
+        kept = [self._known[row] for row in rows.tolist()]
+        signs = np.array([sign for _, sign in kept], dtype=np.int8)
+        if not self.sparse:
+            dense = np.array([x for x, _ in kept]) if kept else np.empty((0, self.d))
+            return FetchedPart(rows, dense, signs, self.fit_intercept)
+        import scipy.sparse as sp
+
+        lengths = [len(x[0]) for x, _ in kept]
+        parts = (
+            np.concatenate([np.empty(0), *(x[1] for x, _ in kept)]),
+            np.concatenate([np.empty(0, np.int64), *(x[0] for x, _ in kept)]),
+            np.cumsum([0, *lengths]),
+        )
+        X = sp.csr_array(parts, shape=(len(rows), self.d))
+        return FetchedPart(rows, X, signs, self.fit_intercept)
+
+    def _keep(self, rows: dict[int, Row]) -> None:
+        """Keep rows for the next time, the oldest not for ever."""
+        self._known |= rows
+        for row in list(self._known)[: max(0, len(self._known) - _MOST_KEPT // self.p)]:
+            if row not in rows:
+                del self._known[row]
+
+    def every(self) -> RowSet:
+        """The set of all rows."""
+        return Every(self.n)
+
+    def some(self, rows: Indices) -> RowSet:
+        """The set of a few rows."""
+        return Some(len(rows), tuple(rows.tolist()))
+
+    def less(self, rows: RowSet, others: RowSet) -> RowSet:
+        """A set without the rows of another, all of which it has."""
+        first, second = cast(Rule, rows), cast(Rule, others)
+        return Less(first.size - second.size, first, second)
+
+    def at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
+        """Those rows of a set that have the sign 0."""
+        return AtZero(seen.zero, cast(Rule, rows), seen.w, seen.doubt)
+
+    def size(self, rows: RowSet) -> int:
+        """The number of rows of a set."""
+        return cast(Rule, rows).size
+
+    def first(self, rows: RowSet) -> Indices:
+        """The first row of a set: of equal products, that of the least number counts."""
+        visit = MostViolated(np.zeros(self.p), None, np.inf, 1, within=rows)
+        return self.over(visit, self.limits).rows
+
+    def within(self, rows: RowSet, few: Indices) -> Indices:
+        """Those of a few rows that are in a set."""
+        return few[self.fetch(few).of(rows)] if len(few) > 0 else few
+
+    def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> LengthsAsSeen:
+        """‖a_i‖ for every row, worked out where it is needed."""
+        return LengthsAsSeen(columns, centre)
