@@ -6,6 +6,7 @@ is the one of memory; only its passes over the rows run on workers. Dask is impo
 first needed.
 """
 
-from novikoff.cluster.rows import ClusterError, Rows, rows
+from novikoff.cluster.rows import Rows, rows
+from novikoff.cluster.shards import ClusterError
 
 __all__ = ["ClusterError", "Rows", "rows"]

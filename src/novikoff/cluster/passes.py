@@ -13,6 +13,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count, pairwise
+from threading import Event
 from typing import Any, cast
 from uuid import uuid4
 
@@ -26,6 +27,7 @@ from novikoff.data.errors import DataError
 from novikoff.geometry.exact import Signs
 from novikoff.geometry.passes import (
     ExactSigns,
+    Mask,
     MostViolated,
     OutOfTimeError,
     Part,
@@ -47,9 +49,6 @@ _MOST_EMBEDDED = 1 << 15
 # The share of the workers' memory that shards may take.
 _SHARE = 0.4
 
-# x_i, or its columns and values, and its sign.
-Row = tuple[Any, int]
-
 
 @dataclass
 class ShardVisit(Visit):
@@ -60,12 +59,46 @@ class ShardVisit(Visit):
         raise NotImplementedError
 
 
+class FetchedPart(Part):
+    """A few rows, which know their numbers."""
+
+    def __init__(self, numbers: Indices, X: Any, signs: Signs, fit_intercept: bool) -> None:
+        super().__init__(0, X, signs, fit_intercept)
+        self._numbers = numbers
+
+    @property
+    def numbers(self) -> Indices:
+        """The number of each row among all."""
+        return self._numbers
+
+    @classmethod
+    def of_part(cls, part: Part, at: Indices | Mask) -> FetchedPart:
+        """Some rows of a part, copied."""
+        return cls(part.numbers[at], part.X[at], part.signs[at], part.fit_intercept)
+
+    def joined(self, other: FetchedPart) -> FetchedPart:
+        """The rows of both, each once, in order."""
+        if len(self.signs) == 0 or len(other.signs) == 0:
+            return other if len(self.signs) == 0 else self
+        numbers, at = np.unique([*self.numbers, *other.numbers], return_index=True)
+        X: Any
+        if isinstance(self.X, np.ndarray):
+            X = np.concatenate([self.X, other.X])
+        else:
+            import scipy.sparse as sp
+
+            both: Any = [self.X, other.X]
+            X = sp.csr_array(sp.vstack(both, format="csr"))
+        signs = np.concatenate([self.signs, other.signs])[at]
+        return FetchedPart(numbers, X[at], signs, self.fit_intercept)
+
+
 @dataclass
 class Carrying(Visit):
     """A visit that brings along the rows that it names, so that nobody need fetch them."""
 
     visit: Visit
-    rows: dict[int, Row] = field(init=False, default_factory=dict)
+    rows: FetchedPart | None = field(init=False, default=None)
 
     def blank(self) -> Carrying:
         """The same question, nothing seen yet."""
@@ -74,15 +107,17 @@ class Carrying(Visit):
     def look_at(self, part: Part) -> None:
         """Look, and keep the rows that were named."""
         self.visit.look_at(part)
-        named = self._named()
-        for row in named[(named >= part.first) & (named < part.first + part.n)].tolist():
-            self.rows[row] = row_of(part, row - part.first)
+        self._keep(FetchedPart.of_part(part, np.sort(self._named() - part.first)))
 
     def merge(self, other: Carrying) -> None:
         """Merge, and keep the rows that are still named."""
         self.visit.merge(other.visit)
-        known = self.rows | other.rows
-        self.rows = {row: known[row] for row in self._named().tolist()}
+        if other.rows is not None:
+            self._keep(other.rows)
+
+    def _keep(self, rows: FetchedPart) -> None:
+        known = rows if self.rows is None else self.rows.joined(rows)
+        self.rows = FetchedPart.of_part(known, np.isin(known.numbers, self._named()))
 
     def _named(self) -> Indices:
         if isinstance(self.visit, MostViolated):
@@ -93,41 +128,20 @@ class Carrying(Visit):
 
 @dataclass
 class Fetch(Visit):
-    """Rows by number."""
+    """Rows by number, in order."""
 
     wanted: Indices
-    rows: dict[int, Row] = field(init=False, default_factory=dict)
+    rows: FetchedPart | None = field(init=False, default=None)
 
     def look_at(self, part: Part) -> None:
         """Take those that are wanted."""
         low, high = np.searchsorted(self.wanted, [part.first, part.first + part.n])
-        for row in self.wanted[low:high].tolist():
-            self.rows[row] = row_of(part, row - part.first)
+        self.rows = FetchedPart.of_part(part, self.wanted[low:high] - part.first)
 
     def merge(self, other: Fetch) -> None:
         """Take both."""
-        self.rows |= other.rows
-
-
-def row_of(part: Part, at: int) -> Row:
-    """A row of a part, copied."""
-    if isinstance(part.X, np.ndarray):
-        return part.X[at].copy(), int(part.signs[at])
-    stretch = slice(int(part.X.indptr[at]), int(part.X.indptr[at + 1]))
-    return (part.X.indices[stretch].copy(), part.X.data[stretch].copy()), int(part.signs[at])
-
-
-class FetchedPart(Part):
-    """Rows that were fetched, which know their numbers."""
-
-    def __init__(self, rows: Indices, X: Any, signs: Signs, fit_intercept: bool) -> None:
-        super().__init__(0, X, signs, fit_intercept)
-        self.fetched = rows
-
-    @property
-    def numbers(self) -> Indices:
-        """The number of each row among all."""
-        return self.fetched
+        if other.rows is not None:
+            self.rows = other.rows if self.rows is None else self.rows.joined(other.rows)
 
 
 # The tasks.
@@ -251,14 +265,15 @@ class Cluster:
         """The result of a pass; whatever ends it early, no task of it is left behind."""
         from distributed import KilledWorker
 
-        done = False
+        ended, done = Event(), False
+        futures[-1].add_done_callback(lambda _: ended.set())
         try:
             while True:
                 if limits.reached() is not None:
                     raise OutOfTimeError
                 self.progress(len(futures), sum(future.done() for future in futures))
-                with suppress(TimeoutError):
-                    found = futures[-1].result(timeout=_POLL)
+                if ended.wait(_POLL):
+                    found = futures[-1].result()
                     done = True
                     return found
         except KilledWorker as error:
@@ -310,47 +325,33 @@ class DaskPasses(Passes):
         self.n, self.d, self.sparse, self.radius, self.longest = n, d, sparse, radius, longest
         self.fit_intercept, self.first_rows = setting.fit_intercept, first_rows
         self.p = d + int(setting.fit_intercept)
-        self._known: dict[int, Row] = {}
+        self._known: FetchedPart | None = None  # rows that were fetched
 
     def over(self, visit: V, limits: Limits) -> V:
         """Let a visit look at all rows; OutOfTimeError if a limit is reached."""
         if not isinstance(visit, MostViolated | ExactSigns):
             return self.cluster.over(visit, limits, self.setting)
         found = self.cluster.over(Carrying(visit), limits, self.setting)
-        self._keep(found.rows)
+        if self._known is not None and found.rows is not None:
+            room = self._known.n * self.p < _MOST_KEPT
+            self._known = self._known.joined(found.rows) if room else found.rows
         return cast(V, found.visit)
 
     def fetch(self, rows: Indices) -> FetchedPart:
         """Rows by number, from here where they are known, else from the workers."""
-        wanted = [row for row in np.unique(rows).tolist() if row not in self._known]
-        if wanted:
-            numbers = np.array(wanted, dtype=np.int64)
-            groups = np.unique(np.searchsorted(self.cluster.firsts, numbers, side="right") - 1)
-            visit = Fetch(numbers)
-            found = self.cluster.over(visit, self.limits, self.setting, groups.tolist())
-            self._keep(found.rows)
-        kept = [self._known[row] for row in rows.tolist()]
-        signs = np.array([sign for _, sign in kept], dtype=np.int8)
-        if not self.sparse:
-            dense = np.array([x for x, _ in kept]) if kept else np.empty((0, self.d))
-            return FetchedPart(rows, dense, signs, self.fit_intercept)
-        import scipy.sparse as sp
-
-        lengths = [len(x[0]) for x, _ in kept]
-        parts = (
-            np.concatenate([np.empty(0), *(x[1] for x, _ in kept)]),
-            np.concatenate([np.empty(0, np.int64), *(x[0] for x, _ in kept)]),
-            np.cumsum([0, *lengths]),
-        )
-        X = sp.csr_array(parts, shape=(len(rows), self.d))
-        return FetchedPart(rows, X, signs, self.fit_intercept)
-
-    def _keep(self, rows: dict[int, Row]) -> None:
-        """Keep rows for the next time, the oldest not for ever."""
-        self._known |= rows
-        for row in list(self._known)[: max(0, len(self._known) - _MOST_KEPT // self.p)]:
-            if row not in rows:
-                del self._known[row]
+        known = self._known
+        wanted = np.unique(rows) if known is None else np.setdiff1d(rows, known.numbers)
+        if known is None or len(wanted) > 0:
+            if known is not None and known.n * self.p >= _MOST_KEPT:
+                wanted, known = np.unique(rows), None  # others make room
+            groups = np.unique(np.searchsorted(self.cluster.firsts, wanted, side="right") - 1)
+            some = groups.tolist() or [0]
+            found = self.cluster.over(Fetch(wanted), self.limits, self.setting, some).rows
+            known = found if known is None else known.joined(cast(FetchedPart, found))
+            self._known = known
+        known = cast(FetchedPart, known)
+        at = np.searchsorted(known.numbers, rows)
+        return FetchedPart(rows, known.X[at], known.signs[at], self.fit_intercept)
 
     def every(self) -> RowSet:
         """The set of all rows."""

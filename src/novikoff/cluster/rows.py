@@ -321,10 +321,10 @@ def _strictly(shards: Any, certificate: Certificate) -> Any:
     return np.concatenate(masks)
 
 
-def sorted_labels(labels: Iterable[Label]) -> list[Any]:
+def sorted_labels(labels: Iterable[Any]) -> list[Any]:
     """Labels in order where they have one, else in order of their text."""
     try:
-        return sorted(labels)  # type: ignore[type-var]
+        return sorted(labels)
     except TypeError:
         return sorted(labels, key=str)
 
@@ -386,8 +386,8 @@ def _array_chunks(client: Any, X: Any, y: Any) -> Chunks:
     elif X.chunks[0] != y.chunks[0]:
         y = y.rechunk({0: X.chunks[0]})
     X, y = client.persist([X, y])
-    blocks = (part.to_delayed().ravel().tolist() for part in (X, y))
-    return _counted(client, *blocks, int(X.shape[1]))
+    rows_, labels = (part.to_delayed().ravel().tolist() for part in (X, y))
+    return _counted(client, rows_, labels, int(X.shape[1]))
 
 
 def _frame_chunks(client: Any, frame: Any, label: Any) -> Chunks:

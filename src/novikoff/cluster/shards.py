@@ -33,7 +33,7 @@ class ClusterError(RuntimeError):
 class Setting:
     """A question about labelled rows: which label is positive, and whether there is a bias."""
 
-    positive: Label
+    positive: Label | None
     negative: Label | None  # None: every other
     fit_intercept: bool
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,7 +22,16 @@ class RemoteRows:
     names: Sequence[Any]  # of the columns, or their numbers
     named: bool  # whether columns have names
 
-    def separate(self, **options: Any) -> Verdict:
+    def separate(
+        self,
+        *,
+        positive: Hashable,
+        fit_intercept: bool,
+        tol: float,
+        goal: Any,
+        budget: float | None,
+        progress: Any,
+    ) -> Verdict:
         """Decide as `novikoff.separate` does, with the same options."""
         raise NotImplementedError
 
