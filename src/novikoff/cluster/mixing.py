@@ -77,8 +77,6 @@ class Epoch(ShardVisit):
 
     def look_at_shard(self, shard: Shard) -> None:
         """Run an epoch over the rows of a shard."""
-        if len(shard.codes) == 0:
-            return
         W, totals = self._run(shard, self.W)
         k = totals[1]
         factors = np.ones_like(k) if self.mix == "uniform" else k
@@ -137,9 +135,8 @@ class ChainedEpoch(Epoch):
 
     def look_at_shard(self, shard: Shard) -> None:
         """Run an epoch over the rows of a shard, from where the weights are."""
-        if len(shard.codes) > 0:
-            self.W, totals = self._run(shard, self.W)
-            self.totals = self.totals + totals
+        self.W, totals = self._run(shard, self.W)
+        self.totals = self.totals + totals
 
     def mixed(self) -> tuple[Vector, list[Fraction]]:
         """The weights at the end of the chain; all updates count."""

@@ -234,10 +234,7 @@ class Survey(ShardVisit):
 
     def look_at_shard(self, shard: Shard) -> None:
         """Pose the problem of a shard."""
-        n, d = shard.X.shape
-        self._take(d, not isinstance(shard.X, np.ndarray))
-        if n == 0:
-            return
+        self._take(int(shard.X.shape[1]), not isinstance(shard.X, np.ndarray))
         problem = shard.problem(self.fit_intercept, self.names)
         self.radius = max(self.radius, problem.radius)
         self.longest = max(self.longest, problem.longest)
@@ -296,10 +293,8 @@ class Check(ShardVisit):
 
     def look_at_shard(self, shard: Shard) -> None:
         """Read a shard as the checker does."""
-        n = int(shard.X.shape[0])
-        if n > 0:
-            part = slice(shard.first, shard.first + n)
-            self.checking.look_at(shard.X, shard.given_labels(), part)
+        part = slice(shard.first, shard.first + len(shard.codes))
+        self.checking.look_at(shard.X, shard.given_labels(), part)
 
     def merge(self, other: Check) -> None:
         """Join what both have seen."""

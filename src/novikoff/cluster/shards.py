@@ -60,7 +60,7 @@ class Shard:
 
     def __init__(self, first: int, X: Floats | SparseMatrix, y: Labels) -> None:
         self.first, self.X = first, X
-        values, codes = np.unique(y, return_inverse=True) if len(y) else (y, np.empty(0, np.int64))
+        values, codes = np.unique(y, return_inverse=True)
         self.labels: list[Label] = [plain_label(value) for value in values.tolist()]
         self.codes = codes.astype(np.uint8 if len(values) <= 256 else np.int64)
         self.memo: dict[object, npt.NDArray[Any]] = {}
@@ -87,10 +87,10 @@ class Shard:
 
     def given_labels(self) -> Labels:
         """The label of each row."""
-        return np.array([*self.labels, None], dtype=object)[:-1][self.codes]
+        return np.array([*self.labels, None], dtype=object)[self.codes]
 
     def _sides(self, values: list[int]) -> Indices:
-        return np.array([*values, 0], dtype=np.int64)[self.codes]
+        return np.array(values, dtype=np.int64)[self.codes]
 
 
 class Source:
@@ -195,6 +195,8 @@ def _take_all(
 ) -> list[Shard]:
     shards = []
     for rows, labels, first in zip(X, y, firsts, strict=True):
+        if len(labels) == 0:
+            continue
         try:
             matrix = check_matrix(rows if levels is None else expanded(rows, levels))
             shards.append(Shard(first, matrix, check_labels(labels)))
@@ -212,7 +214,7 @@ def expanded(frame: Any, levels: dict[str, list[Any]]) -> npt.NDArray[np.float64
             values = column.to_numpy(dtype=object)
             columns.append(np.stack([values == level for level in levels[name]], axis=1))
         else:
-            columns.append(check_matrix(column.to_numpy()[:, None]))
+            columns.append(np.asarray(check_matrix(column.to_numpy()[:, None])))
     return np.concatenate([np.empty((len(frame), 0)), *columns], axis=1)
 
 
@@ -250,8 +252,8 @@ def survey_files(client: Any, folder: str, options: ReadOptions, recipe: Recipe 
         raise DataError(f"{folder} is empty: its files have no rows.")
     if recipe is None:
         recipe = _recipe(client, [paths[k] for k in used], options)
-    taken = [[values[k] for k in used] for values in (paths, marks, counts)]
-    return Files(*taken, recipe)
+    paths, marks, counts = ([some[k] for k in used] for some in (paths, marks, counts))
+    return Files(paths, marks, counts, recipe)
 
 
 def _recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
