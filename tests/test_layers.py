@@ -47,7 +47,8 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"core", "geometry", "systems", "learners", "theory", "data"},
     **{shell: _BELOW_REPORT | {"report"} for shell in _SHELLS},
 }
-ALLOWED["cli"] |= {"lab"}  # the command that opens the page
+ALLOWED["cluster"] = {"core", "geometry", "data"}
+ALLOWED["cli"] |= {"lab", "cluster"}  # the page, and where rows are many
 
 
 def imports(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:

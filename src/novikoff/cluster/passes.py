@@ -8,11 +8,11 @@ four tasks for each thread, however many shards there are, keep the scheduler's 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count, pairwise
+from itertools import count
 from threading import Event
 from typing import Any, cast
 from uuid import uuid4
@@ -23,7 +23,6 @@ from novikoff.cluster.rules import AtZero, Every, LengthsAsSeen, Less, Rule, Som
 from novikoff.cluster.shards import ClusterError, Setting, Shard, Source
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.data.errors import DataError
 from novikoff.geometry.exact import Signs
 from novikoff.geometry.passes import (
     ExactSigns,
@@ -188,12 +187,9 @@ class Cluster:
         threads = sum(worker["nthreads"] for worker in workers)
         limits = [worker["memory_limit"] or np.inf for worker in workers]
         self.keep = bytes_ <= _SHARE * sum(limits)
-        n_groups = min(len(source.counts), TASKS_PER_THREAD * threads)
-        ends = np.searchsorted(
-            np.cumsum(source.counts), np.arange(1, n_groups) * sum(source.counts) / n_groups
-        )
-        edges = np.unique([0, *(ends + 1).tolist(), len(source.counts)])
-        self.groups = [range(a, b) for a, b in pairwise(edges.tolist())]
+        used = np.flatnonzero(source.counts)  # empty shards are not looked at
+        parts = np.array_split(used, min(len(used), TASKS_PER_THREAD * threads))
+        self.groups: list[list[int]] = [part.tolist() for part in parts]
         self._token, self._count = uuid4().hex[:12], count()
         self._kept: dict[int, Any] = {}
 
@@ -263,36 +259,42 @@ class Cluster:
 
     def result(self, futures: list[Any], limits: Limits) -> Any:
         """The result of a pass; whatever ends it early, no task of it is left behind."""
-        from distributed import KilledWorker
-
         ended, done = Event(), False
         futures[-1].add_done_callback(lambda _: ended.set())
         try:
-            while True:
-                if limits.reached() is not None:
-                    raise OutOfTimeError
-                self.progress(len(futures), sum(future.done() for future in futures))
-                if ended.wait(_POLL):
-                    found = futures[-1].result()
-                    done = True
-                    return found
-        except KilledWorker as error:
-            raise ClusterError(
-                f"A task ({error.task}) has ended several workers: a shard probably does not fit "
-                "into a worker's memory. Give workers more memory, or cut the data into smaller "
-                "files or chunks."
-            ) from None
-        except (CancelledError, OSError) as error:
-            if isinstance(error, DataError):
-                raise
-            raise ClusterError(
-                f"The scheduler is gone, or has forgotten the work ({type(error).__name__}): "
-                "start the cluster again, and fit again."
-            ) from None
+            with explained():
+                waiting = True
+                while waiting:
+                    self.progress(len(futures), sum(future.done() for future in futures))
+                    if limits.reached() is not None:
+                        raise OutOfTimeError
+                    waiting = not ended.wait(_POLL)
+                found = futures[-1].result()
+                done = True
+                return found
         finally:
             if not done:
                 with suppress(Exception):  # the scheduler may be gone
                     self.client.cancel(futures, force=True, asynchronous=False)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Say in a sentence what Dask could not do."""
+    try:
+        yield
+    except CancelledError as error:
+        raise ClusterError(
+            f"The scheduler is gone, or has forgotten the work ({error}): start the cluster "
+            "again, and fit again."
+        ) from None
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise ClusterError(
+            "A task has ended several workers: a shard probably does not fit into a worker's "
+            f"memory. Give workers more, or cut the data into smaller files or chunks. ({error})"
+        ) from None
 
 
 # Hears how many tasks a pass has, and how many are done.
@@ -312,7 +314,6 @@ class DaskPasses(Passes):
         self,
         cluster: Cluster,
         setting: Setting,
-        limits: Limits,
         *,
         n: int,
         d: int,
@@ -321,7 +322,7 @@ class DaskPasses(Passes):
         longest: int,
         first_rows: dict[int, int],
     ) -> None:
-        self.cluster, self.setting, self.limits = cluster, setting, limits
+        self.cluster, self.setting = cluster, setting
         self.n, self.d, self.sparse, self.radius, self.longest = n, d, sparse, radius, longest
         self.fit_intercept, self.first_rows = setting.fit_intercept, first_rows
         self.p = d + int(setting.fit_intercept)
@@ -346,7 +347,7 @@ class DaskPasses(Passes):
                 wanted, known = np.unique(rows), None  # others make room
             groups = np.unique(np.searchsorted(self.cluster.firsts, wanted, side="right") - 1)
             some = groups.tolist() or [0]
-            found = self.cluster.over(Fetch(wanted), self.limits, self.setting, some).rows
+            found = self.cluster.over(Fetch(wanted), Limits(), self.setting, some).rows
             known = found if known is None else known.joined(cast(FetchedPart, found))
             self._known = known
         known = cast(FetchedPart, known)
@@ -377,7 +378,7 @@ class DaskPasses(Passes):
     def first(self, rows: RowSet) -> Indices:
         """The first row of a set: of equal products, that of the least number counts."""
         visit = MostViolated(np.zeros(self.p), None, np.inf, 1, within=rows)
-        return self.over(visit, self.limits).rows
+        return self.over(visit, Limits()).rows
 
     def within(self, rows: RowSet, few: Indices) -> Indices:
         """Those of a few rows that are in a set."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from novikoff.cluster.mixing import Epoch, Mix, MixedRun, mixed_run
-from novikoff.cluster.passes import Cluster, DaskPasses, ShardVisit
+from novikoff.cluster.passes import Cluster, DaskPasses, ShardVisit, explained
 from novikoff.cluster.shards import (
     Chunks,
     ClusterError,
@@ -85,7 +85,7 @@ def rows(
     >>> import dask.array as da, novikoff as nv
     >>> from distributed import Client
     >>> X, y = da.array([[0.0], [1.0], [2.0], [3.0]]), da.array([0, 0, 1, 1])
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     rows = nv.cluster.rows(X.rechunk(2), y, client=client)
     ...     nv.separate(rows).kind
     'separable'
@@ -145,14 +145,14 @@ class Rows(RemoteRows):
             self._surveys[fit_intercept] = self.cluster.over(visit, Limits())
         return self._surveys[fit_intercept]
 
-    def passes(self, setting: Setting, limits: Limits) -> DaskPasses:
+    def passes(self, setting: Setting) -> DaskPasses:
         """The rows under the signs of a question."""
         known, first_rows = self.survey(setting.fit_intercept), dict[int, int]()
         for label, first in known.labels.items():
             side = 1 if label == setting.positive else -1
             first_rows[side] = min(first, first_rows.get(side, first))
         return DaskPasses(
-            self.cluster, setting, limits, n=self.n, d=known.d, sparse=known.sparse,
+            self.cluster, setting, n=self.n, d=known.d, sparse=known.sparse,
             radius=known.radius, longest=known.longest, first_rows=first_rows,
         )  # fmt: skip
 
@@ -174,7 +174,7 @@ class Rows(RemoteRows):
         """
         sides = sides_of(self.labels, positive)
         setting, limits = Setting(*sides, bool(fit_intercept)), Limits(seconds=budget)
-        passes = self.passes(setting, limits)
+        passes = self.passes(setting)
         hashing = self.cluster.begin(Digests(passes.d), setting, priority=-1)
         found = find(passes, goal, tol, limits, progress)
         trees = self.cluster.result(hashing, Limits())
@@ -351,10 +351,10 @@ def _client(client: Any) -> Any:
 def _versions() -> str:
     import platform
 
-    import novikoff
+    from novikoff import __version__
 
     python = ".".join(platform.python_version_tuple()[:2])
-    return f"novikoff {novikoff.__version__}, NumPy {np.__version__}, Python {python}"
+    return f"novikoff {__version__}, NumPy {np.__version__}, Python {python}"
 
 
 def _unseen(path: str) -> str:
@@ -415,7 +415,8 @@ def _counted(
 ) -> Chunks:
     """Chunks with the number of rows of each."""
     blocks = list(zip(client.compute(X), client.compute(y), strict=True))
-    sizes = client.gather([client.submit(_size, *block, pure=False) for block in blocks])
+    with explained():
+        sizes = client.gather([client.submit(_size, *block, pure=False) for block in blocks])
     for k, (rows_, labels) in enumerate(sizes):
         if rows_ != labels:
             raise ValueError(f"Chunk {k} has {rows_} rows of X, but {labels} labels.")

@@ -25,7 +25,7 @@ from novikoff.geometry.passes import Part
 Labels = npt.NDArray[Any]
 
 
-class ClusterError(RuntimeError):
+class ClusterError(OSError):
     """The cluster cannot do what is asked of it; the message says why and what to do."""
 
 
@@ -195,8 +195,6 @@ def _take_all(
 ) -> list[Shard]:
     shards = []
     for rows, labels, first in zip(X, y, firsts, strict=True):
-        if len(labels) == 0:
-            continue
         try:
             matrix = check_matrix(rows if levels is None else expanded(rows, levels))
             shards.append(Shard(first, matrix, check_labels(labels)))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from novikoff.geometry.certificate import Certificate
-    from novikoff.geometry.separability import Verdict
 
 
 class RemoteRows:
@@ -31,7 +30,7 @@ class RemoteRows:
         goal: Any,
         budget: float | None,
         progress: Any,
-    ) -> Verdict:
+    ) -> Any:
         """Decide as `novikoff.separate` does, with the same options."""
         raise NotImplementedError
 
