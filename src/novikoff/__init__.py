@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from novikoff import data, neurons, plots, theory
+    from novikoff import cluster, data, neurons, plots, theory
     from novikoff.core import orders
     from novikoff.core.hyperplane import Hyperplane
     from novikoff.geometry.certificate import Certificate, verify

@@ -26,10 +26,9 @@ X, Y = data("inseparable", n=400)
 SEPARABLE = data("separable", n=400)
 
 
-def folder_rows(path: Path, machines: Machines, rows: Any = (X, Y)) -> nv.cluster.Rows:
-    return nv.cluster.rows(
-        write_folder(path / "data", *rows, 8), label="kind", client=machines.client
-    )
+def folder_rows(path: Path, machines: Machines, data: Any = (X, Y)) -> nv.cluster.Rows:
+    folder = write_folder(path / "data", data[0], data[1], 8)
+    return nv.cluster.rows(folder, label="kind", client=machines.client)
 
 
 def test_workers_killed_one_after_the_other(machines: Machines, tmp_path: Path) -> None:

@@ -305,8 +305,8 @@ def test_parts_that_cut_leaves_anywhere_have_the_digest_of_the_whole(
 ) -> None:
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(1, 200)), 20_000  # a leaf has 16 rows
-    X = sp.csr_array(sp.random(n, d, density=1e-3, random_state=seed))
-    X = X if sparse else X.toarray() + 1.0
+    few = sp.csr_array(sp.random(n, d, density=1e-3, random_state=seed))
+    X: Any = few if sparse else few.toarray() + 1.0
     signs = rng.choice([-1, 1], size=n).astype(np.int8)
     edges = np.unique(np.concatenate([[0, n], rng.integers(0, n + 1, size=6)])).tolist()
     trees = []

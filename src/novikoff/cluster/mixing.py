@@ -5,15 +5,15 @@ w ← Σ μ_i w_i with μ ≥ 0, Σ μ_i = 1. On data separable by γ, from w = 
 
     Σ over epochs of Σ_i μ_i k_i  ≤  R²/γ²:
 
-⟨u, w⟩ grows by γΣμk at least, ‖w‖² by R²Σμk at most, as ‖·‖² is convex. Sums are exact, so that
-neither the order nor the place of shards matters to a bit.
+⟨u, w⟩ grows by γΣμk at least, ‖w‖² by R²Σμk at most, as ‖·‖² is convex. Weights are added up in a
+tree that the numbers of the shards fix, so that no bit depends on who adds up what, and when.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -25,8 +25,6 @@ from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.training import train
 from novikoff.core.validation import Label
-from novikoff.geometry import exact
-from novikoff.geometry.min_norm import rounded
 from novikoff.geometry.passes import OutOfTimeError
 
 Mix: TypeAlias = Literal["mistakes", "uniform", "chain"]
@@ -55,7 +53,8 @@ class MixedRun:
 class Epoch(ShardVisit):
     """One epoch of every shard from the same weights, and what is needed to mix them.
 
-    ``total`` is Σ c_i w_i in exact units, with c_i = k_i, or 1 if mixing is uniform.
+    ``sums`` are Σ c_i w_i over the shards place·2^level, …, (place + 1)·2^level − 1, by level and
+    place, with c_i = k_i, or 1 if mixing is uniform: as few of them as there can be.
     """
 
     plan: Plan
@@ -65,7 +64,7 @@ class Epoch(ShardVisit):
     mix: Mix
     W: Vector = field(default_factory=lambda: np.empty(0))
     number: int = 0
-    total: Any = field(init=False, default=0)
+    sums: dict[tuple[int, int], Vector] = field(init=False, default_factory=dict)
     totals: Indices = field(init=False)  # (3, K)
     squares: Indices = field(init=False)  # Σ k_i² for each rule
     shards: int = field(init=False, default=0)
@@ -80,30 +79,26 @@ class Epoch(ShardVisit):
         W, totals = self._run(shard, self.W)
         k = totals[1]
         factors = np.ones_like(k) if self.mix == "uniform" else k
-        for rule, factor in enumerate(factors.tolist()):
-            if factor > 0:
-                own = np.array(exact.column_sums(W[None, :, rule]), dtype=object) * factor
-                self._add(rule, own)
+        self._add(0, shard.number, W * factors)
         self.totals, self.squares = self.totals + totals, self.squares + k * k
         self.shards += 1
 
     def merge(self, other: Epoch) -> None:
         """Add up what both have learned."""
-        self.total = self.total + other.total
+        for (level, place), own in other.sums.items():
+            self._add(level, place, own)
         self.totals, self.squares = self.totals + other.totals, self.squares + other.squares
         self.shards += other.shards
 
     def mixed(self) -> tuple[Vector, list[Fraction]]:
         """The mixed weights, and Σ μ_i k_i, of each rule."""
-        W, counted = self.W.copy(), []
-        for rule, k in enumerate(self.totals[1].tolist()):
-            whole = self.shards if self.mix == "uniform" else k
-            if k > 0:
-                sums = exact.as_fractions(self.total[:, rule].tolist())
-                W[:, rule] = [rounded(value / whole) for value in sums]
-            square = k if self.mix == "uniform" else int(self.squares[rule])
-            counted.append(Fraction(square, max(1, whole)))
-        return W, counted
+        k, end = self.totals[1], max((place + 1) << level for level, place in self.sums)
+        total = self._total((end - 1).bit_length(), 0)
+        whole = np.full_like(k, self.shards) if self.mix == "uniform" else k
+        squares = k if self.mix == "uniform" else self.squares
+        W = np.where(k > 0, total / np.maximum(whole, 1), self.W)
+        pairs = zip(squares.tolist(), whole.tolist(), strict=True)
+        return W, [Fraction(square, max(1, number)) for square, number in pairs]
 
     def _run(self, shard: Shard, W: Vector) -> tuple[Vector, Indices]:
         state = np.random.SeedSequence([self.plan.seed, self.number, shard.first])
@@ -117,10 +112,17 @@ class Epoch(ShardVisit):
         )
         return run.W, run.counts.totals
 
-    def _add(self, rule: int, own: Any) -> None:
-        if isinstance(self.total, int):
-            self.total = np.zeros((len(own), self.scheme.sides.shape[1]), dtype=object)
-        self.total[:, rule] += own
+    def _add(self, level: int, place: int, own: Vector) -> None:
+        while (level, place ^ 1) in self.sums:  # neighbours become one
+            own = own + self.sums.pop((level, place ^ 1))
+            level, place = level + 1, place // 2
+        self.sums[level, place] = own
+
+    def _total(self, level: int, place: int) -> Vector:
+        """The sum of a part of the tree, in which shards without rows are missing."""
+        if (level, place) in self.sums or level == 0:
+            return self.sums.get((level, place), np.zeros_like(self.W))
+        return self._total(level - 1, 2 * place) + self._total(level - 1, 2 * place + 1)
 
 
 @dataclass

@@ -56,10 +56,10 @@ class ShardPart(Part):
 
 
 class Shard:
-    """The rows first, first + 1, … of all, and the class of each."""
+    """The rows first, first + 1, … of all, and the class of each; shards are numbered."""
 
-    def __init__(self, first: int, X: Floats | SparseMatrix, y: Labels) -> None:
-        self.first, self.X = first, X
+    def __init__(self, number: int, first: int, X: Floats | SparseMatrix, y: Labels) -> None:
+        self.number, self.first, self.X = number, first, X
         values, codes = np.unique(y, return_inverse=True)
         self.labels: list[Label] = [plain_label(value) for value in values.tolist()]
         self.codes = codes.astype(np.uint8 if len(values) <= 256 else np.int64)
@@ -137,10 +137,10 @@ class Files(Source):
             marks=[self.marks[k] for k in group],
             counts=[self.counts[k] for k in group],
         )
-        firsts = [int(self.firsts[k]) for k in group]
-        return client.submit(_read_all if keep else _lazily, own, firsts, key=key)
+        places = [(k, int(self.firsts[k])) for k in group]
+        return client.submit(_read_all if keep else Lazy, own, places, key=key)
 
-    def read(self, k: int, first: int) -> Shard:
+    def read(self, k: int, place: tuple[int, int]) -> Shard:
         """The shard of a file, which must be what it was when it was counted."""
         from novikoff.data.reading import read
 
@@ -150,7 +150,7 @@ class Files(Source):
         if data.y is None or len(data.y) != self.counts[k]:
             raise DataError(f"{path} has changed while it was in use: fit again.")
         check_file(path, self.marks[k])
-        return Shard(first, check_matrix(data.X), data.labels)
+        return Shard(*place, check_matrix(data.X), data.labels)
 
 
 @dataclass(frozen=True)
@@ -158,19 +158,15 @@ class Lazy:
     """Shards that are read when they are looked at, one at a time."""
 
     files: Files
-    firsts: list[int]
+    places: list[tuple[int, int]]  # the number and first row of each
 
     def __iter__(self) -> Iterator[Shard]:
-        for k, first in enumerate(self.firsts):
-            yield self.files.read(k, first)
+        for k, place in enumerate(self.places):
+            yield self.files.read(k, place)
 
 
-def _lazily(files: Files, firsts: list[int]) -> Lazy:
-    return Lazy(files, firsts)
-
-
-def _read_all(files: Files, firsts: list[int]) -> list[Shard]:
-    return list(Lazy(files, firsts))
+def _read_all(files: Files, places: list[tuple[int, int]]) -> list[Shard]:
+    return list(Lazy(files, places))
 
 
 @dataclass(frozen=True)
@@ -186,20 +182,20 @@ class Chunks(Source):
     def submit(self, client: Any, key: str, group: Sequence[int], keep: bool) -> Any:
         """A future of the shards, made where the chunks are."""
         X, y = zip(*(self.blocks[k] for k in group), strict=True)
-        firsts = [int(self.firsts[k]) for k in group]
-        return client.submit(_take_all, list(X), list(y), firsts, self.levels, key=key)
+        places = [(k, int(self.firsts[k])) for k in group]
+        return client.submit(_take_all, list(X), list(y), places, self.levels, key=key)
 
 
 def _take_all(
-    X: list[Any], y: list[Any], firsts: list[int], levels: dict[str, list[Any]] | None
+    X: list[Any], y: list[Any], places: list[tuple[int, int]], levels: dict[str, list[Any]] | None
 ) -> list[Shard]:
     shards = []
-    for rows, labels, first in zip(X, y, firsts, strict=True):
+    for rows, labels, place in zip(X, y, places, strict=True):
         try:
             matrix = check_matrix(rows if levels is None else expanded(rows, levels))
-            shards.append(Shard(first, matrix, check_labels(labels)))
+            shards.append(Shard(*place, matrix, check_labels(labels)))
         except ValueError as error:
-            raise DataError(f"The chunk whose first row is {first}: {error}") from None
+            raise DataError(f"The chunk whose first row is {place[1]}: {error}") from None
     return shards
 
 
@@ -250,8 +246,8 @@ def survey_files(client: Any, folder: str, options: ReadOptions, recipe: Recipe 
         raise DataError(f"{folder} is empty: its files have no rows.")
     if recipe is None:
         recipe = _recipe(client, [paths[k] for k in used], options)
-    paths, marks, counts = ([some[k] for k in used] for some in (paths, marks, counts))
-    return Files(paths, marks, counts, recipe)
+    taken: list[Any] = [[some[k] for k in used] for some in (paths, marks, counts)]
+    return Files(taken[0], taken[1], taken[2], recipe)
 
 
 def _recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:

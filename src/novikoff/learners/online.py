@@ -108,7 +108,7 @@ class OnlineLearner(LinearLearner):
     trace_: Trace | list[Trace]
     period_: int | list[int | None] | None
     random_state_: int
-    mixed_updates_: float | list[float]
+    mixed_updates_: Vector
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "fit_intercept": BOOLEAN,
@@ -165,7 +165,7 @@ class OnlineLearner(LinearLearner):
 
     def fit(
         self,
-        X: MatrixLike,
+        X: MatrixLike | RemoteRows,
         y: npt.ArrayLike | None = None,
         coef_init: npt.ArrayLike | None = None,
         intercept_init: npt.ArrayLike | None = None,
@@ -179,7 +179,7 @@ class OnlineLearner(LinearLearner):
             The rows. Float32 and float64 arrays in C order and CSR matrices, memory-mapped ones
             too, are read in place. Or the rows of a cluster, which have their labels with them
             (`novikoff.cluster.rows`): then the run is one of iterative parameter mixing (B11),
-            ``mixed_updates_`` is ΣΣ μ_i·k_i ≤ R²/γ², and updates are not counted by row.
+            ``mixed_updates_`` is ΣΣ μ_i·k_i ≤ R²/γ² of each rule, and rows are not counted.
         y : array-like of shape (n_samples,)
             The labels.
         coef_init, intercept_init : array-like, optional
@@ -301,7 +301,7 @@ class OnlineLearner(LinearLearner):
             names = [str(name) for name in rows.names] if rows.named else None
             self._take(blank, names)
             self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
-            self.mixed_updates_ = one_or_each([float(value) for value in run.mixed_updates])
+            self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
             self.random_state_ = random_state
             for name in ("trace_", "update_counts_", "period_"):
                 self.__dict__.pop(name, None)
