@@ -124,7 +124,7 @@ def simulated(per: tuple[float, float, float]) -> list[str]:
         n_bytes = n * D * 8
         seconds = simulate(n_bytes, workers, per, link)
         size = f"{n_bytes / 1e12:,.2f} TB"
-        power = f"10{'⁸⁹' [int(n > 1e8)]}" if n < 1e10 else {1e10: "10¹⁰", 1e11: "10¹¹"}[n]
+        power = f"10{'⁸⁹'[int(n > 1e8)]}" if n < 1e10 else {1e10: "10¹⁰", 1e11: "10¹¹"}[n]
         lines.append(
             f"| {power} | {size} | {workers:,} | {seconds:.1f} s | {15 * seconds / 60:.1f} min |"
         )
@@ -148,7 +148,9 @@ def main() -> None:
         first, last = text.index(begin) + len(begin), text.index(end)
         text = text[:first] + "\n".join(lines) + text[last:]
     load = os.getloadavg()[0]
-    print(f"per byte {per[0]:.3g} s, per task {per[1]:.3g} s, per merge {per[2]:.3g} s, load {load:.1f}")
+    print(
+        f"per byte {per[0]:.3g} s, per task {per[1]:.3g} s, per merge {per[2]:.3g} s, load {load:.1f}"
+    )
     PAGE.write_text(text, encoding="utf-8")
 
 

@@ -70,7 +70,7 @@ class Machines:
 
     def pids(self) -> dict[str, int]:
         """The process of each worker, by its address."""
-        return dict(self.client.run(os.getpid))
+        return dict(self.client.run(os.getpid, on_error="ignore"))
 
     def when(self, task: str, act: Callable[[str], None]) -> Killer:
         """Act on the worker that is given a task of a name, as soon as it is."""
@@ -94,10 +94,10 @@ class Machines:
 
 
 @pytest.fixture
-def machines() -> Iterator[Machines]:
-    """A scheduler that gives a silent worker up after four seconds; workers are to be started."""
+def machines(request: pytest.FixtureRequest) -> Iterator[Machines]:
+    """A scheduler without workers; a parameter says after how long a silent one is given up."""
     with (
-        dask.config.set({"distributed.scheduler.worker-ttl": "4s"}),
+        dask.config.set({"distributed.scheduler.worker-ttl": getattr(request, "param", "5m")}),
         LocalCluster(
             n_workers=0, processes=False, dashboard_address=":0", silence_logs=60, protocol="tcp"
         ) as cluster,

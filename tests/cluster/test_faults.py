@@ -74,6 +74,7 @@ def test_all_workers_die_and_another_comes(machines: Machines, tmp_path: Path) -
     assert verdict.certificate == nv.separate(X, Y).certificate
 
 
+@pytest.mark.parametrize("machines", ["5s"], indirect=True)
 def test_a_worker_that_hangs_is_given_up(machines: Machines, tmp_path: Path) -> None:
     machines.start(2)
     rows = folder_rows(tmp_path, machines)

@@ -70,7 +70,7 @@ def connected(where: str, show: Show) -> Iterator[Any]:
         return
     try:
         at = {"scheduler_file": where} if where.endswith(".json") else {"address": where}
-        client = Client(**at, timeout="30s")
+        client = Client(**at, timeout="10s")
     except (OSError, ValueError) as error:
         raise ClusterError(f"There is no scheduler at {where}: {error}") from None
     with client:

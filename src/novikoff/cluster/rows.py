@@ -95,7 +95,7 @@ def rows(
     source: Source
     if isinstance(X, str | os.PathLike):
         source = survey_files(client, os.fspath(X), options, recipe)
-        missing = client.run(_unseen, source.paths[0])
+        missing = client.run(_unseen, source.paths[0], on_error="ignore")
         blind = {worker: reason for worker, reason in missing.items() if reason}
         for worker, reason in blind.items():
             raise ClusterError(f"{worker}: {reason}")
@@ -339,7 +339,7 @@ def _client(client: Any) -> Any:
                 "There is no client: make one, as by distributed.Client('tcp://host:8786')."
             ) from None
     own = _versions()
-    for worker, found in client.run(_versions).items():
+    for worker, found in client.run(_versions, on_error="ignore").items():
         if found != own:
             raise ClusterError(
                 f"The worker {worker} has {found}, this process {own}: install the same versions "
