@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from novikoff.cluster.rows import Rows
-from novikoff.cluster.shards import Chunks
+from novikoff.cluster.shards import Source, take_chunk
 from novikoff.core.rows import Vector
 
 Labels = np.ndarray[Any, np.dtype[Any]]
@@ -91,8 +92,8 @@ class AtOnce:
 
 
 def _known(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_known(part) for part in value]
+    if isinstance(value, list | tuple):
+        return type(value)(_known(part) for part in value)
     return value.value if isinstance(value, Done) else value
 
 
@@ -101,9 +102,9 @@ def local_rows(
 ) -> Rows:
     """Rows in shards that end at these edges, without Dask."""
     ends = [0, *edges, len(y)]
-    blocks = [(Done(X[a:b]), Done(y[a:b])) for a, b in pairwise(ends)]
+    blocks: list[tuple[Any, ...]] = [(Done(X[a:b]), Done(y[a:b])) for a, b in pairwise(ends)]
     counts = [b - a for a, b in pairwise(ends)]
-    source = Chunks(blocks, counts, int(X.shape[1]))
+    source = Source(partial(take_chunk, {}), blocks, counts, int(X.shape[1]))
     return Rows(AtOnce(threads), source, mix, lambda tasks, done: None)
 
 

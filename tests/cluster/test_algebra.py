@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.cluster.mixing import Epoch
-from novikoff.cluster.passes import Carrying, Fetch, look
+from novikoff.cluster.passes import Carrying, look
 from novikoff.cluster.rows import Check, Digests, Survey
-from novikoff.cluster.rules import AtZero, Every, Less, Some
+from novikoff.cluster.rules import Rule
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.core.orders import Permuted
 from novikoff.core.runs import Plan
@@ -34,15 +34,19 @@ W = exact.numbers([Fraction(1), Fraction(0), Fraction(1, 3), Fraction(0)])
 
 def visits(X: Any, y: Any) -> dict[str, Visit]:
     near = np.array([1.0, -2.0, 0.5, 0.1])
-    at_zero = AtZero(0, Every(len(y)), W, 1e-6)
+    at_zero = Rule(0, faces=((W, 1e-6),))
     plan = Plan(perceptron(), Permuted(), Limits(), seed=1)
     start, two = np.zeros((4, 1)), scheme_for(2, "ovr")
     return {
         "worst": Carrying(MostViolated(near, exact.floats(near), 1e-9, 3)),
         "worst on a face": Carrying(MostViolated(near, None, 1e-9, 3, within=at_zero)),
-        "signs": Carrying(ExactSigns(W, 1e-6, Less(0, Every(0), Some(2, (3, 5))), keep=False)),
+        "signs": Carrying(
+            ExactSigns(
+                W, 1e-6, Rule(0, others=True, faces=((W, 1e-6),), without=(3, 5)), keep=False
+            )
+        ),
         "sums": ColumnSums(at_zero),
-        "fetch": Fetch(np.array([0, 3, 11])),
+        "fetch": Carrying(None, np.array([0, 3, 11])),
         "survey": Survey(True),
         "digests": Digests(3),
         "check": Check(nv.separate(X, y).certificate),  # type: ignore[arg-type]

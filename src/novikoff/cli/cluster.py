@@ -179,7 +179,7 @@ def _save(
     from novikoff.report.files import write_files
 
     proofs = [verdict.certificate for verdict in verdicts if verdict.certificate is not None]
-    recipe = rows.source.recipe.to_json()  # type: ignore[attr-defined]
+    recipe = None if rows.source.recipe is None else rows.source.recipe.to_json()
     origin: dict[str, object] = {
         "source": data, "rows": rows.n, "features": rows.d,
         "sha256": proofs[0].sha256 if proofs else "", "rule": "cluster", "rest": None,

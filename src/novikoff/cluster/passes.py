@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from threading import Event
 from typing import Any, cast
@@ -19,7 +19,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from novikoff.cluster.rules import AtZero, Every, LengthsAsSeen, Less, Rule, Some
+from novikoff.cluster.rules import LengthsAsSeen, Rule
 from novikoff.cluster.shards import ClusterError, Setting, Shard, Source
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
@@ -94,23 +94,30 @@ class FetchedPart(Part):
 
 @dataclass
 class Carrying(Visit):
-    """A visit that brings along the rows that it names, so that nobody need fetch them."""
+    """A visit that brings along the rows it names, so that nobody need fetch them.
 
-    visit: Visit
+    Without a visit, it fetches the rows ``wanted``, which are in order.
+    """
+
+    visit: Visit | None = None
+    wanted: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     rows: FetchedPart | None = field(init=False, default=None)
 
     def blank(self) -> Carrying:
         """The same question, nothing seen yet."""
-        return Carrying(self.visit.blank())
+        return Carrying(None if self.visit is None else self.visit.blank(), self.wanted)
 
     def look_at(self, part: Part) -> None:
         """Look, and keep the rows that were named."""
-        self.visit.look_at(part)
-        self._keep(FetchedPart.of_part(part, np.sort(self._named() - part.first)))
+        if self.visit is not None:
+            self.visit.look_at(part)
+        low, high = np.searchsorted(self._named(), [part.first, part.first + part.n])
+        self._keep(FetchedPart.of_part(part, self._named()[low:high] - part.first))
 
     def merge(self, other: Carrying) -> None:
         """Merge, and keep the rows that are still named."""
-        self.visit.merge(other.visit)
+        if self.visit is not None and other.visit is not None:
+            self.visit.merge(other.visit)
         if other.rows is not None:
             self._keep(other.rows)
 
@@ -120,27 +127,9 @@ class Carrying(Visit):
 
     def _named(self) -> Indices:
         if isinstance(self.visit, MostViolated):
-            return self.visit.rows
+            return np.sort(self.visit.rows)
         worst = self.visit.worst if isinstance(self.visit, ExactSigns) else -1
-        return np.array([worst] if worst >= 0 else [], dtype=np.int64)
-
-
-@dataclass
-class Fetch(Visit):
-    """Rows by number, in order."""
-
-    wanted: Indices
-    rows: FetchedPart | None = field(init=False, default=None)
-
-    def look_at(self, part: Part) -> None:
-        """Take those that are wanted."""
-        low, high = np.searchsorted(self.wanted, [part.first, part.first + part.n])
-        self.rows = FetchedPart.of_part(part, self.wanted[low:high] - part.first)
-
-    def merge(self, other: Fetch) -> None:
-        """Take both."""
-        if other.rows is not None:
-            self.rows = other.rows if self.rows is None else self.rows.joined(other.rows)
+        return np.array([worst]) if worst >= 0 else self.wanted
 
 
 # The tasks.
@@ -232,7 +221,8 @@ class Cluster:
         ``chained``, each group goes on from where the one before it ended.
         """
         client, tag = self.client, f"{self._token}-{next(self._count)}"
-        name = type(visit.visit if isinstance(visit, Carrying) else visit).__name__.lower()
+        named = visit.visit if isinstance(visit, Carrying) and visit.visit is not None else visit
+        name = type(named).__name__.lower()
         asked: Any = (setting, visit)
         made = []
         if len(pickle.dumps(asked)) > _MOST_EMBEDDED:
@@ -347,7 +337,7 @@ class DaskPasses(Passes):
                 wanted, known = np.unique(rows), None  # others make room
             groups = np.unique(np.searchsorted(self.cluster.firsts, wanted, side="right") - 1)
             some = groups.tolist() or [0]
-            found = self.cluster.over(Fetch(wanted), Limits(), self.setting, some).rows
+            found = self.cluster.over(Carrying(None, wanted), Limits(), self.setting, some).rows
             known = found if known is None else known.joined(cast(FetchedPart, found))
             self._known = known
         known = cast(FetchedPart, known)
@@ -356,20 +346,20 @@ class DaskPasses(Passes):
 
     def every(self) -> RowSet:
         """The set of all rows."""
-        return Every(self.n)
+        return Rule(self.n)
 
     def some(self, rows: Indices) -> RowSet:
         """The set of a few rows."""
-        return Some(len(rows), tuple(rows.tolist()))
+        return Rule(len(rows), only=tuple(rows.tolist()))
 
     def less(self, rows: RowSet, others: RowSet) -> RowSet:
         """A set without the rows of another, all of which it has."""
-        first, second = cast(Rule, rows), cast(Rule, others)
-        return Less(first.size - second.size, first, second)
+        return cast(Rule, rows).less(cast(Rule, others))
 
     def at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
         """Those rows of a set that have the sign 0."""
-        return AtZero(seen.zero, cast(Rule, rows), seen.w, seen.doubt)
+        before = cast(Rule, rows)
+        return replace(before, size=seen.zero, faces=(*before.faces, (seen.w, seen.doubt)))
 
     def size(self, rows: RowSet) -> int:
         """The number of rows of a set."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,13 +13,13 @@ import numpy as np
 from novikoff.cluster.mixing import Epoch, Mix, MixedRun, mixed_run
 from novikoff.cluster.passes import Cluster, DaskPasses, ShardVisit, explained
 from novikoff.cluster.shards import (
-    Chunks,
     ClusterError,
     Setting,
     Shard,
     Source,
     check_file,
-    survey_files,
+    folder_source,
+    take_chunk,
 )
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
@@ -90,15 +91,11 @@ def rows(
     ...     nv.separate(rows).kind
     'separable'
     """
-    client = _client(client)
     options = ReadOptions(label=label, one_hot=tuple(one_hot), drop=tuple(drop))
-    source: Source
-    if isinstance(X, str | os.PathLike):
-        source = survey_files(client, os.fspath(X), options, recipe)
-        missing = client.run(_unseen, source.paths[0], on_error="ignore")
-        blind = {worker: reason for worker, reason in missing.items() if reason}
-        for worker, reason in blind.items():
-            raise ClusterError(f"{worker}: {reason}")
+    files = isinstance(X, str | os.PathLike)
+    client = _client(client, os.path.abspath(X) if files else None)
+    if files:
+        source = folder_source(client, os.fspath(X), options, recipe)
     elif hasattr(X, "divisions"):
         source = _frame_chunks(client, X, label)
     elif hasattr(X, "chunks"):
@@ -324,48 +321,49 @@ def sorted_labels(labels: Iterable[Any]) -> list[Any]:
         return sorted(labels, key=str)
 
 
-def _client(client: Any) -> Any:
+def _client(client: Any, path: str | None) -> Any:
+    """The client, all of whose workers are like this process and can read a file."""
     try:
         from distributed import get_client
     except ImportError:
         raise ClusterError(
             "A cluster needs Dask, which is not installed: pip install 'novikoff[dask]'."
         ) from None
-    if client is None:
-        try:
-            client = get_client()
-        except ValueError:
+    try:
+        client = client or get_client()
+    except ValueError:
+        raise ClusterError(
+            "There is no client: make one, as by distributed.Client('tcp://host:8786')."
+        ) from None
+    own, _ = _like(None)
+    for worker, (versions, blind) in client.run(_like, path, on_error="ignore").items():
+        if versions != own:
             raise ClusterError(
-                "There is no client: make one, as by distributed.Client('tcp://host:8786')."
-            ) from None
-    own = _versions()
-    for worker, found in client.run(_versions, on_error="ignore").items():
-        if found != own:
-            raise ClusterError(
-                f"The worker {worker} has {found}, this process {own}: install the same versions "
-                "on all machines, or the bits would differ."
+                f"The worker {worker} has {versions}, this process {own}: install the same "
+                "versions on all machines, or the bits would differ."
             )
+        if blind:
+            raise ClusterError(f"{worker}: {blind}")
     return client
 
 
-def _versions() -> str:
+def _like(path: str | None) -> tuple[str, str]:
+    """The versions here, and why a file cannot be read."""
     import platform
 
     from novikoff import __version__
 
     python = ".".join(platform.python_version_tuple()[:2])
-    return f"novikoff {__version__}, NumPy {np.__version__}, Python {python}"
-
-
-def _unseen(path: str) -> str:
+    versions = f"novikoff {__version__}, NumPy {np.__version__}, Python {python}"
     try:
-        check_file(path)
+        if path is not None:
+            check_file(path)
     except ClusterError as error:
-        return str(error)
-    return ""
+        return versions, str(error)
+    return versions, ""
 
 
-def _array_chunks(client: Any, X: Any, y: Any) -> Chunks:
+def _array_chunks(client: Any, X: Any, y: Any) -> Source:
     """The chunks of arrays X and y, of the same rows each."""
     if y is None or not hasattr(y, "chunks") or X.ndim != 2 or y.ndim != 1:
         raise TypeError(
@@ -385,7 +383,7 @@ def _array_chunks(client: Any, X: Any, y: Any) -> Chunks:
     return _counted(client, rows_, labels, int(X.shape[1]))
 
 
-def _frame_chunks(client: Any, frame: Any, label: Any) -> Chunks:
+def _frame_chunks(client: Any, frame: Any, label: Any) -> Source:
     """The partitions of a frame, its label apart."""
     if label not in frame.columns:
         raise DataError(f"The frame has no column {label!r}: name the labels with label=….")
@@ -394,7 +392,7 @@ def _frame_chunks(client: Any, frame: Any, label: Any) -> Chunks:
     names = [name for name in frame.columns if name != label]
     X = [part[names] for part in parts]
     y = [part[label].to_numpy() for part in parts]
-    levels: dict[str, list[Any]] = {}
+    levels: dict[Hashable, list[Any]] = {}
     for name in names:
         if str(frame.dtypes[name]) == "category":
             found = client.gather(client.compute([part[name].dropna().unique() for part in parts]))
@@ -411,16 +409,17 @@ def _counted(
     y: list[Any],
     width: int,
     names: Sequence[Hashable] | None = None,
-    levels: dict[str, list[Any]] | None = None,
-) -> Chunks:
+    levels: Mapping[Hashable, list[Any]] | None = None,
+) -> Source:
     """Chunks with the number of rows of each."""
-    blocks = list(zip(client.compute(X), client.compute(y), strict=True))
+    units: list[tuple[Any, ...]] = list(zip(client.compute(X), client.compute(y), strict=True))
     with explained():
-        sizes = client.gather([client.submit(_size, *block, pure=False) for block in blocks])
+        sizes = client.gather([client.submit(_size, *unit, pure=False) for unit in units])
     for k, (rows_, labels) in enumerate(sizes):
         if rows_ != labels:
             raise ValueError(f"Chunk {k} has {rows_} rows of X, but {labels} labels.")
-    return Chunks(blocks, [rows_ for rows_, _ in sizes], width, names, levels)
+    counts = [rows_ for rows_, _ in sizes]
+    return Source(partial(take_chunk, levels or {}), units, counts, width, names)
 
 
 def _size(X: Any, y: Any) -> tuple[int, int]:

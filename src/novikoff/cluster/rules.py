@@ -1,4 +1,4 @@
-"""Sets of rows told by rules: no process has a mask of them all.
+"""Sets of rows told by a rule: no process has a mask of them all.
 
 Any part of the rows can apply a rule. What it has found out is kept with the shard (`memo`), so
 that the next pass need not find it out again.
@@ -7,7 +7,7 @@ that the next pass need not find it out again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,70 +21,47 @@ from novikoff.geometry.passes import Mask, Part, PerRow
 
 @dataclass(frozen=True)
 class Rule(PerRow):
-    """A set of so many rows."""
+    """A set of ``size`` rows: those with ⟨a_i, w⟩ = 0 for every w of ``faces``, or the others.
+
+    Of these the rows ``only`` by number, if any are given, but not the rows ``without``. The
+    number after a w bounds the error of a product with it.
+    """
 
     size: int
+    faces: tuple[tuple[Numbers, float], ...] = ()
+    others: bool = False
+    only: tuple[int, ...] | None = None
+    without: tuple[int, ...] = ()
 
-
-@dataclass(frozen=True)
-class Every(Rule):
-    """All rows."""
-
-    def of(self, part: Part) -> Mask:
-        """All of them."""
-        return np.ones(part.n, dtype=np.bool_)
-
-
-@dataclass(frozen=True)
-class Some(Rule):
-    """A few rows by number."""
-
-    rows: tuple[int, ...]
+    def less(self, rows: Rule) -> Rule:
+        """The same without some of its rows: a few, or those on more faces."""
+        size = self.size - rows.size
+        if rows.only is not None:
+            return replace(self, size=size, without=(*self.without, *rows.only))
+        return replace(rows, size=size, others=True)  # of all rows, as the search asks for
 
     def of(self, part: Part) -> Mask:
-        """Those that are among them."""
-        return np.isin(part.numbers, self.rows)
+        """Those of a part that are in it."""
+        inside = np.ones(part.n, dtype=np.bool_)
+        for w, doubt in self.faces:
+            inside = inside & _at_zero(part, w, doubt)
+        inside = ~inside if self.others else inside
+        if self.only is not None:
+            inside = inside & np.isin(part.numbers, self.only)
+        return inside & ~np.isin(part.numbers, self.without) if self.without else inside
 
 
-@dataclass(frozen=True)
-class Less(Rule):
-    """The rows of a set that are not in another."""
+def _at_zero(part: Part, w: Numbers, doubt: float) -> Mask:
+    """The rows with ⟨a_i, w⟩ = 0, exactly."""
 
-    rows: Rule
-    others: Rule
+    def find() -> Mask:
+        found = ~(np.abs(part.products(w.near)) > doubt)
+        at = np.flatnonzero(found)
+        for some, block in part.blocks(at):
+            found[at[some]] = exact.product_signs(block.A, block.of(w)) == 0
+        return found
 
-    def of(self, part: Part) -> Mask:
-        """Those in the first only."""
-        return self.rows.of(part) & ~self.others.of(part)
-
-
-@dataclass(frozen=True)
-class AtZero(Rule):
-    """The rows of a set with ⟨a_i, w⟩ = 0, exactly; ``doubt`` bounds the error of a product."""
-
-    rows: Rule
-    w: Numbers
-    doubt: float
-
-    @property
-    def key(self) -> object:
-        """What tells it from others."""
-        before = self.rows.key if isinstance(self.rows, AtZero) else None
-        return before, tuple(self.w.whole.tolist())
-
-    def of(self, part: Part) -> Mask:
-        """Those at zero."""
-
-        def find() -> Mask:
-            inside = self.rows.of(part)
-            doubtful = inside & ~(np.abs(part.products(self.w.near)) > self.doubt)
-            at = np.flatnonzero(doubtful)
-            for some, block in part.blocks(at):
-                signs = exact.product_signs(block.A, block.of(self.w))
-                doubtful[at[some]] = signs == 0
-            return doubtful
-
-        return remembered(part, self.key, find)
+    return remembered(part, tuple(w.whole.tolist()), find)
 
 
 @dataclass(frozen=True)
@@ -100,13 +77,10 @@ class LengthsAsSeen(PerRow):
         return remembered(part, key, lambda: part.lengths(self.columns, self.centre))
 
 
-def remembered(part: Part, key: object, find: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def remembered(part: Part, key: object, find: Callable[[], Any]) -> npt.NDArray[Any]:
     """What was found out about a part of a shard before, or is now."""
-    memo: dict[object, npt.NDArray[Any]] | None = getattr(part, "memo", None)
-    if memo is None:
-        return find()
+    memo: dict[object, npt.NDArray[Any]] = getattr(part, "memo", {})
     whole = key, part.first, part.n
-    found = memo.get(whole)
-    if found is None:
-        found = memo[whole] = find()
-    return found
+    if whole not in memo:
+        memo[whole] = find()
+    return memo[whole]

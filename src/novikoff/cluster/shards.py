@@ -1,14 +1,14 @@
 """Shards: the rows of one file or chunk, where a worker has them.
 
-A source says what shards there are and how each is read. It is sent to workers, so it holds paths
-or futures, never rows.
+A source says what shards there are and how each is read: it holds paths or futures, never rows.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
-from novikoff.data.errors import DataError, quoted
+from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
 from novikoff.geometry.passes import Part
@@ -93,12 +93,20 @@ class Shard:
         return np.array(values, dtype=np.int64)[self.codes]
 
 
+@dataclass(frozen=True)
 class Source:
-    """What shards there are; ``counts`` are the rows of each."""
+    """What shards there are, and how a worker reads one.
 
-    counts: list[int]
+    A unit is what ``read`` needs of a shard besides its number and first row: a path, or futures of
+    chunks. ``recipe`` has the columns of files.
+    """
+
+    read: Callable[..., Shard]
+    units: list[tuple[Any, ...]]
+    counts: list[int]  # the rows of each shard
     width: int  # the number of columns
     names: Sequence[Hashable] | None = None
+    recipe: Recipe | None = None
 
     @property
     def firsts(self) -> Indices:
@@ -107,113 +115,63 @@ class Source:
 
     def submit(self, client: Any, key: str, group: Sequence[int], keep: bool) -> Any:
         """A future of the shards of a group: a list, or an iterable that reads them one by one."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Files(Source):
-    """Parquet files that every worker can read; a file is a shard."""
-
-    paths: list[str]
-    marks: list[tuple[int, int]]  # the size and time of each
-    counts: list[int]
-    recipe: Recipe
-
-    @property
-    def names(self) -> Sequence[Hashable]:  # type: ignore[override]
-        """The names of the features."""
-        return self.recipe.names
-
-    @property
-    def width(self) -> int:  # type: ignore[override]
-        """The number of features."""
-        return len(self.recipe.names)
-
-    def submit(self, client: Any, key: str, group: Sequence[int], keep: bool) -> Any:
-        """A future of the shards, read by the worker that needs them."""
-        own = replace(
-            self,
-            paths=[self.paths[k] for k in group],
-            marks=[self.marks[k] for k in group],
-            counts=[self.counts[k] for k in group],
-        )
-        places = [(k, int(self.firsts[k])) for k in group]
-        return client.submit(_read_all if keep else Lazy, own, places, key=key)
-
-    def read(self, k: int, place: tuple[int, int]) -> Shard:
-        """The shard of a file, which must be what it was when it was counted."""
-        from novikoff.data.reading import read
-
-        path = self.paths[k]
-        check_file(path, self.marks[k])
-        data = read(path, ReadOptions(missing="refuse"), recipe=self.recipe)
-        if data.y is None or len(data.y) != self.counts[k]:
-            raise DataError(f"{path} has changed while it was in use: fit again.")
-        check_file(path, self.marks[k])
-        return Shard(*place, check_matrix(data.X), data.labels)
+        units, firsts = [self.units[k] for k in group], self.firsts
+        places = [(k, int(firsts[k])) for k in group]
+        return client.submit(_read_all if keep else Lazy, self.read, units, places, key=key)
 
 
 @dataclass(frozen=True)
 class Lazy:
     """Shards that are read when they are looked at, one at a time."""
 
-    files: Files
+    read: Callable[..., Shard]
+    units: list[tuple[Any, ...]]
     places: list[tuple[int, int]]  # the number and first row of each
 
     def __iter__(self) -> Iterator[Shard]:
-        for k, place in enumerate(self.places):
-            yield self.files.read(k, place)
+        for unit, place in zip(self.units, self.places, strict=True):
+            yield self.read(*place, *unit)
 
 
-def _read_all(files: Files, places: list[tuple[int, int]]) -> list[Shard]:
-    return list(Lazy(files, places))
+def _read_all(*what: Any) -> list[Shard]:
+    return list(Lazy(*what))
 
 
-@dataclass(frozen=True)
-class Chunks(Source):
-    """Futures of arrays X and y, chunk by chunk; ``levels`` are the categories of a frame."""
+def read_file(
+    recipe: Recipe, number: int, first: int, path: str, mark: tuple[int, int], count: int
+) -> Shard:
+    """The shard of a file, which must be what it was when it was counted."""
+    from novikoff.data.reading import read
 
-    blocks: list[tuple[Any, Any]]
-    counts: list[int]
-    width: int
-    names: Sequence[Hashable] | None = None
-    levels: dict[str, list[Any]] | None = None
-
-    def submit(self, client: Any, key: str, group: Sequence[int], keep: bool) -> Any:
-        """A future of the shards, made where the chunks are."""
-        X, y = zip(*(self.blocks[k] for k in group), strict=True)
-        places = [(k, int(self.firsts[k])) for k in group]
-        return client.submit(_take_all, list(X), list(y), places, self.levels, key=key)
+    before = check_file(path)
+    data = read(path, recipe=recipe) if before == mark else None
+    if data is None or len(data.labels) != count or check_file(path) != mark:
+        raise DataError(f"{path} has changed while it was in use: fit again.")
+    return Shard(number, first, check_matrix(data.X), data.labels)
 
 
-def _take_all(
-    X: list[Any], y: list[Any], places: list[tuple[int, int]], levels: dict[str, list[Any]] | None
-) -> list[Shard]:
-    shards = []
-    for rows, labels, place in zip(X, y, places, strict=True):
-        try:
-            matrix = check_matrix(rows if levels is None else expanded(rows, levels))
-            shards.append(Shard(*place, matrix, check_labels(labels)))
-        except ValueError as error:
-            raise DataError(f"The chunk whose first row is {place[1]}: {error}") from None
-    return shards
+def take_chunk(
+    levels: Mapping[Hashable, list[Any]], number: int, first: int, X: Any, y: Any
+) -> Shard:
+    """The shard of chunks X and y; ``levels`` are the categories of a frame's columns."""
+    try:
+        matrix = check_matrix(expanded(X, levels) if levels else X)
+        return Shard(number, first, matrix, check_labels(y))
+    except ValueError as error:
+        raise DataError(f"The chunk whose first row is {first}: {error}") from None
 
 
-def expanded(frame: Any, levels: dict[str, list[Any]]) -> npt.NDArray[np.float64]:
-    """A partition of a frame as numbers: each category column is one of 0 and 1 for each level."""
-    columns = []
+def expanded(frame: Any, levels: Mapping[Hashable, list[Any]]) -> npt.NDArray[Any]:
+    """A partition of a frame as numbers: a category column is one of 0 and 1 for each level."""
+    columns: list[Any] = []
     for name in frame.columns:
-        column = frame[name]
-        if name in levels:
-            values = column.to_numpy(dtype=object)
-            columns.append(np.stack([values == level for level in levels[name]], axis=1))
-        else:
-            columns.append(np.asarray(check_matrix(column.to_numpy()[:, None])))
-    return np.concatenate([np.empty((len(frame), 0)), *columns], axis=1)
+        values = frame[name].to_numpy(dtype=object if name in levels else None)[:, None]
+        columns.append(values == np.array(levels[name]) if name in levels else check_matrix(values))
+    return np.concatenate(columns, axis=1)
 
 
-def check_file(path: str, mark: tuple[int, int] | None = None) -> tuple[int, int]:
-    """The size and time of a file, which must be these."""
+def check_file(path: str) -> tuple[int, int]:
+    """The size and time of a file."""
     try:
         status = os.stat(path)
     except OSError as error:
@@ -221,33 +179,25 @@ def check_file(path: str, mark: tuple[int, int] | None = None) -> tuple[int, int
             f"A worker cannot read {path}: {error.strerror}. Every worker needs the folder at the "
             "same path: put it on storage that all of them share."
         ) from None
-    found = status.st_size, status.st_mtime_ns
-    if mark is not None and found != tuple(mark):
-        raise DataError(f"{path} has changed while it was in use: fit again.")
-    return found
+    return status.st_size, status.st_mtime_ns
 
 
-def survey_files(client: Any, folder: str, options: ReadOptions, recipe: Recipe | None) -> Files:
+def folder_source(client: Any, folder: str, options: ReadOptions, recipe: Recipe | None) -> Source:
     """The Parquet files of a folder, as their footers and the first of them tell."""
     from novikoff.data.cells import arrow
     from novikoff.data.on_disk import parquet_files
 
-    if options.missing != "refuse":
-        raise DataError("On a cluster missing values are refused: fill them before.")
     paths = [os.path.abspath(path) for path in parquet_files(folder)]
     if not paths:
         raise DataError(f"{folder} is no folder: rows of a cluster are a folder of Parquet files.")
-    parquet = arrow("pyarrow.parquet")
-    marks = [check_file(path) for path in paths]
-    footers = [parquet.ParquetFile(path) for path in paths]
-    counts = [footer.metadata.num_rows for footer in footers]
-    used = [k for k, count in enumerate(counts) if count > 0]
-    if not used:
+    opened = arrow("pyarrow.parquet").ParquetFile
+    units = [(path, check_file(path), opened(path).metadata.num_rows) for path in paths]
+    units = [unit for unit in units if unit[2] > 0]
+    if not units:
         raise DataError(f"{folder} is empty: its files have no rows.")
-    if recipe is None:
-        recipe = _recipe(client, [paths[k] for k in used], options)
-    taken: list[Any] = [[some[k] for k in used] for some in (paths, marks, counts)]
-    return Files(taken[0], taken[1], taken[2], recipe)
+    recipe = recipe or _recipe(client, [path for path, _, _ in units], options)
+    counts, names = [count for _, _, count in units], recipe.names
+    return Source(partial(read_file, recipe), units, counts, len(names), names, recipe)
 
 
 def _recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
@@ -265,18 +215,15 @@ def _recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
     for column in recipe.columns:
         if column.levels is not None:
             found = client.gather(client.map(_values, paths, name=column.name))
-            levels = sorted({str(value) for some in found for value in some})
-            column = replace(column, levels=tuple(levels))
+            column = replace(column, levels=tuple(sorted(set().union(*found))))
         columns.append(column)
     return replace(recipe, columns=tuple(columns))
 
 
-def _values(path: str, name: str) -> list[Any]:
-    """The different values of a column of text."""
+def _values(path: str, name: str) -> set[str]:
+    """The different values of a column of text; those that are missing are refused later."""
     from novikoff.data.cells import arrow
 
     table = arrow("pyarrow.parquet").read_table(path, columns=[name])
     found = arrow("pyarrow.compute").unique(table.column(name)).to_pylist()
-    if None in found:
-        raise DataError(f"{path}: column {quoted(name)} has missing values.")
-    return list(found)
+    return {str(value) for value in found if value is not None}
