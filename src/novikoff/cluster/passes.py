@@ -79,7 +79,8 @@ class FetchedPart(Part):
         """The rows of both, each once, in order."""
         if len(self.signs) == 0 or len(other.signs) == 0:
             return other if len(self.signs) == 0 else self
-        numbers, at = np.unique([*self.numbers, *other.numbers], return_index=True)
+        both = np.concatenate([self.numbers, other.numbers])
+        numbers, at = np.unique(both, return_index=True)
         X: Any
         if isinstance(self.X, np.ndarray):
             X = np.concatenate([self.X, other.X])
@@ -110,7 +111,7 @@ class Carrying(Visit):
     def look_at(self, part: Part) -> None:
         """Look, and keep the rows that were named."""
         if self.visit is not None:
-            self.visit.look_at(part)
+            see(self.visit, part)
         low, high = np.searchsorted(self._named(), [part.first, part.first + part.n])
         self._keep(FetchedPart.of_part(part, self._named()[low:high] - part.first))
 
@@ -150,11 +151,19 @@ def look(asked: tuple[Setting | None, Visit], shards: Iterable[Shard]) -> Visit:
                 total.look_at_shard(shard)
                 continue
             whole = shard.part(cast(Setting, setting))
-            for ends in whole.ranges():
-                own = visit.blank()
-                own.look_at(whole.range(*ends))
-                total.merge(own)
+            if isinstance(total, Carrying):
+                total.look_at(whole)
+            else:
+                see(total, whole)
     return total
+
+
+def see(visit: Visit, part: Part) -> None:
+    """Let a visit look at a part, range by range: as in memory, a range stays in the cache."""
+    for ends in part.ranges():
+        own = visit.blank()
+        own.look_at(part.range(*ends))
+        visit.merge(own)
 
 
 def merge(visits: list[Visit]) -> Visit:
