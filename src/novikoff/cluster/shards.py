@@ -66,6 +66,12 @@ class Shard:
         self.memo: dict[object, npt.NDArray[Any]] = {}
         self._problems: dict[bool, Problem] = {}
 
+    def __sizeof__(self) -> int:
+        """The bytes of its rows: Dask takes tasks to large results, not these to tasks."""
+        X: Any = self.X
+        parts = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
+        return sum(int(part.nbytes) for part in (*parts, self.codes))
+
     def problem(self, fit_intercept: bool, names: Sequence[Hashable] | None = None) -> Problem:
         """The rows without signs, checked once."""
         if fit_intercept not in self._problems:
