@@ -79,9 +79,13 @@ class AtOnce:
     def __init__(self, threads: int = 2) -> None:
         self.threads = threads
 
-    def scheduler_info(self, n_workers: int = 0) -> Any:
-        """So many threads, and as much memory as one likes."""
-        return {"workers": {"here": {"nthreads": self.threads, "memory_limit": 0}}}
+    def nthreads(self) -> dict[str, int]:
+        """The threads of its only worker."""
+        return {"here": self.threads}
+
+    def scheduler_info(self) -> Any:
+        """As much memory as one likes."""
+        return {"workers": {"here": {"memory_limit": 0}}}
 
     def submit(self, task: Callable[..., Any], *given: Any, key: str, priority: int = 0) -> Done:
         """Do a task."""

@@ -179,14 +179,13 @@ class Cluster:
 
     def __init__(self, client: Any, source: Source, bytes_: float, progress: Progress) -> None:
         self.client, self.source, self.progress = client, source, progress
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-        if not workers:
+        threads, told = client.nthreads(), client.scheduler_info()["workers"].values()
+        if not threads:
             raise ClusterError("The cluster has no workers: start some, and try again.")
-        threads = sum(worker["nthreads"] for worker in workers)
-        limits = [worker["memory_limit"] or np.inf for worker in workers]
-        self.keep = bytes_ <= _SHARE * sum(limits)
+        least = min((worker["memory_limit"] or np.inf for worker in told), default=np.inf)
+        self.keep = bytes_ <= _SHARE * least * len(threads)
         used = np.flatnonzero(source.counts)  # empty shards are not looked at
-        parts = np.array_split(used, min(len(used), TASKS_PER_THREAD * threads))
+        parts = np.array_split(used, min(len(used), TASKS_PER_THREAD * sum(threads.values())))
         self.groups: list[list[int]] = [part.tolist() for part in parts]
         self._token, self._count = uuid4().hex[:12], count()
         self._kept: dict[int, Any] = {}
