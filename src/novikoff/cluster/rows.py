@@ -31,7 +31,6 @@ from novikoff.data.recipe import Recipe
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError, Checking
 from novikoff.geometry.digest import HashTree, MatrixDigest
-from novikoff.geometry.passes import Part, Visit
 from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.separability import Verdict, report, sides_of, with_obstacle
 from novikoff.geometry.verdict_search import IntervalProgress, find
@@ -172,7 +171,7 @@ class Rows(RemoteRows):
         sides = sides_of(self.labels, positive)
         setting, limits = Setting(*sides, bool(fit_intercept)), Limits(seconds=budget)
         passes = self.passes(setting)
-        hashing = self.cluster.begin(Digests(passes.d), setting, priority=-1)
+        hashing = self.cluster.begin(Digests(passes.d, setting), priority=-1)
         found = find(passes, goal, tol, limits, progress)
         trees = self.cluster.result(hashing, Limits())
         sha256 = MatrixDigest.of_tree(trees.rows, self.n).signed(trees.signs)
@@ -257,18 +256,20 @@ class Survey(ShardVisit):
 
 
 @dataclass
-class Digests(Visit):
-    """The trees of hashes of rows and signs."""
+class Digests(ShardVisit):
+    """The trees of hashes of rows and signs; leaves are cut at the edges of shards only."""
 
     d: int
+    setting: Setting
     rows: HashTree = field(init=False)
     signs: HashTree = field(init=False)
 
     def __post_init__(self) -> None:
         self.rows, self.signs = HashTree(self.d), HashTree(0)
 
-    def look_at(self, part: Part) -> None:
+    def look_at_shard(self, shard: Shard) -> None:
         """Hash these rows."""
+        part = shard.part(self.setting)
         self.rows.add(part.first, part.X)
         self.signs.add(part.first, part.signs)
 
