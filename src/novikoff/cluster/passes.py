@@ -79,8 +79,8 @@ class FetchedPart(Part):
         """The rows of both, each once, in order."""
         if len(self.signs) == 0 or len(other.signs) == 0:
             return other if len(self.signs) == 0 else self
-        both = np.concatenate([self.numbers, other.numbers])
-        numbers, at = np.unique(both, return_index=True)
+        every = np.concatenate([self.numbers, other.numbers])
+        numbers, at = np.unique(every, return_index=True)
         X: Any
         if isinstance(self.X, np.ndarray):
             X = np.concatenate([self.X, other.X])
