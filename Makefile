@@ -60,10 +60,11 @@ test-newest:
 	$(MAKE) types $(VENV)-newest/browser VENV=$(VENV)-newest PYTHON=$(NEWEST_PYTHON)
 	$(VENV)-newest/bin/python -m pytest -n 2 -q
 
-# The pictures of README and docs, and the table of methods for systems.
+# The pictures of README and docs, and the tables of methods for systems and of a cluster.
 pictures: $(VENV)/installed-dev
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/systems_methods.py
+	$(BIN)/python docs/cluster.py
 
 # The site, in docs/_build/html. Every example runs, those of docstrings first, or this fails; and no
 # page may ask the network.

@@ -18,6 +18,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import novikoff as nv
 from benchmarks import data, loops, peers
+from benchmarks.cluster import cluster_rows
 from benchmarks.first_touch import first_touch, small_files
 from benchmarks.measure import Row, Turns, compare, compare_epochs, timed
 from benchmarks.systems import first_solve, system_files, tall_systems
@@ -61,6 +62,7 @@ class Scale:
     kernel: tuple[int, int] = (5_000, 50)
     budgeted: tuple[int, int] = (20_000, 50)  # rows and columns of a stream
     second_order: tuple[int, int] = (2_000, 500)
+    cluster: tuple[int, int] = (2_000_000, 50)
 
 
 FULL = Scale()
@@ -91,6 +93,7 @@ TINY = Scale(
     kernel=(200, 20),
     budgeted=(400, 5),
     second_order=(100, 10),
+    cluster=(2_000, 5),
 )
 
 
@@ -353,6 +356,11 @@ def systems(scale: Scale, turns: int) -> list[Row]:
     ]
 
 
+def cluster(scale: Scale, turns: int) -> list[Row]:
+    """The verdict and the perceptron on two Dask workers of this machine."""
+    return cluster_rows(scale.cluster, turns)
+
+
 def kernels(scale: Scale, turns: int) -> list[Row]:
     """The kernel perceptron to ten epochs, and the Forgetron on a stream with 10 % noise."""
     (n, d), rows = scale.kernel, []
@@ -443,6 +451,7 @@ CASES: dict[str, Case] = {
     "memory": memory,
     "herding": herding,
     "systems": systems,
+    "cluster": cluster,
     "kernels": kernels,
     "second-order": second_order,
     "passive-aggressive": passive_aggressive,

@@ -25,9 +25,11 @@ CHECKER = {
     for name in (
         "certificate",
         "checker",
+        "digest",
         "error_bound",
         "exact",
         "proof_text",
+        "remote",
         "system_certificate",
         "system_checker",
     )
@@ -45,7 +47,8 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"core", "geometry", "systems", "learners", "theory", "data"},
     **{shell: _BELOW_REPORT | {"report"} for shell in _SHELLS},
 }
-ALLOWED["cli"] |= {"lab"}  # the command that opens the page
+ALLOWED["cluster"] = {"core", "geometry", "data"}
+ALLOWED["cli"] |= {"lab", "cluster"}  # the page, and where rows are many
 
 
 def imports(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:

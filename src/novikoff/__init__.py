@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from novikoff import data, neurons, plots, theory
+    from novikoff import cluster, data, neurons, plots, theory
     from novikoff.core import orders
     from novikoff.core.hyperplane import Hyperplane
     from novikoff.geometry.certificate import Certificate, verify
@@ -63,6 +63,7 @@ __all__ = [
     "TowerClassifier",
     "Verdict",
     "bounds",
+    "cluster",
     "conflicts",
     "data",
     "export_onnx",
@@ -104,6 +105,7 @@ _HOMES = {
     "SystemCertificate": ("novikoff.geometry.system_certificate", "SystemCertificate"),
     "TowerClassifier": ("novikoff.learners.tower", "TowerClassifier"),
     "bounds": ("novikoff.theory.bounds", None),
+    "cluster": ("novikoff.cluster", None),
     "conflicts": ("novikoff.systems.conflicts", "conflicts"),
     "data": ("novikoff.data", None),
     "export_onnx": ("novikoff.report.onnx", "export_onnx"),

@@ -19,8 +19,10 @@ from novikoff.geometry.passes import (
     ColumnSums,
     ExactSigns,
     Least,
+    LocalPasses,
     MostViolated,
     Passes,
+    RowLengths,
     Sizes,
     Visit,
 )
@@ -45,6 +47,7 @@ VISITS: dict[str, Make] = {
     "most violated, centred": _most_violated(True, True),
     "least": lambda passes, w, rng: Least(exact.floats(w), passes.doubt(w)),
     "sizes": lambda passes, w, rng: Sizes(np.ones(passes.p)),
+    "lengths": lambda passes, w, rng: RowLengths(np.ones(passes.p)),
     "signs": lambda passes, w, rng: ExactSigns(
         exact.numbers([Fraction(int(4 * value), 3) for value in w]), passes.doubt(w)
     ),
@@ -89,7 +92,7 @@ def test_merging_in_any_order_gives_the_same_bits(
     X = rng.integers(-2, 3, size=(n, d)) * rng.choice(np.array([1.0, 1.0, 0.1, 1e-3]), size=(n, d))
     X[rng.integers(n)] = X[rng.integers(n)]
     signs = rng.choice([-1, 1], size=n).astype(np.int8)
-    passes = Passes(pose(csr(X) if sparse else X, signs, fit_intercept))
+    passes = LocalPasses(pose(csr(X) if sparse else X, signs, fit_intercept))
     w: Vector = np.asarray(rng.integers(-2, 3, size=passes.p) + 0.5, dtype=np.float64)
     question = VISITS[name](passes, w, rng)
     edges = np.unique(np.concatenate([[0, n], rng.integers(0, n, size=4)])).tolist()
@@ -98,7 +101,7 @@ def test_merging_in_any_order_gives_the_same_bits(
         parts = []
         for first, last in pairwise(edges):
             parts.append(question.blank())
-            parts[-1].look_at(passes.part(first, last))
+            parts[-1].look_at(passes.all.range(first, last))
         while len(parts) > 1:  # any two, either into the other
             i, j = rng.permutation(len(parts))[:2].tolist()
             parts[i].merge(parts[j])
@@ -108,6 +111,6 @@ def test_merging_in_any_order_gives_the_same_bits(
     one, two = tree(), tree()
     assert seen(one) == seen(two)
     whole = question.blank()
-    whole.look_at(passes.part(0, n))
+    whole.look_at(passes.all)
     assert joined(one) == joined(whole)
     assert seen(question.blank()) == seen(question)

@@ -7,21 +7,23 @@ import math
 import time
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.core.rows import Vector
 from novikoff.geometry.checker import (
     Dependence,
     GeometricMargin,
-    MatrixDigest,
-    rows_per_leaf,
 )
+from novikoff.geometry.digest import HashTree, MatrixDigest, rows_per_leaf
 from tests.unit.test_certificate import sealed
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -294,3 +296,33 @@ def test_two_points_a_millionth_apart_at_a_hundred_million() -> None:
     assert verdict.intercept is not None
     w, b = Fraction(verdict.coef[0]), Fraction(verdict.intercept)
     assert w * Fraction(X[0, 0]) + b < 0 < w * Fraction(X[1, 0]) + b
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_parts_that_cut_leaves_anywhere_have_the_digest_of_the_whole(
+    seed: int, sparse: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 200)), 20_000  # a leaf has 16 rows
+    few = sp.csr_array(sp.random(n, d, density=1e-3, random_state=seed))
+    X: Any = few if sparse else few.toarray() + 1.0
+    signs = rng.choice([-1, 1], size=n).astype(np.int8)
+    edges = np.unique(np.concatenate([[0, n], rng.integers(0, n + 1, size=6)])).tolist()
+    trees = []
+    for first, last in pairwise(edges):
+        trees.append((HashTree(d), HashTree(0)))
+        trees[-1][0].add(first, X[first:last])
+        trees[-1][1].add(first, signs[first:last])
+    while len(trees) > 1:  # any two, either into the other
+        i, j = rng.permutation(len(trees))[:2].tolist()
+        for one, other in zip(trees[i], trees[j], strict=True):
+            one.merge(other)
+        del trees[j]
+    rows, sides = trees[0]
+    assert MatrixDigest.of_tree(rows, n).signed(sides) == MatrixDigest.of(X).signed(signs)
+    if n > 16:
+        missing = HashTree(d)
+        missing.add(1, X[1:])
+        with pytest.raises(ValueError, match="not been hashed"):
+            missing.root(n)

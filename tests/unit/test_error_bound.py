@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.packing import Packing
-from novikoff.geometry.passes import Passes
+from novikoff.geometry.passes import LocalPasses
 from tests.oracle import signed
 from tests.unit.test_pocket import CORNERS, XOR, labelled, noisy
 
@@ -165,7 +164,7 @@ ALTERNATING = np.arange(5.0)[:, None], [1, 0, 1, 0, 1]
 def test_contradictions_with_common_rows_prove_more() -> None:
     """Three of five rows contradict each other: two contradictions have a common row."""
     X, y = ALTERNATING
-    packing = Packing(Passes(pose(X, np.where(y, 1, -1).astype(np.int8), True)))
+    packing = Packing(LocalPasses(pose(X, np.where(y, 1, -1).astype(np.int8), True)))
     while packing.take_next(Limits()):
         pass
     assert packing.bound == 1
@@ -220,15 +219,6 @@ def test_shares_are_rounded_up_only_where_costs_are_whole() -> None:
     heavy.verify(X, y, np.full(5, 1.5))
 
 
-def test_a_text_from_before_there_were_shares_is_read() -> None:
-    proof = proof_of(CORNERS, XOR)
-    assert proof.shares is None
-    body = json.loads(proof.to_json())
-    del body["shares"], body["checksum"]
-    checksum = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-    assert nv.ErrorBound.from_json(json.dumps({**body, "checksum": checksum})) == proof
-
-
 def test_rows_of_other_classes_prove_nothing() -> None:
     """The proof about two of three classes is about all rows; others would be rows of zeros."""
     X = np.vstack([CORNERS, [[5.0, 5.0], [6.0, 5.0]]])
@@ -250,7 +240,7 @@ def test_rows_of_other_classes_prove_nothing() -> None:
 def test_a_packing_adds_up_the_cheapest_row_of_each() -> None:
     X, signs = noisy(1, 40, 2)
     costs = np.random.default_rng(0).choice(np.array([1.0, 2.0, 5.0]), size=40)
-    packing = Packing(Passes(pose(X, signs, True)), costs)
+    packing = Packing(LocalPasses(pose(X, signs, True)), costs)
     packing.take_duplicates(Limits())
     twins = len(packing.contradictions)
     while packing.take_next(Limits()):

@@ -24,8 +24,8 @@ from novikoff.core.rows import Vector
 from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits
 from novikoff.geometry import descent
-from novikoff.geometry.checker import MatrixDigest
 from novikoff.geometry.descent import descend, line_search, logistic, whitening
+from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
 from novikoff.geometry.packing import Packing

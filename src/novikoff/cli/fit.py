@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from novikoff.cli import cluster
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
 from novikoff.cli.options import adding, check, memory, names, read_data, read_options, reading
 from novikoff.cli.progress import Show, print_lines, print_text, saying_that_it_compiles, shown
@@ -83,6 +84,7 @@ _OPTIONS = adding([
 @reading
 @_OPTIONS
 @memory
+@cluster.option
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def command(data: str, **values: object) -> None:
     """Decide whether a linear rule exists, with proof, and learn one.
@@ -96,11 +98,17 @@ def command(data: str, **values: object) -> None:
     novikoff fit flowers.csv --label species
     novikoff fit big.parquet --require separable --format json > report.json
     novikoff fit larger-than-memory.csv --max-memory 2GB --cache /tmp/arrays
+    novikoff fit folder-of-parquet --label kind --cluster tcp://host:8786
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
     asked = SimpleNamespace(**values)
     _check(asked)
     targets = _targets(data, asked)
     began = time.perf_counter()
+    if asked.cluster:
+        cluster.check_options(asked)
+        with shown() as show:
+            kind = cluster.fit(data, asked, targets, show)
+        sys.exit(_code(kind, asked.require))
     with shown() as show:
         dataset = read_data(data, read_options(asked), asked, show)
         found, estimate = _find(asked, dataset, show)

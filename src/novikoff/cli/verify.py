@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from novikoff.cli import cluster
 from novikoff.cli.options import READING, memory, read_data, read_options, reading
 from novikoff.cli.progress import print_lines, shown
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @click.argument("data", type=click.Path())
 @reading
 @memory
+@cluster.option
 def command(certificate: str, data: str, **values: object) -> None:
     """Check every claim of CERTIFICATE against DATA, in exact arithmetic.
 
@@ -46,6 +48,9 @@ def command(certificate: str, data: str, **values: object) -> None:
             raise CertificateError("The file has proofs about a system and about examples.")
         if systems:
             print_lines(_check_systems(systems, data, proofs))
+            return
+        if asked.cluster:
+            print_lines(_check_on_cluster(others, data, proofs, asked))
             return
         with shown() as show:
             dataset = _read(data, proofs, asked, show)
@@ -83,6 +88,26 @@ def _check_systems(
     notes = [("", note) for note in file.notes]
     claims = [("holds", proof.claim()) for proof in systems]
     return [("system", f"{data} · {size}"), *notes, *claims]
+
+
+def _check_on_cluster(
+    others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs, asked: SimpleNamespace
+) -> list[tuple[str, str]]:
+    """Check the certificates of verdicts where the rows are."""
+    from novikoff.data import Recipe
+    from novikoff.data.errors import counted
+    from novikoff.geometry.certificate import Certificate
+
+    cluster.check_options(asked)
+    verdicts = [proof for proof in others if isinstance(proof, Certificate)]
+    if len(verdicts) < len(others):
+        raise ValueError("Lower bounds on mistakes are checked without --cluster.")
+    known = proofs.preprocessing
+    with shown() as show:
+        recipe = None if known is None else Recipe.from_json(known)
+        rows = cluster.verify(data, asked, verdicts, recipe, show)
+    size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')}"
+    return [("data", f"{data} · {size}"), *(("holds", _claim(proof)) for proof in verdicts)]
 
 
 def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Dataset:

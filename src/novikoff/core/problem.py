@@ -62,8 +62,7 @@ class Problem:
     @property
     def unit(self) -> float:
         """A power of two near R: in this unit, products of rows stay within float64."""
-        radius = min(self.radius, 2.0**1000)
-        return math.ldexp(1.0, math.frexp(radius)[1] - 1) if radius > 0.0 else 1.0
+        return unit_of(self.radius)
 
     def resigned(self, signs: Signs) -> Problem:
         """The same rows under other signs; norms do not depend on them."""
@@ -127,6 +126,11 @@ def pose(
     if radius > 0.0:
         radius = math.nextafter(radius * (1.0 + (longest + 5) * _ULP), math.inf)
     return Problem(rows, radius, longest + 1)
+
+
+def unit_of(radius: float) -> float:
+    """A power of two near R, or 1 where that is 0."""
+    return math.ldexp(1.0, math.frexp(min(radius, 2.0**1000))[1] - 1) if radius > 0.0 else 1.0
 
 
 def products(problem: Problem, w: Vector) -> Vector:

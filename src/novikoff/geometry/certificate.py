@@ -29,6 +29,7 @@ from novikoff.geometry.checker import (
     check,
 )
 from novikoff.geometry.proof_text import dump, parse, read
+from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.system_certificate import SystemCertificate
 
 if TYPE_CHECKING:
@@ -105,13 +106,17 @@ digest of the rows and labels differs.
     radius: float | None = None
     mistake_bound: int | None = None
 
-    def verify(self, X: object, y: object) -> None:
+    def verify(self, X: object, y: object = None) -> None:
         """Check every claim against the data, in exact arithmetic; the data is read once.
 
-        X may be an array, memory-mapped or not, a data frame or a sparse matrix. CertificateError
-        says what does not hold, or where a number is NaN or infinite.
+        X may be an array, memory-mapped or not, a data frame or a sparse matrix, or rows of a
+        cluster, which have their labels with them. CertificateError says what does not hold, or
+        where a number is NaN or infinite.
         """
-        check(self, X, y)
+        if isinstance(X, RemoteRows):
+            X.verify(self)
+        else:
+            check(self, X, y)
 
     def claim(self) -> str:
         """What is proved, in a sentence with its hypotheses."""
@@ -164,7 +169,7 @@ digest of the rows and labels differs.
 def verify(
     certificate: Certificate | ErrorBound | SystemCertificate,
     X: object,
-    y: object,
+    y: object = None,
     sample_weight: npt.ArrayLike | None = None,
     **system: object,
 ) -> None:

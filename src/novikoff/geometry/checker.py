@@ -7,7 +7,6 @@ hashed is what is checked, even if the source changes meanwhile.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.geometry import exact
+from novikoff.geometry.digest import HashTree, MatrixDigest, Piece
 from novikoff.geometry.exact import Block, Numbers, Signs, Vector
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 Indices: TypeAlias = npt.NDArray[np.int64]
 Label: TypeAlias = str | int | float | bool | None
 
-# Numbers in a leaf of the digest, about, and its rows at least.
-_NUMBERS_PER_LEAF, _ROWS_PER_LEAF = 1 << 18, 16
 _MOST_EXACT = 1 << 53
 
 
@@ -93,178 +91,117 @@ def mistake_bound(radius: float, gamma: float) -> int | None:
     return math.floor((Fraction(radius) / Fraction(gamma)) ** 2)
 
 
-# The digest of the data: a tree over fixed ranges of rows.
-
-
-def rows_per_leaf(d: int) -> int:
-    """The rows of one leaf of the digest, for d columns."""
-    return max(_ROWS_PER_LEAF, _NUMBERS_PER_LEAF // max(1, d))
-
-
-def dense_leaf(rows: npt.NDArray[Any]) -> bytes:
-    """SHA-256 of a range of rows as float64, or of their entries if more than half are zero."""
-    if 2 * np.count_nonzero(rows) < rows.size:
-        at, columns = np.nonzero(rows)
-        counts = np.bincount(at, minlength=len(rows))
-        return _hashed(b"sparse\n", (counts, "<i8"), (columns, "<i8"), (rows[at, columns], "<f8"))
-    return _hashed(b"dense\n", (np.add(rows, 0.0, dtype=np.float64), "<f8"))  # no negative zeros
-
-
-def sparse_leaf(
-    counts: npt.NDArray[Any], columns: npt.NDArray[Any], values: npt.NDArray[Any], d: int
-) -> bytes:
-    """The same of a range of rows given by their entries in order, of d columns."""
-    used, at = values != 0.0, np.repeat(np.arange(len(counts)), counts)
-    if 2 * np.count_nonzero(used) >= len(counts) * d:
-        block = np.zeros((len(counts), d))
-        block[at, columns] = values
-        return dense_leaf(block)
-    counts = np.bincount(at[used], minlength=len(counts))
-    return _hashed(b"sparse\n", (counts, "<i8"), (columns[used], "<i8"), (values[used], "<f8"))
-
-
-def _hashed(head: bytes, *parts: tuple[npt.NDArray[Any], str]) -> bytes:
-    hashed = hashlib.sha256(head)
-    for array, kind in parts:
-        hashed.update(np.ascontiguousarray(array, dtype=kind).data)
-    return hashed.digest()
-
-
-@dataclass(frozen=True)
-class MatrixDigest:
-    """The digest of a matrix: SHA-256 of its shape and of its leaves, ranges of rows.
-
-    It is the same for dense and sparse storage, for float32 and float64.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> X, signs = np.array([[0.0, 2.0], [0.0, 0.0]]), np.array([1, -1], dtype=np.int8)
-    >>> MatrixDigest.of(X).signed(signs) == MatrixDigest.of(csr_array(X)).signed(signs)
-    True
-    """
-
-    n: int
-    d: int
-    root: str
-
-    @classmethod
-    def of(cls, X: Any) -> MatrixDigest:
-        """The digest of a float array or canonical CSR matrix."""
-        n, d = int(X.shape[0]), int(X.shape[1])
-        stride = rows_per_leaf(d)
-
-        def leaf(first: int) -> bytes:
-            last = min(first + stride, n)
-            if isinstance(X, np.ndarray):
-                return dense_leaf(np.asarray(X[first:last]))
-            counts = np.diff(X.indptr[first : last + 1])
-            stretch = slice(int(X.indptr[first]), int(X.indptr[last]))
-            return sparse_leaf(counts, X.indices[stretch], X.data[stretch], d)
-
-        return cls.of_leaves(n, d, map(leaf, range(0, n, stride)))
-
-    @classmethod
-    def of_leaves(cls, n: int, d: int, leaves: Iterable[bytes]) -> MatrixDigest:
-        """The digest of a matrix whose leaves were hashed elsewhere, in order."""
-        hashed = hashlib.sha256(f"novikoff 2 {n} {d}\n".encode())
-        for leaf in leaves:
-            hashed.update(leaf)
-        return cls(n, d, hashed.hexdigest())
-
-    def signed(self, signs: Signs) -> str:
-        """The digest of the matrix with a sign for each row."""
-        hashed = hashlib.sha256(f"{self.root}\n".encode())
-        hashed.update(np.ascontiguousarray(signs, dtype=np.int8).data)
-        return hashed.hexdigest()
-
-
 # The data, read once.
 
 
 class Reading:
     """One reading of the rows that a proof is about.
 
-    `show` gives all rows to a check and keeps those that were asked for by number; afterwards `at`
-    gives these. CertificateError says that data is not as the proof has it. Rows with ``others`` of
-    labels, where a proof may leave them aside, have the sign 0.
+    `read` gives rows to a check and keeps those that were asked for by number; `finish`, once all
+    have been read, says if they are not those of the proof, and then `at` gives the rows kept.
+    Rows may be read in parts, by several readings that are merged. CertificateError says that data
+    is not as the proof has it. Rows with ``others`` of labels, where a proof may leave them aside,
+    have the sign 0.
     """
 
     def __init__(
-        self,
-        proof: Certificate | ErrorBound,
-        X: object,
-        y: object,
-        named: Iterable[int],
-        *,
-        others: bool = False,
+        self, proof: Certificate | ErrorBound, named: Iterable[int], *, others: bool = False
     ) -> None:
-        self.proof = proof
-        frames: list[Any] = [part for part in (X, y) if hasattr(part, "iloc")]
+        self.proof, self.d, self._others = proof, proof.d, others
+        self.p = proof.d + int(proof.fit_intercept)
+        self._named = np.unique(np.fromiter(named, dtype=np.int64))
+        if len(self._named) > 0 and not 0 <= self._named[0] <= self._named[-1] < proof.n:
+            raise CertificateError("The certificate names a row that is not there.")
+        self._kept: dict[int, tuple[Indices, Vector, int]] = {}
+        self._tree, self._signs = HashTree(proof.d), HashTree(0)
+        self._sides: set[int] = set()
+        self._failed: tuple[int, CertificateError] | None = None
+
+    def read(
+        self, X: object, y: object, look: Look | None = None, part: slice | None = None
+    ) -> None:
+        """Show rows a_i to a check: all of them, or those that are a part of all."""
+        proof = self.proof
+        frames: list[Any] = [side for side in (X, y) if hasattr(side, "iloc")]
         labels = [frame.index for frame in frames]
         if len(labels) == 2 and len({*map(len, labels)}) == 1 and not labels[0].equals(labels[1]):
             raise CertificateError(
                 "The index of y is not that of X. Take y.loc[X.index] if labels tell which row is "
                 "which, or y.to_numpy() if the order does."
             )
+        part = part or slice(0, proof.n)
         try:
-            self.signs = _read_signs(y, proof.positive, proof.negative, others)
-            self._read, self.n, self.d = source(X, proof.fit_intercept)
+            signs = _read_signs(y, proof.positive, proof.negative, self._others)
+            read, n, d = source(X, proof.fit_intercept)
         except (ValueError, TypeError, OverflowError) as error:
             raise CertificateError(f"The certificate is for other data: {error}") from None
-        if (self.n, self.d) != (proof.n, proof.d) or len(self.signs) != proof.n:
+        if (part.start + n, d) != (part.stop, proof.d) or len(signs) != n:
             raise CertificateError(
-                f"The certificate is for {proof.n} × {proof.d} numbers, the data has "
-                f"{self.n} × {self.d} and {len(self.signs)} labels."
+                f"The certificate is for {part.stop - part.start} × {proof.d} numbers, the data "
+                f"has {n} × {d} and {len(signs)} labels."
             )
-        self.p = self.d + int(proof.fit_intercept)
-        self._named = np.unique(np.fromiter(named, dtype=np.int64))
-        if len(self._named) > 0 and not 0 <= self._named[0] <= self._named[-1] < self.n:
-            raise CertificateError("The certificate names a row that is not there.")
-        self._kept: dict[int, tuple[Indices, Vector]] = {}
-
-    def show(self, look: Callable[[int, Block], None] | None = None) -> None:
-        """Show all rows a_i to a check; that data is other data is said before all else."""
-        leaves, failed, stride = [], None, rows_per_leaf(self.d)
-        for first in range(0, self.n, stride):
-            last = min(first + stride, self.n)
+        self._sides |= set(np.unique(signs).tolist())
+        self._signs.add(part.start, signs)
+        first = part.start
+        while first < part.stop:
+            last = min(part.stop, self._tree.end_of_leaf(first))
+            here = slice(first - part.start, last - part.start)
             try:
-                leaf, block = self._read(first, last, self.signs[first:last])
+                piece, block = read(here.start, here.stop, signs[here])
             except (ValueError, TypeError, OverflowError) as error:
                 raise CertificateError(f"The certificate is for other data: {error}") from None
-            leaves.append(leaf)
+            self._tree.add_piece(first, piece)
             low, high = np.searchsorted(self._named, [first, last])
             for row in self._named[low:high].tolist():
                 used = np.flatnonzero(block.A[row - first])
-                self._kept[row] = block.columns[used], block.A[row - first, used]
+                kept = block.columns[used], block.A[row - first, used]
+                self._kept[row] = *kept, int(signs[row - part.start])
             try:
-                if look is not None and failed is None:
+                if look is not None and self._failed is None:
                     look(first, block)
             except CertificateError as error:
-                failed = error
-        for label, sign in ((self.proof.positive, 1), (self.proof.negative, -1)):
-            if (label is not None or sign > 0) and not (self.signs == sign).any():
+                self._failed = first, error
+            first = last
+
+    def merge(self, other: Reading) -> None:
+        """Take into account what another reading of the same proof has read."""
+        self._kept |= other._kept
+        self._sides |= other._sides
+        self._tree.merge(other._tree)
+        self._signs.merge(other._signs)
+        failures = [failed for failed in (self._failed, other._failed) if failed is not None]
+        self._failed = min(failures, key=lambda failed: failed[0], default=None)
+
+    def finish(self) -> None:
+        """All rows have been read; that they are other data is said before all else."""
+        proof = self.proof
+        for label, sign in ((proof.positive, 1), (proof.negative, -1)):
+            if (label is not None or sign > 0) and sign not in self._sides:
                 raise CertificateError(f"The certificate is for other data: no label is {label!r}.")
-        digest = MatrixDigest.of_leaves(self.n, self.d, leaves).signed(self.signs)
-        if digest != self.proof.sha256:
+        if MatrixDigest.of_tree(self._tree, proof.n).signed(self._signs) != proof.sha256:
             raise CertificateError(
                 "The certificate is for other data: the digest of the rows and labels differs."
             )
-        if failed is not None:
-            raise failed
+        if self._failed is not None:
+            raise self._failed[1]
+
+    def sign(self, row: int) -> int:
+        """The sign of a row that was asked for by number."""
+        return self._kept[row][2]
 
     def at(self, rows: Sequence[int]) -> Block:
         """Rows that were asked for by number."""
         kept = [self._kept[row] for row in rows]
-        counts = np.array([len(columns) for columns, _ in kept], dtype=np.int64)
+        counts = np.array([len(part[0]) for part in kept], dtype=np.int64)
         columns = np.concatenate([np.empty(0, dtype=np.int64), *(part[0] for part in kept)])
         values = np.concatenate([np.empty(0), *(part[1] for part in kept)])
         ones = np.ones(len(rows), dtype=np.int8)
         return exact.sparse_block(counts, columns, values, self.p, ones, False)
 
 
-# What reads a range of rows once, as a copy: its leaf of the digest, and the signed rows.
-_Read: TypeAlias = Callable[[int, int, Signs], tuple[bytes, Block]]
+Look: TypeAlias = Callable[[int, Block], None]
+# What reads a range of rows once, as a copy: for the digest, and the signed rows.
+_Read: TypeAlias = Callable[[int, int, Signs], tuple[Piece, Block]]
 
 
 def source(X: Any, padded: bool) -> tuple[_Read, int, int]:
@@ -280,14 +217,14 @@ def source(X: Any, padded: bool) -> tuple[_Read, int, int]:
     if sparse:
         return _sparse_source(table, n, d, padded), n, d
 
-    def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
+    def read(first: int, last: int, signs: Signs) -> tuple[Piece, Block]:
         copy = np.array(table[first:last], copy=True, subok=False)
         if copy.shape != (last - first, d):
             raise ValueError("its shape changed while it was read.")
         rows = _as_floats(copy, first)
         for i, j in np.argwhere(~np.isfinite(rows)).tolist():
             raise _not_finite(rows[i, j], first + i, j)
-        return dense_leaf(rows), exact.dense_block(rows, signs, padded)
+        return (rows,), exact.dense_block(rows, signs, padded)
 
     return read, n, d
 
@@ -366,7 +303,7 @@ def _sparse_source(X: Any, n: int, d: int, padded: bool) -> _Read:
     if indices.dtype.kind not in "iu":
         raise _malformed("its indices are not integers")
 
-    def read(first: int, last: int, signs: Signs) -> tuple[bytes, Block]:
+    def read(first: int, last: int, signs: Signs) -> tuple[Piece, Block]:
         stretch = slice(int(indptr[first]), int(indptr[last]))
         counts = np.diff(indptr[first : last + 1]).astype(np.int64)
         columns = np.array(indices[stretch]).astype(np.int64)
@@ -379,8 +316,8 @@ def _sparse_source(X: Any, n: int, d: int, padded: bool) -> _Read:
             k = int(np.argmin(np.isfinite(values)))
             row = first + int(np.searchsorted(np.cumsum(counts), k, side="right"))
             raise _not_finite(values[k], row, int(columns[k]))
-        parts = (*_in_order(counts, columns, values), d)
-        return sparse_leaf(*parts), exact.sparse_block(*parts, signs, padded)
+        parts = _in_order(counts, columns, values)
+        return parts, exact.sparse_block(*parts, d, signs, padded)
 
     return read
 
@@ -456,24 +393,47 @@ def _read_signs(y: Any, positive: Label, negative: Label, others: bool) -> Signs
 
 def check(proof: Certificate, X: object, y: object) -> None:
     """Every claim that a certificate makes, against the data, in one reading."""
-    claims = [claim for claim in (proof.dependence, proof.contradiction) if claim is not None]
-    named = [row for claim in claims for row in claim.named]
-    for margin in (proof.margin, proof.geometric_margin):
-        named += [] if margin is None else margin.rows
-    reading = Reading(proof, X, y, named)
-    seen = _Seen(proof, reading.p)
-    reading.show(seen.look_at)
-    left = np.concatenate(seen.left)
-    _check_kind(proof, left, int(seen.used.sum()))
-    if seen.whole is not None:
-        _check_dependence(seen.whole, left, seen.sums, reading)
-    spanning = None if seen.whole is not None else proof.dependence
-    for claim in dict.fromkeys([proof.contradiction, spanning]):  # once if they are the same
-        if claim is not None:
-            check_contradiction(claim, reading)
-    _check_upper(proof, reading)
-    if proof.geometric_margin is not None:
-        _check_gap(proof.geometric_margin, seen, reading)
+    checking = Checking(proof)
+    checking.look_at(X, y)
+    checking.finish()
+
+
+class Checking:
+    """The check of a certificate, of which parts of the data can be looked at apart."""
+
+    def __init__(self, proof: Certificate) -> None:
+        self.proof = proof
+        claims = [claim for claim in (proof.dependence, proof.contradiction) if claim is not None]
+        named = [row for claim in claims for row in claim.named]
+        for margin in (proof.margin, proof.geometric_margin):
+            named += [] if margin is None else margin.rows
+        self._reading = Reading(proof, named)
+        self._seen = _Seen(proof, self._reading.p)
+
+    def look_at(self, X: object, y: object, part: slice | None = None) -> None:
+        """Read all rows, or those that are a part of all."""
+        self._reading.read(X, y, self._seen.look_at, part)
+
+    def merge(self, other: Checking) -> None:
+        """Take into account what another check of the same certificate has seen."""
+        self._reading.merge(other._reading)
+        self._seen.merge(other._seen)
+
+    def finish(self) -> None:
+        """All rows have been seen: CertificateError says what does not hold."""
+        proof, reading, seen = self.proof, self._reading, self._seen
+        reading.finish()
+        _check_kind(proof, seen, int(seen.used.sum()))
+        if seen.whole is not None:
+            _check_left(seen.whole, seen, reading)
+            _check_dependence(seen.whole, seen.sums, reading)
+        spanning = None if seen.whole is not None else proof.dependence
+        for claim in dict.fromkeys([proof.contradiction, spanning]):  # once if they are the same
+            if claim is not None:
+                check_contradiction(claim, reading)
+        _check_upper(proof, reading)
+        if proof.geometric_margin is not None:
+            _check_gap(proof.geometric_margin, seen, reading)
 
 
 class _Seen:
@@ -489,7 +449,7 @@ class _Seen:
         self.least: dict[int, Fraction | None] = {1: None, -1: None}
         whole = proof.dependence  # on all rows that w leaves at zero, or on p + 1 that span all
         self.whole = None if whole is None or whole.among is not None else whole
-        self.left: list[Indices] = []
+        self.left, self.first_left = 0, proof.n  # the rows that w leaves at zero
         self.used = np.zeros(p, dtype=np.bool_)
         self.sums = [0] * p
 
@@ -501,10 +461,12 @@ class _Seen:
         if (sides < 0).any():
             row = first + int(np.argmax(sides < 0))
             raise CertificateError(f"Row {row} is on the wrong side: ⟨a, w⟩ < 0.")
-        self.left.append(first + np.flatnonzero(sides == 0))
+        left = np.flatnonzero(sides == 0)
+        self.left += len(left)
+        self.first_left = min(self.first_left, *(first + left[:1]).tolist(), proof.n)
         self.used[block.columns] |= A.any(axis=0)
         if self.whole is not None:
-            sums = exact.column_sums(A[sides == 0])
+            sums = exact.column_sums(A[left])
             for j, part in zip(block.columns.tolist(), sums, strict=True):
                 self.sums[j] += part
         if proof.margin is not None and w is not None and self.w is not None:
@@ -515,8 +477,21 @@ class _Seen:
         for side in (1, -1):
             own = A[A[:, -1] == side]  # the last is the padding, which has the sign
             if gap_w is not None and len(own) > 0:
-                least, known = exact.least_product(own, gap_w), self.least[side]
-                self.least[side] = least if known is None else min(least, known)
+                self._note(side, exact.least_product(own, gap_w))
+
+    def merge(self, other: _Seen) -> None:
+        """Take into account what another has seen, of other rows."""
+        self.left += other.left
+        self.first_left = min(self.first_left, other.first_left)
+        self.used |= other.used
+        self.sums = [a + b for a, b in zip(self.sums, other.sums, strict=True)]
+        for side, least in other.least.items():
+            self._note(side, least)
+
+    def _note(self, side: int, least: Fraction | None) -> None:
+        known = self.least[side]
+        if least is not None:
+            self.least[side] = least if known is None else min(least, known)
 
 
 def _weights(w: tuple[Fraction, ...] | None, p: int) -> Numbers | None:
@@ -531,15 +506,28 @@ def check_contradiction(claim: Dependence, rows: Reading) -> None:
         raise CertificateError("A contradiction does not say among which rows it is.")
     block = rows.at(claim.among)
     sums = np.array(exact.column_sums(block.A), dtype=object)
-    among = np.array(claim.among, dtype=np.int64)
-    _check_dependence(claim, among, block.spread(sums).tolist(), rows)
+    if len(claim.among) == 0 or len(set(claim.among)) != len(claim.among):
+        raise CertificateError("The rows of a dependence must be some, and each once.")
+    if not set(claim.rows) <= set(claim.among):
+        raise CertificateError("Multipliers and rows of a dependence do not belong together.")
+    _check_dependence(claim, block.spread(sums).tolist(), rows)
 
 
-def _check_kind(proof: Certificate, left: Indices, p: int) -> None:
+def _check_left(claim: Dependence, seen: _Seen, rows: Reading) -> None:
+    """That a claim about the rows that w leaves at zero names no others."""
+    if seen.w is None or len(claim.rows) == 0:
+        return
+    block = rows.at(claim.rows)
+    if exact.product_signs(block.A, block.of(seen.w)).any():
+        raise CertificateError("Multipliers and rows of a dependence do not belong together.")
+
+
+def _check_kind(proof: Certificate, seen: _Seen, p: int) -> None:
     """That the parts present make the kind claimed; p columns are not zero throughout."""
     if proof.kind == "separable":
-        if len(left) > 0:
-            raise CertificateError(f"Row {left[0]} is not strictly on its side: ⟨a, w⟩ = 0.")
+        if seen.left > 0:
+            row = seen.first_left
+            raise CertificateError(f"Row {row} is not strictly on its side: ⟨a, w⟩ = 0.")
         if proof.dependence is not None or proof.contradiction is not None:
             raise CertificateError("A separable set has no dependence with positive weights.")
         return
@@ -556,19 +544,15 @@ def _check_kind(proof: Certificate, left: Indices, p: int) -> None:
         raise CertificateError("The weights λ on the rows that w leaves at zero are missing.")
     if claim.among is not None and proof.kind != "inseparable":
         raise CertificateError("Rows that span everything positively show 'inseparable' only.")
-    if len(left) == 0 or (proof.kind == "inseparable") != (len(left) == proof.n):
+    if seen.left == 0 or (proof.kind == "inseparable") != (seen.left == proof.n):
         raise CertificateError(
-            f"{len(left)} of {proof.n} rows are left at zero, which is not {proof.kind}."
+            f"{seen.left} of {proof.n} rows are left at zero, which is not {proof.kind}."
         )
 
 
-def _check_dependence(
-    claim: Dependence, among: Indices, sums: Sequence[int], rows: Reading
-) -> None:
-    """Σ (1 + μ_i) a_i = 0 over ``among``, whose column sums are given, with 1 + μ > 0."""
-    if len(among) == 0 or len(np.unique(among)) != len(among):
-        raise CertificateError("The rows of a dependence must be some, and each once.")
-    if len(claim.rows) != len(claim.multipliers) or not np.isin(claim.rows, among).all():
+def _check_dependence(claim: Dependence, sums: Sequence[int], rows: Reading) -> None:
+    """Σ (1 + μ_i) a_i = 0 over rows whose column sums are given, with 1 + μ > 0."""
+    if len(claim.rows) != len(claim.multipliers):
         raise CertificateError("Multipliers and rows of a dependence do not belong together.")
     if len(set(claim.rows)) != len(claim.rows):
         raise CertificateError("A row has two multipliers.")
@@ -671,7 +655,7 @@ def _check_gap(claim: GeometricMargin, seen: _Seen, rows: Reading) -> None:
     squared = _square_of_sum(claim.rows, claim.weights, rows, rows.d)
     on_side = [Fraction(0), Fraction(0)]
     for row, weight in zip(claim.rows, claim.weights, strict=True):
-        on_side[int(rows.signs[row] > 0)] += weight
+        on_side[int(rows.sign(row) > 0)] += weight
     if on_side[0] != on_side[1]:
         raise CertificateError("λ has not the same sum on both classes.")
     if squared > (2 * Fraction(claim.hi) * on_side[0]) ** 2:

@@ -16,7 +16,7 @@ from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.geometry.exact import Signs
-from novikoff.geometry.passes import Part, Passes, Visit, in_turn
+from novikoff.geometry.passes import LocalPasses, Part, Passes, Visit, in_turn
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -54,7 +54,7 @@ def conflicting_duplicates(problem: Problem, codes: Indices) -> Iterator[Indices
     [[0, 2]]
     """
     ones = np.ones(problem.n, dtype=np.int8)
-    passes = Passes(problem.resigned(ones))
+    passes = LocalPasses(problem.resigned(ones))
     hashes = in_turn(passes.over(RowHashes(turn=False), Limits()).hashes)
     found = [
         same

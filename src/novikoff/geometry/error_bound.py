@@ -65,11 +65,12 @@ class ErrorBound:
         CertificateError says what does not hold.
         """
         named = [row for claim in self.contradictions for row in claim.named]
-        reading = Reading(self, X, y, named, others=True)
+        reading = Reading(self, named, others=True)
         costs = _costs(sample_weight, self.n)
-        reading.show()
+        reading.read(X, y)
+        reading.finish()
         for row in named:
-            if reading.signs[row] == 0:
+            if reading.sign(row) == 0:
                 raise CertificateError(f"Row {row} is of neither class.")
         for claim in self.contradictions:
             check_contradiction(claim, reading)
@@ -112,7 +113,7 @@ columns.'
         kind = body.pop("kind", None)
         if kind != _KIND:
             raise CertificateError(f"The certificate's kind is {str(kind)[:40]!r}.")
-        proof = read(cls, {"shares": None, **body})  # texts from before there were shares
+        proof = read(cls, body)
         if proof.bound > 0 and not proof.contradictions:
             raise CertificateError("The certificate has a bound without a contradiction.")
         return proof

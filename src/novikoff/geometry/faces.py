@@ -14,6 +14,7 @@ For every set of rows there are w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0, Σ λ_i 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -24,7 +25,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.min_norm import Question, View, search, start_rows
-from novikoff.geometry.passes import Mask, OutOfTimeError, Passes, in_turn
+from novikoff.geometry.passes import OutOfTimeError, Passes, RowSet
 from novikoff.geometry.rational import balance, project
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
@@ -35,9 +36,10 @@ _FIRM = 1e-9
 
 @dataclass(frozen=True)
 class Partition:
-    """I = ``separated`` and J, the rest, with what proves them; w is None where I is empty."""
+    """I = ``separated`` and J = ``left``, with what proves them; w is None where I is empty."""
 
-    separated: Indices
+    separated: RowSet
+    left: RowSet
     w: list[Fraction] | None
     dependence: Dependence | None
 
@@ -59,10 +61,10 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
     if claim is not None:
         return claim
     few = passes.subset(rows)
-    found = partition(view.of(few, rows), np.ones(few.n, dtype=np.bool_), limits)
+    found = partition(view.of(few, rows), few.every(), limits)
     if found.dependence is None:
         return None
-    among = rows[np.setdiff1d(np.arange(few.n), found.separated)]
+    among = rows[few.within(found.left, np.arange(few.n))]
     named = rows[list(found.dependence.rows)]
     return replace(found.dependence, rows=tuple(named.tolist()), among=tuple(among.tolist()))
 
@@ -108,13 +110,19 @@ def _in_balance(
     return Dependence(tuple(basis.tolist()), multipliers, True, tuple(rows.tolist()))
 
 
-def short_contradiction(view: View, left: Mask, limits: Limits) -> Dependence | None:
-    """A contradiction among the rows J of a partition: −a_j = Σ μ_i a_i for the first of them."""
+def short_contradiction(
+    view: View, left: RowSet, start: Indices, limits: Limits
+) -> Dependence | None:
+    """A contradiction among the rows J of a partition: −a_j = Σ μ_i a_i for the first of them.
+
+    The search starts from rows of J.
+    """
     passes = view.passes
-    target = np.flatnonzero(left)[:1]
-    others = left & ~passes.mask(target)
-    guess = guess_rows(view, others, target, limits)
-    found = project(passes, others, passes.mask(target), view.columns, guess, limits)
+    target = passes.first(left)
+    others = passes.less(left, passes.some(target))
+    total = passes.exact_sum(passes.some(target), limits)
+    guess = guess_rows(view, others, total, limits, start)
+    found = project(passes, others, total, view.columns, guess, limits)
     if found.w is not None:
         return None
     multipliers = tuple(mu - 1 for mu in found.multipliers)
@@ -124,7 +132,7 @@ def short_contradiction(view: View, left: Mask, limits: Limits) -> Dependence | 
 
 def partition(
     view: View,
-    among: Mask,
+    among: RowSet,
     limits: Limits,
     start: Indices | None = None,
     free: Indices | None = None,
@@ -134,60 +142,69 @@ def partition(
     ``start`` are rows to begin the first projection with. On the rows ``free``, not among the
     others, λ may have any sign and ⟨a_i, w⟩ = 0.
     """
-    passes, left = view.passes, among.copy()
-    stages: list[tuple[list[Fraction], Mask]] = []  # w, and all rows separated until then
+    passes, left = view.passes, among
+    stages: list[tuple[list[Fraction], RowSet]] = []  # w, and all rows separated until then
     claim = None
-    while left.any() and claim is None:
-        guess = guess_rows(view, left, np.flatnonzero(left), limits, start, free)
-        found = project(passes, left, left, view.columns, guess, limits, free)
-        if found.w is None:
+    while passes.size(left) > 0 and claim is None:
+        total = passes.exact_sum(left, limits)
+        guess = guess_rows(view, left, total, limits, start, free)
+        found = project(passes, left, total, view.columns, guess, limits, free)
+        if found.w is None or found.seen is None:
             claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
         else:
-            left &= found.signs == 0
-            stages.append((of_size_one(found.w, view.columns), among & ~left))
-    at_zero = left if free is None else left | passes.mask(free)
-    w = combined(passes, stages, at_zero, limits) if stages else None
-    return Partition(np.flatnonzero(among & ~left), w, claim)
+            left = passes.at_zero(left, found.seen)
+            stages.append((of_size_one(found.w, view.columns), passes.less(among, left)))
+    zeros = [left] if free is None else [left, passes.some(free)]
+    w = combined(passes, stages, zeros, limits) if stages else None
+    return Partition(passes.less(among, left), left, w, claim)
 
 
 def guess_rows(
     view: View,
-    left: Mask,
-    targets: Indices,
+    left: RowSet,
+    sum_: Sequence[Fraction],
     limits: Limits,
     start: Indices | None = None,
     free: Indices | None = None,
 ) -> Indices:
-    """The rows that floats would use to write −Σ a_i over the targets, or come nearest to it."""
-    if not left.any():
+    """The rows that floats would use to write −Σ a_i, for a given sum, or come nearest to it."""
+    if view.passes.size(left) == 0:
         return np.empty(0, dtype=np.int64)
-    total = view.seen_sum(targets)
+    total = view.seen_sum(sum_)
     size = float(np.abs(total).max(initial=0.0))
     if not 0.0 < size < np.inf:
         return np.empty(0, dtype=np.int64)
     question = Question(view, np.append(0.0, -total / size), 0.0, within=left)
     if free is not None:
         question = replace(question, free=free)
-    begin = start_rows(view, left) if start is None else start[left[start]]
+    begin = np.empty(0, dtype=np.int64)
+    if start is not None:
+        begin = view.passes.within(left, start)
+    elif isinstance(left, np.ndarray):
+        begin = start_rows(view, left)
     return search(question, begin, 1e-9, limits, lambda _: False).rows
 
 
 def combined(
-    passes: Passes, stages: list[tuple[list[Fraction], Mask]], left: Mask, limits: Limits
+    passes: Passes,
+    stages: list[tuple[list[Fraction], RowSet]],
+    zeros: Sequence[RowSet],
+    limits: Limits,
 ) -> list[Fraction]:
-    """W = w_1 + ε·w_2 + ε²·w_3 + …, ε so small that no sign is lost."""
+    """W = w_1 + ε·w_2 + ε²·w_3 + …, ε so small that no sign is lost; rows ``zeros`` stay at 0."""
     w, separated = stages[0]
     for more, separated in stages[1:]:
-        epsilon, shift, signs = Fraction(1 << 20), 0, np.zeros(1, dtype=np.int8)
-        while not (signs > 0).all():
+        epsilon, shift, lost = Fraction(1 << 20), 0, True
+        while lost:
             if limits.reached() is not None:
                 raise OutOfTimeError
             shift += 4  # longer and longer steps: some rows need an ε of hundreds of bits
             epsilon /= 1 << shift
             sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
-            signs = _signs(passes, separated, exact.numbers(sum_), limits)[separated]
+            seen = passes.exact_signs(exact.numbers(sum_), separated, limits)
+            lost = seen.positive < passes.size(separated)
         w = sum_
-    return _shortened(passes, w, separated, left, limits)
+    return _shortened(passes, w, separated, zeros, limits)
 
 
 def of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
@@ -199,10 +216,15 @@ def of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
 
 
 def _shortened(
-    passes: Passes, w: list[Fraction], separated: Mask, left: Mask, limits: Limits
+    passes: Passes,
+    w: list[Fraction],
+    separated: RowSet,
+    zeros: Sequence[RowSet],
+    limits: Limits,
 ) -> list[Fraction]:
     """Floats near a multiple of w, where they do as well."""
     near = exact.numbers(w)
+    zeros = [rows for rows in zeros if passes.size(rows) > 0]
     for turn in range(_TRIES):
         stretch = 1 + Fraction(turn, _TRIES)  # each multiple of w is rounded in its own way
         floats = [
@@ -210,13 +232,13 @@ def _shortened(
             for value in exact.numbers([stretch * int(value) for value in near.whole]).near
         ]
         short = exact.numbers(floats)
-        signs = _signs(passes, separated | left, short, limits)
-        if any(floats) and (signs[separated] > 0).all() and not signs[left].any():
+        seen = passes.exact_signs(short, separated, limits)
+        if (
+            any(floats)
+            and seen.positive == passes.size(separated)
+            and all(passes.exact_signs(short, z, limits).zero == passes.size(z) for z in zeros)
+        ):
             return floats
-        if left.any():  # on a face no rounding is left to chance
+        if zeros:  # on a face no rounding is left to chance
             break
     return w
-
-
-def _signs(passes: Passes, rows: Mask, w: exact.Numbers, limits: Limits) -> exact.Signs:
-    return in_turn(passes.exact_signs(w, rows, limits).signs)

@@ -28,12 +28,13 @@ from novikoff.core.rows import Indices, Vector, view
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
-from novikoff.geometry.checker import Dependence, MatrixDigest
+from novikoff.geometry.checker import Dependence
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
+from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.packing import Packing, share_rows
-from novikoff.geometry.passes import Passes
+from novikoff.geometry.passes import LocalPasses, Passes
 
 MistakesProgress: TypeAlias = Callable[[float, float], None]
 
@@ -194,7 +195,7 @@ class _Search:
         if self.start is not None:
             self._consider(self.start)
         basis = self._smooth_rules() if refine else None
-        packing = Packing(Passes(problem), costs)
+        packing = Packing(LocalPasses(problem), costs)
         packing.take_duplicates(self.limits.part(0.25))
         self._add(packing.contradictions, packing.bound)
         early = self.errors <= 0.01 * (n if costs is None else costs.sum())
@@ -235,7 +236,7 @@ class _Search:
         if not self.claims and n > 2 * size and self.limits.reached() is None:
             rows = np.sort(self.rng.choice(n, size=size, replace=False))
             some, costs = _subset(self.problem, self.costs, rows)
-            self._pack(Packing(Passes(some), costs), rows, 1, self.limits.part(0.25))
+            self._pack(Packing(LocalPasses(some), costs), rows, 1, self.limits.part(0.25))
         if not self.claims:
             packing.seek(self.limits.part(0.5))
         if packing.w is not None:
@@ -320,7 +321,7 @@ class _Search:
                 break
             rows = np.sort(np.append(rows, part))
             some, costs = _subset(problem, self.costs, rows)
-            made, found = self._pack(Packing(Passes(some), costs), rows, searches, self.limits)
+            made, found = self._pack(Packing(LocalPasses(some), costs), rows, searches, self.limits)
             rows, searches = rows if found == 0 else rows[:0], searches - made
 
     def _part_size(self) -> int:

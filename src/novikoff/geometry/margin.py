@@ -25,7 +25,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.checker import GeometricMargin
 from novikoff.geometry.exact import Numbers
 from novikoff.geometry.min_norm import View, nearest_point, search
-from novikoff.geometry.passes import Least, Passes
+from novikoff.geometry.passes import Least, LocalPasses, Passes
 
 _U = 2.0**-53
 
@@ -87,7 +87,7 @@ def upper_bound(passes: Passes, rows: Indices, weights: Vector, tol: float) -> f
         for part, block in passes.blocks(rows):
             z += block.spread(weights[part] @ block.A)
         size = math.sqrt(float(np.square(z).sum())) * (1.0 + (len(z) + 4) * 2.0 * _U)
-    slack = slip * passes.problem.radius * total
+    slack = slip * passes.radius * total
     bound = (size + slack) / total * (1.0 + 2.0 * slip)
     if not (slack <= tol / 8.0 * size and 2.0**-400 < size < 2.0**400):  # squares are in range
         return exact_upper_bound(passes, rows, [Fraction(value) for value in weights.tolist()])
@@ -115,10 +115,11 @@ def widest_gap(
     None where w is not within the range of floats.
     """
     passes = view.passes
-    sides = [start[passes.signs[start] == side] for side in (1, -1)]
+    signs = passes.fetch(start).signs
+    sides = [start[signs == side] for side in (1, -1)]
     for k, side in enumerate((1, -1)):
         if len(sides[k]) == 0:
-            sides[k] = np.flatnonzero(passes.signs == side)[:1]
+            sides[k] = np.array([passes.first_rows[side]])
     question = nearest_point(view, pairs=True)
     found = search(question, np.concatenate(sides), tol / 4.0, limits, lambda _: False)
     low, normal = found.seen.low, found.w[:-1]
@@ -160,7 +161,7 @@ def margin_of(problem: Problem, w: Vector) -> float:
     >>> [round(margin_of(problem, np.array([w, 0.0])), 9) for w in (2.0, -2.0)]
     [1.0, -3.0]
     """
-    least = Passes(problem).least(exact.floats(w), Limits()).least.values()
+    least = LocalPasses(problem).least(exact.floats(w), Limits()).least.values()
     lowest = min((value for value in least if value is not None), default=Fraction(0))
     if lowest > 0:
         return lower_bound(lowest, exact.floats(w))

@@ -8,8 +8,9 @@ working set only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,17 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.corral import Corral, Ending, WorkingSet, pivot, products
 from novikoff.geometry.exact import Block
-from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, Sizes, in_turn
+from novikoff.geometry.passes import (
+    Lengths,
+    LocalPasses,
+    Mask,
+    MostViolated,
+    OutOfTimeError,
+    Part,
+    Passes,
+    RowSet,
+    Sizes,
+)
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -54,7 +65,7 @@ class View:
     passes: Passes
     columns: Vector
     centre: Vector | None = None
-    lengths: Vector | None = None
+    lengths: Lengths | None = None
     radius: float | None = None  # max‖a_i‖ of rows less the centre, rounded up
 
     @property
@@ -65,42 +76,48 @@ class View:
 
     def of(self, passes: Passes, rows: Indices) -> View:
         """The same view of some of the rows, whose passes are given."""
-        lengths = None if self.lengths is None else self.lengths[rows]
+        lengths = None if self.lengths is None else self.lengths_of(self.passes.fetch(rows), rows)
         return View(passes, self.columns, self.centre, lengths, self.radius)
+
+    def lengths_of(self, few: Part, rows: Indices) -> Vector:
+        """The lengths of a few rows that were fetched, by their numbers; of rows not 0."""
+        if self.lengths is None:
+            return np.ones(len(rows))
+        return self.lengths[rows] if isinstance(self.lengths, np.ndarray) else few.of(self.lengths)
 
     def gather(self, rows: Indices, lift: float | None = None) -> Vector | sp.csr_array:
         """The rows of the numbers given as seen, dense or sparse; after a first column if given."""
-        passes = self.passes
+        few = self.passes.fetch(rows)
         first = np.full((len(rows), 0 if lift is None else 1), lift or 0.0)
-        signs = passes.signs[rows].astype(np.float64)
-        if not passes.sparse:
-            A = passes.at(rows)
+        signs = few.signs.astype(np.float64)
+        if not few.sparse:
+            A = few.block().A
             if self.centre is not None:
                 A[:, :-1] = (A[:, :-1] * signs[:, None] - self.centre) * signs[:, None]
             A *= self.columns
             if self.lengths is not None:
-                A /= self.lengths[rows, None]
+                A /= self.lengths_of(few, rows)[:, None]
             return np.concatenate([first, A], axis=1)
         import scipy.sparse as sp
 
-        X: Any = passes.X[rows].astype(np.float64)
-        last: Any = np.ones((len(rows), int(passes.fit_intercept)))
+        X: Any = few.X.astype(np.float64)
+        last: Any = np.ones((len(rows), int(few.fit_intercept)))
         G: Any = sp.csr_array(sp.hstack([X, last], format="csr"))
-        factors = signs if self.lengths is None else signs / self.lengths[rows]
+        factors = signs if self.lengths is None else signs / self.lengths_of(few, rows)
         G.data *= self.columns[G.indices] * np.repeat(factors, np.diff(G.indptr))
         before: Any = first
         found: sp.csr_array = sp.csr_array(sp.hstack([before, G], format="csr"))
         size = found.shape[0] * found.shape[1]
         return found.toarray() if 8 * found.nnz > size <= _MOST_WORKING else found
 
-    def seen_sum(self, rows: Indices) -> Vector:
-        """Σ a_i over the rows of the numbers given as seen, whatever their lengths."""
-        total = np.zeros(self.passes.p)
-        for _, block in self.passes.blocks(rows):
-            total += block.spread(block.A.sum(axis=0))
-        if self.centre is not None:
-            total[:-1] -= float(self.passes.signs[rows].sum()) * self.centre
-        return np.asarray(total * self.columns)
+    def seen_sum(self, total: Sequence[Fraction]) -> Vector:
+        """Σ a_i over some rows as seen, whatever their lengths, from the sum of the rows."""
+        seen = list(total)
+        if self.centre is not None:  # the last of the sum is that of the signs
+            centre = [Fraction(value) for value in self.centre.tolist()]
+            seen = [a - total[-1] * c for a, c in zip(total, [*centre, Fraction(0)], strict=True)]
+        factors = [Fraction(value) for value in self.columns.tolist()]
+        return np.array([rounded(a * c) for a, c in zip(seen, factors, strict=True)])
 
     def weights(self, v: Vector) -> Vector:
         """W for the rows themselves, with the products that v has with the rows as seen."""
@@ -116,7 +133,7 @@ class View:
 
 def plain_view(passes: Passes) -> View:
     """The rows as they are, in a unit near their length."""
-    return View(passes, np.full(passes.p, _power(-math.frexp(passes.problem.unit)[1])))
+    return View(passes, np.full(passes.p, _power(-math.frexp(passes.unit)[1])))
 
 
 def gap_view(passes: Passes, limits: Limits) -> View:
@@ -134,22 +151,20 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
     columns, centre = plain.columns, _centre(passes, sample)
     if passes.n > 2 * _SAMPLE and centre is None:  # the sample tells whether to look at all rows
         seen = np.abs(sample.A) * columns[0]
-        longest = passes.problem.radius * columns[0]
+        longest = passes.radius * columns[0]
         if _alike(seen.max(axis=0)) and _alike(np.append(np.linalg.norm(seen, axis=1), longest)):
             return plain
     sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
-    lengths, radius = in_turn(sizes.lengths), None if centre is None else _radius(sizes)
+    radius = None if centre is None else _radius(sizes)
     if not _alike(sizes.peaks):
         exponents = np.where(sizes.peaks > 0.0, np.frexp(sizes.peaks)[1], 0)
         columns = np.array([_power(-int(e)) for e in exponents])
-        lengths = in_turn(passes.over(Sizes(columns, centre), limits).lengths)
+        sizes = passes.over(Sizes(columns, centre), limits)
     elif centre is not None:
         columns = _even(sizes.peaks, passes.p)
-    if _alike(lengths):
+    if _alike(np.array([sizes.shortest, sizes.longest])):
         return View(passes, columns, centre, None, radius)
-    lengths = in_turn(passes.over(Sizes(columns, centre), limits).lengths)
-    lengths[lengths == 0.0] = 1.0
-    return View(passes, columns, centre, lengths, radius)
+    return View(passes, columns, centre, passes.lengths(columns, centre, limits), radius)
 
 
 def _even(peaks: Vector, p: int) -> Vector:
@@ -159,7 +174,7 @@ def _even(peaks: Vector, p: int) -> Vector:
 
 def _radius(sizes: Sizes) -> float:
     """max‖a_i‖, rounded up, for sizes that were measured without factors."""
-    longest, p = float(in_turn(sizes.lengths).max()), len(sizes.peaks)
+    longest, p = sizes.longest, len(sizes.peaks)
     if not 2.0**-400 < longest < 2.0**400:  # its square may not be a float
         longest = math.sqrt(p) * float(sizes.peaks.max())
     return longest * (1.0 + (p + 8) * 2.0**-51)
@@ -199,7 +214,7 @@ class Question:
     b: Vector
     lift: float
     pairs: bool = False
-    within: Mask | None = None  # the rows that take part; all by default
+    within: RowSet | None = None  # the rows that take part; all by default
     free: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
@@ -220,7 +235,7 @@ class Answer:
 Watcher = Callable[[Answer], bool]
 
 
-def nearest_point(view: View, pairs: bool = False, within: Mask | None = None) -> Question:
+def nearest_point(view: View, pairs: bool = False, within: RowSet | None = None) -> Question:
     """Ask for the point nearest to 0 of the hull of the rows, or of P − Q for the two hulls."""
     b = np.zeros(view.passes.p + 1)
     b[0] = 1.0
@@ -255,14 +270,14 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     return np.sort(rows[order])
 
 
-def descend(passes: Passes, limits: Limits) -> Vector:
+def descend(passes: LocalPasses, limits: Limits) -> Vector:
     """Weights that may separate, where a corral would be too large: they are to be proved.
 
     L-BFGS minimises Σ max(0, 1 − ⟨a_i, w⟩)²; below 1 no row is on the wrong side.
     """
     from scipy.optimize import minimize
 
-    X, signs = passes.X, passes.signs / passes.problem.unit
+    X, signs = passes.X, passes.signs / passes.unit
     padding = 1.0 if passes.fit_intercept else 0.0
 
     def loss(w: Vector) -> tuple[float, Vector]:
@@ -330,7 +345,7 @@ def _corral(
         old = ~np.isin(first, free)
         partners = np.where(second >= 0, np.searchsorted(working, second), -1)[old].tolist()
         members += zip(np.searchsorted(working, first[old]).tolist(), partners, strict=True)
-    sides = question.view.passes.signs[working] if question.pairs else None
+    sides = question.view.passes.fetch(working).signs if question.pairs else None
     return Corral(b, most, WorkingSet(vectors, sides), members, len(free), frame, limits)
 
 
@@ -344,7 +359,8 @@ def _answer(
     paired = second >= 0
     weights += np.bincount(second[paired], corral.u[paired], minlength=len(working))
     used = np.flatnonzero(weights)
-    lengths = 1.0 if view.lengths is None else view.lengths[working[used]]
+    rows = working[used]
+    lengths = 1.0 if view.lengths is None else view.lengths_of(view.passes.fetch(rows), rows)
     v = -corral.full_residual[1:]
     aim, w = view.aim(v), view.weights(v)
     visit = MostViolated(
@@ -359,7 +375,7 @@ def _answer(
         question.pairs,
     )
     return Answer(
-        rows=working[used],
+        rows=rows,
         weights=weights[used] / lengths,
         w=w,
         seen=view.passes.over(visit, limits),
@@ -395,6 +411,14 @@ def _next_working_set(
         prices = products(question.view.gather(others), corral.full_residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
     return np.sort(np.concatenate([members, others, fresh]))
+
+
+def rounded(value: Fraction) -> float:
+    """The nearest float, infinite where there is none."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def _power(e: int) -> float:

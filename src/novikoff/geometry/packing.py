@@ -58,8 +58,9 @@ class Packing:
     Examples
     --------
     >>> from novikoff.core.problem import pose
+    >>> from novikoff.geometry.passes import LocalPasses
     >>> X, signs = np.array([[0.0], [0.0], [1.0]]), np.array([1, -1, 1], dtype=np.int8)
-    >>> packing = Packing(Passes(pose(X, signs, True)))
+    >>> packing = Packing(LocalPasses(pose(X, signs, True)))
     >>> packing.take_duplicates(Limits())
     >>> packing.bound, packing.contradictions[0].among
     (Fraction(1, 1), (0, 1))
@@ -170,7 +171,7 @@ def share_rows(
 
     >>> from novikoff.core.problem import pose
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
-    >>> passes = Passes(pose(X, np.array([1, -1, 1, -1, 1], dtype=np.int8), True))
+    >>> passes = LocalPasses(pose(X, np.array([1, -1, 1, -1, 1], dtype=np.int8), True))
     >>> *_, found = share_rows(passes, (), None, 100, Limits(), np.random.default_rng(0))
     >>> found.bound
     Fraction(2, 1)
@@ -200,7 +201,7 @@ def share_rows(
                 continue
             try:
                 with np.errstate(all="ignore"):
-                    lengths = 1.0 if view.lengths is None else view.lengths[rows]
+                    lengths = view.lengths_of(passes.fetch(rows), rows)
                     claim = contradiction(view, rows, weights / lengths, limits)
             except OutOfTimeError:
                 return

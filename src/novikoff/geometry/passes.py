@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Problem, pose, unit_of
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector, view
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
@@ -59,7 +59,45 @@ class Visit:
 V = TypeVar("V", bound=Visit)
 
 
-class Part:
+class PerRow:
+    """A value of every row that any part can work out.
+
+    Where rows are elsewhere, it stands in the place of an array that has a value for each.
+    """
+
+    def of(self, part: Part) -> npt.NDArray[Any]:
+        """The values of the rows of a part."""
+        raise NotImplementedError
+
+
+RowSet: TypeAlias = Mask | PerRow
+Lengths: TypeAlias = Vector | PerRow
+
+
+class _ByNumber:
+    """Rows that can be asked for by number."""
+
+    p: int
+    sparse: bool
+
+    def block(self, at: Indices) -> Block:
+        """Rows by number, signed, in float64."""
+        raise NotImplementedError
+
+    def blocks(self, at: Indices) -> Iterator[tuple[slice, Block]]:
+        """The same some at a time, few where rows are sparse, and which of them these are."""
+        stride = SPARSE_ROWS_PER_BLOCK if self.sparse else max(1, ENTRIES_PER_RANGE // self.p)
+        for k in range(0, len(at), stride):
+            some = slice(k, min(k + stride, len(at)))
+            yield some, self.block(at[some])
+
+    def at(self, rows: Indices) -> Vector:
+        """Rows by number, as a dense array of p columns."""
+        block = self.block(np.asarray(rows, dtype=np.int64))
+        return block.A if len(block.columns) == self.p else block.spread(block.A)
+
+
+class Part(_ByNumber):
     """The rows first, first + 1, … of a problem: x_i as stored, and their signs."""
 
     def __init__(
@@ -70,9 +108,35 @@ class Part:
         self.p = self.d + int(fit_intercept)  # the number of weights
         self.sparse = not isinstance(X, np.ndarray)
 
-    def of(self, mask: Mask) -> Mask:
-        """What a mask of all rows says of these."""
-        return mask[self.first : self.first + self.n]
+    @property
+    def numbers(self) -> Indices:
+        """The number of each row among all."""
+        return np.arange(self.first, self.first + self.n)
+
+    def of(self, values: npt.NDArray[Any] | PerRow) -> npt.NDArray[Any]:
+        """The values of these rows, of values for all."""
+        if isinstance(values, PerRow):
+            return values.of(self)
+        return values[self.first : self.first + self.n]
+
+    def range(self, first: int, last: int) -> Part:
+        """Some of the rows, by their place in this part, without a copy."""
+        X: Floats | SparseMatrix
+        if isinstance(self.X, np.ndarray):
+            X = self.X[first:last]
+        else:
+            import scipy.sparse as sp
+
+            ends = self.X.indptr[first : last + 1]
+            stretch = slice(int(ends[0]), int(ends[-1]))
+            entries = self.X.data[stretch], self.X.indices[stretch], ends - ends[0]
+            X = sp.csr_array(entries, shape=(last - first, self.d), copy=False)
+        return Part(self.first + first, X, self.signs[first:last], self.fit_intercept)
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Ranges of rows of a few megabytes, fixed by the data."""
+        stride = max(1, ENTRIES_PER_RANGE * self.n // max(1, self.X.size + self.n))
+        return [(first, min(first + stride, self.n)) for first in range(0, self.n, stride)]
 
     def products(self, w: Vector, centre: Vector | None = None) -> Vector:
         """⟨a_i, w⟩ for every row, in floats; of x_i − centre where one is given."""
@@ -85,104 +149,124 @@ class Part:
             found = found + w[self.d]
         return np.asarray(found * self.signs)
 
-    def block(self, at: Indices) -> Block:
-        """Rows by their place in this part, signed, in float64."""
-        X, signs = self.X[at], self.signs[at]
+    def squares(self, columns: Vector, centre: Vector | None) -> tuple[Vector, Vector]:
+        """‖a_i‖² for every row and max_i |a_ij| for every column, these multiplied by factors."""
+        d, padding = self.d, columns[self.d :]
+        if isinstance(self.X, np.ndarray):
+            S = (self.X if centre is None else self.X - centre) * columns[:d]
+            squares = np.einsum("ij,ij->i", S, S)
+            peaks = np.maximum(S.max(axis=0, initial=0.0), -S.min(axis=0, initial=0.0))
+        else:
+            values = self.X.data * columns[self.X.indices]
+            row = np.repeat(np.arange(self.n), np.diff(self.X.indptr))
+            squares = np.bincount(row, values * values, minlength=self.n)
+            peaks = np.zeros(d)
+            np.maximum.at(peaks, self.X.indices, np.abs(values))
+        return squares + float((padding * padding).sum()), np.append(peaks, padding)
+
+    def lengths(self, columns: Vector, centre: Vector | None) -> Vector:
+        """‖a_i‖ for every row, columns multiplied by factors; 1 for rows of zeros."""
+        found = np.sqrt(self.squares(columns, centre)[0])
+        return np.where(found > 0.0, found, 1.0)
+
+    def block(self, at: Indices | None = None) -> Block:
+        """Rows by their place in this part, signed, in float64; all by default."""
+        X, signs = (self.X, self.signs) if at is None else (self.X[at], self.signs[at])
         if isinstance(X, np.ndarray):
             return exact.dense_block(X, signs, self.fit_intercept)
         entries = np.diff(X.indptr), X.indices, X.data
         return exact.sparse_block(*entries, self.d, signs, self.fit_intercept)
 
-    def blocks(self, at: Indices) -> Iterator[tuple[slice, Block]]:
-        """The same some at a time, few where rows are sparse, and which of them these are."""
-        stride = SPARSE_ROWS_PER_BLOCK if self.sparse else max(1, ENTRIES_PER_RANGE // self.p)
-        for k in range(0, len(at), stride):
-            some = slice(k, min(k + stride, len(at)))
-            yield some, self.block(at[some])
 
-    def at(self, rows: Indices) -> Vector:
-        """Rows by their place in this part, as a dense array of p columns."""
-        block = self.block(np.asarray(rows, dtype=np.int64))
-        return block.A if len(block.columns) == self.p else block.spread(block.A)
+class Passes(_ByNumber):
+    """All rows of a problem, wherever they are: `LocalPasses` has them in memory or on disk.
 
-
-class Passes(Part):
-    """All rows of a problem, seen range by range.
-
-    Examples
-    --------
-    >>> from novikoff.core.problem import pose
-    >>> problem = pose(np.array([[3.0], [1.0]]), np.array([1, -1], dtype=np.int8), True)
-    >>> Passes(problem).least(exact.floats(np.array([1.0, -2.0])), Limits()).separates
-    True
+    A pass is a visit that looks at all rows; a few rows can be fetched by number. Sets of rows
+    are masks, or rules where rows are elsewhere.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        exact.check_arithmetic()
-        super().__init__(0, problem.X, problem.signs, problem.fit_intercept)
-        self.problem = problem
-        self.stride = max(1, ENTRIES_PER_RANGE * self.n // max(1, self.X.size + self.n))
-
-    def part(self, first: int, last: int) -> Part:
-        """A range of rows, without a copy."""
-        X: Floats | SparseMatrix
-        if isinstance(self.X, np.ndarray):
-            X = self.X[first:last]
-        else:
-            import scipy.sparse as sp
-
-            ends = self.X.indptr[first : last + 1]
-            stretch = slice(int(ends[0]), int(ends[-1]))
-            entries = self.X.data[stretch], self.X.indices[stretch], ends - ends[0]
-            X = sp.csr_array(entries, shape=(last - first, self.d), copy=False)
-        return Part(first, X, self.signs[first:last], self.fit_intercept)
+    n: int
+    d: int
+    fit_intercept: bool
+    radius: float  # max‖a_i‖, rounded up
+    longest: int  # the largest number of terms in a product ⟨a_i, w⟩
+    first_rows: dict[int, int]  # the first row of each sign that there is
+    elsewhere = False
 
     def over(self, visit: V, limits: Limits) -> V:
-        """Let a visit look at all rows, on every core; OutOfTimeError if a limit is reached."""
-        total = visit.blank()
+        """Let a visit look at all rows; OutOfTimeError if a limit is reached."""
+        raise NotImplementedError
 
-        def look(first: int) -> V:
-            if limits.reached() is not None:
-                raise OutOfTimeError
-            own = visit.blank()
-            with np.errstate(all="ignore"):  # what overflows proves nothing
-                own.look_at(self.part(first, min(first + self.stride, self.n)))
-            return own
+    def fetch(self, rows: Indices) -> Part:
+        """Rows by number, as the rows 0, 1, … of a part."""
+        raise NotImplementedError
 
-        ranges = range(0, self.n, self.stride)
-        if len(ranges) == 1:
-            return look(0)
-        with ThreadPoolExecutor(min(len(ranges), _cores())) as pool:
-            for own in pool.map(look, ranges):
-                total.merge(own)
-        return total
+    def every(self) -> RowSet:
+        """The set of all rows."""
+        raise NotImplementedError
+
+    def some(self, rows: Indices) -> RowSet:
+        """The set of a few rows."""
+        raise NotImplementedError
+
+    def less(self, rows: RowSet, others: RowSet) -> RowSet:
+        """A set without the rows of another."""
+        raise NotImplementedError
+
+    def at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
+        """Those rows of a set that have the sign 0, given that all of the set were looked at."""
+        raise NotImplementedError
+
+    def size(self, rows: RowSet) -> int:
+        """The number of rows of a set."""
+        raise NotImplementedError
+
+    def first(self, rows: RowSet) -> Indices:
+        """The first row of a set that is not empty."""
+        raise NotImplementedError
+
+    def within(self, rows: RowSet, few: Indices) -> Indices:
+        """Those of a few rows that are in a set."""
+        raise NotImplementedError
+
+    def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> Lengths:
+        """‖a_i‖ for every row as `Part.lengths` has it."""
+        raise NotImplementedError
+
+    def narrowed(self) -> tuple[Passes, Indices] | None:
+        """Sparse rows without empty columns and the others' numbers, if that is worth it."""
+        return None
+
+    def block(self, at: Indices) -> Block:
+        """Rows by number, signed, in float64."""
+        return self.fetch(at).block()
+
+    @property
+    def unit(self) -> float:
+        """A power of two near R: in this unit, products of rows stay within float64."""
+        return unit_of(self.radius)
 
     def least(self, w: Numbers, limits: Limits) -> Least:
         """The least ⟨a_i, w⟩ of either side, proved."""
         return self.over(Least(w, self.doubt(w.near)), limits)
 
-    def subset(self, rows: Indices) -> Passes:
+    def subset(self, rows: Indices) -> LocalPasses:
         """A few rows as a problem of their own, copied."""
-        few = view(self.X[rows], self.signs[rows], self.fit_intercept)
-        return Passes(replace(self.problem, rows=few))
+        few = self.fetch(rows)
+        own = view(few.X, few.signs, self.fit_intercept)
+        return LocalPasses(Problem(own, self.radius, self.longest))
 
     def whole(self, rows: Indices) -> tuple[exact.Integers, int]:
         """Rows by number as integers N and an exponent e, N·2^e exactly."""
         return exact.integers(self.at(rows))
 
-    def exact_sum(self, within: Mask, limits: Limits) -> list[Fraction]:
+    def exact_sum(self, within: RowSet, limits: Limits) -> list[Fraction]:
         """Σ a_i over some rows."""
         return exact.as_fractions(self.over(ColumnSums(within), limits).sums)
 
-    def exact_signs(self, w: Numbers, within: Mask | None, limits: Limits) -> ExactSigns:
+    def exact_signs(self, w: Numbers, within: RowSet | None, limits: Limits) -> ExactSigns:
         """The signs of ⟨a_i, w⟩ of some rows, and the row that is most on the wrong side."""
-        return self.over(ExactSigns(w, self.doubt(w.near), within), limits)
-
-    def mask(self, rows: Indices) -> Mask:
-        """A mask of all rows in which these are marked."""
-        marked = np.zeros(self.n, dtype=np.bool_)
-        marked[rows] = True
-        return marked
+        return self.over(ExactSigns(w, self.doubt(w.near), within, not self.elsewhere), limits)
 
     def doubt(self, w: Vector, radius: float | None = None) -> float:
         """How far a product with w may be from the truth, in whatever order it is summed.
@@ -191,13 +275,102 @@ class Passes(Part):
         of Numerical Algorithms, §3.1); four times that covers the rounding of this bound, of
         x_i − centre, and of the bound on the norm.
         """
-        k = self.problem.longest + 6
+        k = self.longest + 6
         size = float(np.linalg.norm(w))
         if not 2.0**-500 < size < 2.0**500:  # its square may not be a float
             size = math.sqrt(len(w)) * float(np.abs(w).max(initial=0.0))
-        return 2.0 * k * _ULP * (self.problem.radius if radius is None else radius) * size + (
+        return 2.0 * k * _ULP * (self.radius if radius is None else radius) * size + (
             _UNDERFLOW * (1.0 + size)
         )
+
+
+class LocalPasses(Passes):
+    """Rows in memory or on disk, seen range by range on every core.
+
+    Examples
+    --------
+    >>> from novikoff.core.problem import pose
+    >>> problem = pose(np.array([[3.0], [1.0]]), np.array([1, -1], dtype=np.int8), True)
+    >>> LocalPasses(problem).least(exact.floats(np.array([1.0, -2.0])), Limits()).separates
+    True
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        exact.check_arithmetic()
+        self.problem, self.X, self.signs = problem, problem.X, problem.signs
+        self.fit_intercept = problem.fit_intercept
+        self.all = Part(0, self.X, self.signs, self.fit_intercept)
+        self.n, self.d, self.p, self.sparse = self.all.n, self.all.d, self.all.p, self.all.sparse
+        self.radius, self.longest = problem.radius, problem.longest
+        signs = {1: self.signs > 0, -1: self.signs < 0}
+        self.first_rows = {side: int(np.argmax(own)) for side, own in signs.items() if own.any()}
+
+    def over(self, visit: V, limits: Limits) -> V:
+        """Let a visit look at all rows, on every core; OutOfTimeError if a limit is reached."""
+        total = visit.blank()
+
+        def look(ends: tuple[int, int]) -> V:
+            if limits.reached() is not None:
+                raise OutOfTimeError
+            own = visit.blank()
+            with np.errstate(all="ignore"):  # what overflows proves nothing
+                own.look_at(self.all.range(*ends))
+            return own
+
+        ranges = self.all.ranges()
+        if len(ranges) == 1:
+            return look(ranges[0])
+        with ThreadPoolExecutor(min(len(ranges), _cores())) as pool:
+            for own in pool.map(look, ranges):
+                total.merge(own)
+        return total
+
+    def fetch(self, rows: Indices) -> Part:
+        """Rows by number, as the rows 0, 1, … of a part."""
+        return Part(0, self.X[rows], self.signs[rows], self.fit_intercept)
+
+    def every(self) -> Mask:
+        """A mask of all rows."""
+        return np.ones(self.n, dtype=np.bool_)
+
+    def some(self, rows: Indices) -> Mask:
+        """A mask of all rows in which these are marked."""
+        marked = np.zeros(self.n, dtype=np.bool_)
+        marked[rows] = True
+        return marked
+
+    def less(self, rows: RowSet, others: RowSet) -> Mask:
+        """A mask without the rows of another."""
+        return np.asarray(self.all.of(rows) & ~self.all.of(others))
+
+    def at_zero(self, rows: RowSet, seen: ExactSigns) -> Mask:
+        """Those rows of a mask that have the sign 0."""
+        return np.asarray(self.all.of(rows) & (in_turn(seen.signs) == 0))
+
+    def size(self, rows: RowSet) -> int:
+        """The number of rows of a mask."""
+        return int(np.count_nonzero(self.all.of(rows)))
+
+    def first(self, rows: RowSet) -> Indices:
+        """The first row of a mask."""
+        return np.flatnonzero(self.all.of(rows))[:1]
+
+    def within(self, rows: RowSet, few: Indices) -> Indices:
+        """Those of a few rows that are in a mask."""
+        return few[self.all.of(rows)[few]]
+
+    def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> Vector:
+        """‖a_i‖ for every row."""
+        return in_turn(self.over(RowLengths(columns, centre), limits).lengths)
+
+    def narrowed(self) -> tuple[LocalPasses, Indices] | None:
+        """The rows without empty columns, where these are most, as where names are hashed."""
+        if isinstance(self.X, np.ndarray):
+            return None
+        used = np.flatnonzero(np.bincount(self.X.indices, minlength=self.d))
+        if not 0 < 2 * len(used) < self.d:
+            return None
+        return LocalPasses(pose(self.X[:, used], self.signs, self.fit_intercept)), used
 
 
 def prove_signs(problem: Problem, w: Vector) -> bool:
@@ -210,7 +383,7 @@ def prove_signs(problem: Problem, w: Vector) -> bool:
     >>> prove_signs(problem, np.array([1.0, -2.0])), prove_signs(problem, np.array([1.0, -3.0]))
     (True, False)
     """
-    passes = Passes(problem)
+    passes = LocalPasses(problem)
     w = np.asarray(w, dtype=np.float64)[: passes.p]
     if not np.isfinite(w).all():
         return False
@@ -281,8 +454,8 @@ class MostViolated(Visit):
     most: int
     levels: tuple[float, float] = (math.inf, math.inf)
     centre: Vector | None = None
-    lengths: Vector | None = None
-    within: Mask | None = None
+    lengths: Lengths | None = None
+    within: RowSet | None = None
     by_side: bool = False
     worst: dict[int, tuple[Indices, Vector]] = field(init=False, default_factory=dict)
     low: dict[int, float] = field(init=False, default_factory=lambda: {1: math.inf, -1: math.inf})
@@ -307,7 +480,7 @@ class MostViolated(Visit):
             self.proof.look_at_near(part, m, self.doubt)
         else:
             self.proof = None  # some row is on the wrong side, or not looked at
-        scores = m if self.lengths is None else m / self.lengths[part.first : part.first + part.n]
+        scores = m if self.lengths is None else m / part.of(self.lengths)
         rows = np.flatnonzero((scores < np.where(positive, *self.levels)) & within)
         for side in (1, -1) if self.by_side else (0,):
             here = rows[part.signs[rows] == side] if side else rows
@@ -340,38 +513,45 @@ class MostViolated(Visit):
 
 @dataclass
 class Sizes(Visit):
-    """max_i |a_ij| for every column, and ‖a_i‖ for every row, columns multiplied by ``columns``."""
+    """max_i |a_ij| for every column, and the extremes of ‖a_i‖ > 0; columns times ``columns``."""
 
     columns: Vector
     centre: Vector | None = None
     peaks: Vector = field(init=False, default_factory=lambda: np.empty(0))
+    shortest: float = field(init=False, default=math.inf)
+    longest: float = field(init=False, default=0.0)
+
+    def look_at(self, part: Part) -> None:
+        """Measure these rows."""
+        squares, peaks = part.squares(self.columns, self.centre)
+        lengths = np.sqrt(squares)
+        self._note(peaks, lengths[lengths > 0.0])
+
+    def merge(self, other: Sizes) -> None:
+        """Take the larger, and the extremes."""
+        self._note(other.peaks, np.array([other.shortest, other.longest]))
+
+    def _note(self, peaks: Vector, lengths: Vector) -> None:
+        self.peaks = peaks if len(self.peaks) == 0 else np.maximum(self.peaks, peaks)
+        self.shortest = float(np.minimum(self.shortest, lengths.min(initial=math.inf)))
+        self.longest = float(np.maximum(self.longest, lengths.max(initial=0.0)))
+
+
+@dataclass
+class RowLengths(Visit):
+    """‖a_i‖ for every row, as `Part.lengths` has it."""
+
+    columns: Vector
+    centre: Vector | None = None
     lengths: dict[int, Vector] = field(init=False, default_factory=dict)
 
     def look_at(self, part: Part) -> None:
         """Measure these rows."""
-        d = part.X.shape[1]
-        padding = self.columns[d:]
-        if isinstance(part.X, np.ndarray):
-            X = part.X if self.centre is None else part.X - self.centre
-            S = X * self.columns[:d]
-            squares = np.einsum("ij,ij->i", S, S)
-            peaks = np.maximum(S.max(axis=0, initial=0.0), -S.min(axis=0, initial=0.0))
-        else:
-            values = part.X.data * self.columns[part.X.indices]
-            row = np.repeat(np.arange(part.n), np.diff(part.X.indptr))
-            squares = np.bincount(row, values * values, minlength=part.n)
-            peaks = np.zeros(d)
-            np.maximum.at(peaks, part.X.indices, np.abs(values))
-        self.lengths[part.first] = np.sqrt(squares + float((padding * padding).sum()))
-        self._note(np.append(peaks, padding))
+        self.lengths[part.first] = part.lengths(self.columns, self.centre)
 
-    def merge(self, other: Sizes) -> None:
-        """Take the larger, and all rows."""
+    def merge(self, other: RowLengths) -> None:
+        """Take all rows."""
         self.lengths.update(other.lengths)
-        self._note(other.peaks)
-
-    def _note(self, peaks: Vector) -> None:
-        self.peaks = peaks if len(self.peaks) == 0 else np.maximum(self.peaks, peaks)
 
 
 @dataclass
@@ -379,12 +559,16 @@ class ExactSigns(Visit):
     """The signs of ⟨a_i, w⟩ for an exact w, and the row that is most on the wrong side.
 
     Rows that are not ``within`` have the sign 0. The most negative ⟨a_i, w⟩/max|a_ij| counts, of
-    equals the first; ``worst`` is −1 where there is none.
+    equals the first; ``worst`` is −1 where there is none. ``positive`` and ``zero`` count rows
+    that are ``within``. Signs are kept only where that is asked for.
     """
 
     w: Numbers
     doubt: float
-    within: Mask | None = None
+    within: RowSet | None = None
+    keep: bool = True
+    positive: int = field(init=False, default=0)
+    zero: int = field(init=False, default=0)
     signs: dict[int, Signs] = field(init=False, default_factory=dict)
     worst: int = field(init=False, default=-1)
     least: float = field(init=False, default=math.inf)
@@ -394,13 +578,16 @@ class ExactSigns(Visit):
         m = part.products(self.w.near)
         doubtful = ~(np.abs(m) > self.doubt)
         signs = np.where(doubtful, 0.0, np.sign(m)).astype(np.int8)
-        if self.within is not None:
-            signs[~part.of(self.within)] = 0
-            doubtful &= part.of(self.within)
+        within = np.ones(part.n, dtype=np.bool_) if self.within is None else part.of(self.within)
+        signs[~within] = 0
+        doubtful &= within
         unsure = np.flatnonzero(doubtful)
         for rows, block in part.blocks(unsure):
             signs[unsure[rows]] = exact.product_signs(block.A, block.of(self.w))
-        self.signs[part.first] = signs
+        if self.keep:
+            self.signs[part.first] = signs
+        self.positive += int(np.count_nonzero(signs > 0))
+        self.zero += int(np.count_nonzero((signs == 0) & within))
         wrong = np.flatnonzero(signs < 0)
         for rows, block in part.blocks(wrong):
             sizes = np.abs(block.A).max(axis=1, initial=0.0)
@@ -411,6 +598,7 @@ class ExactSigns(Visit):
     def merge(self, other: ExactSigns) -> None:
         """Join the signs, and take the worse row."""
         self.signs.update(other.signs)
+        self.positive, self.zero = self.positive + other.positive, self.zero + other.zero
         if other.worst >= 0:
             self._note(other.worst, other.least)
 
@@ -423,12 +611,12 @@ class ExactSigns(Visit):
 class ColumnSums(Visit):
     """Σ a_i over the rows ``within``, exactly, in units of `exact.column_sums`."""
 
-    within: Mask
+    within: RowSet
     sums: Any = field(init=False, default=0)
 
     def look_at(self, part: Part) -> None:
         """Add these rows."""
-        self.sums = np.zeros(part.p, dtype=object)
+        self.sums = self.sums + np.zeros(part.p, dtype=object)
         for _, block in part.blocks(np.flatnonzero(part.of(self.within))):
             self.sums += block.spread(np.array(exact.column_sums(block.A), dtype=object))
 

@@ -1,4 +1,4 @@
-"""Proofs as text: strict JSON, format version 2, with a checksum.
+"""Proofs as text: strict JSON, format version 3, with a checksum.
 
 A proof is a dataclass, and its text has exactly its fields: `FIELDS` says for every name that
 there is how it is written, and what is accepted when it is read. Numbers are exact and of bounded
@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 from novikoff.geometry.checker import CertificateError, Dependence, GeometricMargin, Margin
 from novikoff.geometry.system_checker import Multipliers, Radius
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 # The longest text of one number: reading it takes time in proportion to its length.
 _MOST_DIGITS: Final = 1 << 15
 # Numbers over one denominator take at most this many times the room of their text.
@@ -54,7 +54,11 @@ def parse(text: str) -> dict[str, Any]:
         raise CertificateError("The certificate is not a JSON object.")
     version = body.get("schema_version")
     if type(version) is not int or version != SCHEMA_VERSION:
-        older = "It was made by an older novikoff: prove the verdict again." if version == 1 else ""
+        older = (
+            "It was made by an older novikoff: prove the verdict again."
+            if version in (1, 2)
+            else ""
+        )
         raise CertificateError(
             f"The certificate has format version {str(version)[:40]}; this program reads version "
             f"{SCHEMA_VERSION}. {older}".rstrip()

@@ -19,7 +19,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers
-from novikoff.geometry.passes import Mask, OutOfTimeError, Passes, in_turn
+from novikoff.geometry.passes import ExactSigns, OutOfTimeError, Passes, RowSet
 
 
 @dataclass(frozen=True)
@@ -27,32 +27,32 @@ class Projection:
     """The point of a cone nearest to b: Σ μ_i a_i, μ > 0 on ``rows``.
 
     ``w`` is minus the residual, for the rows themselves, or None where b lies in the cone.
-    Otherwise ⟨a_i, w⟩ ≥ 0 for all rows of the cone and ⟨Σ a_i, w⟩ > 0; ``signs`` are those
-    of ⟨a_i, w⟩, by row, 0 for others.
+    Otherwise ⟨a_i, w⟩ ≥ 0 for all rows of the cone and ⟨Σ a_i, w⟩ > 0; ``seen`` are the signs
+    of ⟨a_i, w⟩, 0 for other rows.
     """
 
     rows: Indices
     multipliers: list[Fraction]
     w: list[Fraction] | None
-    signs: exact.Signs
+    seen: ExactSigns | None = None
 
 
 def project(
     passes: Passes,
-    among: Mask,
-    targets: Mask,
+    among: RowSet,
+    total: Sequence[Fraction],
     columns: Vector,
     start: Indices,
     limits: Limits,
     free: Indices | None = None,
 ) -> Projection:
-    """Project b = −Σ a_i over the rows ``targets`` on the cone of the rows ``among``, exactly.
+    """Project b = −``total`` on the cone of the rows ``among``, exactly.
 
     The inner product is that of the rows with each column multiplied by its factor, a
     power of two. ``start`` are rows to begin with. ``free`` are rows, not ``among`` the others,
     that join with multipliers of any sign, zero too; ⟨a_i, w⟩ = 0 for them.
     """
-    b = [-value for value in passes.exact_sum(targets, limits)]
+    b = [-value for value in total]
     squares = [Fraction(float(value)) ** 2 for value in columns]
     cone = _Cone(passes, squares, b)
     none = np.empty(0, dtype=np.int64)
@@ -60,12 +60,12 @@ def project(
     while True:
         w = cone.residual(used, mu)
         if not any(w):
-            return Projection(used, mu, None, np.zeros(passes.n, dtype=np.int8))
+            return Projection(used, mu, None)
         normal = exact.numbers([-value * square for value, square in zip(w, squares, strict=True)])
         seen = passes.exact_signs(normal, among, limits)
         if seen.worst < 0:
             exactly = [value * normal.unit for value in normal.whole]
-            return Projection(used, mu, exactly, in_turn(seen.signs))
+            return Projection(used, mu, exactly, seen)
         used, mu = _admit(cone, used, mu, seen.worst, limits)
 
 

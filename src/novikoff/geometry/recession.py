@@ -37,7 +37,7 @@ from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Block
-from novikoff.geometry.passes import Mask, OutOfTimeError, Part, Passes, Visit
+from novikoff.geometry.passes import LocalPasses, OutOfTimeError, Part, Passes, RowSet, Visit
 from novikoff.geometry.verdict_search import Finding, find
 
 Fate: TypeAlias = Literal["finite", "+inf", "-inf", "diverges", "undetermined", "reference"]
@@ -138,10 +138,10 @@ class _Work:
         """Find ranks, then a verdict without each column that may have a sign."""
         few = self._left_out(self.references)
         everyone = np.arange(few.n)
-        known = fixed = _unit_vectors(Passes(few), everyone, self.limits)
+        known = fixed = _unit_vectors(LocalPasses(few), everyone, self.limits)
         if len(self.separated) > 0:
             left = np.setdiff1d(everyone, self.separated)
-            fixed = _unit_vectors(Passes(few), left, self.limits)
+            fixed = _unit_vectors(LocalPasses(few), left, self.limits)
         self.fates = dict.fromkeys(self.references, "reference")
         kept = self._kept(self.references)
         own = slice(-len(kept), None)  # a column of zeros may stand before the bias
@@ -162,7 +162,7 @@ class _Work:
                 suppress(np.linalg.LinAlgError, OutOfTimeError, OverflowError),
                 np.errstate(all="ignore"),
             ):
-                self._try_zeros(Passes(few), kept, signed)
+                self._try_zeros(LocalPasses(few), kept, signed)
         while signed and self.limits.reached() is None:
             j = min(signed)
             found = self._without([j, *self.references])
@@ -216,12 +216,12 @@ class _Work:
     def _separated(self, found: Finding) -> int:
         """How many rows can be strictly on their side, at most."""
         n = self.problem.n
-        few = {"inseparable": 0, "quasi-separable": len(found.separated), "not separable": n - 1}
+        few = {"inseparable": 0, "quasi-separable": found.n_separated, "not separable": n - 1}
         return few.get(str(found.kind), n)
 
     def _without(self, numbers: Sequence[int]) -> Finding:
         """What is proved of the rows without some columns."""
-        found = find(Passes(self._left_out(numbers)), "kind", 1e-8, self.limits, None)
+        found = find(LocalPasses(self._left_out(numbers)), "kind", 1e-8, self.limits, None)
         if self.limits.interrupted:
             raise KeyboardInterrupt
         return found
@@ -268,10 +268,10 @@ def _unit_vectors(passes: Passes, rows: Indices, limits: Limits) -> npt.NDArray[
     """For each j whether e_j is in the row space of some rows."""
     few = rows[:: max(1, len(rows) // (4 * passes.p))]
     for some in (few, rows):
-        quick = passes.over(RowSpace(passes.mask(some), _PRIMES[:1]), limits)
+        quick = passes.over(RowSpace(passes.some(some), _PRIMES[:1]), limits)
         if quick.is_full():
             return np.ones(passes.p, dtype=np.bool_)
-    return passes.over(RowSpace(passes.mask(rows), _PRIMES), limits).unit_vectors()
+    return passes.over(RowSpace(passes.some(rows), _PRIMES), limits).unit_vectors()
 
 
 @dataclass
@@ -282,7 +282,7 @@ class RowSpace(Visit):
     number only, so that ranges of rows may be seen in any order.
     """
 
-    marked: Mask
+    marked: RowSet
     primes: tuple[int, ...]
     mixtures: list[npt.NDArray[np.int64]] = field(init=False, default_factory=list)
 

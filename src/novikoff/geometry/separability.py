@@ -13,7 +13,7 @@ in rationals. What could not be proved within the budget is *undecided*.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -40,11 +40,13 @@ from novikoff.core.validation import (
 )
 from novikoff.geometry import exact, verdict_text
 from novikoff.geometry.certificate import Certificate
-from novikoff.geometry.checker import Label, MatrixDigest, mistake_bound
+from novikoff.geometry.checker import Label, mistake_bound
+from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
-from novikoff.geometry.passes import Passes, prove_signs
+from novikoff.geometry.passes import LocalPasses, Passes
 from novikoff.geometry.recession import Fate, Fates, fates
+from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.verdict_search import Finding, IntervalProgress, find
 
 Goal: TypeAlias = Literal["margin", "kind"]
@@ -91,7 +93,10 @@ class Verdict:
     support : array of int
         The rows that carry the margin, or the contradiction.
     separated_rows : array of int
-        The rows strictly on their side of the hyperplane.
+        The rows strictly on their side of the hyperplane. Empty where rows are elsewhere, on a
+        cluster: then only their number is known, and `novikoff.cluster.Rows.separated` finds them.
+    n_separated : int
+        The number of these rows.
     certificate : Certificate or None
         The proof; None if undecided and nothing is proved.
     obstacle : str or None
@@ -114,6 +119,7 @@ class Verdict:
     certificate: Certificate | None
     obstacle: str | None = None
     exact_only: bool = False
+    n_separated: int = 0
     data: Table | None = None
 
     @property
@@ -227,7 +233,7 @@ their side, the other 3 only on the hyperplane itself
 
     def __str__(self) -> str:
         proof, lo, hi = self.certificate, *self.margin
-        n, apart = 0 if proof is None else proof.n, len(self.separated_rows)
+        n, apart = 0 if proof is None else proof.n, self.n_separated
         text = {
             "separable": f"γ {verdict_text.interval(self.margin)}, "
             f"at most {verdict_text.large(self.mistake_bound or 0)} mistakes",
@@ -282,12 +288,13 @@ their side, the other 3 only on the hyperplane itself
             separated_rows=np.arange(proof.n if separable and proof.n <= _MOST_ROWS_TOLD else 0),
             certificate=proof,
             exact_only=exact_only,
+            n_separated=proof.n if separable else 0,
         )
 
 
 def separate(
     X: object,
-    y: object,
+    y: object = None,
     *,
     positive: Hashable = None,
     fit_intercept: bool = True,
@@ -303,7 +310,8 @@ def separate(
     X : array, data frame or sparse matrix of shape (n, d)
         The rows. Float32 and float64 arrays, memory-mapped ones too, and CSR matrices are read in
         place, in several passes. A column of pandas categories becomes one column of 0 and 1 for
-        each category that occurs.
+        each category that occurs. Or the rows of a cluster, which have their labels with them
+        (`novikoff.cluster.rows`).
     y : array of shape (n,)
         Labels of two kinds; the larger is the positive class. With one kind only, the
         question is whether all rows fit on one side. A pandas Series must have the index of X.
@@ -338,8 +346,13 @@ def separate(
     'quasi-separable'
     """
     _check_options(fit_intercept, tol, goal, budget)
+    if isinstance(X, RemoteRows):
+        return X.separate(
+            positive=positive, fit_intercept=fit_intercept, tol=tol, goal=goal, budget=budget,
+            progress=progress,
+        )  # fmt: skip
     table, labels = _read(X, y, bool(fit_intercept))
-    sides = _sides(distinct_labels(labels), positive)
+    sides = sides_of(distinct_labels(labels), positive)
     problem = table.problem.resigned(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
     verdict = decide(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
@@ -408,19 +421,29 @@ def decide(
     """
     limits = limits or Limits()
     small, columns = _used_columns(problem)
-    passes = Passes(small)
+    passes = LocalPasses(small)
     with ThreadPoolExecutor(1) as pool:  # SHA-256 does not hold up the search
         hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
         found = find(passes, goal, tol, limits, progress)
+    sha256 = hashing.result().signed(problem.signs)
     if columns is not None and found.w is not None:
         found.w = _spread(found.w, columns, problem.X.shape[1])
     if columns is not None and found.geometric_margin is not None:
         w = _spread(found.geometric_margin.w, columns, problem.X.shape[1])
         found.geometric_margin = replace(found.geometric_margin, w=w)
-    verdict = _report(problem, hashing.result(), found, sides)
-    if verdict.kind == "undecided" and limits.reached() is None:
-        verdict = replace(verdict, obstacle=_STUCK if affordable(passes) else _TOO_WIDE)
-    return verdict
+    verdict = report(LocalPasses(problem), sha256, found, sides)
+    if found.kind == "separable":
+        verdict = replace(verdict, separated_rows=np.arange(problem.n))
+    elif found.separated is not None:
+        verdict = replace(verdict, separated_rows=np.flatnonzero(passes.all.of(found.separated)))
+    return with_obstacle(verdict, passes, limits)
+
+
+def with_obstacle(verdict: Verdict, passes: Passes, limits: Limits) -> Verdict:
+    """The verdict with the reason why it is undecided, where that is not for lack of time."""
+    if verdict.kind != "undecided" or limits.reached() is not None:
+        return verdict
+    return replace(verdict, obstacle=_STUCK if affordable(passes) else _TOO_WIDE)
 
 
 def _used_columns(problem: Problem) -> tuple[Problem, Indices | None]:
@@ -475,10 +498,9 @@ def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | N
             raise ValueError(f"{name} must be {wanted}, not {value!r}.")
 
 
-def _report(
-    problem: Problem, digest: MatrixDigest, found: Finding, sides: tuple[Label, Label]
-) -> Verdict:
-    """The verdict on a finding, with its certificate."""
+def report(passes: Passes, sha256: str, found: Finding, sides: tuple[Label, Label]) -> Verdict:
+    """The verdict on a finding, with its certificate, but for the numbers of separated rows."""
+    none = np.empty(0, dtype=np.int64)
     margin, separable = found.margin, found.kind == "separable"
     if found.kind is None:
         return Verdict(
@@ -487,37 +509,40 @@ def _report(
             intercept=None,
             margin=Interval(margin.lo, margin.hi),
             geometric_margin=Interval(0.0, math.inf),
-            radius=problem.radius,
+            radius=passes.radius,
             mistake_bound=None,
             support=np.array(sorted(margin.rows), dtype=np.int64),
-            separated_rows=found.separated,
+            separated_rows=none,
             certificate=None,
+            n_separated=found.n_separated,
         )
     proof = Certificate(
         kind=found.kind,
-        n=digest.n,
-        d=digest.d,
-        fit_intercept=problem.fit_intercept,
+        n=passes.n,
+        d=passes.d,
+        fit_intercept=passes.fit_intercept,
         positive=sides[0],
         negative=sides[1],
-        sha256=digest.signed(problem.signs),
+        sha256=sha256,
         w=found.w,
         dependence=found.dependence,
         contradiction=found.contradiction,
         margin=margin if separable else None,
         geometric_margin=found.geometric_margin if separable else None,
-        radius=problem.radius,
-        mistake_bound=mistake_bound(problem.radius, margin.lo),
+        radius=passes.radius,
+        mistake_bound=mistake_bound(passes.radius, margin.lo),
     )
-    verdict = Verdict.from_certificate(proof)
+    verdict = replace(Verdict.from_certificate(proof), separated_rows=none)
     if not separable:
-        return replace(verdict, separated_rows=found.separated)
-    if problem.fit_intercept and (problem.signs == problem.signs[0]).all():
+        return replace(verdict, n_separated=found.n_separated)
+    if passes.fit_intercept and len(passes.first_rows) == 1:
         verdict = replace(verdict, geometric_margin=Interval(math.inf, math.inf))
     if verdict.exact_only and verdict.coef is not None:
-        w = np.append(verdict.coef, verdict.intercept or 0.0)
-        verdict = replace(verdict, exact_only=not prove_signs(problem, w))
-    return replace(verdict, separated_rows=np.arange(problem.n))
+        w = np.append(verdict.coef, verdict.intercept or 0.0)[: passes.p]
+        finite = bool(np.isfinite(w).all())
+        proved = finite and passes.least(exact.floats(w), Limits()).separates
+        verdict = replace(verdict, exact_only=not proved)
+    return verdict
 
 
 def _floats(proof: Certificate) -> tuple[Vector | None, float | None, bool]:
@@ -529,7 +554,7 @@ def _floats(proof: Certificate) -> tuple[Vector | None, float | None, bool]:
     return w[: proof.d], float(w[proof.d]) if proof.fit_intercept else 0.0, rounded
 
 
-def _sides(found: list[Hashable], positive: Hashable) -> tuple[Label, Label]:
+def sides_of(found: Sequence[Hashable], positive: Hashable) -> tuple[Label, Label]:
     """The labels of the two sides; None is the rest."""
     if positive is not None:
         chosen = plain_label(positive)

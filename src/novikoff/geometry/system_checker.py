@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.geometry import exact
-from novikoff.geometry.checker import CertificateError, MatrixDigest, rows_per_leaf, source
+from novikoff.geometry.checker import CertificateError, source
+from novikoff.geometry.digest import HashTree, MatrixDigest, rows_per_leaf
 from novikoff.geometry.exact import Signs, Vector
 
 if TYPE_CHECKING:
@@ -153,11 +154,11 @@ def _digest(matrix: Any) -> MatrixDigest:
     if isinstance(matrix, np.ndarray) and matrix.dtype == np.float64:
         return MatrixDigest.of(matrix)
     read, n, d = source(matrix, False)
-    stride, one = rows_per_leaf(d), np.ones(1, dtype=np.int8)
-    ends = [(k, min(k + stride, n)) for k in range(0, n, stride)]
-    return MatrixDigest.of_leaves(
-        n, d, (read(*end, one.repeat(end[1] - end[0]))[0] for end in ends)
-    )
+    tree, one = HashTree(d), np.ones(1, dtype=np.int8)
+    for first in range(0, n, tree.stride):
+        last = min(first + tree.stride, n)
+        tree.add_piece(first, read(first, last, one.repeat(last - first))[0])
+    return MatrixDigest.of_tree(tree, n)
 
 
 def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, strict: Any) -> Arrays:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
 
-from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
@@ -31,12 +30,21 @@ from novikoff.geometry.min_norm import (
     search,
     start_rows,
 )
-from novikoff.geometry.passes import Least, OutOfTimeError, Passes, Sizes
+from novikoff.geometry.passes import (
+    Least,
+    LocalPasses,
+    OutOfTimeError,
+    Passes,
+    RowSet,
+    Sizes,
+)
 
 IntervalProgress = Callable[[Interval], None]
 
 # The largest square system solved outright, in entries.
 _SMALL: Final = 1 << 21
+# Rows that are compared with each other where they are elsewhere.
+_MOST_COMPARED: Final = 1 << 16
 # Rows that contradict each other and are looked at in exact numbers, however wide they are.
 _SHORT: Final = 300
 
@@ -54,7 +62,8 @@ class Finding:
     geometric_margin: GeometricMargin | None = None
     dependence: Dependence | None = None
     contradiction: Dependence | None = None
-    separated: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    separated: RowSet | None = None  # None: none, or all if it is separable
+    n_separated: int = 0
 
     def spread(self, columns: Indices, d: int) -> Finding:
         """The same of rows with d columns, of which these were looked at, and all others are 0."""
@@ -81,12 +90,9 @@ def find(
     The goal "kind" asks for none, "gap" for the one with a free bias, "margin" for both. Where a
     limit is reached, what is proved until then stands.
     """
-    used = _used_columns(passes)
-    if (
-        0 < 2 * len(used) < passes.d
-    ):  # as where names are hashed to many columns: w is 0 on the others
-        narrow = pose(passes.X[:, used], passes.signs, passes.fit_intercept)
-        return find(Passes(narrow), goal, tol, limits, progress).spread(used, passes.d)
+    narrow = passes.narrowed()
+    if narrow is not None:  # w is 0 on the other columns
+        return find(narrow[0], goal, tol, limits, progress).spread(narrow[1], passes.d)
     work = _Search(passes, goal, tol, limits, progress)
     try:
         with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
@@ -117,7 +123,7 @@ class _Search:
         passes, found, goal = self.passes, self.found, self.goal
         # Weights that cost little: where rows are few, or too many for the engine.
         self._solve_few_rows()
-        if found.kind is None and not affordable(passes):
+        if found.kind is None and not affordable(passes) and isinstance(passes, LocalPasses):
             self._try(descend(passes, self.limits))
         if found.kind is not None and goal == "kind":
             return
@@ -199,8 +205,7 @@ class _Search:
 
     def _widen(self, view: View, start: Indices) -> Indices:
         """Find the margin with a free bias of two classes; the rows to go on with."""
-        signs = self.passes.signs
-        if not self.passes.fit_intercept or (signs == signs[0]).all():
+        if not self.passes.fit_intercept or len(self.passes.first_rows) < 2:
             return start
         gap = widest_gap(view, start, self.tol, self.limits)
         if gap is None:
@@ -229,7 +234,12 @@ class _Search:
             self._divide(view, answer.rows)
 
     def _deny_duplicates(self) -> bool:
-        """Whether two equal rows have opposite signs: no w separates them."""
+        """Whether two equal rows have opposite signs: no w separates them.
+
+        Where rows are elsewhere, only few are compared: hashes of all would have to come here.
+        """
+        if self.passes.elsewhere and self.passes.n > max(self.passes.p, _MOST_COMPARED):
+            return False
         pair = opposite_duplicates(self.passes, self.limits)
         if pair is not None:
             self._deny("not separable", Dependence((), (), True, pair))
@@ -255,9 +265,10 @@ class _Search:
     def _divide(self, view: View, start: Indices) -> None:
         """Which rows can be separated, in exact numbers."""
         passes, found = self.passes, self.found
-        parts = partition(view, np.ones(passes.n, dtype=np.bool_), self.limits, start)
+        parts = partition(view, passes.every(), self.limits, start)
         found.w = None if parts.w is None else tuple(parts.w)
-        found.separated, found.dependence = parts.separated, parts.dependence
+        found.separated, found.n_separated = parts.separated, passes.size(parts.separated)
+        found.dependence = parts.dependence
         if parts.dependence is None:  # all of them: floats could not tell
             w = exact.numbers(parts.w or [])
             found.kind = "separable"
@@ -266,15 +277,8 @@ class _Search:
             return
         self._deny("quasi-separable" if found.w else "inseparable", found.contradiction)
         if found.contradiction is None:
-            left = ~passes.mask(parts.separated)
-            found.contradiction = short_contradiction(view, left, self.limits)
-
-
-def _used_columns(passes: Passes) -> Indices:
-    """The columns of sparse rows that are not empty; all columns of others."""
-    if isinstance(passes.X, np.ndarray):
-        return np.arange(passes.d)
-    return np.flatnonzero(np.bincount(passes.X.indices, minlength=passes.d))
+            rows = np.array(parts.dependence.rows, dtype=np.int64)
+            found.contradiction = short_contradiction(view, parts.left, rows, self.limits)
 
 
 def _is_short(answer: Answer) -> bool:

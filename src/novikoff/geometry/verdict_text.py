@@ -35,7 +35,7 @@ def lines(
         yield "verdict", f"undecided — {verdict.obstacle or hint}"
         yield "margin", f"γ {interval(verdict.margin)}"
         return
-    apart = len(verdict.separated_rows)
+    apart = verdict.n_separated
     proved = _VERDICTS[verdict.kind].format(
         which="with a bias" if proof.fit_intercept else "through the origin",
         n=proof.n,
@@ -47,6 +47,8 @@ def lines(
         few = f"no hyperplane has these {len(verdict.support):,} on their side"
         yield "contradict", f"rows {show(verdict.support)}: {few}"
     elif verdict.kind == "quasi-separable":
+        if len(verdict.separated_rows) == 0:  # they are elsewhere
+            return
         yield "separated", f"rows {show(verdict.separated_rows)}"
     else:
         radius = f"longest row R = {number(verdict.radius)}{bound(verdict.mistake_bound)}"

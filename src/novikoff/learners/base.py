@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from numbers import Integral
-from typing import ClassVar, Literal, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -156,6 +156,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             For two classes, positive for ``classes_[1]``. For one-vs-one, votes. With
             ``average="voted"``, shares of the votes of all rules the run went through.
         """
+        if hasattr(X, "__dask_graph__"):
+            return self._lazily(X, self.decision_function)
         scores = self._scores(X)
         return self._held.scheme.decision(scores)
 
@@ -170,8 +172,10 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            Labels out of ``classes_``.
+            Labels out of ``classes_``; of a Dask collection, a Dask array that is computed later.
         """
+        if hasattr(X, "__dask_graph__"):
+            return self._lazily(X, self.predict)
         scores = self._scores(X)
         return self._held.classes[self._held.scheme.choose(scores)]
 
@@ -211,6 +215,17 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             check_example(x)
             raise ValueError(TOO_LARGE)
         return self._labels[int(model.scheme.choose(scores[None, :])[0])]
+
+    def _lazily(self, X: Any, method: Callable[[Any], Any]) -> Any:
+        """What a method says of each chunk of a Dask collection, as a Dask array."""
+        check_is_fitted(self)
+        one = method(np.zeros((1, self.n_features_in_)))  # what a row's answer looks like
+        if not hasattr(X, "rechunk"):  # a frame
+            return X.map_partitions(method, meta=one[:0])
+        X = X.rechunk({1: -1})
+        if one.ndim == 1:
+            return X.map_blocks(method, meta=one[:0], drop_axis=1)
+        return X.map_blocks(method, meta=one[:0], chunks=(X.chunks[0], one.shape[1:]))
 
     def _fitted(self, name: str) -> Model:
         if "_held" not in self.__dict__:

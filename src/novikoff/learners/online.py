@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from novikoff.core.counts import Trace
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
-from novikoff.core.orders import BY_NAME, named
+from novikoff.core.orders import BY_NAME, Greedy, named
 from novikoff.core.problem import Problem, products
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
@@ -30,6 +30,7 @@ from novikoff.core.stops import Limits, Stop
 from novikoff.core.training import load_kernels, train
 from novikoff.core.updates import Update
 from novikoff.core.voting import votes_of
+from novikoff.geometry.remote import RemoteRows
 from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
@@ -109,6 +110,7 @@ class OnlineLearner(LinearLearner):
     trace_: Trace | list[Trace]
     period_: int | list[int | None] | None
     random_state_: int
+    mixed_updates_: Vector
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "fit_intercept": BOOLEAN,
@@ -140,6 +142,7 @@ class OnlineLearner(LinearLearner):
         "n_jobs": JOBS,
         "verbose": VERBOSE,
     }
+    _mixes: ClassVar[bool] = False  # whether it learns by parameter mixing from a cluster
     _open: bool  # whether new classes are taken in
     # The parameters of the last single step, and what it was told of its update.
     _checked: tuple[object, Vector] | None = None
@@ -164,7 +167,7 @@ class OnlineLearner(LinearLearner):
 
     def fit(
         self,
-        X: MatrixLike,
+        X: MatrixLike | RemoteRows,
         y: npt.ArrayLike | None = None,
         coef_init: npt.ArrayLike | None = None,
         intercept_init: npt.ArrayLike | None = None,
@@ -176,7 +179,9 @@ class OnlineLearner(LinearLearner):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows. Float32 and float64 arrays in C order and CSR matrices, memory-mapped ones
-            too, are read in place.
+            too, are read in place. Or the rows of a cluster, which have their labels with them
+            (`novikoff.cluster.rows`): then the run is one of iterative parameter mixing (B11),
+            ``mixed_updates_`` is ΣΣ μ_i·k_i ≤ R²/γ² of each rule, and rows are not counted.
         y : array-like of shape (n_samples,)
             The labels.
         coef_init, intercept_init : array-like, optional
@@ -195,6 +200,8 @@ class OnlineLearner(LinearLearner):
             millions of updates that is the last weights, not their votes). As after any other
             exception it is what it was before if the training had not begun.
         """
+        if isinstance(X, RemoteRows):
+            return self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
         with self._all_or_nothing():
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
             before = self._model if self.warm_start and "_held" in self.__dict__ else None
@@ -269,6 +276,52 @@ class OnlineLearner(LinearLearner):
             )
         elif not self.converged_:
             self._warn(run, given)
+        return self
+
+    def _fit_remote(self, rows: RemoteRows, *others: object) -> Self:
+        """Learn from rows on a cluster."""
+        with self._all_or_nothing():
+            check_parameters(self, self._rules)
+            if not self._mixes:
+                name = type(self).__name__
+                raise TypeError(f"{name} does not learn from rows of a cluster; Perceptron does.")
+            plain = {"average": False, "scale": None, "class_weight": None, "warm_start": False}
+            for name, value in {**plain, "trace": False}.items():
+                if getattr(self, name) is not value:
+                    raise ValueError(f"{name} is not known on a cluster: leave it {value!r}.")
+            if not isinstance(self.order, str) or isinstance(named(self.order), Greedy):
+                raise ValueError("On a cluster the order is one by name that looks at each row.")
+            if any(other is not None for other in others):
+                raise ValueError("Rows of a cluster have their labels, and nothing besides.")
+            labels = rows.labels
+            if len(labels) < 2:
+                raise ValueError(f"All rows have the label {labels[0]!r}: two classes are needed.")
+            blank = LinearModel.blank(
+                labels, rows.d, fit_intercept=self.fit_intercept, multi_class=self.multi_class
+            )
+            random_state = self._seed()
+            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
+            plan = Plan(self._update(), named(self.order), limits, seed_of(random_state))
+            known = blank.classes.tolist()
+            run = rows.fit(plan, blank.scheme, known, self.fit_intercept)
+            blank.W, blank.totals = run.W, run.totals
+            names = [str(name) for name in rows.names] if rows.named else None
+            self._take(blank, names)
+            self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
+            self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
+            self.random_state_ = random_state
+            for name in ("trace_", "update_counts_", "period_"):
+                self.__dict__.pop(name, None)
+        if limits.interrupted:
+            raise KeyboardInterrupt
+        if not self.converged_:
+            why = _LIMITS.get(run.stops[0], str(run.stops[0]))
+            warnings.warn(
+                f"The run ended at {why} without an epoch that is clean on all shards; "
+                "novikoff.separate tells whether there can be one.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return self
 
     def _seed(self) -> int:

@@ -132,6 +132,7 @@ class Perceptron(OnlineLearner):
     n_jobs: int | None = None
     verbose: int = 0
 
+    _mixes = True
     _of_update = attrgetter("margin", "step", "scale")
     _rules: ClassVar[Mapping[str, Rule]] = {
         **OnlineLearner._rules,

@@ -16,8 +16,8 @@ from novikoff.core.pocket import load_kernel
 from novikoff.core.rows import Vector
 from novikoff.core.schemes import OneVsRest, labels_of
 from novikoff.core.stops import Limits
-from novikoff.geometry.checker import MatrixDigest
 from novikoff.geometry.descent import whitening
+from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.fewest_mistakes import FewestMistakes, best_together, fewest_mistakes

@@ -35,8 +35,9 @@ from novikoff.core.validation import Columns, Label, check_labels, check_matrix,
 if TYPE_CHECKING:
     from novikoff.core.orders import Order
     from novikoff.geometry.certificate import Certificate
-    from novikoff.geometry.checker import GeometricMargin, MatrixDigest
+    from novikoff.geometry.checker import GeometricMargin
     from novikoff.geometry.descent import Basis
+    from novikoff.geometry.digest import MatrixDigest
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.fewest_mistakes import FewestMistakes
     from novikoff.geometry.margin import Interval
@@ -320,7 +321,7 @@ class Study:
     def _decide(self) -> None:
         """The verdict on each class that is asked about."""
         with self._clock.standing_still():
-            from novikoff.geometry.checker import MatrixDigest
+            from novikoff.geometry.digest import MatrixDigest
             from novikoff.geometry.separability import Table, decide
 
         self._digest = MatrixDigest.of(self._as_given.X)

@@ -9,7 +9,7 @@ those that the residual leaves at zero are targets anew (Motzkin's transposition
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -32,7 +32,7 @@ from novikoff.geometry.min_norm import (
     search,
     start_rows,
 )
-from novikoff.geometry.passes import Mask, Sizes, in_turn
+from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
 from novikoff.systems.system import System
 
@@ -114,11 +114,12 @@ def _decide(
         strict = _strict_point(system, view, limits)
         if strict is not None:
             return strict
-    stages: list[tuple[list[Fraction], Mask]] = []
+    stages: list[tuple[list[Fraction], RowSet]] = []
     while targets.any():
         weak = bool((targets == e).all())  # only t > 0 is asked for
         among = left & ~e if weak else left
-        guess = _guess(system, _question(view, among, targets, free), start, limits, progress)
+        total = passes.exact_sum(targets, limits)
+        guess = _guess(system, _question(view, among, total, free), start, limits, progress)
         done = None
         if weak:
             w = nudged(system, progress.w, progress.rows, limits) if floats else None
@@ -129,14 +130,14 @@ def _decide(
             if progress.w is None:
                 done = _fitted(system, view, progress, limits)
         if done is None:
-            done = project(passes, among, targets, view.columns, guess, limits, free)
+            done = project(passes, among, total, view.columns, guess, limits, free)
         progress.n_steps += 1
-        if done.w is None:
+        if done.w is None or done.seen is None:
             found = _conflict(system, view, left, targets, free, done, limits)
             if targets[-1]:
                 return found
             return found._replace(weak=_joined(system, stages, left, free, limits))
-        left = left & (done.signs == 0)
+        left = passes.at_zero(left, done.seen)
         if weak:  # e took no part, and t > 0
             left = left & ~e
         targets = targets & left
@@ -175,10 +176,9 @@ def _look_again(
     passes = system.passes
     larger = View(passes, np.append(view.columns[:-1], view.columns[-1] * _LARGER))
     if view.lengths is not None:
-        lengths = in_turn(passes.over(Sizes(larger.columns), limits).lengths)
-        larger = replace(larger, lengths=np.where(lengths > 0.0, lengths, 1.0))
+        larger = replace(larger, lengths=passes.lengths(larger.columns, None, limits))
     other = Progress()
-    question = _question(larger, among, system.mask_of_e, free)
+    question = _question(larger, among, passes.exact_sum(system.mask_of_e, limits), free)
     rows = _guess(system, question, guess, limits, other)
     if other.w is not None:
         return view, guess
@@ -193,19 +193,18 @@ def _fitted(system: System, view: View, progress: Progress, limits: Limits) -> P
     passes = system.passes
     sizes = np.abs(progress.weights)
     if view.lengths is not None:
-        sizes = sizes * view.lengths[progress.rows]
+        sizes = sizes * view.lengths_of(passes.fetch(progress.rows), progress.rows)
     firm = progress.rows[sizes > _FIRM * sizes.max()]
     free = firm[system.free[firm]]
     none = np.zeros(passes.n, dtype=np.bool_)
-    done = project(
-        passes, none, system.mask_of_e, view.columns, np.setdiff1d(firm, free), limits, free
-    )
+    total = passes.exact_sum(system.mask_of_e, limits)
+    done = project(passes, none, total, view.columns, np.setdiff1d(firm, free), limits, free)
     return done if done.w is None else None
 
 
 def _joined(
     system: System,
-    stages: list[tuple[list[Fraction], Mask]],
+    stages: list[tuple[list[Fraction], RowSet]],
     left: Mask,
     free: Indices,
     limits: Limits,
@@ -213,12 +212,12 @@ def _joined(
     """One (w, t) that does what the residuals do one after the other."""
     if len(stages) == 1:
         return stages[0][0]
-    return combined(system.passes, stages, left | system.passes.mask(free), limits)
+    return combined(system.passes, stages, [left, system.passes.some(free)], limits)
 
 
-def _question(view: View, among: Mask, targets: Mask, free: Indices) -> Question:
-    """How near the cone of the rows comes to −Σ a_i over the targets."""
-    total = view.seen_sum(np.flatnonzero(targets))
+def _question(view: View, among: Mask, sum_: Sequence[Fraction], free: Indices) -> Question:
+    """How near the cone of the rows comes to −Σ a_i over the targets, whose sum is given."""
+    total = view.seen_sum(sum_)
     size = float(np.abs(total).max(initial=0.0))
     b = -total / size if 0.0 < size < np.inf else np.zeros_like(total)
     return Question(view, np.append(0.0, b), 0.0, within=among, free=free)
@@ -231,7 +230,7 @@ def _guess(
     among, begin = question.within, np.empty(0, dtype=np.int64)
     if not question.b.any():
         return begin
-    if among is not None and among.any():
+    if isinstance(among, np.ndarray) and among.any():
         begin = start_rows(question.view, among) if start is None else start[among[start]]
     elif len(question.free) == 0:
         return begin
@@ -288,10 +287,10 @@ def _conflict(
     passes, e = system.passes, system.e
     target = e if targets[e] else int(np.flatnonzero(targets)[0])
     if np.count_nonzero(targets) > 1:
-        others = left & ~passes.mask(np.array([target]))
+        others = left & ~passes.some(np.array([target]))
         guess = np.setdiff1d(done.rows, [*free.tolist(), target])
-        aimed = passes.mask(np.array([target]))
-        done = project(passes, others, aimed, view.columns, guess, limits, free)
+        total = passes.exact_sum(passes.some(np.array([target])), limits)
+        done = project(passes, others, total, view.columns, guess, limits, free)
         if done.w is not None:
             raise AssertionError("−Σ a_i over the targets is in the cone, but −a_i of one is not.")
     pairs = [(int(i), mu) for i, mu in zip(done.rows, done.multipliers, strict=True) if mu]
@@ -316,7 +315,7 @@ def interior(
         parts = partition(view, ~system.free, limits, free=free)
     if parts.w is None:
         raise AssertionError("The system is feasible, but not even e is separated.")
-    at_zero = np.setdiff1d(np.flatnonzero(~system.free), parts.separated)
+    at_zero = passes.within(parts.left, np.arange(passes.n))
     more: dict[int, Fraction] = {}
     if parts.dependence is not None:
         claim = parts.dependence

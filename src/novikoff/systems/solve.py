@@ -227,7 +227,7 @@ def _propose(
         weights = np.array(attempt.weights[: system.e])
         np.add.at(weights, free, np.abs(attempt.weights[system.e :]))
         few = np.flatnonzero(weights > 0.0)
-        proved = decide(system, limits, within=system.passes.mask(few), floats=False)
+        proved = decide(system, limits, within=system.passes.some(few), floats=False)
         return proved if isinstance(proved, Contradiction) else None
     return None
 
@@ -250,7 +250,7 @@ def _keep(
     for i in list(blamed):
         if i not in blamed:
             continue
-        others = system.passes.mask(np.array([k for k in blamed if k != i], dtype=np.int64))
+        others = system.passes.some(np.array([k for k in blamed if k != i], dtype=np.int64))
         try:
             without = decide(system, limits, within=kept | others, floats=False)
         except OutOfTimeError:  # the conflict stands, as one that may blame any row

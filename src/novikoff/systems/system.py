@@ -22,7 +22,7 @@ from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers, Numbers
-from novikoff.geometry.passes import ExactSigns, Mask, OutOfTimeError, Passes, in_turn
+from novikoff.geometry.passes import ExactSigns, LocalPasses, Mask, OutOfTimeError, RowSet, in_turn
 from novikoff.geometry.system_checker import Arrays
 from novikoff.systems.matrices import beside, stacked
 from novikoff.systems.model import LinearSystem
@@ -35,7 +35,7 @@ _ROWS_AT_ONCE = 500
 _MOST_BITS, _MORE_BITS = 900, 1800
 
 
-class Folded(Passes):
+class Folded(LocalPasses):
     """Rows whose numbers are sums of floats: column k of ``parts`` belongs to column fold[k].
 
     What floats alone are asked is answered by the first part of each number.
@@ -43,19 +43,19 @@ class Folded(Passes):
 
     def __init__(self, near: Problem, parts: Problem, fold: Indices) -> None:
         super().__init__(near)
-        self.parts, self.fold = Passes(parts), fold
+        self.parts, self.fold = LocalPasses(parts), fold
 
     def whole(self, rows: Indices) -> tuple[Integers, int]:
         """Rows by number as integers N and an exponent e, N·2^e exactly."""
         parts, e = self.parts.whole(rows)
         return self._folded(parts.T).T, e
 
-    def exact_sum(self, within: Mask, limits: Limits) -> list[Fraction]:
+    def exact_sum(self, within: RowSet, limits: Limits) -> list[Fraction]:
         """Σ a_i over some rows."""
         sums = np.array(self.parts.exact_sum(within, limits), dtype=object)
         return [Fraction(value) for value in self._folded(sums)]
 
-    def exact_signs(self, w: Numbers, within: Mask | None, limits: Limits) -> ExactSigns:
+    def exact_signs(self, w: Numbers, within: RowSet | None, limits: Limits) -> ExactSigns:
         """The signs of ⟨a_i, w⟩ of some rows, and the row that is most on the wrong side."""
         return self.parts.exact_signs(w.at(self.fold), within, limits)
 
@@ -75,7 +75,7 @@ class System:
     its upper bound; a negative multiplier of it is one of the lower bound.
     """
 
-    passes: Passes
+    passes: LocalPasses
     free: Mask  # equalities: multipliers of any sign
     strict: Mask
     numbers: Indices  # −1 for e
@@ -99,7 +99,7 @@ class System:
     @property
     def mask_of_e(self) -> Mask:
         """A mask of all rows in which e is marked."""
-        return self.passes.mask(np.array([self.e]))
+        return self.passes.some(np.array([self.e]))
 
     def homogeneous(self, w: Iterable[Fraction | float]) -> list[Fraction]:
         """The (w, t) of the engine that stands for a point."""
@@ -300,13 +300,13 @@ def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:
     return parts, shift
 
 
-def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> Passes:
+def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
     """Rows [left, right], the last column a sum of several."""
     p = int(fold.max(initial=-1)) + 1
     ones = np.ones(left.shape[0], dtype=np.int8)
     near = pose(beside(left[:, :p], right[0][:, None]), ones, False)
     if len(right) == 1 and left.shape[1] == p:
-        return Passes(near)
+        return LocalPasses(near)
     parts = pose(beside(left, np.array(right).T), ones, False)
     return Folded(near, parts, np.append(fold, np.full(len(right), p)))
 

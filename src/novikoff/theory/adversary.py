@@ -117,7 +117,7 @@ def force_mistakes(
 
 def _certificate(X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable]) -> Certificate:
     """For w = Σ y_i·e_i: ⟨a_i, w⟩ = 1 and ‖w‖ = √n, and ‖Σ a_i‖/n = 1/√n."""
-    from novikoff.geometry import checker, exact
+    from novikoff.geometry import checker, digest, exact
     from novikoff.geometry.certificate import Certificate
 
     sides: tuple[Label, Label | None] = plain_label(labels[1]), plain_label(labels[0])
@@ -133,7 +133,7 @@ def _certificate(X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable
         fit_intercept=False,
         positive=sides[0],
         negative=sides[1],
-        sha256=checker.MatrixDigest.of(X).signed(signs),
+        sha256=digest.MatrixDigest.of(X).signed(signs),
         w=(*(Fraction(int(sign)) for sign in signs), *[Fraction(0)] * (d - n)),
         margin=checker.Margin(lo, hi, tuple(range(n)), (Fraction(1),) * n),
         radius=1.0,

@@ -1,0 +1,245 @@
+"""``--cluster``: fit and verify where the rows are, on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli.options import check, names
+from novikoff.cli.progress import Show, print_lines, print_text
+
+if TYPE_CHECKING:
+    from novikoff.cluster import Rows
+    from novikoff.core.linear_model import LinearModel
+    from novikoff.data import Recipe
+    from novikoff.geometry.certificate import Certificate
+    from novikoff.geometry.margin import Interval
+    from novikoff.geometry.separability import Verdict
+
+# Epochs of the perceptron without --epochs, where no rule separates the rows.
+_EPOCHS = 20
+_ALONE = ("holdout", "cv", "plot", "rows", "no_verdict", "max_memory", "cache", "missing", "id_")
+
+option = click.option(
+    "--cluster", metavar="WHERE", help="Work on a Dask cluster: local:N for N workers on this "
+    "machine, the address of a scheduler (tcp://host:8786), or its file (scheduler.json). DATA is "
+    "a directory of Parquet files that every worker can read. Needs novikoff[dask].",
+)  # fmt: skip
+
+
+def check_options(asked: SimpleNamespace) -> None:
+    """Refuse what a cluster does not do."""
+    for name in _ALONE:
+        given = "--" + name.strip("_").replace("_", "-")
+        check((getattr(asked, name, None), f"{given} is not known with --cluster."))
+    check((getattr(asked, "form", "text") == "html", "--format html is not known with --cluster."))
+
+
+@contextmanager
+def connected(where: str, show: Show) -> Iterator[Any]:
+    """A client of the cluster."""
+    from novikoff.cluster import ClusterError
+
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ClusterError("--cluster needs Dask: pip install 'novikoff[dask]'.") from None
+    kind, _, number = where.partition(":")
+    show(f"connecting to {where}", None)
+    if kind == "local":
+        check(
+            (
+                not number.isdigit() or not 0 < int(number) <= 1024,
+                "--cluster local:N needs a number N.",
+            )
+        )
+        with (
+            LocalCluster(
+                n_workers=int(number), threads_per_worker=1, host="127.0.0.1",
+                dashboard_address="127.0.0.1:0", silence_logs=50,
+            ) as cluster,
+            Client(cluster) as client,
+        ):  # fmt: skip
+            yield client
+        return
+    try:
+        at = {"scheduler_file": where} if where.endswith(".json") else {"address": where}
+        client = Client(**at, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"There is no scheduler at {where}: {error}") from None
+    with client:
+        yield client
+
+
+def open_rows(
+    data: str, asked: SimpleNamespace, client: Any, show: Show, recipe: Recipe | None = None
+) -> Rows:
+    """The rows of a directory, with a line of progress for every pass."""
+    from novikoff.cluster import rows
+
+    link = getattr(client, "dashboard_link", "")
+    show(f"surveying {data}; dashboard {link}", None)
+    return rows(
+        data, label=asked.label, client=client, one_hot=names(asked.one_hot),
+        drop=names(asked.drop), recipe=recipe, progress=_Passes(show),
+    )  # fmt: skip
+
+
+class _Passes:
+    """Shows each pass: how much is done, how fast, and the interval for the margin."""
+
+    def __init__(self, show: Show) -> None:
+        self.show, self.began, self.last = show, time.monotonic(), 0
+        self.interval: Interval | None = None
+
+    def __call__(self, tasks: int, done: int) -> None:
+        if done < self.last or done == 0:
+            self.began = time.monotonic()
+        self.last = done
+        seconds = max(1e-3, time.monotonic() - self.began)
+        self.show(f"pass: {done} of {tasks} tasks, {done / seconds:.0f} a second", self.interval)
+
+
+def fit(data: str, asked: SimpleNamespace, targets: Mapping[str, Path], show: Show) -> str:
+    """Decide, learn, write and print; the kind of the verdict."""
+    began = time.perf_counter()
+    with connected(asked.cluster, show) as client:
+        rows = open_rows(data, asked, client, show)
+        labels = rows.labels
+        if len(labels) < 2:
+            raise ValueError(f"{data}: all rows have the label {labels[0]!r}: two are needed.")
+        positive = [label for label in labels if str(label) == asked.positive]
+        check(
+            (asked.positive and not positive, f"--positive: no row has the label {asked.positive}.")
+        )
+        asked_for = positive or ([None] if len(labels) == 2 else labels)
+        verdicts = [_verdict(rows, label, asked) for label in asked_for]
+        model, run = _model(rows, verdicts, asked, bool(positive) and len(labels) > 2)
+    kinds = [verdict.kind for verdict in verdicts]
+    kind = kinds[0] if len(set(kinds)) == 1 else "undecided" if "undecided" in kinds else kinds[-1]
+    written = _save(data, asked, targets, rows, verdicts, model)
+    _print(data, asked, rows, verdicts, run, written, time.perf_counter() - began)
+    return kind
+
+
+def _verdict(rows: Rows, positive: Any, asked: SimpleNamespace) -> Verdict:
+    watched: Any = rows.cluster.progress
+
+    def hear(interval: Interval) -> None:
+        watched.interval = interval
+
+    return rows.separate(
+        positive=positive, fit_intercept=not asked.no_intercept, budget=asked.budget, progress=hear
+    )
+
+
+def _model(
+    rows: Rows, verdicts: list[Verdict], asked: SimpleNamespace, against_rest: bool
+) -> tuple[LinearModel | None, Any]:
+    """The hyperplanes of the verdicts where all are separable, else the perceptron's."""
+    import numpy as np
+
+    from novikoff.core.linear_model import LinearModel
+    from novikoff.core.orders import named
+    from novikoff.core.runs import Plan
+    from novikoff.core.stops import Limits
+    from novikoff.core.updates import perceptron
+    from novikoff.report.study import REST
+
+    proof = verdicts[0].certificate
+    labels = [REST, str(proof.positive)] if against_rest and proof else rows.labels
+    model = LinearModel.blank(labels, rows.d, fit_intercept=not asked.no_intercept)
+    if all(verdict.kind == "separable" for verdict in verdicts):
+        for rule, verdict in enumerate(verdicts):
+            w = np.append(verdict.coef, verdict.intercept)  # type: ignore[arg-type]
+            turned = verdict.certificate is not None and len(labels) == 2
+            first = turned and verdict.certificate.positive == labels[0]  # type: ignore[union-attr]
+            model.W[:, rule] = -w if first else w
+        return model, None
+    if against_rest:  # shards know the labels as they are given
+        return None, None
+    plan = Plan(perceptron(), named(asked.order), Limits(asked.epochs or _EPOCHS), asked.seed)
+    run = rows.fit(plan, model.scheme, model.classes.tolist(), not asked.no_intercept)
+    model.W, model.totals = run.W, run.totals
+    return model, run
+
+
+def _save(
+    data: str, asked: SimpleNamespace, targets: Mapping[str, Path], rows: Rows,
+    verdicts: list[Verdict], model: LinearModel | None,
+) -> list[tuple[str, str]]:  # fmt: skip
+    """Write the model and the certificate; what there is now."""
+    from novikoff.report import certificate_file, model_file
+    from novikoff.report.files import write_files
+
+    proofs = [verdict.certificate for verdict in verdicts if verdict.certificate is not None]
+    recipe = None if rows.source.recipe is None else rows.source.recipe.to_json()
+    origin: dict[str, object] = {
+        "source": data, "rows": rows.n, "features": rows.d,
+        "sha256": proofs[0].sha256 if proofs else "", "rule": "cluster", "rest": None,
+    }  # fmt: skip
+    clean = all(verdict.kind == "separable" for verdict in verdicts)
+    contents: dict[Path, Any] = {}
+    if model is not None:
+        record = model_file.ModelRecord(
+            "Perceptron", model, list(rows.names), {"fit_intercept": not asked.no_intercept},
+            model_file.run_state(0, converged=clean), preprocessing=recipe, data=origin,
+            certificate={"proofs": certificate_file.as_json(proofs)} if proofs else None,
+        )  # fmt: skip
+        contents[targets["model"]] = model_file.dump(record)
+    if proofs:
+        text = certificate_file.dump(proofs, origin, recipe)
+        contents[targets["certificate"]] = text.encode()
+    targets["model"].parent.mkdir(parents=True, exist_ok=True)
+    write_files(contents, force=asked.force)
+    return [(name, str(path)) for name, path in targets.items() if path in contents]
+
+
+def _print(
+    data: str, asked: SimpleNamespace, rows: Rows, verdicts: list[Verdict], run: Any,
+    written: list[tuple[str, str]], seconds: float,
+) -> None:  # fmt: skip
+    import json
+
+    from novikoff.data.errors import counted
+    from novikoff.geometry import verdict_text
+
+    if asked.form == "json":
+        body = [
+            {"kind": v.kind, "margin": list(v.margin), "radius": v.radius,
+             "mistake_bound": v.mistake_bound, "separated": v.n_separated,
+             "support": v.support.tolist()}
+            for v in verdicts
+        ]  # fmt: skip
+        print_text(json.dumps({"rows": rows.n, "verdicts": body, "seconds": seconds}) + "\n")
+        return
+    size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')} · {rows.n_shards} shards"
+    lines = [("data", f"{data} · {size}")]
+    for verdict in verdicts:
+        if len(verdicts) > 1 and verdict.certificate is not None:
+            lines.append(("class", f"{verdict.certificate.positive} against the rest"))
+        lines += verdict_text.lines(
+            verdict, lambda some: f"{', '.join(map(str, some[:10]))}, from 0"
+        )
+    if run is not None:
+        mixed = ", ".join(f"{float(value):,.1f}" for value in run.mixed_updates)
+        made = f"{int(run.totals[1].sum()):,} updates in {run.epochs} epochs, {mixed} as mixed"
+        lines.append(("perceptron", f"{made}; the model is what it ended with"))
+    print_lines([*lines, *written, ("time", f"{seconds:.1f} s")])
+
+
+def verify(
+    data: str, asked: SimpleNamespace, proofs: list[Certificate], recipe: Recipe | None, show: Show
+) -> Rows:
+    """Check certificates where the rows are."""
+    with connected(asked.cluster, show) as client:
+        rows = open_rows(data, asked, client, show, recipe)
+        for proof in proofs:
+            rows.verify(proof)
+    return rows

@@ -1,0 +1,184 @@
+"""The perceptron over shards: iterative parameter mixing (B11; McDonald, Hall and Mann 2010).
+
+In each epoch every shard i runs from the common w, makes k_i updates and ends at w_i; then
+w ← Σ μ_i w_i with μ ≥ 0, Σ μ_i = 1. On data separable by γ, from w = 0,
+
+    Σ over epochs of Σ_i μ_i k_i  ≤  R²/γ²:
+
+⟨u, w⟩ grows by γΣμk at least, ‖w‖² by R²Σμk at most, as ‖·‖² is convex. Weights are added up in a
+tree that the numbers of the shards fix, so that no bit depends on who adds up what, and when.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from novikoff.cluster.passes import Cluster, ShardVisit
+from novikoff.cluster.shards import Shard
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.runs import Plan
+from novikoff.core.schemes import Scheme
+from novikoff.core.stops import Limits, Stop
+from novikoff.core.training import train
+from novikoff.core.validation import Label
+from novikoff.geometry.passes import OutOfTimeError
+
+Mix: TypeAlias = Literal["mistakes", "uniform", "chain"]
+
+
+@dataclass
+class MixedRun:
+    """The weights of all rules and what was counted.
+
+    ``mixed_updates`` is ΣΣ μ_i k_i for each rule: what the theorem bounds by R²/γ².
+    """
+
+    W: Vector  # (p, K), the biases last
+    totals: Indices  # (3, K): rows visited, updates and mistakes
+    epochs: int
+    stops: list[Stop]
+    mixed_updates: list[Fraction]
+
+    @property
+    def converged(self) -> bool:
+        """Whether every rule ended with a clean epoch."""
+        return all(stop is Stop.CLEAN for stop in self.stops)
+
+
+@dataclass
+class Epoch(ShardVisit):
+    """One epoch of every shard from the same weights, and what is needed to mix them.
+
+    ``sums`` are Σ c_i w_i over the shards place·2^level, …, (place + 1)·2^level − 1, by level and
+    place, with c_i = k_i, or 1 if mixing is uniform: as few of them as there can be.
+    """
+
+    plan: Plan
+    scheme: Scheme
+    labels: tuple[Label, ...]
+    fit_intercept: bool
+    mix: Mix
+    W: Vector = field(default_factory=lambda: np.empty(0))
+    number: int = 0
+    sums: dict[tuple[int, int], Vector] = field(init=False, default_factory=dict)
+    totals: Indices = field(init=False)  # (3, K)
+    squares: Indices = field(init=False)  # Σ k_i² for each rule
+    shards: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        n_rules = self.scheme.sides.shape[1]
+        self.totals = np.zeros((3, n_rules), dtype=np.int64)
+        self.squares = np.zeros(n_rules, dtype=np.int64)
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Run an epoch over the rows of a shard."""
+        W, totals = self._run(shard, self.W)
+        k = totals[1]
+        factors = np.ones_like(k) if self.mix == "uniform" else k
+        self._add(0, shard.number, W * factors)
+        self.totals, self.squares = self.totals + totals, self.squares + k * k
+        self.shards += 1
+
+    def merge(self, other: Epoch) -> None:
+        """Add up what both have learned."""
+        for (level, place), own in other.sums.items():
+            self._add(level, place, own)
+        self.totals, self.squares = self.totals + other.totals, self.squares + other.squares
+        self.shards += other.shards
+
+    def mixed(self) -> tuple[Vector, list[Fraction]]:
+        """The mixed weights, and Σ μ_i k_i, of each rule."""
+        k, end = self.totals[1], max((place + 1) << level for level, place in self.sums)
+        total = self._total((end - 1).bit_length(), 0)
+        whole = np.full_like(k, self.shards) if self.mix == "uniform" else k
+        squares = k if self.mix == "uniform" else self.squares
+        W = np.where(k > 0, total / np.maximum(whole, 1), self.W)
+        pairs = zip(squares.tolist(), whole.tolist(), strict=True)
+        return W, [Fraction(square, max(1, number)) for square, number in pairs]
+
+    def _run(self, shard: Shard, W: Vector) -> tuple[Vector, Indices]:
+        state = np.random.SeedSequence([self.plan.seed, self.number, shard.first])
+        plan = replace(self.plan, seed=int(state.generate_state(1)[0]), limits=Limits(epochs=1))
+        run = train(
+            shard.problem(self.fit_intercept),
+            shard.classes(self.labels),
+            self.scheme,
+            plan,
+            start=W,
+        )
+        return run.W, run.counts.totals
+
+    def _add(self, level: int, place: int, own: Vector) -> None:
+        while (level, place ^ 1) in self.sums:  # neighbours become one
+            own = own + self.sums.pop((level, place ^ 1))
+            level, place = level + 1, place // 2
+        self.sums[level, place] = own
+
+    def _total(self, level: int, place: int) -> Vector:
+        """The sum of a part of the tree, in which shards without rows are missing."""
+        if (level, place) in self.sums or level == 0:
+            return self.sums.get((level, place), np.zeros_like(self.W))
+        return self._total(level - 1, 2 * place) + self._total(level - 1, 2 * place + 1)
+
+
+@dataclass
+class ChainedEpoch(Epoch):
+    """One epoch in which each shard goes on from the weights of the one before."""
+
+    def blank(self) -> ChainedEpoch:
+        """A copy: the next shards go on from here."""
+        own = replace(self)
+        own.totals, own.squares = self.totals.copy(), self.squares.copy()
+        return own
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Run an epoch over the rows of a shard, from where the weights are."""
+        self.W, totals = self._run(shard, self.W)
+        self.totals = self.totals + totals
+
+    def mixed(self) -> tuple[Vector, list[Fraction]]:
+        """The weights at the end of the chain; all updates count."""
+        return self.W, [Fraction(int(k)) for k in self.totals[1]]
+
+
+def mixed_run(cluster: Cluster, epoch: Epoch, p: int) -> MixedRun:
+    """Run epoch after epoch, until one is clean on all shards or a limit is reached."""
+    n_rules, limits = epoch.scheme.sides.shape[1], epoch.plan.limits
+    run = MixedRun(
+        np.zeros((p, n_rules)),
+        np.zeros((3, n_rules), dtype=np.int64),
+        0,
+        [],
+        [Fraction(0)] * n_rules,
+    )
+    chained = epoch.mix == "chain"
+    # The plan of a task has no clock, and calls nobody.
+    plan = replace(epoch.plan, limits=Limits(), after_epoch=None)
+    stop: Stop | None = Stop.UPDATES if limits.most_updates() <= 0 else limits.reached()
+    try:
+        while stop is None:
+            made = (ChainedEpoch if chained else Epoch)(
+                plan, epoch.scheme, epoch.labels, epoch.fit_intercept, epoch.mix, run.W, run.epochs
+            )
+            done = cluster.result(cluster.begin(made, chained=chained), limits)
+            run.W, counted = done.mixed()
+            run.epochs, run.totals = run.epochs + 1, run.totals + done.totals
+            run.mixed_updates = [a + b for a, b in zip(run.mixed_updates, counted, strict=True)]
+            if not np.isfinite(run.W).all():
+                raise ValueError("The weights have left float64: scale the features.")
+            if not done.totals[1].any():
+                stop = Stop.CLEAN
+            elif int(run.totals[1].sum()) >= limits.most_updates():
+                stop = Stop.UPDATES
+            else:
+                stop = limits.reached(run.epochs)
+    except OutOfTimeError:
+        stop = limits.reached() or Stop.SECONDS
+    except KeyboardInterrupt:
+        limits.interrupted, stop = True, Stop.INTERRUPTED
+    run.stops = [stop] * n_rules
+    return run

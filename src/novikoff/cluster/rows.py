@@ -1,0 +1,427 @@
+"""Rows of a cluster in the place of X: a folder of files, or collections of Dask."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from novikoff.cluster.mixing import Epoch, Mix, MixedRun, mixed_run
+from novikoff.cluster.passes import Cluster, DaskPasses, ShardVisit, explained
+from novikoff.cluster.shards import (
+    ClusterError,
+    Setting,
+    Shard,
+    Source,
+    check_file,
+    folder_source,
+    take_chunk,
+)
+from novikoff.core.runs import Plan
+from novikoff.core.schemes import Scheme
+from novikoff.core.stops import Limits
+from novikoff.core.validation import Label
+from novikoff.data.errors import DataError
+from novikoff.data.options import ReadOptions
+from novikoff.data.recipe import Recipe
+from novikoff.geometry.certificate import Certificate
+from novikoff.geometry.checker import CertificateError, Checking
+from novikoff.geometry.digest import HashTree, MatrixDigest
+from novikoff.geometry.remote import RemoteRows
+from novikoff.geometry.separability import Verdict, report, sides_of, with_obstacle
+from novikoff.geometry.verdict_search import IntervalProgress, find
+
+Report = Callable[[int, int], None]
+
+
+def rows(
+    X: Any,
+    y: Any = None,
+    *,
+    label: str | int | None = None,
+    client: Any = None,
+    one_hot: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    mix: Mix = "mistakes",
+    recipe: Recipe | None = None,
+    progress: Report | None = None,
+) -> Rows:
+    """Rows on the workers of a Dask cluster, to be given in the place of X and y (F2).
+
+    Parameters
+    ----------
+    X : path, dask array or dask data frame
+        A folder of Parquet files that every worker can read at the same path; each file is a
+        shard. Or an array of as many rows as y, cut into chunks of rows; a chunk is a shard, and
+        may be a SciPy CSR matrix. Or a frame, with its label among its columns; a partition is a
+        shard.
+    y : dask array, optional
+        The labels of an array.
+    label : str or int, optional
+        The column of the labels, as in `novikoff.data.ReadOptions`; a name for a frame.
+    client : distributed.Client, optional
+        That of the cluster; by default Dask's current one.
+    one_hot, drop : sequence of str
+        Columns of text of the files, and columns to leave out, as in ``ReadOptions``.
+    mix : "mistakes", "uniform" or "chain"
+        How a `Perceptron` goes on from what its shards have learned in an epoch: see `fit`.
+    recipe : Recipe, optional
+        The columns of the files, where a model or a certificate tells them.
+    progress : callable, optional
+        Called with the tasks of a pass and how many of them are done.
+
+    Returns
+    -------
+    Rows
+        Shards stay in the workers' memory as long as it lives, if all of them take less than 40 %
+        of it; else each pass reads them again.
+
+    Examples
+    --------
+    >>> import dask.array as da, novikoff as nv
+    >>> from distributed import Client
+    >>> X, y = da.array([[0.0], [1.0], [2.0], [3.0]]), da.array([0, 0, 1, 1])
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
+    ...     rows = nv.cluster.rows(X.rechunk(2), y, client=client)
+    ...     nv.separate(rows).kind
+    'separable'
+    """
+    options = ReadOptions(label=label, one_hot=tuple(one_hot), drop=tuple(drop))
+    files = isinstance(X, str | os.PathLike)
+    client = _client(client, os.path.abspath(X) if files else None)
+    if files:
+        source = folder_source(client, os.fspath(X), options, recipe)
+    elif hasattr(X, "divisions"):
+        source = _frame_chunks(client, X, label)
+    elif hasattr(X, "chunks"):
+        source = _array_chunks(client, X, y)
+    else:
+        raise TypeError(
+            "Rows of a cluster are a folder of Parquet files, dask arrays X and y, or a dask data "
+            f"frame, not {type(X).__name__}."
+        )
+    if sum(source.counts) == 0:
+        raise DataError("There are no rows.")
+    return Rows(client, source, mix, progress or (lambda tasks, done: None))
+
+
+class Rows(RemoteRows):
+    """Labelled rows on a cluster; `rows` makes them.
+
+    Attributes
+    ----------
+    n, d : int
+        Rows and columns.
+    labels : list
+        The labels, sorted.
+    n_shards : int
+        The number of shards.
+    """
+
+    def __init__(self, client: Any, source: Source, mix: Mix, progress: Report) -> None:
+        self.mix, self.source, self.n = mix, source, int(sum(source.counts))
+        self.n_shards = len(source.counts)
+        if mix not in ("mistakes", "uniform", "chain"):
+            raise ValueError(f"mix is 'mistakes', 'uniform' or 'chain', not {mix!r}.")
+        self.cluster = Cluster(client, source, 8.0 * self.n * (source.width + 1), progress)
+        self._surveys: dict[bool, Survey] = {}
+        known = self.survey()
+        self.d, self.labels = known.d, sorted_labels(known.labels)
+        self.named = source.names is not None
+        self.names: Sequence[Hashable] = source.names or range(self.d)
+
+    def survey(self, fit_intercept: bool = True) -> Survey:
+        """What one pass says of all rows."""
+        if fit_intercept not in self._surveys:
+            visit = Survey(fit_intercept, self.source.names)
+            self._surveys[fit_intercept] = self.cluster.over(visit, Limits())
+        return self._surveys[fit_intercept]
+
+    def passes(self, setting: Setting) -> DaskPasses:
+        """The rows under the signs of a question."""
+        known, first_rows = self.survey(setting.fit_intercept), dict[int, int]()
+        for label, first in known.labels.items():
+            side = 1 if label == setting.positive else -1
+            first_rows[side] = min(first, first_rows.get(side, first))
+        return DaskPasses(
+            self.cluster, setting, n=self.n, d=known.d, sparse=known.sparse,
+            radius=known.radius, longest=known.longest, first_rows=first_rows,
+        )  # fmt: skip
+
+    def separate(
+        self,
+        *,
+        positive: Hashable = None,
+        fit_intercept: bool = True,
+        tol: float = 1e-8,
+        goal: Literal["margin", "kind"] = "margin",
+        budget: float | None = None,
+        progress: IntervalProgress | None = None,
+    ) -> Verdict:
+        """Decide as `novikoff.separate` does; ``verdict.data`` is None.
+
+        Examples
+        --------
+        See `rows`.
+        """
+        sides = sides_of(self.labels, positive)
+        setting, limits = Setting(*sides, bool(fit_intercept)), Limits(seconds=budget)
+        passes = self.passes(setting)
+        hashing = self.cluster.begin(Digests(passes.d, setting), priority=-1)
+        found = find(passes, goal, tol, limits, progress)
+        trees = self.cluster.result(hashing, Limits())
+        sha256 = MatrixDigest.of_tree(trees.rows, self.n).signed(trees.signs)
+        return with_obstacle(report(passes, sha256, found, sides), passes, limits)
+
+    def verify(self, certificate: Certificate) -> None:
+        """Check every claim of a certificate, where the rows are."""
+        if not isinstance(certificate, Certificate):
+            raise TypeError("On a cluster the certificate of a verdict is checked, and no other.")
+        if (self.n, self.d) != (certificate.n, certificate.d):
+            raise CertificateError(
+                f"The certificate is for {certificate.n} × {certificate.d} numbers, the data has "
+                f"{self.n} × {self.d}."
+            )
+        check = self.cluster.over(Check(certificate), Limits()).checking
+        check.finish()
+
+    def separated(self, certificate: Certificate) -> Any:
+        """Which rows a certificate's w has strictly on their side: a lazy dask array of bool."""
+        import dask
+        import dask.array as da
+
+        shards = [dask.delayed(self.cluster.shards(g)) for g in range(len(self.cluster.groups))]
+        masks = []
+        for group, shard in zip(self.cluster.groups, shards, strict=True):
+            size = sum(self.source.counts[k] for k in group)
+            mask = dask.delayed(_strictly)(shard, certificate)
+            masks.append(da.from_delayed(mask, (size,), dtype=np.bool_))
+        return da.concatenate(masks)
+
+    def fit(
+        self, plan: Plan, scheme: Scheme, labels: Sequence[Label], fit_intercept: bool
+    ) -> MixedRun:
+        """Run the perceptron by iterative parameter mixing, or along a chain of shards (B11).
+
+        In each epoch every shard runs from the mixed w, makes k_i updates and ends at w_i; then
+        w ← Σ μ_i w_i. ``mix="mistakes"`` has μ_i = k_i/Σk: at most R²/γ² epochs with a mistake.
+        ``"uniform"`` has μ_i = 1/S. In both ΣΣ μ_i k_i ≤ R²/γ². ``"chain"`` passes w from shard to
+        shard: the run of one machine, one shard at a time.
+        """
+        epoch = Epoch(plan, scheme, tuple(labels), fit_intercept, self.mix)
+        return mixed_run(self.cluster, epoch, self.d + 1)
+
+
+@dataclass
+class Survey(ShardVisit):
+    """The shape, R, the labels with the first row of each; refuses NaN by row and column."""
+
+    fit_intercept: bool
+    names: Sequence[Hashable] | None = None
+    radius: float = field(init=False, default=0.0)
+    longest: int = field(init=False, default=1)
+    d: int = field(init=False, default=-1)
+    sparse: bool = field(init=False, default=False)
+    labels: dict[Label, int] = field(init=False, default_factory=dict)
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Pose the problem of a shard."""
+        self._take(int(shard.X.shape[1]), not isinstance(shard.X, np.ndarray))
+        problem = shard.problem(self.fit_intercept, self.names)
+        self.radius = max(self.radius, problem.radius)
+        self.longest = max(self.longest, problem.longest)
+        firsts = np.unique(shard.codes, return_index=True)[1].tolist()
+        self._note({label: shard.first + k for label, k in zip(shard.labels, firsts, strict=True)})
+
+    def merge(self, other: Survey) -> None:
+        """Take the larger, and all labels."""
+        if other.d >= 0:
+            self._take(other.d, other.sparse)
+        self.radius = max(self.radius, other.radius)
+        self.longest = max(self.longest, other.longest)
+        self._note(other.labels)
+
+    def _take(self, d: int, sparse: bool) -> None:
+        if self.d not in (-1, d):
+            raise DataError(f"Some shards have {d} columns, others {self.d}.")
+        self.d, self.sparse = d, sparse
+
+    def _note(self, labels: dict[Label, int]) -> None:
+        for label, first in labels.items():
+            self.labels[label] = min(first, self.labels.get(label, first))
+
+
+@dataclass
+class Digests(ShardVisit):
+    """The trees of hashes of rows and signs; leaves are cut at the edges of shards only."""
+
+    d: int
+    setting: Setting
+    rows: HashTree = field(init=False)
+    signs: HashTree = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rows, self.signs = HashTree(self.d), HashTree(0)
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Hash these rows."""
+        part = shard.part(self.setting)
+        self.rows.add(part.first, part.X)
+        self.signs.add(part.first, part.signs)
+
+    def merge(self, other: Digests) -> None:
+        """Join the trees."""
+        self.rows.merge(other.rows)
+        self.signs.merge(other.signs)
+
+
+@dataclass
+class Check(ShardVisit):
+    """The check of a certificate."""
+
+    certificate: Certificate
+    checking: Checking = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.checking = Checking(self.certificate)
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Read a shard as the checker does."""
+        part = slice(shard.first, shard.first + len(shard.codes))
+        self.checking.look_at(shard.X, shard.given_labels(), part)
+
+    def merge(self, other: Check) -> None:
+        """Join what both have seen."""
+        self.checking.merge(other.checking)
+
+
+def _strictly(shards: Any, certificate: Certificate) -> Any:
+    """The rows of shards that are strictly on their side."""
+    from novikoff.geometry import exact
+
+    masks = [np.empty(0, dtype=np.bool_)]
+    for shard in shards:
+        setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
+        part, w = shard.part(setting), exact.numbers(certificate.w or ())
+        signs = np.zeros(part.n, dtype=np.int8)
+        for some, block in part.blocks(np.arange(part.n)) if certificate.w else ():
+            signs[some] = exact.product_signs(block.A, block.of(w))
+        masks.append(signs > 0)
+    return np.concatenate(masks)
+
+
+def sorted_labels(labels: Iterable[Any]) -> list[Any]:
+    """Labels in order where they have one, else in order of their text."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        return sorted(labels, key=str)
+
+
+def _client(client: Any, path: str | None) -> Any:
+    """The client, all of whose workers are like this process and can read a file."""
+    try:
+        from distributed import get_client
+    except ImportError:
+        raise ClusterError(
+            "A cluster needs Dask, which is not installed: pip install 'novikoff[dask]'."
+        ) from None
+    try:
+        client = client or get_client()
+    except ValueError:
+        raise ClusterError(
+            "There is no client: make one, as by distributed.Client('tcp://host:8786')."
+        ) from None
+    own, _ = _like(None)
+    for worker, (versions, blind) in client.run(_like, path, on_error="ignore").items():
+        if versions != own:
+            raise ClusterError(
+                f"The worker {worker} has {versions}, this process {own}: install the same "
+                "versions on all machines, or the bits would differ."
+            )
+        if blind:
+            raise ClusterError(f"{worker}: {blind}")
+    return client
+
+
+def _like(path: str | None) -> tuple[str, str]:
+    """The versions here, and why a file cannot be read."""
+    import platform
+
+    from novikoff import __version__
+
+    python = ".".join(platform.python_version_tuple()[:2])
+    versions = f"novikoff {__version__}, NumPy {np.__version__}, Python {python}"
+    try:
+        if path is not None:
+            check_file(path)
+    except ClusterError as error:
+        return versions, str(error)
+    return versions, ""
+
+
+def _array_chunks(client: Any, X: Any, y: Any) -> Source:
+    """The chunks of arrays X and y, of the same rows each."""
+    if y is None or not hasattr(y, "chunks") or X.ndim != 2 or y.ndim != 1:
+        raise TypeError(
+            "Besides a dask array X of two dimensions, a dask array y of labels is needed."
+        )
+    if len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    if np.isnan(X.shape[0]) or np.isnan(y.shape[0]):
+        if X.numblocks[0] != y.numblocks[0]:
+            raise ValueError("X and y have chunks of unknown sizes, and not equally many.")
+    elif X.shape[0] != y.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, but y has {y.shape[0]} labels.")
+    elif X.chunks[0] != y.chunks[0]:
+        y = y.rechunk({0: X.chunks[0]})
+    X, y = client.persist([X, y])
+    rows_, labels = (part.to_delayed().ravel().tolist() for part in (X, y))
+    return _counted(client, rows_, labels, int(X.shape[1]))
+
+
+def _frame_chunks(client: Any, frame: Any, label: Any) -> Source:
+    """The partitions of a frame, its label apart."""
+    if label not in frame.columns:
+        raise DataError(f"The frame has no column {label!r}: name the labels with label=….")
+    frame = client.persist(frame)
+    parts = frame.to_delayed()
+    names = [name for name in frame.columns if name != label]
+    X = [part[names] for part in parts]
+    y = [part[label].to_numpy() for part in parts]
+    levels: dict[Hashable, list[Any]] = {}
+    for name in names:
+        if str(frame.dtypes[name]) == "category":
+            found = client.gather(client.compute([part[name].dropna().unique() for part in parts]))
+            levels[name] = sorted({value for some in found for value in some})
+    widened: list[Hashable] = []
+    for name in names:
+        widened += [f"{name}={level}" for level in levels[name]] if name in levels else [name]
+    return _counted(client, X, y, len(widened), widened, levels)
+
+
+def _counted(
+    client: Any,
+    X: list[Any],
+    y: list[Any],
+    width: int,
+    names: Sequence[Hashable] | None = None,
+    levels: Mapping[Hashable, list[Any]] | None = None,
+) -> Source:
+    """Chunks with the number of rows of each."""
+    units: list[tuple[Any, ...]] = list(zip(client.compute(X), client.compute(y), strict=True))
+    with explained():
+        sizes = client.gather([client.submit(_size, *unit, pure=False) for unit in units])
+    for k, (rows_, labels) in enumerate(sizes):
+        if rows_ != labels:
+            raise ValueError(f"Chunk {k} has {rows_} rows of X, but {labels} labels.")
+    counts = [rows_ for rows_, _ in sizes]
+    return Source(partial(take_chunk, levels or {}), units, counts, width, names)
+
+
+def _size(X: Any, y: Any) -> tuple[int, int]:
+    return int(X.shape[0]), len(y)

@@ -1,0 +1,235 @@
+"""Shards: the rows of one file or chunk, where a worker has them.
+
+A source says what shards there are and how each is read: it holds paths or futures, never rows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.problem import Problem, pose
+from novikoff.core.rows import Floats, Indices, SparseMatrix
+from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
+from novikoff.data.errors import DataError
+from novikoff.data.options import ReadOptions
+from novikoff.data.recipe import Recipe
+from novikoff.geometry.passes import Part
+
+Labels = npt.NDArray[Any]
+
+
+class ClusterError(OSError):
+    """The cluster cannot do what is asked of it; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A question about labelled rows: which label is positive, and whether there is a bias."""
+
+    positive: Label | None
+    negative: Label | None  # None: every other
+    fit_intercept: bool
+
+
+class ShardPart(Part):
+    """Rows of a shard under the signs of a question.
+
+    ``memo`` keeps what a rule has found out about these rows for the next pass. It may be lost at
+    any time: it is worked out again.
+    """
+
+    memo: dict[object, npt.NDArray[Any]]
+
+    def range(self, first: int, last: int) -> Part:
+        """Some of the rows, by their place in this part, without a copy."""
+        part = super().range(first, last)
+        own = ShardPart(part.first, part.X, part.signs, part.fit_intercept)
+        own.memo = self.memo
+        return own
+
+
+class Shard:
+    """The rows first, first + 1, … of all, and the class of each; shards are numbered."""
+
+    def __init__(self, number: int, first: int, X: Floats | SparseMatrix, y: Labels) -> None:
+        self.number, self.first, self.X = number, first, X
+        values, codes = np.unique(y, return_inverse=True)
+        self.labels: list[Label] = [plain_label(value) for value in values.tolist()]
+        self.codes = codes.astype(np.uint8 if len(values) <= 256 else np.int64)
+        self.memo: dict[object, npt.NDArray[Any]] = {}
+        self._problems: dict[bool, Problem] = {}
+
+    def __sizeof__(self) -> int:
+        """The bytes of its rows: Dask takes tasks to large results, not these to tasks."""
+        X: Any = self.X
+        parts = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
+        return sum(int(part.nbytes) for part in (*parts, self.codes))
+
+    def problem(self, fit_intercept: bool, names: Sequence[Hashable] | None = None) -> Problem:
+        """The rows without signs, checked once."""
+        if fit_intercept not in self._problems:
+            ones = np.ones(len(self.codes), dtype=np.int8)
+            posed = pose(self.X, ones, fit_intercept, names=names, first=self.first)
+            self._problems[fit_intercept] = posed
+        return self._problems[fit_intercept]
+
+    def part(self, setting: Setting) -> ShardPart:
+        """The rows under the signs of a question."""
+        signs = self._sides([1 if label == setting.positive else -1 for label in self.labels])
+        part = ShardPart(self.first, self.X, signs.astype(np.int8), setting.fit_intercept)
+        part.memo = self.memo
+        return part
+
+    def classes(self, labels: Sequence[Label]) -> Indices:
+        """The number of each row's label among all labels."""
+        return self._sides([labels.index(label) for label in self.labels])
+
+    def given_labels(self) -> Labels:
+        """The label of each row."""
+        return np.array([*self.labels, None], dtype=object)[self.codes]
+
+    def _sides(self, values: list[int]) -> Indices:
+        return np.array(values, dtype=np.int64)[self.codes]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What shards there are, and how a worker reads one.
+
+    A unit is what ``read`` needs of a shard besides its number and first row: a path, or futures of
+    chunks. ``recipe`` has the columns of files.
+    """
+
+    read: Callable[..., Shard]
+    units: list[tuple[Any, ...]]
+    counts: list[int]  # the rows of each shard
+    width: int  # the number of columns
+    names: Sequence[Hashable] | None = None
+    recipe: Recipe | None = None
+
+    @property
+    def firsts(self) -> Indices:
+        """The number of the first row of each shard."""
+        return np.cumsum([0, *self.counts])[:-1]
+
+    def submit(self, client: Any, key: str, group: Sequence[int], keep: bool) -> Any:
+        """A future of the shards of a group: a list, or an iterable that reads them one by one."""
+        units, firsts = [self.units[k] for k in group], self.firsts
+        places = [(k, int(firsts[k])) for k in group]
+        return client.submit(_read_all if keep else Lazy, self.read, units, places, key=key)
+
+
+@dataclass(frozen=True)
+class Lazy:
+    """Shards that are read when they are looked at, one at a time."""
+
+    read: Callable[..., Shard]
+    units: list[tuple[Any, ...]]
+    places: list[tuple[int, int]]  # the number and first row of each
+
+    def __iter__(self) -> Iterator[Shard]:
+        for unit, place in zip(self.units, self.places, strict=True):
+            yield self.read(*place, *unit)
+
+
+def _read_all(*what: Any) -> list[Shard]:
+    return list(Lazy(*what))
+
+
+def read_file(
+    recipe: Recipe, number: int, first: int, path: str, mark: tuple[int, int], count: int
+) -> Shard:
+    """The shard of a file, which must be what it was when it was counted."""
+    from novikoff.data.reading import read
+
+    before = check_file(path)
+    data = read(path, recipe=recipe) if before == mark else None
+    if data is None or len(data.labels) != count or check_file(path) != mark:
+        raise DataError(f"{path} has changed while it was in use: fit again.")
+    return Shard(number, first, check_matrix(data.X), data.labels)
+
+
+def take_chunk(
+    levels: Mapping[Hashable, list[Any]], number: int, first: int, X: Any, y: Any
+) -> Shard:
+    """The shard of chunks X and y; ``levels`` are the categories of a frame's columns."""
+    try:
+        matrix = check_matrix(expanded(X, levels) if levels else X)
+        return Shard(number, first, matrix, check_labels(y))
+    except ValueError as error:
+        raise DataError(f"The chunk whose first row is {first}: {error}") from None
+
+
+def expanded(frame: Any, levels: Mapping[Hashable, list[Any]]) -> npt.NDArray[Any]:
+    """A partition of a frame as numbers: a category column is one of 0 and 1 for each level."""
+    columns: list[Any] = []
+    for name in frame.columns:
+        values = frame[name].to_numpy(dtype=object if name in levels else None)[:, None]
+        columns.append(values == np.array(levels[name]) if name in levels else check_matrix(values))
+    return np.concatenate(columns, axis=1)
+
+
+def check_file(path: str) -> tuple[int, int]:
+    """The size and time of a file."""
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise ClusterError(
+            f"A worker cannot read {path}: {error.strerror}. Every worker needs the folder at the "
+            "same path: put it on storage that all of them share."
+        ) from None
+    return status.st_size, status.st_mtime_ns
+
+
+def folder_source(client: Any, folder: str, options: ReadOptions, recipe: Recipe | None) -> Source:
+    """The Parquet files of a folder, as their footers and the first of them tell."""
+    from pyarrow.parquet import ParquetFile
+
+    from novikoff.data.on_disk import parquet_files
+
+    paths = [os.path.abspath(path) for path in parquet_files(folder)]
+    if not paths:
+        raise DataError(f"{folder} is no folder: rows of a cluster are a folder of Parquet files.")
+    units = [(path, check_file(path), ParquetFile(path).metadata.num_rows) for path in paths]
+    units = [unit for unit in units if unit[2] > 0]
+    if not units:
+        raise DataError(f"{folder} is empty: its files have no rows.")
+    recipe = recipe or _recipe(client, [path for path, _, _ in units], options)
+    counts, names = [count for _, _, count in units], recipe.names
+    return Source(partial(read_file, recipe), units, counts, len(names), names, recipe)
+
+
+def _recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
+    """Which columns become which features: as in the first file, with the text of all."""
+    from novikoff.data.reading import open_reader
+
+    one_piece = bool(options.one_hot)
+    reader = open_reader(paths[0], options, None, labelled=True, one_piece=one_piece)
+    try:
+        next(iter(reader.pieces()), None)
+        recipe = reader.recipe()
+    finally:
+        reader.request.source.close()
+    columns = []
+    for column in recipe.columns:
+        if column.levels is not None:
+            found = client.gather(client.map(_values, paths, name=column.name))
+            column = replace(column, levels=tuple(sorted(set().union(*found))))
+        columns.append(column)
+    return replace(recipe, columns=tuple(columns))
+
+
+def _values(path: str, name: str) -> set[str]:
+    """The different values of a column of text; those that are missing are refused later."""
+    from pyarrow import compute
+    from pyarrow.parquet import read_table
+
+    found = compute.unique(read_table(path, columns=[name]).column(name)).to_pylist()
+    return {str(value) for value in found if value is not None}

@@ -1,0 +1,110 @@
+"""Clusters of the tests: two workers for all of them, and some that may be killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+pytest.importorskip("distributed", reason="Dask is not installed")
+
+import dask
+from distributed import Client, LocalCluster
+from distributed.diagnostics.plugin import SchedulerPlugin
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Client]:
+    """Two workers of one thread each, with processes of their own."""
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster) as client,
+    ):  # fmt: skip
+        yield client
+
+
+class Killer(SchedulerPlugin):
+    """Calls back once, when a task of a name is given to a worker, before it can be done."""
+
+    def __init__(self, name: str, act: Callable[[str], None]) -> None:
+        self.name, self.act, self.done = name, act, False
+        self.scheduler: Any = None
+
+    def transition(self, key: str, start: str, finish: str, *args: Any, **kwargs: Any) -> None:
+        """A task has come into another state."""
+        if finish == "processing" and not self.done and str(key).startswith(self.name):
+            self.done = True
+            self.act(self.scheduler.tasks[key].processing_on.address)
+
+
+class Machines:
+    """A scheduler in this process, and workers without nannies that can be sent signals."""
+
+    def __init__(self, cluster: LocalCluster, client: Client) -> None:
+        self.cluster, self.client = cluster, client
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self, n: int = 1) -> None:
+        """Start workers, and wait for them."""
+        names = {f"worker-{len(self.processes) + k}" for k in range(n)}
+        for name in sorted(names):
+            command = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1"]
+            command += ["--name", name, "--no-nanny", "--no-dashboard", "--memory-limit", "2GB"]
+            command.append(self.cluster.scheduler_address)
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            self.processes.append(subprocess.Popen(command, **quiet))  # type: ignore[call-overload]  # noqa: S603
+        deadline = time.monotonic() + 120.0
+        while names - {worker.name for worker in self.cluster.scheduler.workers.values()}:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def pids(self) -> dict[str, int]:
+        """The process of each worker, by its address."""
+        return dict(self.client.run(os.getpid, on_error="ignore"))
+
+    def when(self, task: str, act: Callable[[str], None]) -> Killer:
+        """Act on the worker that is given a task of a name, as soon as it is."""
+        killer = Killer(task, act)
+        killer.scheduler = self.cluster.scheduler
+        self.cluster.scheduler.add_plugin(killer, name=f"killer-{id(killer)}")
+        return killer
+
+    def kill_at(self, task: str, how: int = signal.SIGKILL) -> Killer:
+        """Kill the worker that is given a task of a name."""
+        pids = self.pids()
+        return self.when(task, lambda address: os.kill(pids[address], how))
+
+    def close(self) -> None:
+        """End all workers."""
+        for process in self.processes:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGCONT)
+                process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def machines(request: pytest.FixtureRequest) -> Iterator[Machines]:
+    """A scheduler without workers; a parameter says after how long a silent one is given up."""
+    with (
+        dask.config.set({"distributed.scheduler.worker-ttl": getattr(request, "param", "5m")}),
+        LocalCluster(
+            n_workers=0, processes=False, dashboard_address=":0", silence_logs=60, protocol="tcp"
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        own = Machines(cluster, client)
+        try:
+            yield own
+        finally:
+            own.close()

@@ -1,0 +1,194 @@
+"""Visits of a cluster, and verdicts over any cut of the rows into shards, without Dask."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import novikoff as nv
+from novikoff.cluster.mixing import Epoch
+from novikoff.cluster.passes import Carrying, look
+from novikoff.cluster.rows import Check, Digests, Survey
+from novikoff.cluster.rules import Rule
+from novikoff.cluster.shards import Setting, Shard
+from novikoff.core.orders import Permuted
+from novikoff.core.runs import Plan
+from novikoff.core.schemes import scheme_for
+from novikoff.core.stops import Limits
+from novikoff.core.updates import perceptron
+from novikoff.geometry import exact
+from novikoff.geometry.passes import ColumnSums, ExactSigns, MostViolated, Visit
+from tests.cluster.cases import KINDS, data, local_rows, sparse
+from tests.property.test_passes import seen as bits
+
+SETTING = Setting("up", "down", True)
+W = exact.numbers([Fraction(1), Fraction(0), Fraction(1, 3), Fraction(0)])
+
+
+def visits(X: Any, y: Any) -> dict[str, Visit]:
+    near = np.array([1.0, -2.0, 0.5, 0.1])
+    at_zero = Rule(0, faces=((W, 1e-6),))
+    plan = Plan(perceptron(), Permuted(), Limits(), seed=1)
+    start, two = np.zeros((4, 1)), scheme_for(2, "ovr")
+    return {
+        "worst": Carrying(MostViolated(near, exact.floats(near), 1e-9, 3)),
+        "worst on a face": Carrying(MostViolated(near, None, 1e-9, 3, within=at_zero)),
+        "signs": Carrying(
+            ExactSigns(
+                W, 1e-6, Rule(0, others=True, faces=((W, 1e-6),), without=(3, 5)), keep=False
+            )
+        ),
+        "sums": ColumnSums(at_zero),
+        "fetch": Carrying(None, np.array([0, 3, 11])),
+        "survey": Survey(True),
+        "digests": Digests(3, SETTING),
+        "check": Check(nv.separate(X, y).certificate),  # type: ignore[arg-type]
+        "mixed by mistakes": Epoch(plan, two, ("down", "up"), True, "mistakes", start),
+        "mixed uniformly": Epoch(plan, two, ("down", "up"), True, "uniform", start),
+    }
+
+
+def everything(found: Any) -> Any:
+    """All that was found, bit by bit, whatever it is made of."""
+    if isinstance(found, np.ndarray | list | tuple | dict | float):
+        return bits(found) if not isinstance(found, list | tuple | dict) else _inside(found)
+    if hasattr(found, "tocsr"):
+        return found.toarray().tobytes()
+    if hasattr(found, "__dict__"):
+        return _inside({k: v for k, v in vars(found).items() if k not in ("plan", "scheme")})
+    return found
+
+
+def _inside(found: Any) -> Any:
+    if isinstance(found, dict):
+        return {str(key): everything(found[key]) for key in sorted(found, key=str)}
+    return [everything(value) for value in found]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.booleans(), st.data())
+def test_merging_in_any_tree_gives_the_same_bits(
+    seed: int, is_sparse: bool, chosen: st.DataObject
+) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = data("quasi-separable", n=40, seed=seed)
+    asked = visits(X, y)
+    visit = asked[chosen.draw(st.sampled_from(sorted(asked)))]
+    edges = np.unique(np.concatenate([[0, 40], rng.integers(0, 41, size=5)])).tolist()
+    rows = sparse(X) if is_sparse else X
+    shards = [Shard(k, a, rows[a:b], y[a:b]) for k, (a, b) in enumerate(pairwise(edges))]
+
+    def tree() -> Visit:
+        parts = [look((SETTING, pickle.loads(pickle.dumps(visit))), [one]) for one in shards]  # noqa: S301
+        while len(parts) > 1:
+            i, j = rng.permutation(len(parts))[:2].tolist()
+            parts[i].merge(pickle.loads(pickle.dumps(parts[j])))  # noqa: S301
+            del parts[j]
+        return parts[0]
+
+    assert everything(tree()) == everything(tree())
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(KINDS),
+    st.integers(0, 10**6),
+    st.lists(st.integers(0, 120), max_size=8).map(sorted),
+    st.booleans(),
+    st.booleans(),
+)
+def test_however_rows_are_cut_the_kind_and_digest_agree_and_the_proof_holds(
+    kind: str, seed: int, edges: list[int], is_sparse: bool, fit_intercept: bool
+) -> None:
+    X, y = data(kind, n=120, seed=seed)
+    rows = local_rows(sparse(X) if is_sparse else X, y, edges)
+    verdict = nv.separate(rows, fit_intercept=fit_intercept)
+    whole = nv.separate(X, y, fit_intercept=fit_intercept)
+    assert verdict.kind == whole.kind
+    assert verdict.n_separated == whole.n_separated == len(whole.separated_rows)
+    assert verdict.certificate is not None
+    assert whole.certificate is not None
+    assert verdict.certificate.sha256 == whole.certificate.sha256
+    assert verdict.margin.lo <= whole.margin.hi
+    assert whole.margin.lo <= verdict.margin.hi
+    verdict.certificate.verify(X, y)
+    nv.verify(whole.certificate, rows)
+
+
+@pytest.mark.parametrize("mix", ["mistakes", "uniform"])
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.lists(st.integers(0, 300), max_size=6).map(sorted))
+def test_mixed_updates_stay_below_the_bound(mix: str, seed: int, edges: list[int]) -> None:
+    X, y = data("separable", n=300, seed=seed)
+    bound = nv.separate(X, y).mistake_bound
+    rows = local_rows(X, y, edges, mix=mix)
+    clf = nv.Perceptron(random_state=seed % 1000).fit(rows)
+    assert bound is not None
+    assert clf.mixed_updates_[0] <= bound
+    assert clf.converged_
+    assert (clf.predict(X) == y).all()
+    if mix == "mistakes":  # each epoch but the last adds 1 at least
+        assert clf.n_iter_ - 1 <= bound
+
+
+def test_a_sum_of_weights_instead_of_a_mixture_breaks_the_bound() -> None:
+    """The mutant: w ← Σ w_i has ‖w‖ grow by R·Σk, and the theorem's proof fails."""
+    X, y = data("separable", n=300)
+    rows = local_rows(X, y, [100, 200])
+    plan = Plan(perceptron(), Permuted(), Limits(epochs=1), seed=0)
+    epoch = Epoch(plan, scheme_for(2, "ovr"), ("down", "up"), True, "mistakes", np.zeros((4, 1)))
+    done = rows.cluster.over(epoch, Limits())
+    mixed, counted = done.mixed()
+    k = int(done.totals[1, 0])
+    assert float(counted[0]) < k
+    R = nv.separate(X, y).radius
+    assert np.linalg.norm(mixed) ** 2 <= R**2 * float(counted[0])
+    sums = done._total(2, 0)[:, 0]
+    assert np.linalg.norm(sums) ** 2 > R**2 * float(counted[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_groups_do_not_matter_to_a_bit(kind: str, is_sparse: bool) -> None:
+    X, y = data(kind, n=300)
+    found = [
+        nv.separate(local_rows(sparse(X) if is_sparse else X, y, [7, 7, 100, 220, 299], threads))
+        for threads in (1, 2, 9)
+    ]
+    assert found[0].certificate == found[1].certificate == found[2].certificate
+
+
+def test_a_chain_of_shards_is_the_run_of_one_machine() -> None:
+    X, y = data("separable", n=300)
+    one = nv.Perceptron(order="cyclic").fit(X, y)
+    chain = nv.Perceptron(order="cyclic").fit(local_rows(X, y, [10, 10, 130], mix="chain"))
+    assert chain.coef_.tobytes() == one.coef_.tobytes()
+    assert chain.intercept_.tobytes() == one.intercept_.tobytes()
+    assert (chain.n_iter_, chain.n_updates_) == (one.n_iter_, one.n_updates_)
+
+
+def test_several_classes_learn_side_by_side() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2)) + 20.0 * np.repeat([[0, 0], [1, 0], [0, 1]], 30, axis=0)
+    y = np.repeat(["a", "b", "c"], 30)
+    clf = nv.Perceptron(random_state=0).fit(local_rows(X, y, [20, 50, 61]))
+    assert (clf.predict(X) == y).all()
+    assert len(clf.mixed_updates_) == 3
+    verdict = nv.separate(local_rows(X, y, [20]), positive="b")
+    assert verdict.certificate == nv.separate(X, y, positive="b").certificate
+
+
+def test_the_rows_that_are_separated_are_told_lazily() -> None:
+    X, y = data("quasi-separable", n=200)
+    whole = nv.separate(X, y)
+    verdict = nv.separate(local_rows(X, y, [30, 90]))
+    assert len(verdict.separated_rows) == 0
+    assert verdict.n_separated == len(whole.separated_rows)
+    assert "separated" not in str([*verdict._lines()][1:])

@@ -1,0 +1,81 @@
+"""``novikoff fit`` and ``verify`` with ``--cluster``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("distributed", reason="Dask is not installed")
+
+from distributed import Client
+
+import novikoff as nv
+from tests.cluster.cases import data, write_folder
+
+
+def run(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "novikoff", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)  # noqa: S603
+
+
+def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path) -> None:
+    """The folder is larger than ``--max-memory`` leaves room for: 700 MB, the program's own 400."""
+    X, y = data("separable", n=60_000)
+    folder = write_folder(tmp_path / "big", np.tile(X, 5), y, 6)
+    where = client.scheduler.address
+    done = run("fit", folder, "--label", "kind", "--cluster", where, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "separable — proved" in done.stdout
+    proof = tmp_path / "big.cert.json"
+    checked = run("verify", proof, folder, "--max-memory", "700MB")
+    assert checked.returncode == 0, checked.stderr
+    assert "Separable: a hyperplane with a bias" in checked.stdout
+    again = run("verify", proof, folder, "--cluster", where)
+    assert again.returncode == 0, again.stderr
+    model = nv.load(tmp_path / "big.novikoff")
+    frame = pd.DataFrame(np.tile(X, 5), columns=[f"x{j}" for j in range(15)])
+    assert (model.predict(frame) == y).all()
+    write_folder(folder, np.tile(X, 5) + 1.0, y, 6)
+    for options in ([], ["--cluster", where]):
+        refused = run("verify", proof, folder, *options)
+        assert refused.returncode != 0
+        assert "other data" in refused.stderr
+
+
+def test_workers_of_its_own(tmp_path: Path) -> None:
+    X, y = data("inseparable")
+    folder = write_folder(tmp_path / "small", X, y, 3)
+    options = ["--label", "kind", "--cluster", "local:2", "--format", "json", "--epochs", 2]
+    done = run("fit", folder, *options, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verdicts"][0]["kind"] == "inseparable"
+    nv.load(tmp_path / "small.novikoff")
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--cluster", "local:none"], "needs a number"),
+        (["--cluster", "tcp://127.0.0.1:1"], "no scheduler at tcp://127.0.0.1:1"),
+        (["--cluster", "local:1", "--cv", "5"], "--cv is not known with --cluster"),
+    ],
+)
+def test_bad_questions(options: list[str], complaint: str, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "data", *data("separable", n=20), 2)
+    done = run("fit", folder, *options, "--out", tmp_path)
+    assert done.returncode != 0
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_dask_is_not_imported_without_need() -> None:
+    code = "import sys, novikoff as nv; nv.separate([[0.0], [1.0]], [0, 1]); nv.cluster; "
+    code += "import novikoff.cli.fit, novikoff.cli.verify; print('dask' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "False"

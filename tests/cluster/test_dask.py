@@ -1,0 +1,228 @@
+"""What local passes and Dask have in common: everything, to the bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="Dask is not installed")
+
+import dask.array as da
+import dask.dataframe as dd
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from distributed import Client
+
+import novikoff as nv
+from tests.cluster.cases import KINDS, data, sparse, write_folder
+
+
+def as_arrays(X: Any, y: Any, size: int) -> tuple[Any, Any]:
+    return da.from_array(X, chunks=(size, X.shape[1])), da.from_array(y, chunks=size + 3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_certificate_is_that_of_memory_bit_for_bit(
+    kind: str, client: Client, tmp_path: Path
+) -> None:
+    X, y = data(kind)
+    local = nv.separate(X, y)
+    arrays = nv.cluster.rows(*as_arrays(X, y, 170), client=client)
+    folder = nv.cluster.rows(write_folder(tmp_path / "data", X, y, 5), label="kind", client=client)
+    assert local.certificate is not None
+    for rows in (arrays, folder):
+        verdict = nv.separate(rows)
+        assert verdict.certificate == local.certificate
+        assert verdict.kind == local.kind
+        assert verdict.margin == local.margin
+        assert verdict.geometric_margin == local.geometric_margin
+        assert verdict.n_separated == len(local.separated_rows)
+        if local.certificate.w is not None:
+            told = rows.separated(local.certificate).compute()
+            assert np.flatnonzero(told).tolist() == local.separated_rows.tolist()
+        nv.verify(local.certificate, rows)
+
+
+def test_sparse_chunks(client: Client) -> None:
+    X, y = data("inseparable")
+    whole, labels = as_arrays(X, y, 100)
+    rows = nv.cluster.rows(whole.map_blocks(sparse), labels, client=client)
+    verdict = nv.separate(rows)
+    assert verdict.certificate == nv.separate(sparse(X), y).certificate
+
+
+def test_another_label_or_number_is_other_data(client: Client) -> None:
+    X, y = data("separable")
+    proof = nv.separate(X, y).certificate
+    assert proof is not None
+    other = X.copy()
+    other[-1, 0] += 1.0
+    for rows in (as_arrays(other, y, 100), as_arrays(X, np.roll(y, 1), 100)):
+        with pytest.raises(nv.CertificateError, match="other data"):
+            nv.verify(proof, nv.cluster.rows(*rows, client=client))
+    with pytest.raises(nv.CertificateError, match="600 × 3 numbers, the data has 599 × 3"):
+        nv.verify(proof, nv.cluster.rows(*as_arrays(X[1:], y[1:], 100), client=client))
+
+
+def test_more_shards_than_rows_and_empty_partitions(client: Client) -> None:
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 0, 1])
+    frame = pd.DataFrame({"x": X[:, 0], "y": y})
+    parts = [frame[:1], frame[:0], frame[1:2], frame[2:], frame[:0]]
+    rows = nv.cluster.rows(dd.concat([dd.from_pandas(p, npartitions=1) for p in parts]),
+                           label="y", client=client)  # fmt: skip
+    assert nv.separate(rows).certificate == nv.separate(X, y).certificate
+    with pytest.raises(ValueError, match="no rows"):
+        nv.cluster.rows(*as_arrays(X[:0], y[:0], 2), client=client)
+
+
+def test_unknown_chunk_sizes_are_counted(client: Client) -> None:
+    X, y = data("separable")
+    whole, labels = da.from_array(X, chunks=(100, 3)), da.from_array(y, chunks=100)
+    some = whole[:, 0] > -3.0
+    rows = nv.cluster.rows(whole[some], labels[some], client=client)
+    kept = X[:, 0] > -3.0
+    assert nv.separate(rows).certificate == nv.separate(X[kept], y[kept]).certificate
+
+
+def test_a_frame_with_text_and_categories(client: Client) -> None:
+    X, y = data("inseparable", n=200)
+    colours = pd.Categorical(np.array(["red", "green", "blue"])[(X[:, 0] % 3).astype(int)])
+    frame = pd.DataFrame({"a": X[:, 1], "colour": colours, "kind": y})
+    rows = nv.cluster.rows(dd.from_pandas(frame, npartitions=4), label="kind", client=client)
+    assert list(rows.names) == ["a", "colour=blue", "colour=green", "colour=red"]
+    local = nv.separate(frame[["a", "colour"]], frame["kind"])
+    assert nv.separate(rows).certificate == local.certificate
+
+
+def test_columns_of_text_in_files(client: Client, tmp_path: Path) -> None:
+    colours = [["red", "red", "blue"], ["green", "blue", "red"]]
+    kinds = [["a", "b", "b"], ["a", "b", "a"]]
+    for k in range(2):
+        table = pa.table({"colour": colours[k], "kind": kinds[k]})
+        pq.write_table(table, tmp_path / f"{k}.parquet")
+    rows = nv.cluster.rows(tmp_path, label="kind", one_hot=["colour"], client=client)
+    assert list(rows.names) == ["colour=blue", "colour=green", "colour=red"]
+    assert nv.separate(rows).kind == "quasi-separable"
+    with pytest.raises(ValueError, match="one-hot"):
+        nv.cluster.rows(tmp_path, label="kind", client=client)
+
+
+@pytest.mark.parametrize("mix", ["mistakes", "uniform", "chain"])
+def test_the_perceptron_has_the_bits_of_its_shards(
+    mix: Any, client: Client, tmp_path: Path
+) -> None:
+    X, y = data("separable")
+    folder = write_folder(tmp_path / "data", X, y, 4)
+    order = "cyclic" if mix == "chain" else "permuted"
+    clf = nv.Perceptron(order=order, random_state=0)
+    files = clf.fit(nv.cluster.rows(folder, label="kind", client=client, mix=mix))
+    weights, updates = files.coef_.tobytes(), float(files.mixed_updates_[0])
+    assert files.feature_names_in_.tolist() == ["x0", "x1", "x2"]
+    arrays = clf.fit(nv.cluster.rows(*as_arrays(X, y, 150), client=client, mix=mix))
+    assert arrays.coef_.tobytes() == weights
+    assert float(arrays.mixed_updates_[0]) == updates
+    assert arrays.converged_
+    bound = nv.separate(X, y).mistake_bound
+    assert bound is not None
+    assert updates <= bound
+    if mix == "chain":
+        one = nv.Perceptron(order="cyclic").fit(X, y)
+        assert arrays.coef_.tobytes() == one.coef_.tobytes()
+
+
+def test_predictions_are_lazy(client: Client) -> None:
+    X, y = data("separable")
+    clf = nv.Perceptron(random_state=0).fit(X, y)
+    whole, _ = as_arrays(X, y, 100)
+    answers: list[tuple[Any, Any]] = [
+        (clf.predict(whole.rechunk((100, 2))), clf.predict(X)),
+        (clf.decision_function(whole), clf.decision_function(X)),
+        (clf.predict(dd.from_pandas(pd.DataFrame(X), npartitions=3)), clf.predict(X)),
+    ]
+    for answer, expected in answers:
+        assert hasattr(answer, "dask")
+        assert (answer.compute() == expected).all()
+
+
+def test_limits_of_a_run(client: Client) -> None:
+    X, y = data("inseparable")
+    rows = nv.cluster.rows(*as_arrays(X, y, 100), client=client)
+    with pytest.warns(UserWarning, match="max_epochs"):
+        clf = nv.Perceptron(max_epochs=3, random_state=0).fit(rows)
+    assert (clf.n_iter_, clf.converged_) == (3, False)
+
+
+BAD_LEARNERS = {
+    "average": (nv.Perceptron(average="averaged"), "average is not known on a cluster"),
+    "order": (nv.Perceptron(order="max_residual"), "order is one by name"),
+    "rule": (nv.PassiveAggressive(), "does not learn from rows of a cluster"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_LEARNERS)
+def test_what_a_cluster_does_not_do_is_said(name: str, client: Client) -> None:
+    rows = nv.cluster.rows(*as_arrays(*data("separable", n=50), 20), client=client)
+    learner, complaint = BAD_LEARNERS[name]
+    with pytest.raises((ValueError, TypeError), match=complaint):
+        learner.fit(rows)
+
+
+def test_numbers_that_are_missing_are_named(client: Client, tmp_path: Path) -> None:
+    X, y = data("separable")
+    X[333, 1] = np.nan
+    with pytest.raises(ValueError, match=r"NaN in row 333, column 1"):
+        nv.separate(nv.cluster.rows(*as_arrays(X, y, 100), client=client))
+    folder = write_folder(tmp_path / "data", X, y, 3)
+    with pytest.raises(ValueError, match=r"001\.parquet.*row 134.*x1"):
+        nv.separate(nv.cluster.rows(folder, label="kind", client=client))
+
+
+def test_files_that_change_or_vanish_are_refused(client: Client, tmp_path: Path) -> None:
+    X, y = data("separable")
+    folder = write_folder(tmp_path / "data", X, y, 3)
+    rows = nv.cluster.rows(folder, label="kind", client=client)
+    rows.cluster.keep = False  # as if it were too much for the workers' memory
+    assert nv.separate(rows).kind == "separable"
+    write_folder(tmp_path / "data", X + 1.0, y, 3)
+    with pytest.raises(ValueError, match=r"\.parquet has changed while it was in use"):
+        nv.separate(rows)
+    (folder / "001.parquet").unlink()
+    (folder / "002.parquet").unlink()
+    (folder / "000.parquet").unlink()
+    with pytest.raises(nv.cluster.ClusterError, match=r"A worker cannot read .*share"):
+        nv.separate(rows)
+
+
+def test_bad_questions(client: Client, tmp_path: Path) -> None:
+    X, y = data("separable", n=50)
+    with pytest.raises(TypeError, match="a folder of Parquet files, dask arrays"):
+        nv.cluster.rows(X, y, client=client)
+    with pytest.raises(ValueError, match="without Parquet files"):
+        nv.cluster.rows(tmp_path, client=client)
+    with pytest.raises(ValueError, match="50 rows, but y has 49"):
+        nv.cluster.rows(da.from_array(X), da.from_array(y[1:]), client=client)
+    with pytest.raises(ValueError, match="mix is"):
+        nv.cluster.rows(*as_arrays(X, y, 20), client=client, mix="sum")  # type: ignore[arg-type]
+
+
+def test_versions_that_differ_are_refused(client: Client) -> None:
+    def forget() -> None:
+        import novikoff
+
+        novikoff.__version__ = "0.0.1"
+
+    def remember(version: str) -> None:
+        import novikoff
+
+        novikoff.__version__ = version
+
+    client.run(forget)
+    try:
+        with pytest.raises(nv.cluster.ClusterError, match=r"has novikoff 0\.0\.1.*same versions"):
+            nv.cluster.rows(*as_arrays(*data("separable", n=50), 20), client=client)
+    finally:
+        client.run(remember, nv.__version__)

@@ -1,0 +1,168 @@
+"""Workers that die, hang or come late: the same bits as undisturbed, or one clear sentence."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="Dask is not installed")
+
+import dask
+import dask.array as da
+from distributed import Client, LocalCluster
+
+import novikoff as nv
+from tests.cluster.cases import data, write_folder
+from tests.cluster.conftest import Machines
+
+X, Y = data("inseparable", n=400)
+SEPARABLE = data("separable", n=400)
+
+
+def folder_rows(path: Path, machines: Machines, data: Any = (X, Y)) -> nv.cluster.Rows:
+    folder = write_folder(path / "data", data[0], data[1], 8)
+    return nv.cluster.rows(folder, label="kind", client=machines.client)
+
+
+def test_workers_killed_one_after_the_other(machines: Machines, tmp_path: Path) -> None:
+    """In the survey, in pricing, in a merge, in the proof and in an epoch: killed for good."""
+    machines.start(2)
+    shots = [machines.kill_at("survey")]
+    rows = folder_rows(tmp_path, machines)
+    for task in ("mostviolated", "merge", "digests", "check"):
+        machines.start(1)
+        shots.append(machines.kill_at(task))
+        verdict = nv.separate(rows, goal="kind")
+        assert verdict.certificate == nv.separate(X, Y, goal="kind").certificate
+        nv.verify(verdict.certificate, rows)  # type: ignore[arg-type]
+        assert shots[-1].done, task
+    assert shots[0].done
+
+
+def test_an_epoch_survives_its_worker(machines: Machines, tmp_path: Path) -> None:
+    machines.start(2)
+    rows = folder_rows(tmp_path, machines, SEPARABLE)
+    clf = nv.Perceptron(random_state=0)
+    expected = clf.fit(rows).coef_.tobytes(), clf.n_updates_
+    shot = machines.kill_at("epoch")
+    assert (clf.fit(rows).coef_.tobytes(), clf.n_updates_) == expected
+    assert shot.done
+
+
+def test_all_workers_die_and_another_comes(machines: Machines, tmp_path: Path) -> None:
+    machines.start(2)
+    rows = folder_rows(tmp_path, machines)
+    pids = machines.pids()
+    came = threading.Thread(target=machines.start)
+
+    def kill_all(address: str) -> None:
+        for pid in pids.values():
+            os.kill(pid, signal.SIGKILL)
+        came.start()
+
+    shot = machines.when("mostviolated", kill_all)
+    verdict = nv.separate(rows)
+    came.join()
+    assert shot.done
+    assert verdict.certificate == nv.separate(X, Y).certificate
+
+
+@pytest.mark.parametrize("machines", ["5s"], indirect=True)
+def test_a_worker_that_hangs_is_given_up(machines: Machines, tmp_path: Path) -> None:
+    machines.start(2)
+    rows = folder_rows(tmp_path, machines)
+    shot = machines.kill_at("mostviolated", signal.SIGSTOP)
+    assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
+    assert shot.done
+
+
+def test_a_worker_that_joins_changes_nothing(machines: Machines, tmp_path: Path) -> None:
+    machines.start(1)
+    rows = folder_rows(tmp_path, machines)
+    came = threading.Thread(target=machines.start)
+    shot = machines.when("mostviolated", lambda address: came.start())
+    assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
+    came.join()
+    assert shot.done
+
+
+def test_a_nanny_brings_its_worker_back(tmp_path: Path) -> None:
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=60
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        machines = Machines(cluster, client)
+        rows = folder_rows(tmp_path, machines)
+        shot = machines.kill_at("mostviolated")
+        assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
+        assert shot.done
+
+
+def poison(block: Any) -> Any:
+    """A chunk that ends whatever process holds it."""
+    if len(block):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+def test_a_shard_that_kills_its_workers_is_told(machines: Machines) -> None:
+    machines.start(2)
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        machines.cluster.scheduler.allowed_failures = 0
+        whole = da.from_array(X, chunks=(100, 3))
+        bad = whole.map_blocks(poison, meta=np.empty((0, 3)))
+        with pytest.raises(nv.cluster.ClusterError, match="does not fit into a worker's memory"):
+            nv.cluster.rows(bad, da.from_array(Y, chunks=100), client=machines.client)
+
+
+def test_a_scheduler_that_is_gone_is_told(tmp_path: Path) -> None:
+    with (
+        LocalCluster(
+            n_workers=1, processes=False, dashboard_address=":0", silence_logs=60, protocol="tcp"
+        ) as cluster,
+        Client(cluster.scheduler_address) as client,
+    ):
+        rows = folder_rows(tmp_path, Machines(cluster, client))
+        gone = threading.Event()
+
+        def close(tasks: int, done: int) -> None:
+            if not gone.is_set():
+                gone.set()
+                cluster.close()
+
+        rows.cluster.progress = close
+        with pytest.raises(nv.cluster.ClusterError, match="scheduler is gone"):
+            nv.separate(rows)
+
+
+def test_ctrl_c_and_a_budget_leave_no_task_behind(machines: Machines, tmp_path: Path) -> None:
+    machines.start(1)
+    rows = folder_rows(tmp_path, machines)
+    kept = set(machines.cluster.scheduler.tasks)
+
+    def interrupt(tasks: int, done: int) -> None:
+        raise KeyboardInterrupt
+
+    rows.cluster.progress = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        nv.verify(nv.separate(X, Y).certificate, rows)  # type: ignore[arg-type]
+    clf = nv.Perceptron(random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(rows)
+    rows.cluster.progress = lambda tasks, done: None
+    verdict = nv.separate(rows, budget=1e-9)
+    assert verdict.kind == "undecided"
+    deadline = time.monotonic() + 60.0
+    while set(machines.cluster.scheduler.tasks) - kept:  # what runs may run to its end
+        assert time.monotonic() < deadline
+        machines.client.run_on_scheduler(lambda: None)
+    assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
