@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 # Epochs of the perceptron without --epochs, where no rule separates the rows.
 _EPOCHS = 20
-_ALONE = ("holdout", "cv", "plot", "rows", "no_verdict", "max_memory", "cache", "missing", "id_")
+_ALONE = (
+    *("holdout", "cv", "plot", "rows", "no_verdict", "average", "max_memory", "cache"),
+    *("features", "missing", "id_", "header", "delimiter", "decimal", "source_format"),
+)
 
 option = click.option(
     "--cluster", metavar="WHERE", help="Work on a Dask cluster: local:N for N workers on this "

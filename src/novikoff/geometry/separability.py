@@ -267,6 +267,12 @@ their side, the other 3 only on the hyperplane itself
         >>> again.kind, again.margin == verdict.margin, again.mistake_bound
         ('separable', True, 10)
         """
+        told = proof.kind == "separable" and proof.n <= _MOST_ROWS_TOLD
+        return replace(cls._without_rows(proof), separated_rows=np.arange(proof.n if told else 0))
+
+    @classmethod
+    def _without_rows(cls, proof: Certificate) -> Verdict:
+        """The same, whose separated rows are not told."""
         separable = proof.kind == "separable"
         lo, hi = (0.0, math.inf) if separable else (0.0, 0.0)
         gap = proof.geometric_margin
@@ -285,7 +291,7 @@ their side, the other 3 only on the hyperplane itself
             radius=math.inf if proof.radius is None else proof.radius,
             mistake_bound=proof.mistake_bound,
             support=np.array(sorted(proof.weights), dtype=np.int64),
-            separated_rows=np.arange(proof.n if separable and proof.n <= _MOST_ROWS_TOLD else 0),
+            separated_rows=np.empty(0, dtype=np.int64),
             certificate=proof,
             exact_only=exact_only,
             n_separated=proof.n if separable else 0,
@@ -532,7 +538,7 @@ def report(passes: Passes, sha256: str, found: Finding, sides: tuple[Label, Labe
         radius=passes.radius,
         mistake_bound=mistake_bound(passes.radius, margin.lo),
     )
-    verdict = replace(Verdict.from_certificate(proof), separated_rows=none)
+    verdict = Verdict._without_rows(proof)
     if not separable:
         return replace(verdict, n_separated=found.n_separated)
     if passes.fit_intercept and len(passes.first_rows) == 1:
