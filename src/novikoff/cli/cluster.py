@@ -107,7 +107,9 @@ class _Passes:
 
 
 def fit(data: str, asked: SimpleNamespace, targets: Mapping[str, Path], show: Show) -> str:
-    """Decide, learn, write and print; the kind of the verdict."""
+    """Decide, learn, write and print; the worst kind of all verdicts."""
+    from novikoff.report.summary import SEVERITY
+
     began = time.perf_counter()
     with connected(asked.cluster, show) as client:
         rows = open_rows(data, asked, client, show)
@@ -121,11 +123,9 @@ def fit(data: str, asked: SimpleNamespace, targets: Mapping[str, Path], show: Sh
         asked_for = positive or ([None] if len(labels) == 2 else labels)
         verdicts = [_verdict(rows, label, asked) for label in asked_for]
         model, run = _model(rows, verdicts, asked, bool(positive) and len(labels) > 2)
-    kinds = [verdict.kind for verdict in verdicts]
-    kind = kinds[0] if len(set(kinds)) == 1 else "undecided" if "undecided" in kinds else kinds[-1]
     written = _save(data, asked, targets, rows, verdicts, model)
     _print(data, asked, rows, verdicts, run, written, time.perf_counter() - began)
-    return kind
+    return max((verdict.kind for verdict in verdicts), key=SEVERITY.index)
 
 
 def _verdict(rows: Rows, positive: Any, asked: SimpleNamespace) -> Verdict:
