@@ -19,8 +19,8 @@ from typing import Any, Self, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import Problem, pose, unit_of
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector, view
+from novikoff.core.problem import Problem, unit_of
+from novikoff.core.rows import Dense, Floats, Indices, SparseMatrix, Vector, frozen, view
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Block, Numbers, Signs
@@ -234,7 +234,7 @@ class Passes(_ByNumber):
         raise NotImplementedError
 
     def narrowed(self) -> tuple[Passes, Indices] | None:
-        """Sparse rows without empty columns and the others' numbers, if that is worth it."""
+        """Sparse rows without empty columns and the numbers of the others, where those are most."""
         return None
 
     def block(self, at: Indices) -> Block:
@@ -364,13 +364,21 @@ class LocalPasses(Passes):
         return in_turn(self.over(RowLengths(columns, centre), limits).lengths)
 
     def narrowed(self) -> tuple[LocalPasses, Indices] | None:
-        """The rows without empty columns, where these are most, as where names are hashed."""
-        if isinstance(self.X, np.ndarray):
+        """Sparse rows without empty columns, where these are most, as where names are hashed."""
+        rows = self.problem.rows
+        if isinstance(self.X, np.ndarray) or isinstance(rows, Dense):
             return None
-        used = np.flatnonzero(np.bincount(self.X.indices, minlength=self.d))
-        if not 0 < 2 * len(used) < self.d:
+        if self.d > 4 * len(self.X.indices):  # a table of all columns would be longer
+            used, places = np.unique(self.X.indices.astype(np.int64), return_inverse=True)
+        else:
+            filled = np.bincount(self.X.indices, minlength=self.d) > 0
+            used, places = np.flatnonzero(filled), (np.cumsum(filled) - 1)[self.X.indices]
+        used = used if len(used) > 0 else np.zeros(1, dtype=np.int64)
+        if 2 * len(used) >= self.d:
             return None
-        return LocalPasses(pose(self.X[:, used], self.signs, self.fit_intercept)), used
+        renumbered: Any = places.astype(rows.indices.dtype)
+        small = rows._replace(indices=frozen(renumbered), d=len(used))
+        return LocalPasses(replace(self.problem, rows=small)), used
 
 
 def prove_signs(problem: Problem, w: Vector) -> bool:
