@@ -86,7 +86,7 @@ def test_merging_in_any_tree_gives_the_same_bits(
     shards = [Shard(k, a, rows[a:b], y[a:b]) for k, (a, b) in enumerate(pairwise(edges))]
 
     def tree() -> Visit:
-        parts = [look((SETTING, pickle.loads(pickle.dumps(visit))), [one]) for one in shards]  # noqa: S301
+        parts = [look(SETTING, pickle.loads(pickle.dumps(visit)), [one]) for one in shards]  # noqa: S301
         while len(parts) > 1:
             i, j = rng.permutation(len(parts))[:2].tolist()
             parts[i].merge(pickle.loads(pickle.dumps(parts[j])))  # noqa: S301

@@ -21,7 +21,7 @@ import numpy as np
 
 from novikoff.cluster.rules import LengthsAsSeen, Rule
 from novikoff.cluster.shards import ClusterError, Setting, Shard, Source
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Signs
@@ -82,16 +82,8 @@ class FetchedPart(Part):
             return other if len(self.signs) == 0 else self
         every = np.concatenate([self.numbers, other.numbers])
         numbers, at = np.unique(every, return_index=True)
-        X: Any
-        if isinstance(self.X, np.ndarray):
-            X = np.concatenate([self.X, other.X])
-        else:
-            import scipy.sparse as sp
-
-            both: Any = [self.X, other.X]
-            X = sp.csr_array(sp.vstack(both, format="csr"))
         signs = np.concatenate([self.signs, other.signs])[at]
-        return FetchedPart(numbers, X[at], signs, self.fit_intercept)
+        return FetchedPart(numbers, stacked(self.X, other.X)[at], signs, self.fit_intercept)
 
 
 @dataclass
@@ -142,10 +134,9 @@ def same(value: Any) -> Any:
     return value
 
 
-def look(asked: tuple[Setting | None, Visit], shards: Iterable[Shard]) -> Visit:
+def look(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
     """Let a copy of a visit look at shards, part by part."""
     exact.check_arithmetic()
-    setting, visit = asked
     total = visit.blank()
     with np.errstate(all="ignore"):  # what overflows proves nothing
         for shard in shards:
@@ -233,18 +224,16 @@ class Cluster:
         client, tag = self.client, f"{self._token}-{next(self._count)}"
         named = visit.visit if isinstance(visit, Carrying) and visit.visit is not None else visit
         name = type(named).__name__.lower()
-        asked: Any = (setting, visit)
+        asked: Any = visit
         made = []
-        if len(pickle.dumps(asked)) > _MOST_EMBEDDED:
-            asked = client.submit(same, asked, key=f"ask-{name}-{tag}", priority=priority)
+        if len(pickle.dumps(visit)) > _MOST_EMBEDDED:
+            asked = client.submit(same, visit, key=f"ask-{name}-{tag}", priority=priority)
             made.append(asked)
         level: list[Any] = []
         for g in range(len(self.groups)) if groups is None else groups:
-            key = f"{name}-{tag}-{g}"
-            if chained and level:
-                asked = client.submit(_following, setting, level[-1], key=f"next-{tag}-{g}")
-                made.append(asked)
-            level.append(client.submit(look, asked, self.shards(g), key=key, priority=priority))
+            key, own = f"{name}-{tag}-{g}", level[-1] if chained and level else asked
+            task = client.submit(look, setting, own, self.shards(g), key=key, priority=priority)
+            level.append(task)
         made += level
         depth = 0
         while len(level) > 1 and not chained:
@@ -299,10 +288,6 @@ def explained() -> Iterator[None]:
 
 # Hears how many tasks a pass has, and how many are done.
 Progress = Callable[[int, int], None]
-
-
-def _following(setting: Setting | None, visit: Visit) -> tuple[Setting | None, Visit]:
-    return setting, visit
 
 
 class DaskPasses(Passes):

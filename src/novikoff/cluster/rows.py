@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from novikoff.cluster.mixing import Epoch, Mix, MixedRun, mixed_run
-from novikoff.cluster.passes import Cluster, DaskPasses, ShardVisit, explained
+from novikoff.cluster.mixing import ChainedEpoch, Epoch, Mix, MixedRun, mixed_run
+from novikoff.cluster.passes import Cluster, DaskPasses, Progress, ShardVisit, explained, look
 from novikoff.cluster.shards import (
     ClusterError,
     Setting,
@@ -28,14 +29,14 @@ from novikoff.core.validation import Label
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
+from novikoff.geometry import exact
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError, Checking
 from novikoff.geometry.digest import HashTree, MatrixDigest
+from novikoff.geometry.passes import ExactSigns, in_turn
 from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.separability import Verdict, report, sides_of, with_obstacle
 from novikoff.geometry.verdict_search import IntervalProgress, find
-
-Report = Callable[[int, int], None]
 
 
 def rows(
@@ -48,7 +49,7 @@ def rows(
     drop: Sequence[str] = (),
     mix: Mix = "mistakes",
     recipe: Recipe | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Rows:
     """Rows on the workers of a Dask cluster, to be given in the place of X and y (F2).
 
@@ -122,7 +123,7 @@ class Rows(RemoteRows):
         The number of shards.
     """
 
-    def __init__(self, client: Any, source: Source, mix: Mix, progress: Report) -> None:
+    def __init__(self, client: Any, source: Source, mix: Mix, progress: Progress) -> None:
         self.mix, self.source, self.n = mix, source, int(sum(source.counts))
         self.n_shards = len(source.counts)
         if mix not in ("mistakes", "uniform", "chain"):
@@ -212,8 +213,12 @@ class Rows(RemoteRows):
         ``"uniform"`` has μ_i = 1/S. In both ΣΣ μ_i k_i ≤ R²/γ². ``"chain"`` passes w from shard to
         shard: the run of one machine, one shard at a time.
         """
-        epoch = Epoch(plan, scheme, tuple(labels), fit_intercept, self.mix)
-        return mixed_run(self.cluster, epoch, self.d + 1)
+        # The plan of a task has no clock, and calls nobody.
+        own = replace(plan, limits=Limits(), after_epoch=None)
+        kind = ChainedEpoch if self.mix == "chain" else Epoch
+        W = np.zeros((self.d + 1, scheme.sides.shape[1]))
+        first = kind(own, scheme, tuple(labels), fit_intercept, self.mix, W)
+        return mixed_run(self.cluster, first, plan.limits)
 
 
 @dataclass
@@ -301,17 +306,10 @@ class Check(ShardVisit):
 
 def _strictly(shards: Any, certificate: Certificate) -> Any:
     """The rows of shards that are strictly on their side."""
-    from novikoff.geometry import exact
-
-    masks = [np.empty(0, dtype=np.bool_)]
-    for shard in shards:
-        setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
-        part, w = shard.part(setting), exact.numbers(certificate.w or ())
-        signs = np.zeros(part.n, dtype=np.int8)
-        for some, block in part.blocks(np.arange(part.n)) if certificate.w else ():
-            signs[some] = exact.product_signs(block.A, block.of(w))
-        masks.append(signs > 0)
-    return np.concatenate(masks)
+    setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
+    w = certificate.w or (Fraction(0),) * (certificate.d + int(certificate.fit_intercept))
+    seen = look(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
+    return in_turn(seen.signs) > 0
 
 
 def sorted_labels(labels: Iterable[Any]) -> list[Any]:
