@@ -24,7 +24,18 @@ if TYPE_CHECKING:
 
 # Epochs of the perceptron without --epochs, where no rule separates the rows.
 _EPOCHS = 20
-_ALONE = ("holdout", "cv", "plot", "rows", "no_verdict", "max_memory", "cache", "missing", "id_")
+# Options that a cluster does not know.
+_UNKNOWN = (
+    "holdout",
+    "cv",
+    "plot",
+    "rows",
+    "no_verdict",
+    "max_memory",
+    "cache",
+    "missing",
+    "id_",
+)
 
 option = click.option(
     "--cluster", metavar="WHERE", help="Work on a Dask cluster: local:N for N workers on this "
@@ -35,7 +46,7 @@ option = click.option(
 
 def check_options(asked: SimpleNamespace) -> None:
     """Refuse what a cluster does not do."""
-    for name in _ALONE:
+    for name in _UNKNOWN:
         given = "--" + name.strip("_").replace("_", "-")
         check((getattr(asked, name, None), f"{given} is not known with --cluster."))
     check((getattr(asked, "form", "text") == "html", "--format html is not known with --cluster."))
@@ -87,11 +98,11 @@ def open_rows(
     show(f"surveying {data}; dashboard {link}", None)
     return rows(
         data, label=asked.label, client=client, one_hot=names(asked.one_hot),
-        drop=names(asked.drop), recipe=recipe, progress=_Passes(show),
+        drop=names(asked.drop), recipe=recipe, progress=_PassProgress(show),
     )  # fmt: skip
 
 
-class _Passes:
+class _PassProgress:
     """Shows each pass: how much is done, how fast, and the interval for the margin."""
 
     def __init__(self, show: Show) -> None:

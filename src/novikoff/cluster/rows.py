@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -12,7 +12,15 @@ from typing import Any, Literal
 import numpy as np
 
 from novikoff.cluster.mixing import ChainedEpoch, Epoch, Mix, MixedRun, mixed_run
-from novikoff.cluster.passes import Cluster, DaskPasses, Progress, ShardVisit, explained, look
+from novikoff.cluster.passes import (
+    Cluster,
+    DaskPasses,
+    Progress,
+    ShardVisit,
+    Survey,
+    explained,
+    look,
+)
 from novikoff.cluster.shards import (
     ClusterError,
     Setting,
@@ -25,7 +33,7 @@ from novikoff.cluster.shards import (
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Label
+from novikoff.core.validation import Label, distinct_labels
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
@@ -128,10 +136,10 @@ class Rows(RemoteRows):
         self.n_shards = len(source.counts)
         if mix not in ("mistakes", "uniform", "chain"):
             raise ValueError(f"mix is 'mistakes', 'uniform' or 'chain', not {mix!r}.")
-        self.cluster = Cluster(client, source, 8.0 * self.n * (source.width + 1), progress)
+        self.cluster = Cluster(client, source, progress)
         self._surveys: dict[bool, Survey] = {}
         known = self.survey()
-        self.d, self.labels = known.d, sorted_labels(known.labels)
+        self.d, self.labels = known.d, distinct_labels(np.array([*known.labels], dtype=object))
         self.named = source.names is not None
         self.names: Sequence[Hashable] = source.names or range(self.d)
 
@@ -144,14 +152,7 @@ class Rows(RemoteRows):
 
     def passes(self, setting: Setting) -> DaskPasses:
         """The rows under the signs of a question."""
-        known, first_rows = self.survey(setting.fit_intercept), dict[int, int]()
-        for label, first in known.labels.items():
-            side = 1 if label == setting.positive else -1
-            first_rows[side] = min(first, first_rows.get(side, first))
-        return DaskPasses(
-            self.cluster, setting, n=self.n, d=known.d, sparse=known.sparse,
-            radius=known.radius, longest=known.longest, first_rows=first_rows,
-        )  # fmt: skip
+        return DaskPasses(self.cluster, setting, self.survey(setting.fit_intercept))
 
     def separate(
         self,
@@ -195,11 +196,10 @@ class Rows(RemoteRows):
         import dask
         import dask.array as da
 
-        shards = [dask.delayed(self.cluster.shards(g)) for g in range(len(self.cluster.groups))]
         masks = []
-        for group, shard in zip(self.cluster.groups, shards, strict=True):
+        for g, group in enumerate(self.cluster.groups):
             size = sum(self.source.counts[k] for k in group)
-            mask = dask.delayed(_strictly)(shard, certificate)
+            mask = dask.delayed(_strictly)(dask.delayed(self.cluster.shards(g)), certificate)
             masks.append(da.from_delayed(mask, (size,), dtype=np.bool_))
         return da.concatenate(masks)
 
@@ -219,45 +219,6 @@ class Rows(RemoteRows):
         W = np.zeros((self.d + 1, scheme.sides.shape[1]))
         first = kind(own, scheme, tuple(labels), fit_intercept, self.mix, W)
         return mixed_run(self.cluster, first, plan.limits)
-
-
-@dataclass
-class Survey(ShardVisit):
-    """The shape, R, the labels with the first row of each; refuses NaN by row and column."""
-
-    fit_intercept: bool
-    names: Sequence[Hashable] | None = None
-    radius: float = field(init=False, default=0.0)
-    longest: int = field(init=False, default=1)
-    d: int = field(init=False, default=-1)
-    sparse: bool = field(init=False, default=False)
-    labels: dict[Label, int] = field(init=False, default_factory=dict)
-
-    def look_at_shard(self, shard: Shard) -> None:
-        """Pose the problem of a shard."""
-        self._take(int(shard.X.shape[1]), not isinstance(shard.X, np.ndarray))
-        problem = shard.problem(self.fit_intercept, self.names)
-        self.radius = max(self.radius, problem.radius)
-        self.longest = max(self.longest, problem.longest)
-        firsts = np.unique(shard.codes, return_index=True)[1].tolist()
-        self._note({label: shard.first + k for label, k in zip(shard.labels, firsts, strict=True)})
-
-    def merge(self, other: Survey) -> None:
-        """Take the larger, and all labels."""
-        if other.d >= 0:
-            self._take(other.d, other.sparse)
-        self.radius = max(self.radius, other.radius)
-        self.longest = max(self.longest, other.longest)
-        self._note(other.labels)
-
-    def _take(self, d: int, sparse: bool) -> None:
-        if self.d not in (-1, d):
-            raise DataError(f"Some shards have {d} columns, others {self.d}.")
-        self.d, self.sparse = d, sparse
-
-    def _note(self, labels: dict[Label, int]) -> None:
-        for label, first in labels.items():
-            self.labels[label] = min(first, self.labels.get(label, first))
 
 
 @dataclass
@@ -312,14 +273,6 @@ def _strictly(shards: Any, certificate: Certificate) -> Any:
     return in_turn(seen.signs) > 0
 
 
-def sorted_labels(labels: Iterable[Any]) -> list[Any]:
-    """Labels in order where they have one, else in order of their text."""
-    try:
-        return sorted(labels)
-    except TypeError:
-        return sorted(labels, key=str)
-
-
 def _client(client: Any, path: str | None) -> Any:
     """The client, all of whose workers are like this process and can read a file."""
     try:
@@ -334,20 +287,20 @@ def _client(client: Any, path: str | None) -> Any:
         raise ClusterError(
             "There is no client: make one, as by distributed.Client('tcp://host:8786')."
         ) from None
-    own, _ = _like(None)
-    for worker, (versions, blind) in client.run(_like, path, on_error="ignore").items():
+    own, _ = _inspect(None)
+    for worker, (versions, unreadable) in client.run(_inspect, path, on_error="ignore").items():
         if versions != own:
             raise ClusterError(
                 f"The worker {worker} has {versions}, this process {own}: install the same "
                 "versions on all machines, or the bits would differ."
             )
-        if blind:
-            raise ClusterError(f"{worker}: {blind}")
+        if unreadable:
+            raise ClusterError(f"{worker}: {unreadable}")
     return client
 
 
-def _like(path: str | None) -> tuple[str, str]:
-    """The versions here, and why a file cannot be read."""
+def _inspect(path: str | None) -> tuple[str, str]:
+    """The versions of this process, and why it cannot read a file, if so."""
     import platform
 
     from novikoff import __version__

@@ -64,7 +64,7 @@ class KernelModel(StateModel):
         kernels = KernelRows(self.kernel, problem.X, self.settings["cache_bytes"])
         scores = np.ascontiguousarray(self.last_scores(problem.X).T)
         signs = np.ascontiguousarray(self.sides[codes].T.astype(np.float64))
-        own, late = np.zeros((2, *scores.shape))
+        own, late = np.zeros((2, *scores.shape))  # Σ c·y, and Σ step·c·y for the average
         self._rows, self._counts, self._late = problem.X, own, late
         self._acts: list[list[tuple[int, int, float, float, float]]] = [[] for _ in scores]
 

@@ -60,9 +60,9 @@ V = TypeVar("V", bound=Visit)
 
 
 class PerRow:
-    """A value of every row that any part can work out.
+    """A value of every row, computed for the rows of a part when it is asked for.
 
-    Where rows are elsewhere, it stands in the place of an array that has a value for each.
+    Where rows are remote, it replaces an array with a value for each row.
     """
 
     def of(self, part: Part) -> npt.NDArray[Any]:
@@ -150,7 +150,7 @@ class Part(_ByNumber):
         return np.asarray(found * self.signs)
 
     def squares(self, columns: Vector, centre: Vector | None) -> tuple[Vector, Vector]:
-        """‖a_i‖² for every row and max_i |a_ij| for every column, these multiplied by factors."""
+        """‖a_i‖² of every row and max_i |a_ij| of every column, the columns times factors."""
         d, padding = self.d, columns[self.d :]
         if isinstance(self.X, np.ndarray):
             S = (self.X if centre is None else self.X - centre) * columns[:d]
@@ -165,7 +165,7 @@ class Part(_ByNumber):
         return squares + float((padding * padding).sum()), np.append(peaks, padding)
 
     def lengths(self, columns: Vector, centre: Vector | None) -> Vector:
-        """‖a_i‖ for every row, columns multiplied by factors; 1 for rows of zeros."""
+        """‖a_i‖ of every row, the columns times factors; 1 for rows of zeros."""
         found = np.sqrt(self.squares(columns, centre)[0])
         return np.where(found > 0.0, found, 1.0)
 
@@ -182,7 +182,7 @@ class Passes(_ByNumber):
     """All rows of a problem, wherever they are: `LocalPasses` has them in memory or on disk.
 
     A pass is a visit that looks at all rows; a few rows can be fetched by number. Sets of rows
-    are masks, or rules where rows are elsewhere.
+    are masks, or predicates where rows are remote.
     """
 
     n: int
@@ -191,7 +191,7 @@ class Passes(_ByNumber):
     radius: float  # max‖a_i‖, rounded up
     longest: int  # the largest number of terms in a product ⟨a_i, w⟩
     first_rows: dict[int, int]  # the first row of each sign that there is
-    elsewhere = False
+    remote = False  # whether rows are in other processes
 
     def over(self, visit: V, limits: Limits) -> V:
         """Let a visit look at all rows; OutOfTimeError if a limit is reached."""
@@ -266,7 +266,7 @@ class Passes(_ByNumber):
 
     def exact_signs(self, w: Numbers, within: RowSet | None, limits: Limits) -> ExactSigns:
         """The signs of ⟨a_i, w⟩ of some rows, and the row that is most on the wrong side."""
-        return self.over(ExactSigns(w, self.doubt(w.near), within, not self.elsewhere), limits)
+        return self.over(ExactSigns(w, self.doubt(w.near), within, not self.remote), limits)
 
     def doubt(self, w: Vector, radius: float | None = None) -> float:
         """How far a product with w may be from the truth, in whatever order it is summed.
