@@ -94,7 +94,7 @@ def costs(client: Any) -> tuple[float, float, float]:
     X, w = rng.normal(size=(100_000, D)), rng.normal(size=D + 1)
     shard = Shard(0, 0, X, np.arange(len(X)) % 2)
     visit = MostViolated(w, exact.floats(w), 1e-9, 2 * D)
-    seconds, seen = best(lambda: look((SETTING, visit), [shard]))
+    seconds, seen = best(lambda: look(SETTING, visit, [shard]))
     together, _ = best(lambda: merge([seen] * FAN_IN))
     tasks, _ = best(lambda: client.gather(client.map(float, range(500), pure=False)))
     return seconds / X.nbytes, tasks / 500, together / FAN_IN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -14,9 +15,9 @@ from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.cluster.mixing import Epoch
-from novikoff.cluster.passes import Carrying, look
-from novikoff.cluster.rows import Check, Digests, Survey
-from novikoff.cluster.rules import Rule
+from novikoff.cluster.passes import Carrying, Survey, look
+from novikoff.cluster.row_sets import RowPredicate
+from novikoff.cluster.rows import Check, Digests
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.core.orders import Permuted
 from novikoff.core.runs import Plan
@@ -34,16 +35,14 @@ W = exact.numbers([Fraction(1), Fraction(0), Fraction(1, 3), Fraction(0)])
 
 def visits(X: Any, y: Any) -> dict[str, Visit]:
     near = np.array([1.0, -2.0, 0.5, 0.1])
-    at_zero = Rule(0, faces=((W, 1e-6),))
+    at_zero = RowPredicate(0, faces=((W, 1e-6),))
     plan = Plan(perceptron(), Permuted(), Limits(), seed=1)
     start, two = np.zeros((4, 1)), scheme_for(2, "ovr")
     return {
         "worst": Carrying(MostViolated(near, exact.floats(near), 1e-9, 3)),
         "worst on a face": Carrying(MostViolated(near, None, 1e-9, 3, within=at_zero)),
         "signs": Carrying(
-            ExactSigns(
-                W, 1e-6, Rule(0, others=True, faces=((W, 1e-6),), without=(3, 5)), keep=False
-            )
+            ExactSigns(W, 1e-6, replace(at_zero, others=True, without=(3, 5)), keep=False)
         ),
         "sums": ColumnSums(at_zero),
         "fetch": Carrying(None, np.array([0, 3, 11])),
@@ -86,7 +85,7 @@ def test_merging_in_any_tree_gives_the_same_bits(
     shards = [Shard(k, a, rows[a:b], y[a:b]) for k, (a, b) in enumerate(pairwise(edges))]
 
     def tree() -> Visit:
-        parts = [look((SETTING, pickle.loads(pickle.dumps(visit))), [one]) for one in shards]  # noqa: S301
+        parts = [look(SETTING, pickle.loads(pickle.dumps(visit)), [one]) for one in shards]  # noqa: S301
         while len(parts) > 1:
             i, j = rng.permutation(len(parts))[:2].tolist()
             parts[i].merge(pickle.loads(pickle.dumps(parts[j])))  # noqa: S301

@@ -58,6 +58,15 @@ def test_workers_of_its_own(tmp_path: Path) -> None:
     nv.load(tmp_path / "small.novikoff")
 
 
+def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path: Path) -> None:
+    X = np.arange(30.0)[:, None]
+    folder = write_folder(tmp_path / "line", X, np.repeat(["a", "b", "c"], 10), 2)
+    options = ["--label", "kind", "--cluster", client.scheduler.address, "--epochs", 2]
+    done = run("fit", folder, *options, "--require", "separable", "--out", tmp_path)
+    assert "the verdict is inseparable, not separable" in done.stderr
+    assert done.returncode != 0
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 # Epochs of the perceptron without --epochs, where no rule separates the rows.
 _EPOCHS = 20
-_ALONE = (
+# Options that a cluster does not know.
+_UNKNOWN = (
     *("holdout", "cv", "plot", "rows", "no_verdict", "average", "max_memory", "cache"),
     *("features", "missing", "id_", "header", "delimiter", "decimal", "source_format"),
 )
@@ -38,7 +39,7 @@ option = click.option(
 
 def check_options(asked: SimpleNamespace) -> None:
     """Refuse what a cluster does not do."""
-    for name in _ALONE:
+    for name in _UNKNOWN:
         given = "--" + name.strip("_").replace("_", "-")
         check((getattr(asked, name, None), f"{given} is not known with --cluster."))
     check((getattr(asked, "form", "text") == "html", "--format html is not known with --cluster."))
@@ -90,11 +91,11 @@ def open_rows(
     show(f"surveying {data}; dashboard {link}", None)
     return rows(
         data, label=asked.label, client=client, one_hot=names(asked.one_hot),
-        drop=names(asked.drop), recipe=recipe, progress=_Passes(show),
+        drop=names(asked.drop), recipe=recipe, progress=_PassProgress(show),
     )  # fmt: skip
 
 
-class _Passes:
+class _PassProgress:
     """Shows each pass: how much is done, how fast, and the interval for the margin."""
 
     def __init__(self, show: Show) -> None:
@@ -110,7 +111,9 @@ class _Passes:
 
 
 def fit(data: str, asked: SimpleNamespace, targets: Mapping[str, Path], show: Show) -> str:
-    """Decide, learn, write and print; the kind of the verdict."""
+    """Decide, learn, write and print; the worst kind of all verdicts."""
+    from novikoff.report.summary import SEVERITY
+
     began = time.perf_counter()
     with connected(asked.cluster, show) as client:
         rows = open_rows(data, asked, client, show)
@@ -124,11 +127,9 @@ def fit(data: str, asked: SimpleNamespace, targets: Mapping[str, Path], show: Sh
         asked_for = positive or ([None] if len(labels) == 2 else labels)
         verdicts = [_verdict(rows, label, asked) for label in asked_for]
         model, run = _model(rows, verdicts, asked, bool(positive) and len(labels) > 2)
-    kinds = [verdict.kind for verdict in verdicts]
-    kind = kinds[0] if len(set(kinds)) == 1 else "undecided" if "undecided" in kinds else kinds[-1]
     written = _save(data, asked, targets, rows, verdicts, model)
     _print(data, asked, rows, verdicts, run, written, time.perf_counter() - began)
-    return kind
+    return max((verdict.kind for verdict in verdicts), key=SEVERITY.index)
 
 
 def _verdict(rows: Rows, positive: Any, asked: SimpleNamespace) -> Verdict:

@@ -62,7 +62,7 @@ class Epoch(ShardVisit):
     labels: tuple[Label, ...]
     fit_intercept: bool
     mix: Mix
-    W: Vector = field(default_factory=lambda: np.empty(0))
+    W: Vector
     number: int = 0
     sums: dict[tuple[int, int], Vector] = field(init=False, default_factory=dict)
     totals: Indices = field(init=False)  # (3, K)
@@ -145,26 +145,15 @@ class ChainedEpoch(Epoch):
         return self.W, [Fraction(int(k)) for k in self.totals[1]]
 
 
-def mixed_run(cluster: Cluster, epoch: Epoch, p: int) -> MixedRun:
+def mixed_run(cluster: Cluster, first: Epoch, limits: Limits) -> MixedRun:
     """Run epoch after epoch, until one is clean on all shards or a limit is reached."""
-    n_rules, limits = epoch.scheme.sides.shape[1], epoch.plan.limits
-    run = MixedRun(
-        np.zeros((p, n_rules)),
-        np.zeros((3, n_rules), dtype=np.int64),
-        0,
-        [],
-        [Fraction(0)] * n_rules,
-    )
-    chained = epoch.mix == "chain"
-    # The plan of a task has no clock, and calls nobody.
-    plan = replace(epoch.plan, limits=Limits(), after_epoch=None)
+    n_rules, chained = first.W.shape[1], isinstance(first, ChainedEpoch)
+    run = MixedRun(first.W, first.totals, 0, [], [Fraction(0)] * n_rules)
     stop: Stop | None = Stop.UPDATES if limits.most_updates() <= 0 else limits.reached()
     try:
         while stop is None:
-            made = (ChainedEpoch if chained else Epoch)(
-                plan, epoch.scheme, epoch.labels, epoch.fit_intercept, epoch.mix, run.W, run.epochs
-            )
-            done = cluster.result(cluster.begin(made, chained=chained), limits)
+            epoch = replace(first, W=run.W, number=run.epochs)
+            done = cluster.result(cluster.begin(epoch, chained=chained), limits)
             run.W, counted = done.mixed()
             run.epochs, run.totals = run.epochs + 1, run.totals + done.totals
             run.mixed_updates = [a + b for a, b in zip(run.mixed_updates, counted, strict=True)]

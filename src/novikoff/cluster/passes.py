@@ -8,7 +8,7 @@ four tasks for each thread, however many shards there are, keep the scheduler's 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -19,10 +19,12 @@ from uuid import uuid4
 
 import numpy as np
 
-from novikoff.cluster.rules import LengthsAsSeen, Rule
+from novikoff.cluster.row_sets import LengthsAsSeen, RowPredicate
 from novikoff.cluster.shards import ClusterError, Setting, Shard, Source
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
+from novikoff.core.validation import Label
+from novikoff.data.errors import DataError
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Signs
 from novikoff.geometry.passes import (
@@ -40,14 +42,12 @@ from novikoff.geometry.passes import (
 TASKS_PER_THREAD = 4
 # Results that are merged by one task.
 FAN_IN = 8
-# Seconds between two looks at the limits.
-_POLL = 0.25
-# Entries of the rows that were fetched and are kept here.
-_MOST_KEPT = 1 << 24
+SECONDS_BETWEEN_POLLS = 0.25
+# Entries of fetched rows that the coordinator keeps.
+MOST_FETCHED_ENTRIES = 1 << 24
 # Visits with a longer pickle are sent once, as a task's result.
-_MOST_EMBEDDED = 1 << 15
-# The share of the workers' memory that shards may take.
-_SHARE = 0.4
+MOST_EMBEDDED_BYTES = 1 << 15
+SHARE_OF_MEMORY_FOR_SHARDS = 0.4
 
 
 @dataclass
@@ -57,6 +57,45 @@ class ShardVisit(Visit):
     def look_at_shard(self, shard: Shard) -> None:
         """Take a shard into account."""
         raise NotImplementedError
+
+
+@dataclass
+class Survey(ShardVisit):
+    """The shape, R, the labels with the first row of each; refuses NaN by row and column."""
+
+    fit_intercept: bool
+    names: Sequence[Hashable] | None = None
+    radius: float = field(init=False, default=0.0)
+    longest: int = field(init=False, default=1)
+    d: int = field(init=False, default=-1)
+    sparse: bool = field(init=False, default=False)
+    labels: dict[Label, int] = field(init=False, default_factory=dict)
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Pose the problem of a shard."""
+        self._take(int(shard.X.shape[1]), not isinstance(shard.X, np.ndarray))
+        problem = shard.problem(self.fit_intercept, self.names)
+        self.radius = max(self.radius, problem.radius)
+        self.longest = max(self.longest, problem.longest)
+        firsts = np.unique(shard.codes, return_index=True)[1].tolist()
+        self._note({label: shard.first + k for label, k in zip(shard.labels, firsts, strict=True)})
+
+    def merge(self, other: Survey) -> None:
+        """Take the larger, and all labels."""
+        if other.d >= 0:
+            self._take(other.d, other.sparse)
+        self.radius = max(self.radius, other.radius)
+        self.longest = max(self.longest, other.longest)
+        self._note(other.labels)
+
+    def _take(self, d: int, sparse: bool) -> None:
+        if self.d not in (-1, d):
+            raise DataError(f"Some shards have {d} columns, others {self.d}.")
+        self.d, self.sparse = d, sparse
+
+    def _note(self, labels: dict[Label, int]) -> None:
+        for label, first in labels.items():
+            self.labels[label] = min(first, self.labels.get(label, first))
 
 
 class FetchedPart(Part):
@@ -82,23 +121,15 @@ class FetchedPart(Part):
             return other if len(self.signs) == 0 else self
         every = np.concatenate([self.numbers, other.numbers])
         numbers, at = np.unique(every, return_index=True)
-        X: Any
-        if isinstance(self.X, np.ndarray):
-            X = np.concatenate([self.X, other.X])
-        else:
-            import scipy.sparse as sp
-
-            both: Any = [self.X, other.X]
-            X = sp.csr_array(sp.vstack(both, format="csr"))
         signs = np.concatenate([self.signs, other.signs])[at]
-        return FetchedPart(numbers, X[at], signs, self.fit_intercept)
+        return FetchedPart(numbers, stacked(self.X, other.X)[at], signs, self.fit_intercept)
 
 
 @dataclass
 class Carrying(Visit):
-    """A visit that brings along the rows it names, so that nobody need fetch them.
+    """A visit together with the rows that its answer names, so that no second pass fetches them.
 
-    Without a visit, it fetches the rows ``wanted``, which are in order.
+    Without a visit, it fetches the rows ``wanted``, whose numbers are sorted.
     """
 
     visit: Visit | None = None
@@ -112,7 +143,7 @@ class Carrying(Visit):
     def look_at(self, part: Part) -> None:
         """Look, and keep the rows that were named."""
         if self.visit is not None:
-            see(self.visit, part)
+            look_by_ranges(self.visit, part)
         low, high = np.searchsorted(self._named(), [part.first, part.first + part.n])
         self._keep(FetchedPart.of_part(part, self._named()[low:high] - part.first))
 
@@ -137,15 +168,14 @@ class Carrying(Visit):
 # The tasks.
 
 
-def same(value: Any) -> Any:
-    """A value as the result of a task: it is worked out again if it is lost, unlike scattered."""
+def identity(value: Any) -> Any:
+    """A value as a task's result: Dask computes it again if it is lost, unlike scattered data."""
     return value
 
 
-def look(asked: tuple[Setting | None, Visit], shards: Iterable[Shard]) -> Visit:
+def look(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
     """Let a copy of a visit look at shards, part by part."""
     exact.check_arithmetic()
-    setting, visit = asked
     total = visit.blank()
     with np.errstate(all="ignore"):  # what overflows proves nothing
         for shard in shards:
@@ -156,11 +186,11 @@ def look(asked: tuple[Setting | None, Visit], shards: Iterable[Shard]) -> Visit:
             if isinstance(total, Carrying):
                 total.look_at(whole)
             else:
-                see(total, whole)
+                look_by_ranges(total, whole)
     return total
 
 
-def see(visit: Visit, part: Part) -> None:
+def look_by_ranges(visit: Visit, part: Part) -> None:
     """Let a visit look at a part, range by range: as in memory, a range stays in the cache."""
     for ends in part.ranges():
         own = visit.blank()
@@ -179,13 +209,14 @@ def merge(visits: list[Visit]) -> Visit:
 class Cluster:
     """The shards of a source on the workers of a client."""
 
-    def __init__(self, client: Any, source: Source, bytes_: float, progress: Progress) -> None:
+    def __init__(self, client: Any, source: Source, progress: Progress) -> None:
         self.client, self.source, self.progress = client, source, progress
         threads, told = client.nthreads(), client.scheduler_info()["workers"].values()
         if not threads:
             raise ClusterError("The cluster has no workers: start some, and try again.")
         least = min((worker["memory_limit"] or np.inf for worker in told), default=np.inf)
-        self.keep = bytes_ <= _SHARE * least * len(threads)
+        size = 8.0 * sum(source.counts) * (source.width + 1)  # bytes
+        self.keep = size <= SHARE_OF_MEMORY_FOR_SHARDS * least * len(threads)
         used = np.flatnonzero(source.counts)  # empty shards are not looked at
         parts = np.array_split(used, min(len(used), TASKS_PER_THREAD * sum(threads.values())))
         self.groups: list[list[int]] = [part.tolist() for part in parts]
@@ -233,18 +264,16 @@ class Cluster:
         client, tag = self.client, f"{self._token}-{next(self._count)}"
         named = visit.visit if isinstance(visit, Carrying) and visit.visit is not None else visit
         name = type(named).__name__.lower()
-        asked: Any = (setting, visit)
+        asked: Any = visit
         made = []
-        if len(pickle.dumps(asked)) > _MOST_EMBEDDED:
-            asked = client.submit(same, asked, key=f"ask-{name}-{tag}", priority=priority)
+        if len(pickle.dumps(visit)) > MOST_EMBEDDED_BYTES:
+            asked = client.submit(identity, visit, key=f"ask-{name}-{tag}", priority=priority)
             made.append(asked)
         level: list[Any] = []
         for g in range(len(self.groups)) if groups is None else groups:
-            key = f"{name}-{tag}-{g}"
-            if chained and level:
-                asked = client.submit(_following, setting, level[-1], key=f"next-{tag}-{g}")
-                made.append(asked)
-            level.append(client.submit(look, asked, self.shards(g), key=key, priority=priority))
+            key, own = f"{name}-{tag}-{g}", level[-1] if chained and level else asked
+            task = client.submit(look, setting, own, self.shards(g), key=key, priority=priority)
+            level.append(task)
         made += level
         depth = 0
         while len(level) > 1 and not chained:
@@ -268,7 +297,7 @@ class Cluster:
                     self.progress(len(futures), sum(future.done() for future in futures))
                     if limits.reached() is not None:
                         raise OutOfTimeError
-                    waiting = not ended.wait(_POLL)
+                    waiting = not ended.wait(SECONDS_BETWEEN_POLLS)
                 found = futures[-1].result()
                 done = True
                 return found
@@ -301,31 +330,19 @@ def explained() -> Iterator[None]:
 Progress = Callable[[int, int], None]
 
 
-def _following(setting: Setting | None, visit: Visit) -> tuple[Setting | None, Visit]:
-    return setting, visit
-
-
 class DaskPasses(Passes):
     """The rows of a cluster under the signs of a question."""
 
-    elsewhere = True
+    remote = True
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        setting: Setting,
-        *,
-        n: int,
-        d: int,
-        sparse: bool,
-        radius: float,
-        longest: int,
-        first_rows: dict[int, int],
-    ) -> None:
-        self.cluster, self.setting = cluster, setting
-        self.n, self.d, self.sparse, self.radius, self.longest = n, d, sparse, radius, longest
-        self.fit_intercept, self.first_rows = setting.fit_intercept, first_rows
-        self.p = d + int(setting.fit_intercept)
+    def __init__(self, cluster: Cluster, setting: Setting, survey: Survey) -> None:
+        self.cluster, self.setting, self.n = cluster, setting, sum(cluster.source.counts)
+        self.d, self.sparse, self.fit_intercept = survey.d, survey.sparse, setting.fit_intercept
+        self.radius, self.longest = survey.radius, survey.longest
+        self.p, self.first_rows = self.d + int(self.fit_intercept), {}
+        for label, first in survey.labels.items():
+            side = 1 if label == setting.positive else -1
+            self.first_rows[side] = min(first, self.first_rows.get(side, first))
         self._known: FetchedPart | None = None  # rows that were fetched
 
     def over(self, visit: V, limits: Limits) -> V:
@@ -334,7 +351,7 @@ class DaskPasses(Passes):
             return self.cluster.over(visit, limits, self.setting)
         found = self.cluster.over(Carrying(visit), limits, self.setting)
         if self._known is not None and found.rows is not None:
-            room = self._known.n * self.p < _MOST_KEPT
+            room = self._known.n * self.p < MOST_FETCHED_ENTRIES
             self._known = self._known.joined(found.rows) if room else found.rows
         return cast(V, found.visit)
 
@@ -343,7 +360,7 @@ class DaskPasses(Passes):
         known = self._known
         wanted = np.unique(rows) if known is None else np.setdiff1d(rows, known.numbers)
         if known is None or len(wanted) > 0:
-            if known is not None and known.n * self.p >= _MOST_KEPT:
+            if known is not None and known.n * self.p >= MOST_FETCHED_ENTRIES:
                 wanted, known = np.unique(rows), None  # others make room
             groups = np.unique(np.searchsorted(self.cluster.firsts, wanted, side="right") - 1)
             some = groups.tolist() or [0]
@@ -356,27 +373,27 @@ class DaskPasses(Passes):
 
     def every(self) -> RowSet:
         """The set of all rows."""
-        return Rule(self.n)
+        return RowPredicate(self.n)
 
     def some(self, rows: Indices) -> RowSet:
         """The set of a few rows."""
-        return Rule(len(rows), only=tuple(rows.tolist()))
+        return RowPredicate(len(rows), only=tuple(rows.tolist()))
 
     def less(self, rows: RowSet, others: RowSet) -> RowSet:
         """A set without the rows of another, all of which it has."""
-        return cast(Rule, rows).less(cast(Rule, others))
+        return cast(RowPredicate, rows).less(cast(RowPredicate, others))
 
     def at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
         """Those rows of a set that have the sign 0."""
-        before = cast(Rule, rows)
+        before = cast(RowPredicate, rows)
         return replace(before, size=seen.zero, faces=(*before.faces, (seen.w, seen.doubt)))
 
     def size(self, rows: RowSet) -> int:
         """The number of rows of a set."""
-        return cast(Rule, rows).size
+        return cast(RowPredicate, rows).size
 
     def first(self, rows: RowSet) -> Indices:
-        """The first row of a set: of equal products, that of the least number counts."""
+        """The first row of a set: all products with w = 0 are equal, and ties go by row number."""
         visit = MostViolated(np.zeros(self.p), None, np.inf, 1, within=rows)
         return self.over(visit, Limits()).rows
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from novikoff.cluster.mixing import Epoch, Mix, MixedRun, mixed_run
-from novikoff.cluster.passes import Cluster, DaskPasses, ShardVisit, explained
+from novikoff.cluster.mixing import ChainedEpoch, Epoch, Mix, MixedRun, mixed_run
+from novikoff.cluster.passes import (
+    Cluster,
+    DaskPasses,
+    Progress,
+    ShardVisit,
+    Survey,
+    explained,
+    look,
+)
 from novikoff.cluster.shards import (
     ClusterError,
     Setting,
@@ -24,18 +33,18 @@ from novikoff.cluster.shards import (
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Label
+from novikoff.core.validation import Label, distinct_labels
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
+from novikoff.geometry import exact
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError, Checking
 from novikoff.geometry.digest import HashTree, MatrixDigest
+from novikoff.geometry.passes import ExactSigns, in_turn
 from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.separability import Verdict, report, sides_of, with_obstacle
 from novikoff.geometry.verdict_search import IntervalProgress, find
-
-Report = Callable[[int, int], None]
 
 
 def rows(
@@ -48,7 +57,7 @@ def rows(
     drop: Sequence[str] = (),
     mix: Mix = "mistakes",
     recipe: Recipe | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Rows:
     """Rows on the workers of a Dask cluster, to be given in the place of X and y (F2).
 
@@ -122,15 +131,15 @@ class Rows(RemoteRows):
         The number of shards.
     """
 
-    def __init__(self, client: Any, source: Source, mix: Mix, progress: Report) -> None:
+    def __init__(self, client: Any, source: Source, mix: Mix, progress: Progress) -> None:
         self.mix, self.source, self.n = mix, source, int(sum(source.counts))
         self.n_shards = len(source.counts)
         if mix not in ("mistakes", "uniform", "chain"):
             raise ValueError(f"mix is 'mistakes', 'uniform' or 'chain', not {mix!r}.")
-        self.cluster = Cluster(client, source, 8.0 * self.n * (source.width + 1), progress)
+        self.cluster = Cluster(client, source, progress)
         self._surveys: dict[bool, Survey] = {}
         known = self.survey()
-        self.d, self.labels = known.d, sorted_labels(known.labels)
+        self.d, self.labels = known.d, distinct_labels(np.array([*known.labels], dtype=object))
         self.named = source.names is not None
         self.names: Sequence[Hashable] = source.names or range(self.d)
 
@@ -143,14 +152,7 @@ class Rows(RemoteRows):
 
     def passes(self, setting: Setting) -> DaskPasses:
         """The rows under the signs of a question."""
-        known, first_rows = self.survey(setting.fit_intercept), dict[int, int]()
-        for label, first in known.labels.items():
-            side = 1 if label == setting.positive else -1
-            first_rows[side] = min(first, first_rows.get(side, first))
-        return DaskPasses(
-            self.cluster, setting, n=self.n, d=known.d, sparse=known.sparse,
-            radius=known.radius, longest=known.longest, first_rows=first_rows,
-        )  # fmt: skip
+        return DaskPasses(self.cluster, setting, self.survey(setting.fit_intercept))
 
     def separate(
         self,
@@ -194,11 +196,10 @@ class Rows(RemoteRows):
         import dask
         import dask.array as da
 
-        shards = [dask.delayed(self.cluster.shards(g)) for g in range(len(self.cluster.groups))]
         masks = []
-        for group, shard in zip(self.cluster.groups, shards, strict=True):
+        for g, group in enumerate(self.cluster.groups):
             size = sum(self.source.counts[k] for k in group)
-            mask = dask.delayed(_strictly)(shard, certificate)
+            mask = dask.delayed(_strictly)(dask.delayed(self.cluster.shards(g)), certificate)
             masks.append(da.from_delayed(mask, (size,), dtype=np.bool_))
         return da.concatenate(masks)
 
@@ -212,47 +213,12 @@ class Rows(RemoteRows):
         ``"uniform"`` has μ_i = 1/S. In both ΣΣ μ_i k_i ≤ R²/γ². ``"chain"`` passes w from shard to
         shard: the run of one machine, one shard at a time.
         """
-        epoch = Epoch(plan, scheme, tuple(labels), fit_intercept, self.mix)
-        return mixed_run(self.cluster, epoch, self.d + 1)
-
-
-@dataclass
-class Survey(ShardVisit):
-    """The shape, R, the labels with the first row of each; refuses NaN by row and column."""
-
-    fit_intercept: bool
-    names: Sequence[Hashable] | None = None
-    radius: float = field(init=False, default=0.0)
-    longest: int = field(init=False, default=1)
-    d: int = field(init=False, default=-1)
-    sparse: bool = field(init=False, default=False)
-    labels: dict[Label, int] = field(init=False, default_factory=dict)
-
-    def look_at_shard(self, shard: Shard) -> None:
-        """Pose the problem of a shard."""
-        self._take(int(shard.X.shape[1]), not isinstance(shard.X, np.ndarray))
-        problem = shard.problem(self.fit_intercept, self.names)
-        self.radius = max(self.radius, problem.radius)
-        self.longest = max(self.longest, problem.longest)
-        firsts = np.unique(shard.codes, return_index=True)[1].tolist()
-        self._note({label: shard.first + k for label, k in zip(shard.labels, firsts, strict=True)})
-
-    def merge(self, other: Survey) -> None:
-        """Take the larger, and all labels."""
-        if other.d >= 0:
-            self._take(other.d, other.sparse)
-        self.radius = max(self.radius, other.radius)
-        self.longest = max(self.longest, other.longest)
-        self._note(other.labels)
-
-    def _take(self, d: int, sparse: bool) -> None:
-        if self.d not in (-1, d):
-            raise DataError(f"Some shards have {d} columns, others {self.d}.")
-        self.d, self.sparse = d, sparse
-
-    def _note(self, labels: dict[Label, int]) -> None:
-        for label, first in labels.items():
-            self.labels[label] = min(first, self.labels.get(label, first))
+        # The plan of a task has no clock, and calls nobody.
+        own = replace(plan, limits=Limits(), after_epoch=None)
+        kind = ChainedEpoch if self.mix == "chain" else Epoch
+        W = np.zeros((self.d + 1, scheme.sides.shape[1]))
+        first = kind(own, scheme, tuple(labels), fit_intercept, self.mix, W)
+        return mixed_run(self.cluster, first, plan.limits)
 
 
 @dataclass
@@ -301,25 +267,10 @@ class Check(ShardVisit):
 
 def _strictly(shards: Any, certificate: Certificate) -> Any:
     """The rows of shards that are strictly on their side."""
-    from novikoff.geometry import exact
-
-    masks = [np.empty(0, dtype=np.bool_)]
-    for shard in shards:
-        setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
-        part, w = shard.part(setting), exact.numbers(certificate.w or ())
-        signs = np.zeros(part.n, dtype=np.int8)
-        for some, block in part.blocks(np.arange(part.n)) if certificate.w else ():
-            signs[some] = exact.product_signs(block.A, block.of(w))
-        masks.append(signs > 0)
-    return np.concatenate(masks)
-
-
-def sorted_labels(labels: Iterable[Any]) -> list[Any]:
-    """Labels in order where they have one, else in order of their text."""
-    try:
-        return sorted(labels)
-    except TypeError:
-        return sorted(labels, key=str)
+    setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
+    w = certificate.w or (Fraction(0),) * (certificate.d + int(certificate.fit_intercept))
+    seen = look(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
+    return in_turn(seen.signs) > 0
 
 
 def _client(client: Any, path: str | None) -> Any:
@@ -336,20 +287,20 @@ def _client(client: Any, path: str | None) -> Any:
         raise ClusterError(
             "There is no client: make one, as by distributed.Client('tcp://host:8786')."
         ) from None
-    own, _ = _like(None)
-    for worker, (versions, blind) in client.run(_like, path, on_error="ignore").items():
+    own, _ = _inspect(None)
+    for worker, (versions, unreadable) in client.run(_inspect, path, on_error="ignore").items():
         if versions != own:
             raise ClusterError(
                 f"The worker {worker} has {versions}, this process {own}: install the same "
                 "versions on all machines, or the bits would differ."
             )
-        if blind:
-            raise ClusterError(f"{worker}: {blind}")
+        if unreadable:
+            raise ClusterError(f"{worker}: {unreadable}")
     return client
 
 
-def _like(path: str | None) -> tuple[str, str]:
-    """The versions here, and why a file cannot be read."""
+def _inspect(path: str | None) -> tuple[str, str]:
+    """The versions of this process, and why it cannot read a file, if so."""
     import platform
 
     from novikoff import __version__

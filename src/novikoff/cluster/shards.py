@@ -123,11 +123,11 @@ class Source:
         """A future of the shards of a group: a list, or an iterable that reads them one by one."""
         units, firsts = [self.units[k] for k in group], self.firsts
         places = [(k, int(firsts[k])) for k in group]
-        return client.submit(_read_all if keep else Lazy, self.read, units, places, key=key)
+        return client.submit(_read_all if keep else LazyShards, self.read, units, places, key=key)
 
 
 @dataclass(frozen=True)
-class Lazy:
+class LazyShards:
     """Shards that are read when they are looked at, one at a time."""
 
     read: Callable[..., Shard]
@@ -140,7 +140,7 @@ class Lazy:
 
 
 def _read_all(*what: Any) -> list[Shard]:
-    return list(Lazy(*what))
+    return list(LazyShards(*what))
 
 
 def read_file(

@@ -17,14 +17,13 @@ from contextlib import nullcontext
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numba import njit
 from threadpoolctl import threadpool_limits
 
 from novikoff.core.counts import Counts
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector, stacked
 from novikoff.core.state_model import StateModel, Sweep
 
 SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
@@ -72,7 +71,7 @@ class ForgetronModel(StateModel):
             rows = X[chunk].astype(np.float64)
             used, members = np.flatnonzero(beta), np.zeros(len(beta), np.int64)
             members[used] = np.arange(len(used))
-            gram = _normalised(kernel, rows, _stacked(points[used], rows))
+            gram = _normalised(kernel, rows, stacked(points[used], rows))
             tallies = counts.totals[:, rule], counts.per_row[:, rule]
             own = members, beta, kept, ring
             sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *own, *tallies)
@@ -111,12 +110,6 @@ class ForgetronModel(StateModel):
             used = (int(head) + np.arange(int(size))) % n_places
             if set(np.flatnonzero(beta)) != set(used.tolist()) or not 0.0 < ring[SCALE] <= 1.0:
                 raise ValueError("its weights are not in the places that are used")
-
-
-def _stacked(points: Vector, rows: Floats | SparseMatrix) -> Floats | SparseMatrix:
-    if isinstance(rows, np.ndarray):
-        return np.concatenate([points, rows])
-    return sp.csr_array(sp.vstack([sp.csr_array(points), rows]))
 
 
 def _normalised(kernel: Kernel, X: Floats | SparseMatrix, Z: Floats | SparseMatrix) -> Vector:

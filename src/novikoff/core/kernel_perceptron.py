@@ -10,16 +10,15 @@ space: Novikoff's proof has inner products only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from novikoff.core.counts import Counts, Trace
 from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
 from novikoff.core.model import TOO_LARGE
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector, stacked
 from novikoff.core.state_model import StateModel, Sweep
 from novikoff.core.voting import Votes
 
@@ -65,7 +64,7 @@ class KernelModel(StateModel):
         kernels = KernelRows(self.kernel, problem.X, self.settings["cache_bytes"])
         scores = np.ascontiguousarray(self.last_scores(problem.X).T)
         signs = np.ascontiguousarray(self.sides[codes].T.astype(np.float64))
-        own, late = np.zeros((2, *scores.shape))
+        own, late = np.zeros((2, *scores.shape))  # Σ c·y, and Σ step·c·y for the average
         self._rows, self._counts, self._late = problem.X, own, late
         self._acts: list[list[tuple[int, int, float, float, float]]] = [[] for _ in scores]
 
@@ -187,11 +186,7 @@ class KernelModel(StateModel):
         if not self.precomputed and self.support.shape[0] == 0:
             self.support = rows.astype(np.float64)
         elif not self.precomputed:
-            both: list[Any] = [self.support, rows.astype(np.float64)]
-            if all(isinstance(part, np.ndarray) for part in both):
-                self.support = np.concatenate(both)
-            else:
-                self.support = sp.csr_array(sp.vstack([sp.csr_array(part) for part in both]))
+            self.support = stacked(self.support, rows.astype(np.float64))
         self.state["coef"] = np.hstack([self.state["coef"], coef])
         self.state["weighted"] = np.hstack([self.state["weighted"], weighted])
 

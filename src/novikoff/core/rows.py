@@ -7,7 +7,7 @@ is 0 and that entry never moves. Sums run in float64 whatever the type of the da
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -79,6 +79,15 @@ def matrix(rows: Rows) -> Floats | sp.csr_array:
     X = csr_array(parts, shape=(len(rows.signs), rows.d))
     X.has_canonical_format = True
     return X
+
+
+def stacked(*parts: Any) -> Any:
+    """The rows of one matrix after those of the other; dense if all are."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    from scipy.sparse import csr_array, vstack  # here, for those whose rows are dense
+
+    return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
 
 
 def frozen(array: Array) -> Array:

@@ -81,7 +81,7 @@ class StateModel(Model):
         raise NotImplementedError
 
     def finish(self) -> None:
-        """What follows when the loop has ended."""
+        """Called when the loop has ended."""
 
     def last_scores(self, X: Floats | SparseMatrix) -> Vector:
         """The scores by which the loop tells a mistake; `scores` may average."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from novikoff.geometry.exact import Signs
 
-# Numbers in a leaf, about, and its rows at least; signs in a leaf of signs.
+# A leaf has about so many numbers, and no fewer rows; a leaf of signs so many signs.
 _NUMBERS_PER_LEAF, _ROWS_PER_LEAF = 1 << 18, 16
 
 # Consecutive rows: a matrix, or the entries of sparse rows (counts, columns, values), or signs.
@@ -24,7 +24,7 @@ Piece: TypeAlias = tuple[npt.NDArray[Any], ...]
 
 
 def rows_per_leaf(d: int) -> int:
-    """The rows of one leaf, for d columns; 1 for signs."""
+    """The rows of one leaf, for d columns; d = 0 for signs."""
     return max(_ROWS_PER_LEAF, _NUMBERS_PER_LEAF // max(1, d))
 
 
@@ -81,7 +81,7 @@ class HashTree:
     @property
     def stride(self) -> int:
         """The rows of a leaf."""
-        return rows_per_leaf(max(1, self.d))
+        return rows_per_leaf(self.d)
 
     def add(self, first: int, rows: Any) -> None:
         """Take the rows first, first + 1, … into account: of a matrix, or signs."""

@@ -1,4 +1,4 @@
-"""The proof that every rule makes so many mistakes, for a stranger to check (C5).
+"""A proof, to be checked by anyone, that every hyperplane makes at least some mistakes (C5).
 
 Rows that contradict each other cannot all be right. Contradictions without a common row each cost a
 mistake of their own; those with common rows are worth shares of a mistake, as `packing` says.

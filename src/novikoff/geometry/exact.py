@@ -292,6 +292,20 @@ def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
     return x, radius
 
 
+def nearest_float(value: Fraction | float) -> float:
+    """The nearest float, infinite beyond all floats.
+
+    Examples
+    --------
+    >>> nearest_float(Fraction(1, 3)), nearest_float(-(Fraction(10) ** 400))
+    (0.3333333333333333, -inf)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def rounded_down(value: Fraction | float) -> float:
     """The largest float that is not above the number.
 
@@ -300,10 +314,7 @@ def rounded_down(value: Fraction | float) -> float:
     >>> rounded_down(Fraction(1, 10)) < 0.1 == rounded_up(Fraction(1, 10))
     True
     """
-    try:
-        near = float(value)
-    except OverflowError:
-        near = math.inf if value > 0 else -math.inf
+    near = nearest_float(value)
     return near if near <= value else math.nextafter(near, -math.inf)
 
 

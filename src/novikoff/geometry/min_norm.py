@@ -117,7 +117,7 @@ class View:
             centre = [Fraction(value) for value in self.centre.tolist()]
             seen = [a - total[-1] * c for a, c in zip(total, [*centre, Fraction(0)], strict=True)]
         factors = [Fraction(value) for value in self.columns.tolist()]
-        return np.array([rounded(a * c) for a, c in zip(seen, factors, strict=True)])
+        return np.array([exact.nearest_float(a * c) for a, c in zip(seen, factors, strict=True)])
 
     def weights(self, v: Vector) -> Vector:
         """W for the rows themselves, with the products that v has with the rows as seen."""
@@ -411,14 +411,6 @@ def _next_working_set(
         prices = products(question.view.gather(others), corral.full_residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
     return np.sort(np.concatenate([members, others, fresh]))
-
-
-def rounded(value: Fraction) -> float:
-    """The nearest float, infinite where there is none."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.copysign(math.inf, value)
 
 
 def _power(e: int) -> float:

@@ -170,6 +170,7 @@ def share_rows(
     contradictions are without a common row; but every hyperplane errs twice.
 
     >>> from novikoff.core.problem import pose
+    >>> from novikoff.geometry.passes import LocalPasses
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
     >>> passes = LocalPasses(pose(X, np.array([1, -1, 1, -1, 1], dtype=np.int8), True))
     >>> *_, found = share_rows(passes, (), None, 100, Limits(), np.random.default_rng(0))

@@ -19,8 +19,8 @@ from typing import Any, Self, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import Problem, pose, unit_of
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector, view
+from novikoff.core.problem import Problem, unit_of
+from novikoff.core.rows import Dense, Floats, Indices, SparseMatrix, Vector, frozen, view
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Block, Numbers, Signs
@@ -60,9 +60,9 @@ V = TypeVar("V", bound=Visit)
 
 
 class PerRow:
-    """A value of every row that any part can work out.
+    """A value of every row, computed for the rows of a part when it is asked for.
 
-    Where rows are elsewhere, it stands in the place of an array that has a value for each.
+    Where rows are remote, it replaces an array with a value for each row.
     """
 
     def of(self, part: Part) -> npt.NDArray[Any]:
@@ -150,7 +150,7 @@ class Part(_ByNumber):
         return np.asarray(found * self.signs)
 
     def squares(self, columns: Vector, centre: Vector | None) -> tuple[Vector, Vector]:
-        """‖a_i‖² for every row and max_i |a_ij| for every column, these multiplied by factors."""
+        """‖a_i‖² of every row and max_i |a_ij| of every column, the columns times factors."""
         d, padding = self.d, columns[self.d :]
         if isinstance(self.X, np.ndarray):
             S = (self.X if centre is None else self.X - centre) * columns[:d]
@@ -165,7 +165,7 @@ class Part(_ByNumber):
         return squares + float((padding * padding).sum()), np.append(peaks, padding)
 
     def lengths(self, columns: Vector, centre: Vector | None) -> Vector:
-        """‖a_i‖ for every row, columns multiplied by factors; 1 for rows of zeros."""
+        """‖a_i‖ of every row, the columns times factors; 1 for rows of zeros."""
         found = np.sqrt(self.squares(columns, centre)[0])
         return np.where(found > 0.0, found, 1.0)
 
@@ -182,7 +182,7 @@ class Passes(_ByNumber):
     """All rows of a problem, wherever they are: `LocalPasses` has them in memory or on disk.
 
     A pass is a visit that looks at all rows; a few rows can be fetched by number. Sets of rows
-    are masks, or rules where rows are elsewhere.
+    are masks, or predicates where rows are remote.
     """
 
     n: int
@@ -191,7 +191,7 @@ class Passes(_ByNumber):
     radius: float  # max‖a_i‖, rounded up
     longest: int  # the largest number of terms in a product ⟨a_i, w⟩
     first_rows: dict[int, int]  # the first row of each sign that there is
-    elsewhere = False
+    remote = False  # whether rows are in other processes
 
     def over(self, visit: V, limits: Limits) -> V:
         """Let a visit look at all rows; OutOfTimeError if a limit is reached."""
@@ -234,7 +234,7 @@ class Passes(_ByNumber):
         raise NotImplementedError
 
     def narrowed(self) -> tuple[Passes, Indices] | None:
-        """Sparse rows without empty columns and the others' numbers, if that is worth it."""
+        """Sparse rows without empty columns and the numbers of the others, where those are most."""
         return None
 
     def block(self, at: Indices) -> Block:
@@ -266,7 +266,7 @@ class Passes(_ByNumber):
 
     def exact_signs(self, w: Numbers, within: RowSet | None, limits: Limits) -> ExactSigns:
         """The signs of ⟨a_i, w⟩ of some rows, and the row that is most on the wrong side."""
-        return self.over(ExactSigns(w, self.doubt(w.near), within, not self.elsewhere), limits)
+        return self.over(ExactSigns(w, self.doubt(w.near), within, not self.remote), limits)
 
     def doubt(self, w: Vector, radius: float | None = None) -> float:
         """How far a product with w may be from the truth, in whatever order it is summed.
@@ -364,13 +364,21 @@ class LocalPasses(Passes):
         return in_turn(self.over(RowLengths(columns, centre), limits).lengths)
 
     def narrowed(self) -> tuple[LocalPasses, Indices] | None:
-        """The rows without empty columns, where these are most, as where names are hashed."""
-        if isinstance(self.X, np.ndarray):
+        """Sparse rows without empty columns, where these are most, as where names are hashed."""
+        rows = self.problem.rows
+        if isinstance(self.X, np.ndarray) or isinstance(rows, Dense):
             return None
-        used = np.flatnonzero(np.bincount(self.X.indices, minlength=self.d))
-        if not 0 < 2 * len(used) < self.d:
+        if self.d > 4 * len(self.X.indices):  # a table of all columns would be longer
+            used, places = np.unique(self.X.indices.astype(np.int64), return_inverse=True)
+        else:
+            filled = np.bincount(self.X.indices, minlength=self.d) > 0
+            used, places = np.flatnonzero(filled), (np.cumsum(filled) - 1)[self.X.indices]
+        used = used if len(used) > 0 else np.zeros(1, dtype=np.int64)
+        if 2 * len(used) >= self.d:
             return None
-        return LocalPasses(pose(self.X[:, used], self.signs, self.fit_intercept)), used
+        renumbered: Any = places.astype(rows.indices.dtype)
+        small = rows._replace(indices=frozen(renumbered), d=len(used))
+        return LocalPasses(replace(self.problem, rows=small)), used
 
 
 def prove_signs(problem: Problem, w: Vector) -> bool:

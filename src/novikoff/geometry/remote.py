@@ -1,4 +1,4 @@
-"""Rows that are not in this process, as `separate`, `verify` and `fit` know them."""
+"""Rows in other processes, as `separate`, `verify` and `fit` use them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ if TYPE_CHECKING:
 
 
 class RemoteRows:
-    """Labelled rows that are somewhere else: `novikoff.cluster.rows` makes them.
+    """Labelled rows in other processes, given in the place of X and y.
 
-    They stand in the place of X, and there is no y. What is asked of them is the same as of
-    arrays, and the answers are the same objects.
+    `novikoff.cluster.rows` makes them. Answers are the same objects as those for arrays.
     """
 
     d: int

@@ -16,7 +16,6 @@ import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from html import escape
 from numbers import Real
@@ -25,7 +24,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from novikoff.core.problem import Problem, pose
-from novikoff.core.rows import Csr, Indices, Vector
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import (
     Columns,
@@ -93,7 +92,7 @@ class Verdict:
     support : array of int
         The rows that carry the margin, or the contradiction.
     separated_rows : array of int
-        The rows strictly on their side of the hyperplane. Empty where rows are elsewhere, on a
+        The rows strictly on their side of the hyperplane. Empty for rows of a
         cluster: then only their number is known, and `novikoff.cluster.Rows.separated` finds them.
     n_separated : int
         The number of these rows.
@@ -202,7 +201,7 @@ class Verdict:
         verdict     quasi-separable — proved: hyperplanes with a bias can have 1 row strictly on \
 their side, the other 3 only on the hyperplane itself
         separated   rows 3 (counted from 0)
-        logistic    weights without a finite estimate: 0 → +∞
+        logistic    a logistic regression has no finite estimate of 0 → +∞
                     finite estimates exist without the column 0
         """
         for heading, text in self._lines():
@@ -425,19 +424,12 @@ def decide(
     digest : MatrixDigest, optional
         That of the matrix, where it is known: it is computed once for all questions about it.
     """
-    limits = limits or Limits()
-    small, columns = _used_columns(problem)
-    passes = LocalPasses(small)
+    limits, passes = limits or Limits(), LocalPasses(problem)
     with ThreadPoolExecutor(1) as pool:  # SHA-256 does not hold up the search
         hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
         found = find(passes, goal, tol, limits, progress)
     sha256 = hashing.result().signed(problem.signs)
-    if columns is not None and found.w is not None:
-        found.w = _spread(found.w, columns, problem.X.shape[1])
-    if columns is not None and found.geometric_margin is not None:
-        w = _spread(found.geometric_margin.w, columns, problem.X.shape[1])
-        found.geometric_margin = replace(found.geometric_margin, w=w)
-    verdict = report(LocalPasses(problem), sha256, found, sides)
+    verdict = report(passes, sha256, found, sides)
     if found.kind == "separable":
         verdict = replace(verdict, separated_rows=np.arange(problem.n))
     elif found.separated is not None:
@@ -449,28 +441,8 @@ def with_obstacle(verdict: Verdict, passes: Passes, limits: Limits) -> Verdict:
     """The verdict with the reason why it is undecided, where that is not for lack of time."""
     if verdict.kind != "undecided" or limits.reached() is not None:
         return verdict
-    return replace(verdict, obstacle=_STUCK if affordable(passes) else _TOO_WIDE)
-
-
-def _used_columns(problem: Problem) -> tuple[Problem, Indices | None]:
-    """A sparse problem without its empty columns, if they are most, and the others' numbers."""
-    rows = problem.rows
-    if not isinstance(rows, Csr) or rows.d <= 4 * len(rows.data):
-        return problem, None
-    used, place = np.unique(rows.indices, return_inverse=True)
-    if len(used) == 0:
-        used = np.zeros(1, dtype=np.int64)
-    places: Any = place.astype(rows.indices.dtype)
-    small = rows._replace(indices=places, d=len(used))
-    return replace(problem, rows=small), used.astype(np.int64)
-
-
-def _spread(w: tuple[Fraction, ...], columns: Indices, d: int) -> tuple[Fraction, ...]:
-    """The weights of some columns, and the bias, as weights of all d columns."""
-    wide = [Fraction(0)] * d
-    for j, value in zip(columns.tolist(), w, strict=False):
-        wide[j] = value
-    return (*wide, *w[len(columns) :])
+    searched = (passes.narrowed() or (passes,))[0]
+    return replace(verdict, obstacle=_STUCK if affordable(searched) else _TOO_WIDE)
 
 
 def _read(X: Any, y: object, fit_intercept: bool) -> tuple[Table, Labels]:

@@ -43,7 +43,7 @@ IntervalProgress = Callable[[Interval], None]
 
 # The largest square system solved outright, in entries.
 _SMALL: Final = 1 << 21
-# Rows that are compared with each other where they are elsewhere.
+# Remote rows that are compared with each other.
 _MOST_COMPARED: Final = 1 << 16
 # Rows that contradict each other and are looked at in exact numbers, however wide they are.
 _SHORT: Final = 300
@@ -236,9 +236,9 @@ class _Search:
     def _deny_duplicates(self) -> bool:
         """Whether two equal rows have opposite signs: no w separates them.
 
-        Where rows are elsewhere, only few are compared: hashes of all would have to come here.
+        Remote rows are compared where they are few: hashes of all would have to come here.
         """
-        if self.passes.elsewhere and self.passes.n > max(self.passes.p, _MOST_COMPARED):
+        if self.passes.remote and self.passes.n > max(self.passes.p, _MOST_COMPARED):
             return False
         pair = opposite_duplicates(self.passes, self.limits)
         if pair is not None:
@@ -282,5 +282,5 @@ class _Search:
 
 
 def _is_short(answer: Answer) -> bool:
-    """Whether so few rows seem to contradict each other that exact numbers are no burden."""
+    """Whether the rows that seem to contradict each other are few enough for exact numbers."""
     return answer.ending is Ending.FITTED and len(answer.rows) <= _SHORT

@@ -1,4 +1,4 @@
-"""What every learner can do once it has a model: predict, and tell what it is."""
+"""Prediction and the attributes of a fitted model, common to all learners."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return self._held
 
     def _take(self, model: Model, names: Sequence[str] | None = None) -> None:
-        """Be this model from now on, its features perhaps with names."""
+        """Hold another model, with the names of its features if they have any."""
         self._hold(model)
         self.n_features_in_ = model.n_features
         self.__dict__.pop("_feature_names", None)
@@ -81,7 +81,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Be what it was before, if an exception comes."""
+        """Restore all attributes if an exception is raised."""
         before = dict(self.__dict__)
         try:
             yield

@@ -139,26 +139,26 @@ class Forgetron(StateLearner):
     @property
     def n_support_(self) -> Indices:
         """The points that each rule keeps now."""
-        return self._places("n_support_").state["ring"][:, SIZE].astype(np.int64)
+        return self._own_model("n_support_").state["ring"][:, SIZE].astype(np.int64)
 
     @property
     def damage_(self) -> Vector:
         """Q of each rule."""
-        return self._places("damage_").state["ring"][:, DAMAGE].copy()
+        return self._own_model("damage_").state["ring"][:, DAMAGE].copy()
 
     @property
     def support_vectors_(self) -> Vector | list[Vector]:
         """The points of each rule, the oldest first."""
-        model = self._places("support_vectors_")
+        model = self._own_model("support_vectors_")
         return one_or_each([model.support_of(rule)[0] for rule in range(model.n_rules)])
 
     @property
     def dual_coef_(self) -> Vector | list[Vector]:
         """Their weights."""
-        model = self._places("dual_coef_")
+        model = self._own_model("dual_coef_")
         return one_or_each([model.support_of(rule)[1] for rule in range(model.n_rules)])
 
-    def _places(self, name: str) -> ForgetronModel:
+    def _own_model(self, name: str) -> ForgetronModel:
         return cast(ForgetronModel, self._fitted(name))
 
     def _settings(self, n_features: int) -> dict[str, Any]:

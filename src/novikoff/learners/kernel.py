@@ -161,22 +161,22 @@ class KernelPerceptron(StateLearner):
     @property
     def n_support_(self) -> int:
         """The number of support points."""
-        return int(self._dual("n_support_").state["coef"].shape[1])
+        return int(self._own_model("n_support_").state["coef"].shape[1])
 
     @property
     def dual_coef_(self) -> Vector:
         """y_i·k_i of every rule and support point, or its average."""
-        return self._dual("dual_coef_").dual_coef()
+        return self._own_model("dual_coef_").dual_coef()
 
     @property
     def support_vectors_(self) -> Floats | SparseMatrix:
         """The support points."""
-        model = self._dual("support_vectors_")
+        model = self._own_model("support_vectors_")
         if model.precomputed or model.support is None:
             raise AttributeError("A precomputed kernel has no points: see update_counts_.")
         return model.support.copy()
 
-    def _dual(self, name: str) -> KernelModel:
+    def _own_model(self, name: str) -> KernelModel:
         return cast(KernelModel, self._fitted(name))
 
     def _settings(self, n_features: int) -> dict[str, Any]:

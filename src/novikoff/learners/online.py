@@ -330,7 +330,7 @@ class OnlineLearner(LinearLearner):
         return int(known) if isinstance(known, Integral) else seed_of(known)
 
     def _conclude(self, model: Model, run: Run, random_state: int) -> None:
-        """Be the model of a run, and say what there is to say of the run."""
+        """Hold the model of a run, and set the attributes that describe the run."""
         self._hold(model)
         self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
         counts = run.update_counts
@@ -507,12 +507,12 @@ class OnlineLearner(LinearLearner):
         return learn_one(linear(model), columns, values, code, numbers)
 
     def _begin(self, classes: npt.ArrayLike, n_features: int, *, grows: bool = False) -> None:
-        """Be at the beginning of a stream; one that ``grows`` takes in new classes."""
+        """Begin a stream; one that ``grows`` takes in new classes."""
         self._take(self._blank(classes, n_features), self.__dict__.get("_feature_names"))
         self._open, self.n_iter_, self.converged_ = grows, 0, False
 
     def _streamed(self) -> None:
-        """What was said of a fit is no longer true."""
+        """Drop the attributes that describe a fit: they are no longer true."""
         self.converged_, self._held.votes = False, []
         for name in ("update_counts_", "trace_", "period_", "random_state_"):
             self.__dict__.pop(name, None)

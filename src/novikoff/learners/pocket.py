@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
-from typing import ClassVar, Literal, Self, TypeVar
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.fewest_mistakes import FewestMistakes, best_together, fewest_mistakes
-from novikoff.learners.base import LinearLearner
+from novikoff.learners.base import LinearLearner, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
     CLASS_WEIGHT,
@@ -40,8 +40,6 @@ from novikoff.learners.inputs import (
     pose_unsigned,
     words,
 )
-
-_Found = TypeVar("_Found")
 
 
 @dataclass(eq=False, repr=False)
@@ -254,15 +252,10 @@ class Pocket(LinearLearner):
         model.totals[1:] = [rule.updates for rule in found]
         self._hold(model)
         number, below = (int, int) if whole_numbers else (float, rounded_down)
-        self.n_errors_ = _each([number(rule.errors) for rule in found])
-        self.errors_lower_bound_ = _each([below(rule.bound) for rule in found])
-        self.optimal_ = _each([rule.optimal for rule in found])
-        self.certificate_ = _each(proofs)
-        self.history_ = _each([np.array(rule.history, dtype=np.float64) for rule in found])
+        self.n_errors_ = one_or_each([number(rule.errors) for rule in found])
+        self.errors_lower_bound_ = one_or_each([below(rule.bound) for rule in found])
+        self.optimal_ = one_or_each([rule.optimal for rule in found])
+        self.certificate_ = one_or_each(proofs)
+        self.history_ = one_or_each([np.array(rule.history, dtype=np.float64) for rule in found])
         self.n_updates_ = self.n_mistakes_ = sum(rule.updates for rule in found)
         self.converged_ = not any(rule.errors for rule in found)
-
-
-def _each(found: list[_Found]) -> _Found | list[_Found]:
-    """One for each rule, or the only one."""
-    return found[0] if len(found) == 1 else found

@@ -1,7 +1,7 @@
 """Learners with a loop of their own: a shell around a `StateModel`.
 
-A learner is its parameters and `_settings`, the numbers of its formula. What it does not offer is
-fixed here.
+A learner is its parameters and `_settings`, the numbers of its formula. Parameters that it
+does not offer are fixed here.
 """
 
 from __future__ import annotations

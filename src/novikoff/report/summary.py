@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 2
 # Lists of rows are cut after this many entries; the numbers beside them count all.
 _MAX_LISTED = 1000
-_SEVERITY = ("separable", "quasi-separable", "inseparable", "undecided")
+SEVERITY = ("separable", "quasi-separable", "inseparable", "undecided")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Report:
     @property
     def kind(self) -> str | None:
         """The kind for the data as a whole, the worst of its cases; None without a verdict."""
-        return max(self.found.kinds, key=_SEVERITY.index, default=None)
+        return max(self.found.kinds, key=SEVERITY.index, default=None)
 
     @property
     def notes(self) -> list[str]:

@@ -300,7 +300,7 @@ def _conflict(
     return Contradiction(rows, [mu for i, mu in pairs if i != e])
 
 
-def interior(
+def relative_interior(
     system: System, limits: Limits
 ) -> tuple[list[Fraction], Indices, list[Fraction], Indices, list[Fraction]]:
     """A point in the relative interior of a feasible system, and its implicit equalities.

@@ -18,14 +18,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import check_labels
 from novikoff.systems import newton
-from novikoff.systems.matrices import stacked
 from novikoff.systems.model import Constraint, LinearSystem
 from novikoff.systems.rounding import nearest_floats
 from novikoff.systems.solution import NamedRow, NamedSystem, Solution, stated_multipliers

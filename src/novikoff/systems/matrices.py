@@ -1,4 +1,4 @@
-"""Dense and CSR matrices of float64 alike: stacked, side by side, scaled, measured."""
+"""Dense and CSR matrices of float64 alike: side by side, scaled, measured."""
 
 from __future__ import annotations
 
@@ -19,15 +19,6 @@ _PER_SECOND = 1e9
 def dense(A: Any) -> Vector:
     """The matrix as an array, itself if it is one."""
     return np.asarray(A if isinstance(A, np.ndarray) else A.toarray(), dtype=np.float64)
-
-
-def stacked(*parts: Any) -> Any:
-    """The rows of one matrix after those of the other; dense if all are."""
-    if all(isinstance(part, np.ndarray) for part in parts):
-        return np.concatenate(parts)
-    from scipy.sparse import csr_array, vstack  # here, for those whose rows are dense
-
-    return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
 
 
 def beside(*parts: Any) -> Any:

@@ -7,7 +7,6 @@ normal form of M gives all w whose numbers are whole times a power of two. In a 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -61,14 +60,7 @@ def floats_inside(system: System, inside: Sequence[Fraction], limits: Limits) ->
 
 def nearest_floats(w: Sequence[Fraction]) -> Vector:
     """A point in floats, infinite where it is beyond them."""
-    return np.array([_near(value) for value in w])
-
-
-def _near(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+    return np.array([exact.nearest_float(value) for value in w])
 
 
 def _holds(system: System, w: Vector, limits: Limits) -> bool:

@@ -293,7 +293,7 @@ def plain(value: Fraction) -> str:
 
 def interior(system: System, limits: Limits) -> tuple[tuple[Fraction, ...], Multipliers]:
     """A point of the relative interior, and λ on the rows that every solution meets."""
-    v, rows, weights, equal, more = engine.interior(system, limits)
+    v, rows, weights, equal, more = engine.relative_interior(system, limits)
     stated = stated_multipliers(system, [*rows, *equal], [*weights, *more])
     claim = dict(zip(*stated, strict=True))
     bounds = system.numbers[system.free & (system.numbers >= system.first_bound)]

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.passes import Mask, OutOfTimeError
 from novikoff.geometry.system_checker import Arrays, Multipliers, Radius
 from novikoff.systems.engine import Contradiction, Point, Progress, decide, nudged
-from novikoff.systems.matrices import dense, stacked
+from novikoff.systems.matrices import dense
 from novikoff.systems.radius import signed_radius
 from novikoff.systems.rounding import MOST_VARIABLES, floats_inside, nearest_floats
 from novikoff.systems.solution import (

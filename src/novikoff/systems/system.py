@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose
-from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
+from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers, Numbers
 from novikoff.geometry.passes import ExactSigns, LocalPasses, Mask, OutOfTimeError, RowSet, in_turn
 from novikoff.geometry.system_checker import Arrays
-from novikoff.systems.matrices import beside, stacked
+from novikoff.systems.matrices import beside
 from novikoff.systems.model import LinearSystem
 
 # Systems with at most so many numbers are dense: the engine is quicker with them.

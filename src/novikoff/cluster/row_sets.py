@@ -1,7 +1,7 @@
-"""Sets of rows told by a rule: no process has a mask of them all.
+"""Sets of rows given by a predicate, where no process can hold a mask of all rows.
 
-Any part of the rows can apply a rule. What it has found out is kept with the shard (`memo`), so
-that the next pass need not find it out again.
+A task applies the predicate to the rows of its part, and keeps the result with the shard (`memo`)
+for the next pass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from novikoff.geometry.passes import Mask, Part, PerRow
 
 
 @dataclass(frozen=True)
-class Rule(PerRow):
+class RowPredicate(PerRow):
     """A set of ``size`` rows: those with ⟨a_i, w⟩ = 0 for every w of ``faces``, or the others.
 
     Of these the rows ``only`` by number, if any are given, but not the rows ``without``. The
@@ -33,7 +33,7 @@ class Rule(PerRow):
     only: tuple[int, ...] | None = None
     without: tuple[int, ...] = ()
 
-    def less(self, rows: Rule) -> Rule:
+    def less(self, rows: RowPredicate) -> RowPredicate:
         """The same without some of its rows: a few, or those on more faces."""
         size = self.size - rows.size
         if rows.only is not None:
