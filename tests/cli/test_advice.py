@@ -38,6 +38,7 @@ def test_all_columns_of_text_are_named_at_once(tmp_path: Path) -> None:
     assert inside("fit", path, "--one-hot", "*", "--out", tmp_path).code == 0
     one = put(tmp_path, "a,city,y\n1,Rome,p\n2,Bonn,q\n")
     assert "text is also in" not in inside("fit", one).err
+    assert "--one-hot" not in inside("stream", path).err  # which knows no such thing
 
 
 def test_decimal_commas_are_not_taken_for_text(tmp_path: Path) -> None:

@@ -333,7 +333,8 @@ class TableReader(Reader):
             more = ""
             if others and self.request.recipe is None and not values.is_date(text):
                 them = "column" if len(others) == 1 else "columns"
-                more = f"; text is also in {them} {listed(others)}: --one-hot '*' takes all of text"
+                more = f"; text is also in {them} {listed(others)}"
+                more += "" if self.request.as_they_come else ": --one-hot '*' takes all of text"
             if commas and self.request.recipe is None and not values.has_decimal_comma(text):
                 more += f"; if {listed(commas)} has decimal commas, say --decimal ,"
             raise DataError(
