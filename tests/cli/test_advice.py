@@ -28,14 +28,43 @@ def test_a_label_in_another_case_is_suggested(tmp_path: Path) -> None:
 def test_all_columns_of_text_are_named_at_once(tmp_path: Path) -> None:
     head, rows = "a,city,b,colour,size,y\n", "1,Rome,2,red,{},p\n2,Bonn,3,blue,{},q\n"
     path = put(tmp_path, head + rows.format(1, 2))
-    refused(inside("fit", path), 'row 1, column "city" holds "Rome"', 'so is column "colour"')
+    refused(
+        inside("fit", path), 'row 1, column "city" holds "Rome"', 'text is also in column "colour"'
+    )
     path = put(tmp_path, head + rows.format("S", "L"))
-    refused(inside("fit", path), 'so are columns "colour", "size": --one-hot \'*\' takes all')
+    refused(inside("fit", path), 'also in columns "colour", "size": --one-hot \'*\' takes all')
     done = inside("fit", path, "--one-hot", "city")
-    refused(done, 'column "colour" holds "red"', 'so is column "size"')
+    refused(done, 'column "colour" holds "red"', 'also in column "size"')
     assert inside("fit", path, "--one-hot", "*", "--out", tmp_path).code == 0
     one = put(tmp_path, "a,city,y\n1,Rome,p\n2,Bonn,q\n")
-    assert "so is" not in inside("fit", one).err
+    assert "text is also in" not in inside("fit", one).err
+    assert "--one-hot" not in inside("stream", path).err  # which knows no such thing
+
+
+def test_decimal_commas_are_not_taken_for_text(tmp_path: Path) -> None:
+    path = put(tmp_path, "city;size;colour;y\nRome;1,7;red;p\nBonn;1,8;blue;q\n")
+    said = inside("fit", path)
+    refused(
+        said, 'text is also in column "colour"', 'if "size" has decimal commas, say --decimal ,'
+    )
+    assert "say --decimal" not in inside("fit", path, "--decimal", ",").err
+
+
+def test_a_delimiter_that_no_line_has_is_named(tmp_path: Path) -> None:
+    path = put(tmp_path, "a;b;y\n1;2;p\n2;3;q\n")
+    refused(inside("fit", path, "--delimiter", ","), 'no line has the delimiter ","')
+
+
+def test_rows_with_missing_values_are_counted_once(tmp_path: Path) -> None:
+    path = put(tmp_path, "a,b,y\n1,,p\n,3,q\n3,4,q\n")
+    refused(inside("fit", path), 'row 1, column "b" is missing (2 rows in all have missing values)')
+
+
+def test_other_files_in_the_place_of_a_model_are_named(tmp_path: Path) -> None:
+    path = put(tmp_path, "a,y\n1,p\n2,q\n")
+    assert inside("fit", path, "--out", tmp_path).code == 0
+    refused(inside("info", tmp_path / "data.cert.json"), "looks like JSON, as certificates are")
+    refused(inside("predict", path, tmp_path / "data.novikoff"), "novikoff fit and stream write")
 
 
 def test_a_continuous_target_gets_a_note(tmp_path: Path, files: Files) -> None:

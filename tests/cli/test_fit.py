@@ -55,8 +55,8 @@ LINES = [
     ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("xor", "verdict", f"inseparable — proved: no hyperplane {ALL.format(4)}"),
     ("line", "logistic",
-     "a logistic regression has no finite estimates: x → −∞; no direction is proved for the "
-     "others"),
+     "a logistic regression has no finite estimates: x → −∞; whether the others go to +∞ or "
+     "−∞ is not proved"),
     ("xor", "logistic", "a logistic regression has finite estimates"),
     ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("duplicates", "duplicates", "1 group of identical rows with different labels:"),

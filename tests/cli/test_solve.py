@@ -234,6 +234,14 @@ def test_arrays_from_a_pipe(tmp_path: Path) -> None:
     refused(inside("solve", "-", stdin=DAY.encode()), "--from")
 
 
+def test_a_point_has_few_digits_where_these_will_do(tmp_path: Path) -> None:
+    path = tmp_path / "diet.lp"
+    path.write_text("Maximize\n 3 tea + 2 bread\nSubject To\n c1: tea + bread <= 4\n"
+                    " c2: tea >= 1\n c3: bread >= 1.5\nEnd\n", encoding="utf-8")  # fmt: skip
+    done = inside("solve", path, "--format", "json")
+    assert json.loads(done.out)["exact_w"] == {"tea": "1", "bread": "3/2"}
+
+
 def test_undecided_has_its_own_exit_code(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     path = tmp_path / "hard.csv"

@@ -32,6 +32,7 @@ def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path
     done = run("fit", folder, "--label", "kind", "--cluster", where, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "separable — proved" in done.stdout
+    assert "label kind: up (+)  down (−)" in done.stdout
     proof = tmp_path / "big.cert.json"
     checked = run("verify", proof, folder, "--max-memory", "700MB")
     assert checked.returncode == 0, checked.stderr
@@ -72,6 +73,7 @@ def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path:
     [
         (["--cluster", "local:none"], "needs a number"),
         (["--cluster", "tcp://127.0.0.1:1"], "no scheduler at tcp://127.0.0.1:1"),
+        (["--cluster", "2"], "for workers on this machine say local:2"),
         (["--cluster", "local:1", "--cv", "5"], "--cv is not known with --cluster"),
     ],
 )
@@ -81,6 +83,26 @@ def test_bad_questions(options: list[str], complaint: str, tmp_path: Path) -> No
     assert done.returncode != 0
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_rows_are_counted_from_1_as_without_a_cluster(client: Client, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "data", *data("inseparable", n=200), 2)
+    numbers = []
+    for more in ([], ["--cluster", client.scheduler.address, "--epochs", 1]):
+        done = run("fit", folder, "--label", "kind", *more, "--out", tmp_path, "--force")
+        assert done.returncode == 0, done.stderr
+        lines = [line for line in done.stdout.splitlines() if line.startswith("contradict")]
+        numbers.append([line.partition(" (")[0] for line in lines])
+    assert numbers[0] == numbers[1] != []
+
+
+def test_a_file_is_refused_before_workers_start(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("a,y\n1,0\n2,1\n", encoding="utf-8")
+    done = run("fit", path, "--cluster", "local:1", "--out", tmp_path)
+    assert done.returncode == 2
+    assert "is no folder" in done.stderr
+    assert "dashboard" not in done.stderr
 
 
 def test_dask_is_not_imported_without_need() -> None:

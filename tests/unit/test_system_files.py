@@ -371,7 +371,7 @@ BAD: list[tuple[str, str | bytes, str]] = [
     ("mps", GOOD.format("BOUNDS\n UP B X 5\n UP B X 6\n"), "another upper bound in line 10"),
     ("mps", GOOD.format("BOUNDS\n LO B X inf\n"), "nothing meets it"),
     ("mps", GOOD.format("OBJSENSE\n UPWARDS\n"), "neither MIN nor MAX"),
-    ("lp", ON_PAPER.format("").replace("min", "best"), "line 1: the file begins with"),
+    ("lp", ON_PAPER.format("").replace("min", "best"), "line 1: the file must begin with"),
     ("lp", ON_PAPER.format("").replace("end", ""), '"End" is expected'),
     ("lp", ON_PAPER.format("") + "x <= 3\n", 'nothing is expected behind "End"'),
     ("lp", ON_PAPER.format(" c1: x >= 3\n"), 'line 5: the row "c1" is there twice'),

@@ -17,6 +17,7 @@ from novikoff.cli.progress import Show, print_lines, print_text
 if TYPE_CHECKING:
     from novikoff.cluster import Rows
     from novikoff.core.linear_model import LinearModel
+    from novikoff.core.rows import Indices
     from novikoff.data import Recipe
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.margin import Interval
@@ -76,7 +77,8 @@ def connected(where: str, show: Show) -> Iterator[Any]:
         at = {"scheduler_file": where} if where.endswith(".json") else {"address": where}
         client = Client(**at, timeout="10s")
     except (OSError, ValueError) as error:
-        raise ClusterError(f"There is no scheduler at {where}: {error}") from None
+        hint = f"; for workers on this machine say local:{where}" if where.isdigit() else ""
+        raise ClusterError(f"There is no scheduler at {where}: {error}{hint}") from None
     with client:
         yield client
 
@@ -107,14 +109,17 @@ class _PassProgress:
             self.began = time.monotonic()
         self.last = done
         seconds = max(1e-3, time.monotonic() - self.began)
-        self.show(f"pass: {done} of {tasks} tasks, {done / seconds:.0f} a second", self.interval)
+        what = f"a pass over the rows: {done} of {tasks} tasks done"
+        self.show(f"{what}, {done / seconds:.0f} a second", self.interval)
 
 
 def fit(data: str, asked: SimpleNamespace, targets: Mapping[str, Path], show: Show) -> str:
     """Decide, learn, write and print; the worst kind of all verdicts."""
+    from novikoff.cluster.shards import folder_files
     from novikoff.report.summary import SEVERITY
 
     began = time.perf_counter()
+    folder_files(data)  # before workers are started for nothing
     with connected(asked.cluster, show) as client:
         rows = open_rows(data, asked, client, show)
         labels = rows.labels
@@ -223,19 +228,41 @@ def _print(
         ]  # fmt: skip
         print_text(json.dumps({"rows": rows.n, "verdicts": body, "seconds": seconds}) + "\n")
         return
-    size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')} · {rows.n_shards} shards"
-    lines = [("data", f"{data} · {size}")]
+    size = f"{counted(rows.n, 'row')} in {counted(rows.n_shards, 'file')}"
+    size += f" · {counted(rows.d, 'feature')}"
+    lines = [("data", f"{data} · {size} · {_labels(rows, asked)}")]
     for verdict in verdicts:
         if len(verdicts) > 1 and verdict.certificate is not None:
             lines.append(("class", f"{verdict.certificate.positive} against the rest"))
-        lines += verdict_text.lines(
-            verdict, lambda some: f"{', '.join(map(str, some[:10]))}, from 0"
-        )
+        lines += verdict_text.lines(verdict, _counted_from_1)
     if run is not None:
-        mixed = ", ".join(f"{float(value):,.1f}" for value in run.mixed_updates)
-        made = f"{int(run.totals[1].sum()):,} updates in {run.epochs} epochs, {mixed} as mixed"
-        lines.append(("perceptron", f"{made}; the model is what it ended with"))
-    print_lines([*lines, *written, ("time", f"{seconds:.1f} s")])
+        made = f"{counted(int(run.totals[1].sum()), 'update')} in {counted(run.epochs, 'epoch')}"
+        mixed = "after each epoch the files' rules are mixed, and the model is the last mixture"
+        lines.append(("perceptron", f"{made}; {mixed}"))
+    files = dict(written)
+    model = files.pop("model", "not written")
+    model += "".join(f"   {name}  {path}" for name, path in files.items())
+    print_lines([*lines, ("model", model), ("time", f"{seconds:.1f} s")])
+
+
+def _counted_from_1(rows: Indices) -> str:
+    from novikoff.geometry.verdict_text import SHOWN, some
+
+    numbers = some([str(row + 1) for row in rows[:SHOWN].tolist()], len(rows))
+    return f"{numbers} (counted from 1, one file after the other)"
+
+
+def _labels(rows: Rows, asked: SimpleNamespace) -> str:
+    """The column of the labels, and the classes with their signs."""
+    from novikoff.report.study import REST
+
+    recipe, labels = rows.source.recipe, rows.labels
+    said = f"label {recipe.label}" if recipe is not None and recipe.label else "label"
+    if len(labels) > 2 and not asked.positive:
+        return f"{said}: {len(labels)} classes"
+    plus = asked.positive or str(labels[1])
+    others = [str(label) for label in labels if str(label) != plus]
+    return f"{said}: {plus} (+)  {others[0] if len(others) == 1 else REST} (−)"
 
 
 def verify(

@@ -39,7 +39,7 @@ def command(
     """Open a page on which the perceptron runs, and its proof with it.
 
     Points can be added, dragged, flipped and deleted; every change is answered by the library.
-    With DATA, two of its columns and at most 300 of its rows are shown. Ctrl-C ends it.
+    DATA has at most 300 rows; two of its columns are drawn. Ctrl-C ends it.
     """
     given = across or up or label or positive
     check((data is None and given is not None, "--x, --y, --label and --positive need DATA."))

@@ -143,6 +143,10 @@ class Rows(RemoteRows):
         self.named = source.names is not None
         self.names: Sequence[Hashable] = source.names or range(self.d)
 
+    def __repr__(self) -> str:
+        size = f"{self.n:,} × {self.d} in {self.n_shards} shards"
+        return f"<Rows: {size}, labels {', '.join(map(repr, self.labels[:12]))}>"
+
     def survey(self, fit_intercept: bool = True) -> Survey:
         """What one pass says of all rows."""
         if fit_intercept not in self._surveys:

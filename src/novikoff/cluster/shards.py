@@ -188,15 +188,21 @@ def check_file(path: str) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def folder_source(client: Any, folder: str, options: ReadOptions, recipe: Recipe | None) -> Source:
-    """The Parquet files of a folder, as their footers and the first of them tell."""
-    from pyarrow.parquet import ParquetFile
-
+def folder_files(folder: str) -> list[str]:
+    """The Parquet files of a folder; DataError if it is none, or has none."""
     from novikoff.data.on_disk import parquet_files
 
     paths = [os.path.abspath(path) for path in parquet_files(folder)]
     if not paths:
         raise DataError(f"{folder} is no folder: rows of a cluster are a folder of Parquet files.")
+    return paths
+
+
+def folder_source(client: Any, folder: str, options: ReadOptions, recipe: Recipe | None) -> Source:
+    """The Parquet files of a folder, as their footers and the first of them tell."""
+    from pyarrow.parquet import ParquetFile
+
+    paths = folder_files(folder)
     units = [(path, check_file(path), ParquetFile(path).metadata.num_rows) for path in paths]
     units = [unit for unit in units if unit[2] > 0]
     if not units:

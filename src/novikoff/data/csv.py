@@ -143,7 +143,7 @@ class CsvTable(TableReader):
         self.layout = layout = layout or Layout.sniff(request)
         self.delimiter, self.decimal, self.start = layout.delimiter, layout.decimal, layout.body
         self.kernel_bytes = KERNEL_BYTES
-        hint = _hint(layout) if request.options.delimiter is None else ""
+        hint = _hint(layout, request.options.delimiter)
         roles = find_roles(request, layout.names, row_names=layout.row_names, hint=hint)
         super().__init__(request, layout.names, roles)
         self.notes = [*layout.notes, *self.notes]
@@ -269,11 +269,13 @@ def _beginning(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
     return start, text
 
 
-def _hint(layout: Layout) -> str:
+def _hint(layout: Layout, asked: str | None) -> str:
     """Advice on a file that seems to have one column only."""
     lines = [row[0].strip(BLANKS) for row in layout.sample if len(row) == 1]
     if len(layout.names) > 1 or not lines:
         return ""
+    if asked is not None:
+        return f"; no line has the delimiter {quoted(asked)}: without --delimiter it is found out"
     if all(_PAIRS.fullmatch(line) for line in lines):
         return "; its lines look like svmlight, label index:value …: --from svmlight"
     if any(len(line.split()) < 2 for line in lines):

@@ -67,7 +67,8 @@ class MissingValues:
         gappy = unlabelled | absent.any(axis=1)
         if absent.any() and not drop:
             n_rows = int(gappy.sum())
-            also = f" (as are values in {n_rows:,} rows)" if n_rows > 1 and self.whole else ""
+            several = n_rows > 1 and self.whole
+            also = f" ({n_rows:,} rows in all have missing values)" if several else ""
             mean = ", --missing mean puts in the mean of the column"
             raise DataError(
                 f"{self._first(absent, first_row)} is missing{also}; --missing drop leaves out "

@@ -202,8 +202,8 @@ class TableReader(Reader):
             return floats
         if self.roles.every_text and is_text(cells.type):
             return self._categories(k, cells, first_row)
-        others = [
-            self.names[j]
+        text_in = [
+            (self.names[j], str(columns[j][0].as_py()))
             for j, levels in zip(self.roles.features[k + 1 :], self._levels[k + 1 :], strict=True)
             if is_text(columns[j].type)
             and j not in self.roles.one_hot
@@ -211,7 +211,7 @@ class TableReader(Reader):
             and self._floats(j, columns[j], first_row) is None
             and not values.is_date(str(columns[j][0].as_py()))
         ]
-        return self._refuse(position, cells, first_row, others)
+        return self._refuse(position, cells, first_row, text_in)
 
     def _floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """The column as numbers, NaN where there is none; None if it holds something else."""
@@ -309,10 +309,16 @@ class TableReader(Reader):
             )
 
     def _refuse(
-        self, position: int, cells: Any, first_row: int, others: Sequence[str] = ()
+        self, position: int, cells: Any, first_row: int, text_in: Sequence[tuple[str, str]] = ()
     ) -> NoReturn:
-        """Say why a column is not a feature, and which ``others`` of text are none either."""
+        """Say why a column is not a feature, and which others of text are none either.
+
+        ``text_in`` are the names of those, each with its first value.
+        """
         name = self.names[position]
+        point = self.raw and self.decimal == "."
+        commas = [other for other, text in text_in if point and values.has_decimal_comma(text)]
+        others = [other for other, _ in text_in if other not in commas]
         if not is_text(cells.type):
             dated = types.is_temporal(cells.type)
             advice = f"{_NUMBERS_FOR_DATES}, or " if dated else ""
@@ -326,8 +332,11 @@ class TableReader(Reader):
                 continue
             more = ""
             if others and self.request.recipe is None and not values.is_date(text):
-                them = "is column" if len(others) == 1 else "are columns"
-                more = f"; so {them} {listed(others)}: --one-hot '*' takes all columns of text"
+                them = "column" if len(others) == 1 else "columns"
+                more = f"; text is also in {them} {listed(others)}"
+                more += "" if self.request.as_they_come else ": --one-hot '*' takes all of text"
+            if commas and self.request.recipe is None and not values.has_decimal_comma(text):
+                more += f"; if {listed(commas)} has decimal commas, say --decimal ,"
             raise DataError(
                 f"{place(self.source, row, name)} holds {quoted(text)}, which is {what}; "
                 f"{self._advice(name, cells, text)}{more}."

@@ -81,15 +81,16 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
     if verdict.kind == "inseparable":
         said.append("a logistic regression has finite estimates")
     elif verdict.kind == "separable":  # there are no others: names would say little
-        others = " for the others" if signed else ""
-        no_sign = f"; no direction is proved{others}" if named.pop("diverges", None) else ""
+        rest = "the others go" if signed else "each goes"
+        unknown = f"; whether {rest} to +∞ or −∞ is not proved"
+        no_sign = unknown if named.pop("diverges", None) else ""
         listed = f": {some(signed, len(signed))}" if signed else ""
         said.append(f"a logistic regression has no finite estimates{listed}{no_sign}")
     elif signed:
         said.append(f"a logistic regression has no finite estimate of {some(signed, len(signed))}")
     for fate, what in (
         ("diverges", "no finite estimate, and no sign that is proved"),
-        ("undetermined", "not determined by the data (columns depend on each other)"),
+        ("undetermined", "not determined by the data (constant, or dependent on other columns)"),
         ("reference", "categories are compared with"),
     ):
         if fate in named:

@@ -186,7 +186,11 @@ def _unpack(content: bytes) -> tuple[Body, Tensors]:
     """The header and the tensors of safetensors' bytes."""
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > min(len(content) - 8, 2 * MAX_HEADER_BYTES):
-        raise InvalidJsonError("it is not a safetensors file, or not whole")
+        what = "; it looks like JSON, as certificates are" if content[:1] == b"{" else ""
+        raise InvalidJsonError(
+            "it is not a safetensors file, or not whole; models are files that novikoff fit and "
+            f"stream write, NAME.novikoff{what}"
+        )
     try:
         tensors: dict[str, Array] = dict(load_tensors(content))
         text = content[8 : 8 + length].decode("utf-8")

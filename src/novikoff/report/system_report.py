@@ -200,7 +200,7 @@ def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     for k, answer in enumerate(answers):
         yield from _sum(f"conflict {k + 1}" if len(answers) > 1 else "conflict", answer)
     if report.conflicts is not None:
-        rest = "; without all of them the rest is feasible" if report.conflicts.complete else ""
+        rest = "; if all rows shown go, the rest is feasible" if report.conflicts.complete else ""
         least = "1 row" if len(answers) == 1 else f"{len(answers)} rows, one of each conflict,"
         yield "", f"at least {least} must go{rest}"
 

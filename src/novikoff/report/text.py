@@ -197,8 +197,9 @@ def _files(report: Report) -> Iterator[tuple[str, str]]:
     if guess is not None:
         yield (
             "unseen",
-            f"{guess.errors:,} errors on {guess.rows:,} unseen rows ({guess.rate:.1%}; 95 % "
-            f"interval {guess.low:.1%} to {guess.high:.1%}), {guess.method}",
+            f"{counted(guess.errors, 'error')} on {counted(guess.rows, 'unseen row')} "
+            f"({guess.rate:.1%}; 95 % interval {guess.low:.1%} to {guess.high:.1%}), "
+            f"{guess.method}",
         )
     others = ("certificate", "plot", "rows")
     written = "".join(f"   {name}  {files[name]}" for name in others if files.get(name))

@@ -28,11 +28,13 @@ export class Plane {
   fit() {
     const { points, bias } = this.lab.question;
     const spots = bias && points.length ? points : [...points, [0, 0]];
-    const [[x, halfX], [y, halfY]] = [0, 1].map((k) => {
+    const [[x, acrossHalf], [y, upHalf]] = [0, 1].map((k) => {
       const values = spots.map((spot) => spot[k]);
       const [low, high] = [Math.min(...values), Math.max(...values)];
-      return [(low + high) / 2, Math.max((high - low) / 2, 0.5) * 1.25];
+      return [(low + high) / 2, (high - low) / 2];
     });
+    const least = Math.min(0.5, Math.max(acrossHalf, upHalf) || 0.5);
+    const [halfX, halfY] = [acrossHalf, upHalf].map((half) => Math.max(half, least) * 1.25);
     this.view = { x, y, halfX, halfY };
   }
 

@@ -141,7 +141,7 @@ class _Parser:
 
     def parse(self) -> None:
         if self.next.kind != "objective":
-            raise self.error('the file begins with "Minimize" or "Maximize"')
+            raise self.error('the file must begin with "Minimize" or "Maximize"')
         self.begin_objective()
         readers = {"rows": self.row, "bounds": self.bound, "integers": self.integer}
         while self.next.kind != "end":

@@ -83,10 +83,9 @@ def _format_of(path: str, name: str) -> str:
     for format, suffixes in FORMATS.items():
         if suffix in suffixes:
             return format
-    what = "The standard input has no name" if path == "-" else f"{name} ends in none of them"
+    what = "The standard input has no name" if path == "-" else f"{name} does not tell its format"
     raise DataError(
-        f"{what}: files of inequalities end in .csv, .tsv, .mps, .lp or .npz, and --from says the "
-        "format of others."
+        f"{what}: files of inequalities end in .csv, .tsv, .mps, .lp or .npz; others need --from."
     )
 
 
