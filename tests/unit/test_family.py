@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import signal
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -194,6 +195,21 @@ def test_a_warm_start_goes_on(learner: StateLearner) -> None:
     with pytest.raises(ValueError, match="row numbers from 0 to 39"):
         clf.set_params(order=fails).fit(X, NOISY)
     assert clf.decision_function(PROBE).tobytes() == before
+
+
+def test_the_clock_is_looked_at_between_rows_that_take_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [time.monotonic()]
+
+    def kernel(A: Any, B: Any) -> Any:
+        clock[0] += 1.0
+        return np.zeros((len(A), len(B)))  # every row is a mistake
+
+    monkeypatch.setattr("novikoff.core.stops.time.monotonic", lambda: clock[0])
+    rows, labels = np.zeros((2000, 2000), dtype=np.float32), np.arange(2000) % 3
+    clf = nv.KernelPerceptron(kernel, fit_intercept=False, max_epochs=1, max_seconds=10.0)
+    assert clf.fit(rows, labels).n_updates_ < 300
 
 
 def test_a_function_as_a_kernel_sees_the_features_there_are() -> None:
