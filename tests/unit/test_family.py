@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import signal
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -196,6 +197,21 @@ def test_a_warm_start_goes_on(learner: StateLearner) -> None:
     assert clf.decision_function(PROBE).tobytes() == before
 
 
+def test_the_clock_is_looked_at_between_rows_that_take_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [time.monotonic()]
+
+    def kernel(A: Any, B: Any) -> Any:
+        clock[0] += 1.0
+        return np.zeros((len(A), len(B)))  # every row is a mistake
+
+    monkeypatch.setattr("novikoff.core.stops.time.monotonic", lambda: clock[0])
+    rows, labels = np.zeros((2000, 2000), dtype=np.float32), np.arange(2000) % 3
+    clf = nv.KernelPerceptron(kernel, fit_intercept=False, max_epochs=1, max_seconds=10.0)
+    assert clf.fit(rows, labels).n_updates_ < 300
+
+
 def test_a_function_as_a_kernel_sees_the_features_there_are() -> None:
     widths = set()
 
@@ -331,6 +347,39 @@ def test_a_huge_example_is_refused_and_changes_nothing() -> None:
             with pytest.raises(ValueError, match=r"float64|finite"):
                 clf.learn_one(np.full(3, 1e308), label)
         assert clf.decision_function(PROBE).tobytes() == before, kind
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (2**53 + 1, "float64 cannot hold exactly: subtract a constant"),
+        (np.int64(2**53 + 1), "float64 cannot hold exactly: subtract a constant"),
+        (np.datetime64("2020-01-01"), "number"),
+        ("3", "number"),
+    ],
+)
+def test_an_example_is_not_rounded_nor_guessed(
+    kind: type[OnlineLearner], value: Any, message: str
+) -> None:
+    examples: list[Any] = [np.array([value, 1]), [value, 0.5], {"t": value, "u": 0.5}]
+    for x in examples:
+        clf = kind().learn_one([1.0, 2.0], "no")
+        if isinstance(x, dict):
+            clf = kind().fit(pd.DataFrame({"t": [1.0, 2.0], "u": [0.0, 1.0]}), ["no", "yes"])
+        before = clf.n_updates_
+        for call in (lambda x, clf=clf: clf.learn_one(x, "no"), clf.predict_one):
+            with pytest.raises(ValueError, match=message):
+                call(x)
+        assert clf.n_updates_ == before
+
+
+def test_numbers_of_every_type_are_examples() -> None:
+    values: list[Any] = [2, True, np.bool_(True), np.float32(2.0), np.int8(2), 2**60, 1e100]
+    for value in values:
+        examples: list[Any] = [[value, 0.5], {"t": value, "u": 0.5}]
+        for x in examples:
+            assert nv.Perceptron().learn_one(x, "no").predict_one(x) == "no"
 
 
 def test_cycles_are_found_by_the_p_norm_perceptron() -> None:

@@ -108,6 +108,23 @@ def test_large_integers_are_refused_with_their_place() -> None:
         check_matrix(pd.DataFrame({"a": [0, 2**53 + 1], "b": [0.5, 1.5]}))
 
 
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint64])
+def test_large_integers_among_objects_are_refused_by_both_doors(kind: type) -> None:
+    near, far = [[kind(2**53), 0.5], [1, 0.5]], [[kind(2**53 + 1), 0.5], [1, 0.5]]
+    proof = nv.separate(near, [0, 1]).certificate
+    assert proof is not None
+    point = nv.solve([[1.0]], [kind(2**53)]).certificate
+    assert point is not None
+    for as_given in (lambda rows: rows, lambda rows: np.array(rows, dtype=object), pd.DataFrame):
+        nv.verify(proof, as_given(near), [0, 1])
+        with pytest.raises(ValueError, match=r"row 0, column 0.* cannot hold exactly"):
+            nv.separate(as_given(far), [0, 1])
+        with pytest.raises(nv.CertificateError, match="row 0 has something else than a number"):
+            nv.verify(proof, np.array(far, dtype=object), [0, 1])
+    with pytest.raises(nv.CertificateError, match="something else than a number"):
+        nv.verify(point, [[1.0]], [kind(2**53 + 1)])
+
+
 @pytest.mark.parametrize(
     "frame",
     [

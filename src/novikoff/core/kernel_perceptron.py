@@ -55,6 +55,10 @@ class KernelModel(StateModel):
         """Whether the features are the kernels with the rows of the fit."""
         return bool(self.settings["kernel"] == "precomputed")
 
+    def work(self, problem: Problem) -> int:
+        """A row of the kernel matrix, which rules share while it is kept, and the scores."""
+        return problem.n * (problem.longest + self.n_rules)
+
     def watched(self) -> Vector:
         """The counts of the run that goes on."""
         return self._counts.T

@@ -42,6 +42,10 @@ class SecondOrderModel(StateModel):
         root = np.tile(np.eye(p) / float(self.settings["a"]) ** 0.5, (n_rules, 1, 1))
         return {"w": np.zeros((n_rules, p)), "root": root, "growth": np.zeros((n_rules, 2))}
 
+    def work(self, problem: Problem) -> int:
+        """S changes as a whole."""
+        return self.n_rules * problem.p**2
+
     def watched(self) -> Vector:
         """The weights."""
         return self.state["w"].T
@@ -87,6 +91,10 @@ class DiagonalModel(SecondOrderModel):
         shape = self.n_rules, self.features + 1
         A = np.full(shape, float(self.settings["a"]))
         return {"v": np.zeros(shape), "A": A, "growth": np.zeros((self.n_rules, 2))}
+
+    def work(self, problem: Problem) -> int:
+        """The entries of the row."""
+        return self.n_rules * problem.longest
 
     def watched(self) -> Vector:
         """Sums of rows."""

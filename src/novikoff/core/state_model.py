@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from novikoff.core.counts import Counts, Trace
     from novikoff.core.runs import Advance, Flags, Plan, Run
 
+# Multiplications between two looks at the clock: some tenths of a second.
+_WORK_PER_CALL = 1 << 28
 # Shows rows, by their numbers, to a rule.
 Sweep: TypeAlias = Callable[[int, Indices], None]
 
@@ -87,6 +89,10 @@ class StateModel(Model):
         """The scores by which the loop tells a mistake; `scores` may average."""
         raise NotImplementedError
 
+    def work(self, problem: Problem) -> int:
+        """The multiplications for one row on which every rule makes a mistake, about."""
+        return self.n_rules * problem.longest
+
     def watched(self) -> Vector:
         """The numbers of each rule, in columns, that must stay finite; a view of the state."""
         raise NotImplementedError
@@ -151,6 +157,7 @@ class StateModel(Model):
             return np.asarray((self.last_scores(problem.X)[:, rule] * sides)[own])
 
         stride = min(problem.rows_within(ENTRIES_PER_CALL // self.n_rules), 1 << 12)
+        stride = min(stride, max(1, _WORK_PER_CALL // max(1, self.work(problem))))
         run.repeat(plan, problem, weights, visit, stride, margins=margins)
         self.totals, run.traces = run.counts.totals, self.traces()
         if not self.cycles:

@@ -337,6 +337,8 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
     out = np.empty(values.shape)
     for (i, j), value in np.ndenumerate(values):
         number = math.nan if value is None or _is_missing(value) else value
+        if isinstance(number, np.integer):  # NumPy would round it before it compares
+            number = int(number)
         row, column = place(i, j)
         if not isinstance(number, Real | np.bool_):
             where = f"X contains {value!r} in row {row}, column {column}"

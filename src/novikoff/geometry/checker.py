@@ -267,6 +267,7 @@ def _as_floats(values: npt.NDArray[Any], first: int) -> Vector:
     """Numbers as float64, none of them rounded."""
     if values.dtype.kind not in "biufO":
         raise ValueError(f"it contains {values.dtype}, not real numbers.")
+    values = exact.python_integers(values) if values.dtype.kind == "O" else values
     wide = values.astype(np.float64, copy=False)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         rounded = (values > _MOST_EXACT) | (values < -_MOST_EXACT)

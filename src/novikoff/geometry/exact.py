@@ -345,6 +345,20 @@ def square_root_down(value: Fraction) -> float:
     return up if math.isfinite(up) and Fraction(up) ** 2 == value else math.nextafter(up, 0.0)
 
 
+def python_integers(values: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
+    """Objects, NumPy's integers among them as Python's, which are compared with floats exactly.
+
+    Examples
+    --------
+    >>> bool(np.int64(2**53 + 1) == 2.0**53)
+    True
+    >>> python_integers(np.array([np.int64(2**53 + 1)], dtype=object)) == 2.0**53
+    array([False])
+    """
+    whole: Any = np.frompyfunc(lambda v: int(v) if isinstance(v, np.integer) else v, 1, 1)
+    return np.asarray(whole(values), dtype=object)
+
+
 def _objects(values: object) -> Integers:
     return np.asarray(values, dtype=object)
 

@@ -213,7 +213,8 @@ def _floats(values: Any, n: int) -> Vector:
     # A list is looked at number by number: together they might be rounded to floats.
     given = np.asarray(values) if hasattr(values, "dtype") else np.array(values, dtype=object)
     found = np.array(np.broadcast_to(given, (n,)), dtype=np.float64)
-    if np.isnan(found).any() or any(given.ravel().astype(object) != given.ravel().astype(float)):
+    whole = exact.python_integers(given.ravel().astype(object))
+    if np.isnan(found).any() or any(whole != given.ravel().astype(float)):
         raise ValueError("it has something else than a number that float64 can hold.")
     return found
 

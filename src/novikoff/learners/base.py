@@ -24,13 +24,13 @@ from novikoff.learners.inputs import (
     Labels,
     MatrixLike,
     Rule,
-    as_floats,
     check_classes,
     check_example,
     check_parameters,
     check_rows,
     pose_unsigned,
     values_of,
+    vector_of,
 )
 
 FLOAT64 = np.dtype(np.float64)
@@ -253,7 +253,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             named = x.to_dict()
             x = named if named.keys() == set(getattr(self, "feature_names_in_", ())) else x
         if not isinstance(x, Mapping):
-            vector = as_floats(x, "x")
+            vector = vector_of(x)
             if vector.shape != (self.n_features_in_,):
                 raise ValueError(
                     f"x has shape {vector.shape}, but {self.n_features_in_} features are expected."

@@ -18,7 +18,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from novikoff.core.orders import Order
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.validation import check_labels, check_matrix, check_same_index
+from novikoff.core.validation import MOST_EXACT, check_labels, check_matrix, check_same_index
 
 MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"
 Labels: TypeAlias = npt.NDArray[np.generic]
@@ -28,6 +28,8 @@ RandomState: TypeAlias = int | np.random.RandomState | None
 OrderLike: TypeAlias = str | Sequence[int] | Indices | Order
 
 LARGEST = float(np.finfo(np.float64).max)
+_FLOATS = frozenset({float, bool, np.float64, np.float32})  # what float64 holds, whatever it is
+_NUMBERS = _FLOATS | {int, np.int64}
 
 
 class Rule(NamedTuple):
@@ -243,23 +245,47 @@ def as_floats(values: npt.ArrayLike, name: str) -> Vector:
         raise ValueError(f"{name} contains a number beyond the range of float64.") from None
 
 
-def values_of(x: Mapping[Hashable, float]) -> Vector:
-    """The values of a dict as floats, finite or not."""
+def vector_of(x: npt.ArrayLike) -> Vector:
+    """One example as floats, finite or not, none of them rounded."""
+    if isinstance(x, list | tuple) and _FLOATS.issuperset(map(type, x)):
+        return np.array(x, dtype=np.float64)
+    array = np.asarray(x)
+    if array.ndim != 1 or array.size == 0:  # its shape is looked at later
+        return as_floats(x, "x")
+    given: Any = array[None] if hasattr(x, "dtype") else [x]
     try:
-        return np.fromiter(x.values(), np.float64, len(x))
+        row: Any = check_matrix(given)[0]
+    except ValueError as error:
+        raise ValueError(str(error).replace("X ", "x ").replace("row 0, ", "")) from None
+    return np.asarray(row, dtype=np.float64)
+
+
+def values_of(x: Mapping[Hashable, float]) -> Vector:
+    """The values of a dict as floats, finite or not, none of them rounded."""
+    try:
+        values = np.fromiter(x.values(), np.float64, len(x))
     except (TypeError, ValueError, OverflowError):
         check_example(x)
         raise ValueError("The values of x are not finite numbers.") from None
+    plain = _NUMBERS.issuperset(map(type, x.values()))
+    if not (plain and max(map(abs, x.values()), default=0) < MOST_EXACT):
+        check_example(x)
+    return values
 
 
 def check_example(x: Example) -> None:
-    """Raise ValueError if a value of one example is not a finite number."""
+    """Raise ValueError if a value of one example is not a finite number that float64 can hold."""
     if isinstance(x, Mapping):
         for feature, value in x.items():
-            if not isinstance(value, Real) or not abs(value) <= LARGEST:
+            if not isinstance(value, Real | np.bool_) or not abs(value) <= LARGEST:
                 raise ValueError(f"Feature {feature!r} is {value!r}, not a finite number.")
+            if float(value) != (int(value) if isinstance(value, np.integer) else value):
+                raise ValueError(
+                    f"Feature {feature!r} is {value}, which float64 cannot hold exactly: subtract "
+                    "a constant from it."
+                )
         return
-    vector = as_floats(x, "x")
+    vector = vector_of(x)
     if not np.isfinite(vector).all():
         column = int(np.argmin(np.isfinite(vector)))
         raise ValueError(f"x contains {vector[column]} in column {column}; it must be finite.")

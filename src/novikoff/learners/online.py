@@ -46,7 +46,6 @@ from novikoff.learners.inputs import (
     OrderLike,
     RandomState,
     Rule,
-    as_floats,
     check_example,
     check_parameters,
     check_reference,
@@ -58,6 +57,7 @@ from novikoff.learners.inputs import (
     optional,
     seed_of,
     threads_of,
+    vector_of,
     words,
 )
 
@@ -437,7 +437,7 @@ class OnlineLearner(LinearLearner):
         if "_held" in self.__dict__:
             return self._step(x, y)
         with self._all_or_nothing():
-            vector = as_floats([] if isinstance(x, Mapping) else x, "x")
+            vector = vector_of([] if isinstance(x, Mapping) else x)
             if vector.ndim != 1 or not np.isfinite(vector).all():
                 raise ValueError("x must be a dict or a vector of finite numbers.")
             check_parameters(self, self._rules)

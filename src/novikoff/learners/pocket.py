@@ -72,13 +72,15 @@ class Pocket(LinearLearner):
         The number of updates after which the pocket is done, for each rule.
     max_seconds : float, optional
         A limit on the time of a fit, shared among the rules, and used until a rule is proved to be
-        the best. However short it is, each rule is at least as good as an averaged perceptron's
-        and as a constant, and X is hashed once: on large data these may take longer. Without it a
-        search ends when it hardly gains, after an amount of work that depends on the data, not on
-        the clock.
+        the best. However short it is, each rule found is at least as good as a constant and, with
+        ``refine``, as an averaged perceptron's, and X is hashed once: on large data these may take
+        longer. Without it a search ends when it hardly gains, after an amount of work that depends
+        on the data, not on the clock.
     multi_class : "ovr" or "ovo"
         With more than two classes: each against the rest, or each against each other. Rules
-        against the rest have no common scale, so "ovo" often makes fewer mistakes together.
+        against the rest have no common scale, so "ovo" often makes fewer mistakes together. Cheap
+        rules against the rest take the place of those found where they choose the right class more
+        often together; one of them alone may then err more often than a constant.
     class_weight : dict, "balanced" or None
         Factors on the cost of a mistake on each class.
     warm_start : bool
