@@ -24,7 +24,7 @@ from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.updates import perceptron
 from novikoff.geometry import exact
-from novikoff.geometry.passes import ColumnSums, ExactSigns, MostViolated, Visit
+from novikoff.geometry.passes import ColumnSums, ExactSigns, MostViolated, Sizes, Visit
 from tests.cluster.cases import KINDS, data, local_rows, sparse
 from tests.property.test_passes import seen as bits
 
@@ -192,3 +192,21 @@ def test_the_rows_that_are_separated_are_told_lazily() -> None:
     assert len(verdict.separated_rows) == 0
     assert verdict.n_separated == len(whole.separated_rows)
     assert "separated" not in str([*verdict._lines()][1:])
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_shard_of_zeros_changes_nothing(is_sparse: bool) -> None:
+    """Its rows have no length, and sparse ones no column: the others are balanced as before."""
+    X = np.array([[0.0], [0.0], [1e-8], [2e9], [-3.0], [5.0]])
+    y = np.array([1, 0, 1, 1, 0, 0])
+    X = sparse(X) if is_sparse else X
+    found = nv.separate(local_rows(X, y, [1, 2, 4]), fit_intercept=False).certificate
+    assert found is not None
+    assert found == nv.separate(X, y, fit_intercept=False).certificate
+    nv.verify(found, local_rows(X, y, [1, 2, 4]))
+    sizes = Sizes(np.ones(1))
+    for part in (slice(0, 2), slice(2, 4)):
+        own = Sizes(np.ones(1))
+        own.look_at(Shard(0, part.start, X[part], y[part]).part(Setting(1, 0, False)))
+        sizes.merge(own)
+    assert (sizes.shortest, sizes.longest) == (1e-8, 2e9)

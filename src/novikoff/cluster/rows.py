@@ -386,6 +386,8 @@ def _array_chunks(client: Any, X: Any, y: Any) -> Source:
 
 def _frame_chunks(client: Any, frame: Any, label: Any) -> Source:
     """The partitions of a frame, its label apart."""
+    from dask import delayed
+
     if label not in frame.columns:
         raise DataError(f"The frame has no column {label!r}: name the labels with label=….")
     frame = client.persist(frame)
@@ -396,12 +398,24 @@ def _frame_chunks(client: Any, frame: Any, label: Any) -> Source:
     levels: dict[Hashable, list[Any]] = {}
     for name in names:
         if str(frame.dtypes[name]) == "category":
-            found = client.gather(client.compute([part[name].dropna().unique() for part in parts]))
-            levels[name] = sorted({value for some in found for value in some})
+            found = client.gather(
+                client.compute([delayed(_categories)(part[name]) for part in parts])
+            )
+            occurring = {value for _, some in found for value in some}
+            # In the order that they have, as in memory; partitions may know different ones.
+            every = dict.fromkeys(value for known, _ in found for value in known)
+            levels[name] = [value for value in every if value in occurring]
     widened: list[Hashable] = []
     for name in names:
         widened += [f"{name}={level}" for level in levels[name]] if name in levels else [name]
+    for name in {name for name in widened if levels and widened.count(name) > 1}:
+        raise DataError(f"The frame would have two columns named {name!r}: rename a column.")
     return _counted(client, X, y, len(widened), widened, levels)
+
+
+def _categories(column: Any) -> tuple[list[Any], list[Any]]:
+    """The categories of a column, in order, and those that occur."""
+    return column.cat.categories.tolist(), column.dropna().unique().tolist()
 
 
 def _counted(
