@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import novikoff as nv
 from novikoff.cluster.mixing import Epoch
 from novikoff.cluster.passes import Carrying, look
-from novikoff.cluster.rows import Check, Digests, Survey
+from novikoff.cluster.rows import Check, Digests, Rows, Survey
 from novikoff.cluster.rules import Rule
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.core.orders import Permuted
@@ -25,7 +25,7 @@ from novikoff.core.stops import Limits
 from novikoff.core.updates import perceptron
 from novikoff.geometry import exact
 from novikoff.geometry.passes import ColumnSums, ExactSigns, MostViolated, Sizes, Visit
-from tests.cluster.cases import KINDS, data, local_rows, sparse
+from tests.cluster.cases import KINDS, AtOnce, Done, data, local_rows, sparse
 from tests.property.test_passes import seen as bits
 
 SETTING = Setting("up", "down", True)
@@ -210,3 +210,28 @@ def test_a_shard_of_zeros_changes_nothing(is_sparse: bool) -> None:
         own.look_at(Shard(0, part.start, X[part], y[part]).part(Setting(1, 0, False)))
         sizes.merge(own)
     assert (sizes.shortest, sizes.longest) == (1e-8, 2e9)
+
+
+def test_shards_that_are_not_alike_are_refused() -> None:
+    X, y = data("separable", n=8)
+    mixed = local_rows(X, y, [4]).source
+    mixed.units[1] = Done(sparse(X[4:])), Done(y[4:])
+    with pytest.raises(ValueError, match="Some chunks are sparse, others dense"):
+        Rows(AtOnce(), mixed, "mistakes", lambda tasks, done: None)
+    numbers = np.array([0, 1, 0, 1, "0", "1", "0", "1"], dtype=object)
+    with pytest.raises(ValueError, match="The label 0 is a number in some shards, and text in"):
+        local_rows(X, numbers, [4])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_row_to_a_shard_gives_the_bits_of_memory(seed: int) -> None:
+    """Rows of very different lengths, all at the margin, so that rounding tells them apart."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(10) % 2
+    X = rng.normal(size=(10, 3)) * 10.0 ** rng.integers(0, 8, size=(10, 1))
+    X[:, 0] = 2 * y - 1
+    X = X @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    found = nv.separate(local_rows(X, y, list(range(1, 10)))).certificate
+    assert found is not None
+    assert found == nv.separate(X, y).certificate
+    nv.verify(found, X, y)

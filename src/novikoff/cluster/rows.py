@@ -131,6 +131,13 @@ class Rows(RemoteRows):
         self._surveys: dict[bool, Survey] = {}
         known = self.survey()
         self.d, self.labels = known.d, sorted_labels(known.labels)
+        texts = {str(label): label for label in self.labels}
+        for label in self.labels:
+            if texts[str(label)] is not label:
+                raise DataError(
+                    f"The label {label} is a number in some shards, and text in others: make them "
+                    "alike."
+                )
         self.named = source.names is not None
         self.names: Sequence[Hashable] = source.names or range(self.d)
 
@@ -248,6 +255,8 @@ class Survey(ShardVisit):
     def _take(self, d: int, sparse: bool) -> None:
         if self.d not in (-1, d):
             raise DataError(f"Some shards have {d} columns, others {self.d}.")
+        if self.d >= 0 and self.sparse != sparse:
+            raise DataError("Some chunks are sparse, others dense: make them alike.")
         self.d, self.sparse = d, sparse
 
     def _note(self, labels: dict[Label, int]) -> None:
