@@ -235,3 +235,26 @@ def test_one_row_to_a_shard_gives_the_bits_of_memory(seed: int) -> None:
     assert found is not None
     assert found == nv.separate(X, y).certificate
     nv.verify(found, X, y)
+
+
+def test_no_digest_is_worked_out_without_a_certificate() -> None:
+    """Whatever ends the search, the tasks of the digest go with it."""
+    X, y = data("separable", n=40)
+    rows, cancelled = local_rows(X, y, [20]), list[str]()
+
+    def cancel(futures: Any, **how: Any) -> None:
+        cancelled.extend(type(future.value).__name__ for future in futures)
+
+    rows.cluster.client.cancel = cancel
+
+    def fail(interval: object) -> None:
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        nv.separate(rows, progress=fail)
+    assert cancelled == ["Digests"] * 3
+    assert nv.separate(rows, budget=1e-9).kind == "undecided"
+    assert cancelled[3:].count("Digests") == 3
+    cancelled.clear()
+    assert nv.separate(rows).kind == "separable"
+    assert cancelled == []

@@ -274,8 +274,12 @@ class Cluster:
                 return found
         finally:
             if not done:
-                with suppress(Exception):  # the scheduler may be gone
-                    self.client.cancel(futures, force=True, asynchronous=False)
+                self.cancel(futures)
+
+    def cancel(self, futures: list[Any]) -> None:
+        """Leave nothing of a pass behind."""
+        with suppress(Exception):  # the scheduler may be gone
+            self.client.cancel(futures, force=True, asynchronous=False)
 
 
 @contextmanager

@@ -179,9 +179,15 @@ class Rows(RemoteRows):
         setting, limits = Setting(*sides, bool(fit_intercept)), Limits(seconds=budget)
         passes = self.passes(setting)
         hashing = self.cluster.begin(Digests(passes.d, setting), priority=-1)
-        found = find(passes, goal, tol, limits, progress)
-        trees = self.cluster.result(hashing, Limits())
-        sha256 = MatrixDigest.of_tree(trees.rows, self.n).signed(trees.signs)
+        sha256, found = "", None
+        try:
+            found = find(passes, goal, tol, limits, progress)
+        finally:
+            if found is None or found.kind is None:  # there is no certificate
+                self.cluster.cancel(hashing)
+        if found.kind is not None:
+            trees = self.cluster.result(hashing, Limits())
+            sha256 = MatrixDigest.of_tree(trees.rows, self.n).signed(trees.signs)
         return with_obstacle(report(passes, sha256, found, sides), passes, limits)
 
     def verify(self, certificate: Certificate) -> None:
