@@ -258,3 +258,15 @@ def test_no_digest_is_worked_out_without_a_certificate() -> None:
     cancelled.clear()
     assert nv.separate(rows).kind == "separable"
     assert cancelled == []
+
+
+def test_labels_besides_are_refused() -> None:
+    X, y = data("separable", n=40)
+    rows = local_rows(X, y, [20])
+    proof = nv.separate(X, y).certificate
+    assert proof is not None
+    for ask in (lambda: nv.separate(rows, y), lambda: nv.verify(proof, rows, y[::-1])):
+        with pytest.raises(ValueError, match="have their labels, and nothing besides"):
+            ask()
+    with pytest.raises(TypeError, match="ask separate"):
+        nv.separate_classes(rows, None)

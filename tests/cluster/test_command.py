@@ -64,6 +64,7 @@ def test_workers_of_its_own(tmp_path: Path) -> None:
         (["--cluster", "local:none"], "needs a number"),
         (["--cluster", "tcp://127.0.0.1:1"], "no scheduler at tcp://127.0.0.1:1"),
         (["--cluster", "local:1", "--cv", "5"], "--cv is not known with --cluster"),
+        (["--cluster", "local:1", "--model", "perceptron"], "--model perceptron is not known with"),
     ],
 )
 def test_bad_questions(options: list[str], complaint: str, tmp_path: Path) -> None:

@@ -38,7 +38,9 @@ def check_options(asked: SimpleNamespace) -> None:
     for name in _ALONE:
         given = "--" + name.strip("_").replace("_", "-")
         check((getattr(asked, name, None), f"{given} is not known with --cluster."))
-    check((getattr(asked, "form", "text") == "html", "--format html is not known with --cluster."))
+    for name, flag, value in (("form", "format", "html"), ("model", "model", "perceptron")):
+        given = getattr(asked, name, None) == value
+        check((given, f"--{flag} {value} is not known with --cluster."))
 
 
 @contextmanager
