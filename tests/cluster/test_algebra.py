@@ -17,7 +17,7 @@ import novikoff as nv
 from novikoff.cluster.mixing import Epoch
 from novikoff.cluster.passes import Carrying, Survey, look
 from novikoff.cluster.row_sets import RowPredicate
-from novikoff.cluster.rows import Check, Digests
+from novikoff.cluster.rows import Check, Digests, Rows
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.core.orders import Permuted
 from novikoff.core.runs import Plan
@@ -25,8 +25,8 @@ from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.updates import perceptron
 from novikoff.geometry import exact
-from novikoff.geometry.passes import ColumnSums, ExactSigns, MostViolated, Visit
-from tests.cluster.cases import KINDS, data, local_rows, sparse
+from novikoff.geometry.passes import ColumnSums, ExactSigns, MostViolated, Sizes, Visit
+from tests.cluster.cases import KINDS, AtOnce, Done, data, local_rows, sparse
 from tests.property.test_passes import seen as bits
 
 SETTING = Setting("up", "down", True)
@@ -191,3 +191,81 @@ def test_the_rows_that_are_separated_are_told_lazily() -> None:
     assert len(verdict.separated_rows) == 0
     assert verdict.n_separated == len(whole.separated_rows)
     assert "separated" not in str([*verdict._lines()][1:])
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_shard_of_zeros_changes_nothing(is_sparse: bool) -> None:
+    """Its rows have no length, and sparse ones no column: the others are balanced as before."""
+    X = np.array([[0.0], [0.0], [1e-8], [2e9], [-3.0], [5.0]])
+    y = np.array([1, 0, 1, 1, 0, 0])
+    X = sparse(X) if is_sparse else X
+    found = nv.separate(local_rows(X, y, [1, 2, 4]), fit_intercept=False).certificate
+    assert found is not None
+    assert found == nv.separate(X, y, fit_intercept=False).certificate
+    nv.verify(found, local_rows(X, y, [1, 2, 4]))
+    sizes = Sizes(np.ones(1))
+    for part in (slice(0, 2), slice(2, 4)):
+        own = Sizes(np.ones(1))
+        own.look_at(Shard(0, part.start, X[part], y[part]).part(Setting(1, 0, False)))
+        sizes.merge(own)
+    assert (sizes.shortest, sizes.longest) == (1e-8, 2e9)
+
+
+def test_shards_that_are_not_alike_are_refused() -> None:
+    X, y = data("separable", n=8)
+    mixed = local_rows(X, y, [4]).source
+    mixed.units[1] = Done(sparse(X[4:])), Done(y[4:])
+    with pytest.raises(ValueError, match="Some chunks are sparse, others dense"):
+        Rows(AtOnce(), mixed, "mistakes", lambda tasks, done: None)
+    numbers = np.array([0, 1, 0, 1, "0", "1", "0", "1"], dtype=object)
+    with pytest.raises(ValueError, match="The label 0 is a number in some shards, and text in"):
+        local_rows(X, numbers, [4])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_row_to_a_shard_gives_the_bits_of_memory(seed: int) -> None:
+    """Rows of very different lengths, all at the margin, so that rounding tells them apart."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(10) % 2
+    X = rng.normal(size=(10, 3)) * 10.0 ** rng.integers(0, 8, size=(10, 1))
+    X[:, 0] = 2 * y - 1
+    X = X @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    found = nv.separate(local_rows(X, y, list(range(1, 10)))).certificate
+    assert found is not None
+    assert found == nv.separate(X, y).certificate
+    nv.verify(found, X, y)
+
+
+def test_no_digest_is_worked_out_without_a_certificate() -> None:
+    """Whatever ends the search, the tasks of the digest go with it."""
+    X, y = data("separable", n=40)
+    rows, cancelled = local_rows(X, y, [20]), list[str]()
+
+    def cancel(futures: Any, **how: Any) -> None:
+        cancelled.extend(type(future.value).__name__ for future in futures)
+
+    rows.cluster.client.cancel = cancel
+
+    def fail(interval: object) -> None:
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        nv.separate(rows, progress=fail)
+    assert cancelled == ["Digests"] * 3
+    assert nv.separate(rows, budget=1e-9).kind == "undecided"
+    assert cancelled[3:].count("Digests") == 3
+    cancelled.clear()
+    assert nv.separate(rows).kind == "separable"
+    assert cancelled == []
+
+
+def test_labels_besides_are_refused() -> None:
+    X, y = data("separable", n=40)
+    rows = local_rows(X, y, [20])
+    proof = nv.separate(X, y).certificate
+    assert proof is not None
+    for ask in (lambda: nv.separate(rows, y), lambda: nv.verify(proof, rows, y[::-1])):
+        with pytest.raises(ValueError, match="have their labels, and nothing besides"):
+            ask()
+    with pytest.raises(TypeError, match="ask separate"):
+        nv.separate_classes(rows, None)

@@ -75,6 +75,7 @@ def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path:
         (["--cluster", "tcp://127.0.0.1:1"], "no scheduler at tcp://127.0.0.1:1"),
         (["--cluster", "2"], "for workers on this machine say local:2"),
         (["--cluster", "local:1", "--cv", "5"], "--cv is not known with --cluster"),
+        (["--cluster", "local:1", "--model", "perceptron"], "--model perceptron is not known with"),
     ],
 )
 def test_bad_questions(options: list[str], complaint: str, tmp_path: Path) -> None:

@@ -98,6 +98,25 @@ def test_a_frame_with_text_and_categories(client: Client) -> None:
     assert nv.separate(rows).certificate == local.certificate
 
 
+def test_categories_keep_their_order_and_are_not_missing(client: Client) -> None:
+    sizes = pd.Categorical(["low", "high", "mid", "low"], ["none", "low", "mid", "high"])
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "size": sizes, "kind": ["x", "x", "y", "y"]})
+    parts = dd.from_pandas(frame, npartitions=2)
+    rows = nv.cluster.rows(parts, label="kind", client=client)
+    assert list(rows.names) == ["a", "size=low", "size=mid", "size=high"]
+    proof = nv.separate(rows).certificate
+    assert proof is not None
+    nv.verify(proof, frame[["a", "size"]], frame["kind"])
+    unknown = parts.assign(size=parts["size"].cat.as_unknown())
+    assert nv.cluster.rows(unknown, label="kind", client=client).names == rows.names
+    frame.loc[3, "size"] = None
+    with pytest.raises(ValueError, match=r"first row is 2.*NaN in row 1, column 1 \('size'\)"):
+        nv.cluster.rows(dd.from_pandas(frame, npartitions=2), label="kind", client=client)
+    twice = parts.assign(**{"size=low": 1.0})
+    with pytest.raises(ValueError, match="two columns named 'size=low'"):
+        nv.cluster.rows(twice, label="kind", client=client)
+
+
 def test_columns_of_text_in_files(client: Client, tmp_path: Path) -> None:
     colours = [["red", "red", "blue"], ["green", "blue", "red"]]
     kinds = [["a", "b", "b"], ["a", "b", "a"]]

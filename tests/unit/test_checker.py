@@ -326,3 +326,8 @@ def test_parts_that_cut_leaves_anywhere_have_the_digest_of_the_whole(
         missing.add(1, X[1:])
         with pytest.raises(ValueError, match="not been hashed"):
             missing.root(n)
+
+
+def test_sparse_rows_of_zeros_have_no_columns_at_all() -> None:
+    X, y = sp.csr_array((3, 2)), [0, 1, 1]
+    nv.verify(certificate(X, y, fit_intercept=False), X, y)

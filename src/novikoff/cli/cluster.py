@@ -43,7 +43,9 @@ def check_options(asked: SimpleNamespace) -> None:
     for name in _UNKNOWN:
         given = "--" + name.strip("_").replace("_", "-")
         check((getattr(asked, name, None), f"{given} is not known with --cluster."))
-    check((getattr(asked, "form", "text") == "html", "--format html is not known with --cluster."))
+    for name, flag, value in (("form", "format", "html"), ("model", "model", "perceptron")):
+        chosen = getattr(asked, name, None) == value
+        check((chosen, f"--{flag} {value} is not known with --cluster."))
 
 
 @contextmanager

@@ -91,6 +91,8 @@ class Survey(ShardVisit):
     def _take(self, d: int, sparse: bool) -> None:
         if self.d not in (-1, d):
             raise DataError(f"Some shards have {d} columns, others {self.d}.")
+        if self.d >= 0 and self.sparse != sparse:
+            raise DataError("Some chunks are sparse, others dense: make them alike.")
         self.d, self.sparse = d, sparse
 
     def _note(self, labels: dict[Label, int]) -> None:
@@ -303,8 +305,12 @@ class Cluster:
                 return found
         finally:
             if not done:
-                with suppress(Exception):  # the scheduler may be gone
-                    self.client.cancel(futures, force=True, asynchronous=False)
+                self.cancel(futures)
+
+    def cancel(self, futures: list[Any]) -> None:
+        """Leave nothing of a pass behind."""
+        with suppress(Exception):  # the scheduler may be gone
+            self.client.cancel(futures, force=True, asynchronous=False)
 
 
 @contextmanager

@@ -140,6 +140,13 @@ class Rows(RemoteRows):
         self._surveys: dict[bool, Survey] = {}
         known = self.survey()
         self.d, self.labels = known.d, distinct_labels(np.array([*known.labels], dtype=object))
+        texts = {str(label): label for label in self.labels}
+        for label in self.labels:
+            if texts[str(label)] is not label:
+                raise DataError(
+                    f"The label {label} is a number in some shards, and text in others: make them "
+                    "alike."
+                )
         self.named = source.names is not None
         self.names: Sequence[Hashable] = source.names or range(self.d)
 
@@ -178,9 +185,15 @@ class Rows(RemoteRows):
         setting, limits = Setting(*sides, bool(fit_intercept)), Limits(seconds=budget)
         passes = self.passes(setting)
         hashing = self.cluster.begin(Digests(passes.d, setting), priority=-1)
-        found = find(passes, goal, tol, limits, progress)
-        trees = self.cluster.result(hashing, Limits())
-        sha256 = MatrixDigest.of_tree(trees.rows, self.n).signed(trees.signs)
+        sha256, found = "", None
+        try:
+            found = find(passes, goal, tol, limits, progress)
+        finally:
+            if found is None or found.kind is None:  # there is no certificate
+                self.cluster.cancel(hashing)
+        if found.kind is not None:
+            trees = self.cluster.result(hashing, Limits())
+            sha256 = MatrixDigest.of_tree(trees.rows, self.n).signed(trees.signs)
         return with_obstacle(report(passes, sha256, found, sides), passes, limits)
 
     def verify(self, certificate: Certificate) -> None:
@@ -341,6 +354,8 @@ def _array_chunks(client: Any, X: Any, y: Any) -> Source:
 
 def _frame_chunks(client: Any, frame: Any, label: Any) -> Source:
     """The partitions of a frame, its label apart."""
+    from dask import delayed
+
     if label not in frame.columns:
         raise DataError(f"The frame has no column {label!r}: name the labels with label=….")
     frame = client.persist(frame)
@@ -351,12 +366,24 @@ def _frame_chunks(client: Any, frame: Any, label: Any) -> Source:
     levels: dict[Hashable, list[Any]] = {}
     for name in names:
         if str(frame.dtypes[name]) == "category":
-            found = client.gather(client.compute([part[name].dropna().unique() for part in parts]))
-            levels[name] = sorted({value for some in found for value in some})
+            found = client.gather(
+                client.compute([delayed(_categories)(part[name]) for part in parts])
+            )
+            occurring = {value for _, some in found for value in some}
+            # In the order that they have, as in memory; partitions may know different ones.
+            every = dict.fromkeys(value for known, _ in found for value in known)
+            levels[name] = [value for value in every if value in occurring]
     widened: list[Hashable] = []
     for name in names:
         widened += [f"{name}={level}" for level in levels[name]] if name in levels else [name]
+    for name in {name for name in widened if levels and widened.count(name) > 1}:
+        raise DataError(f"The frame would have two columns named {name!r}: rename a column.")
     return _counted(client, X, y, len(widened), widened, levels)
+
+
+def _categories(column: Any) -> tuple[list[Any], list[Any]]:
+    """The categories of a column, in order, and those that occur."""
+    return column.cat.categories.tolist(), column.dropna().unique().tolist()
 
 
 def _counted(

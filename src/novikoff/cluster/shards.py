@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix
-from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
+from novikoff.core.validation import Label, check_labels, check_matrix, missing_value, plain_label
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
@@ -170,9 +170,17 @@ def take_chunk(
 def expanded(frame: Any, levels: Mapping[Hashable, list[Any]]) -> npt.NDArray[Any]:
     """A partition of a frame as numbers: a category column is one of 0 and 1 for each level."""
     columns: list[Any] = []
-    for name in frame.columns:
-        values = frame[name].to_numpy(dtype=object if name in levels else None)[:, None]
-        columns.append(values == np.array(levels[name]) if name in levels else check_matrix(values))
+    for j, name in enumerate(frame.columns):
+        column = frame[name]
+        if name not in levels:
+            columns.append(check_matrix(column.to_frame()))
+            continue
+        missing = column.isna().to_numpy()
+        if missing.any():
+            raise ValueError(missing_value("NaN", int(np.argmax(missing)), j, name))
+        known = np.empty(len(levels[name]), dtype=object)
+        known[:] = levels[name]
+        columns.append(column.to_numpy(dtype=object)[:, None] == known)
     return np.concatenate(columns, axis=1)
 
 

@@ -114,6 +114,7 @@ digest of the rows and labels differs.
         where a number is NaN or infinite.
         """
         if isinstance(X, RemoteRows):
+            X.check_alone(y)
             X.verify(self)
         else:
             check(self, X, y)

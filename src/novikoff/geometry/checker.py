@@ -474,10 +474,12 @@ class _Seen:
             _check_lower(first, A, w, self.w, proof.margin.lo)
         if proof.radius is not None:
             _check_radius(first, A, proof.radius)
-        gap_w = None if self.gap_w is None else block.of(self.gap_w)
+        if self.gap_w is None:
+            return
+        gap_w = block.of(self.gap_w)
         for side in (1, -1):
             own = A[A[:, -1] == side]  # the last is the padding, which has the sign
-            if gap_w is not None and len(own) > 0:
+            if len(own) > 0:
                 self._note(side, exact.least_product(own, gap_w))
 
     def merge(self, other: _Seen) -> None:

@@ -225,15 +225,23 @@ def product_signs(A: Vector, w: Numbers) -> Signs:
 
 
 def least_product(A: Vector, w: Numbers) -> Fraction:
-    """Not more than min_i ⟨a_i, w⟩, and within 2⁻³⁵ of it, if that is positive."""
+    """Not more than min_i ⟨a_i, w⟩, and within 2⁻³⁵ of it, if that is positive.
+
+    Floats do for a row whose bounds are close, whatever rows are looked at with it: of several
+    such minima the least is that of all their rows, bit for bit.
+    """
     found, bound = product_bounds(A, w.near)
     with np.errstate(all="ignore"):
-        low = float(np.min(found - bound, initial=np.inf))
-        near = ~(found - bound > np.min(found + bound, initial=np.inf))
-        if low > 0.0 and float(bound[near].max()) <= 2.0**-37 * low:
-            return Fraction(low) * w.scale * (1 - Fraction(1, 1 << 52))
-    whole, unit = products(A[near], w)
-    return Fraction(min(map(int, whole))) * unit
+        low = found - bound
+        near = ~(low > np.min(found + bound, initial=np.inf))
+        close = near & (bound <= 2.0**-37 * low)
+    least = []
+    if close.any():
+        least.append(Fraction(float(low[close].min())) * w.scale * (1 - Fraction(1, 1 << 52)))
+    if (near & ~close).any():
+        whole, unit = products(A[near & ~close], w)
+        least.append(min(map(int, whole)) * unit)
+    return min(least)
 
 
 def products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:

@@ -533,16 +533,17 @@ class Sizes(Visit):
         """Measure these rows."""
         squares, peaks = part.squares(self.columns, self.centre)
         lengths = np.sqrt(squares)
-        self._note(peaks, lengths[lengths > 0.0])
+        lengths = lengths[lengths > 0.0]
+        self._note(peaks, lengths.min(initial=math.inf), lengths.max(initial=0.0))
 
     def merge(self, other: Sizes) -> None:
         """Take the larger, and the extremes."""
-        self._note(other.peaks, np.array([other.shortest, other.longest]))
+        self._note(other.peaks, other.shortest, other.longest)
 
-    def _note(self, peaks: Vector, lengths: Vector) -> None:
+    def _note(self, peaks: Vector, shortest: float, longest: float) -> None:
         self.peaks = peaks if len(self.peaks) == 0 else np.maximum(self.peaks, peaks)
-        self.shortest = float(np.minimum(self.shortest, lengths.min(initial=math.inf)))
-        self.longest = float(np.maximum(self.longest, lengths.max(initial=0.0)))
+        self.shortest = float(np.minimum(self.shortest, shortest))
+        self.longest = float(np.maximum(self.longest, longest))
 
 
 @dataclass

@@ -20,6 +20,11 @@ class RemoteRows:
     names: Sequence[Any]  # of the columns, or their numbers
     named: bool  # whether columns have names
 
+    def check_alone(self, y: object) -> None:
+        """Refuse labels that are given besides."""
+        if y is not None:
+            raise ValueError("Rows of a cluster have their labels, and nothing besides.")
+
     def separate(
         self,
         *,

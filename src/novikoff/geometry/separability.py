@@ -352,6 +352,7 @@ def separate(
     """
     _check_options(fit_intercept, tol, goal, budget)
     if isinstance(X, RemoteRows):
+        X.check_alone(y)
         return X.separate(
             positive=positive, fit_intercept=fit_intercept, tol=tol, goal=goal, budget=budget,
             progress=progress,
@@ -386,6 +387,8 @@ def separate_classes(
     {'a': 'separable', 'b': 'inseparable', 'c': 'separable'}
     """
     _check_options(fit_intercept, tol, goal, budget)
+    if isinstance(X, RemoteRows):
+        raise TypeError("On a cluster, ask separate() for each class: positive=… of rows.labels.")
     table, labels = _read(X, y, bool(fit_intercept))
     limits, digest = Limits(seconds=budget), MatrixDigest.of(table.problem.X)
     found = {}
