@@ -39,8 +39,8 @@ def check_options(asked: SimpleNamespace) -> None:
         given = "--" + name.strip("_").replace("_", "-")
         check((getattr(asked, name, None), f"{given} is not known with --cluster."))
     for name, flag, value in (("form", "format", "html"), ("model", "model", "perceptron")):
-        given = getattr(asked, name, None) == value
-        check((given, f"--{flag} {value} is not known with --cluster."))
+        found = getattr(asked, name, None) == value
+        check((found, f"--{flag} {value} is not known with --cluster."))
 
 
 @contextmanager
