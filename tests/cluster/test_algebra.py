@@ -47,7 +47,7 @@ def visits(X: Any, y: Any) -> dict[str, Visit]:
         "sums": ColumnSums(at_zero),
         "fetch": Carrying(None, np.array([0, 3, 11])),
         "survey": Survey(True),
-        "digests": Digests(3, SETTING),
+        "digests": Digests(3, (SETTING,)),
         "check": Check(nv.separate(X, y).certificate),  # type: ignore[arg-type]
         "mixed by mistakes": Epoch(plan, two, ("down", "up"), True, "mistakes", start),
         "mixed uniformly": Epoch(plan, two, ("down", "up"), True, "uniform", start),

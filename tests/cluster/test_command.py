@@ -55,8 +55,14 @@ def test_workers_of_its_own(tmp_path: Path) -> None:
     options = ["--label", "kind", "--cluster", "local:2", "--format", "json", "--epochs", 2]
     done = run("fit", folder, *options, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["verdicts"][0]["kind"] == "inseparable"
-    nv.load(tmp_path / "small.novikoff")
+    told = json.loads(done.stdout)["verdicts"][0]
+    assert (told["kind"], told["errors"], told["errors_lower_bound"]) == ("inseparable", 2, 2)
+    model = nv.load(tmp_path / "small.novikoff")
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(3)])
+    assert isinstance(model, nv.Pocket)
+    assert np.count_nonzero(model.predict(frame) != y) == model.n_errors_ == 2
+    checked = run("verify", tmp_path / "small.cert.json", folder)
+    assert "Every hyperplane with a bias makes at least 2 mistakes" in checked.stdout
 
 
 def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,14 +16,16 @@ from novikoff.cli.progress import Show, print_lines, print_text
 
 if TYPE_CHECKING:
     from novikoff.cluster import Rows
+    from novikoff.cluster.pocket import CountedRule
     from novikoff.core.linear_model import LinearModel
     from novikoff.core.rows import Indices
     from novikoff.data import Recipe
     from novikoff.geometry.certificate import Certificate
+    from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict
 
-# Epochs of the perceptron without --epochs, where no rule separates the rows.
+# Epochs of the perceptron without --epochs, where it is a candidate for the fewest mistakes.
 _EPOCHS = 20
 # Options that a cluster does not know.
 _UNKNOWN = (
@@ -133,9 +135,10 @@ def fit(data: str, asked: SimpleNamespace, targets: Mapping[str, Path], show: Sh
         )
         asked_for = positive or ([None] if len(labels) == 2 else labels)
         verdicts = [_verdict(rows, label, asked) for label in asked_for]
-        model, run = _model(rows, verdicts, asked, bool(positive) and len(labels) > 2)
-    written = _save(data, asked, targets, rows, verdicts, model)
-    _print(data, asked, rows, verdicts, run, written, time.perf_counter() - began)
+        rest_of = positive[0] if positive and len(labels) > 2 else None
+        model, found = _model(rows, verdicts, asked, rest_of)
+    written = _save(data, asked, targets, rows, verdicts, model, found)
+    _print(data, asked, rows, verdicts, found, written, time.perf_counter() - began)
     return max((verdict.kind for verdict in verdicts), key=SEVERITY.index)
 
 
@@ -151,20 +154,22 @@ def _verdict(rows: Rows, positive: Any, asked: SimpleNamespace) -> Verdict:
 
 
 def _model(
-    rows: Rows, verdicts: list[Verdict], asked: SimpleNamespace, against_rest: bool
-) -> tuple[LinearModel | None, Any]:
-    """The hyperplanes of the verdicts where all are separable, else the perceptron's."""
+    rows: Rows, verdicts: list[Verdict], asked: SimpleNamespace, rest_of: Any
+) -> tuple[LinearModel, list[CountedRule]]:
+    """The hyperplanes of the verdicts where all are separable, else those of fewest mistakes."""
     import numpy as np
 
     from novikoff.core.linear_model import LinearModel
     from novikoff.core.orders import named
     from novikoff.core.runs import Plan
+    from novikoff.core.schemes import labels_of
     from novikoff.core.stops import Limits
     from novikoff.core.updates import perceptron
     from novikoff.report.study import REST
 
-    proof = verdicts[0].certificate
-    labels = [REST, str(proof.positive)] if against_rest and proof else rows.labels
+    labels = rows.labels if rest_of is None else [REST, str(rest_of)]
+    if rest_of is not None and not labels[1] > REST:
+        raise ValueError(f"The label {rest_of!r} cannot be told from {REST!r}: rename it.")
     model = LinearModel.blank(labels, rows.d, fit_intercept=not asked.no_intercept)
     if all(verdict.kind == "separable" for verdict in verdicts):
         for rule, verdict in enumerate(verdicts):
@@ -172,38 +177,54 @@ def _model(
             turned = verdict.certificate is not None and len(labels) == 2
             first = turned and verdict.certificate.positive == labels[0]  # type: ignore[union-attr]
             model.W[:, rule] = -w if first else w
-        return model, None
-    if against_rest:  # shards know the labels as they are given
-        return None, None
-    plan = Plan(perceptron(), named(asked.order), Limits(asked.epochs or _EPOCHS), asked.seed)
-    run = rows.fit(plan, model.scheme, model.classes.tolist(), not asked.no_intercept)
-    model.W, model.totals = run.W, run.totals
-    return model, run
+        return model, []
+    limits = Limits(asked.epochs or _EPOCHS, seconds=asked.budget)
+    plan = Plan(perceptron(), named(asked.order), limits, asked.seed)
+    sides = [labels_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)]
+    sides = sides if rest_of is None else [(rest_of, None)]
+    found = rows.fewest_mistakes(plan, sides, not asked.no_intercept)
+    model.W[:] = np.column_stack([rule.w for rule in found])
+    model.totals[1:] = [rule.updates for rule in found]
+    return model, found
 
 
 def _save(
     data: str, asked: SimpleNamespace, targets: Mapping[str, Path], rows: Rows,
-    verdicts: list[Verdict], model: LinearModel | None,
+    verdicts: list[Verdict], model: LinearModel, found: list[CountedRule],
 ) -> list[tuple[str, str]]:  # fmt: skip
     """Write the model and the certificate; what there is now."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from novikoff.core.schemes import labels_of
     from novikoff.report import certificate_file, model_file
     from novikoff.report.files import write_files
 
+    proofs: list[Certificate | ErrorBound]
     proofs = [verdict.certificate for verdict in verdicts if verdict.certificate is not None]
+    proofs += [rule.proof for rule in found if rule.bound > 0]
     recipe = None if rows.source.recipe is None else rows.source.recipe.to_json()
     origin: dict[str, object] = {
         "source": data, "rows": rows.n, "features": rows.d,
         "sha256": proofs[0].sha256 if proofs else "", "rule": "cluster", "rest": None,
     }  # fmt: skip
-    clean = all(verdict.kind == "separable" for verdict in verdicts)
-    contents: dict[Path, Any] = {}
-    if model is not None:
-        record = model_file.ModelRecord(
-            "Perceptron", model, list(rows.names), {"fit_intercept": not asked.no_intercept},
-            model_file.run_state(0, converged=clean), preprocessing=recipe, data=origin,
-            certificate={"proofs": certificate_file.as_json(proofs)} if proofs else None,
-        )  # fmt: skip
-        contents[targets["model"]] = model_file.dump(record)
+    name, fitted = "Perceptron", model_file.run_state(0, converged=True)
+    arrays: dict[str, Any] = {}
+    if found:
+        sides = [labels_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)]
+        named = [  # by the labels of the model
+            replace(rule.proof, positive=positive, negative=negative)
+            for rule, (positive, negative) in zip(found, sides, strict=True)
+        ]
+        errors, history = [rule.errors for rule in found], [np.array(r.history) for r in found]
+        name, (fitted, arrays) = "Pocket", model_file.pocket_state(errors, named, history)
+    record = model_file.ModelRecord(
+        name, model, list(rows.names), {"fit_intercept": not asked.no_intercept}, fitted, arrays,
+        preprocessing=recipe, data=origin,
+        certificate={"proofs": certificate_file.as_json(proofs)} if proofs else None,
+    )  # fmt: skip
+    contents: dict[Path, Any] = {targets["model"]: model_file.dump(record)}
     if proofs:
         text = certificate_file.dump(proofs, origin, recipe)
         contents[targets["certificate"]] = text.encode()
@@ -213,8 +234,8 @@ def _save(
 
 
 def _print(
-    data: str, asked: SimpleNamespace, rows: Rows, verdicts: list[Verdict], run: Any,
-    written: list[tuple[str, str]], seconds: float,
+    data: str, asked: SimpleNamespace, rows: Rows, verdicts: list[Verdict],
+    found: list[CountedRule], written: list[tuple[str, str]], seconds: float,
 ) -> None:  # fmt: skip
     import json
 
@@ -228,19 +249,19 @@ def _print(
              "support": v.support.tolist()}
             for v in verdicts
         ]  # fmt: skip
+        for told, rule in zip(body, found, strict=False):
+            told |= {"errors": rule.errors, "errors_lower_bound": int(rule.bound)}
         print_text(json.dumps({"rows": rows.n, "verdicts": body, "seconds": seconds}) + "\n")
         return
     size = f"{counted(rows.n, 'row')} in {counted(rows.n_shards, 'file')}"
     size += f" · {counted(rows.d, 'feature')}"
     lines = [("data", f"{data} · {size} · {_labels(rows, asked)}")]
-    for verdict in verdicts:
+    for k, verdict in enumerate(verdicts):
         if len(verdicts) > 1 and verdict.certificate is not None:
             lines.append(("class", f"{verdict.certificate.positive} against the rest"))
         lines += verdict_text.lines(verdict, _counted_from_1)
-    if run is not None:
-        made = f"{counted(int(run.totals[1].sum()), 'update')} in {counted(run.epochs, 'epoch')}"
-        mixed = "after each epoch the files' rules are mixed, and the model is the last mixture"
-        lines.append(("perceptron", f"{made}; {mixed}"))
+        if found:
+            lines.append(("mistakes", _mistakes(found[k], rows.n)))
     files = dict(written)
     model = files.pop("model", "not written")
     model += "".join(f"   {name}  {path}" for name, path in files.items())
@@ -267,9 +288,17 @@ def _labels(rows: Rows, asked: SimpleNamespace) -> str:
     return f"{said}: {plus} (+)  {others[0] if len(others) == 1 else REST} (−)"
 
 
+def _mistakes(rule: CountedRule, n: int) -> str:
+    text = f"{rule.errors:,} of {n:,} rows ({rule.errors / n:.1%})"
+    if rule.errors and rule.optimal:
+        return f"{text}; proved: no hyperplane makes fewer"
+    return f"{text}; proved: every hyperplane makes at least {int(rule.bound):,}"
+
+
 def verify(
-    data: str, asked: SimpleNamespace, proofs: list[Certificate], recipe: Recipe | None, show: Show
-) -> Rows:
+    data: str, asked: SimpleNamespace, proofs: Sequence[Certificate | ErrorBound],
+    recipe: Recipe | None, show: Show,
+) -> Rows:  # fmt: skip
     """Check certificates where the rows are."""
     with connected(asked.cluster, show) as client:
         rows = open_rows(data, asked, client, show, recipe)

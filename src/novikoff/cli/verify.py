@@ -93,21 +93,17 @@ def _check_systems(
 def _check_on_cluster(
     others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs, asked: SimpleNamespace
 ) -> list[tuple[str, str]]:
-    """Check the certificates of verdicts where the rows are."""
+    """Check certificates where the rows are."""
     from novikoff.data import Recipe
     from novikoff.data.errors import counted
-    from novikoff.geometry.certificate import Certificate
 
     cluster.check_options(asked)
-    verdicts = [proof for proof in others if isinstance(proof, Certificate)]
-    if len(verdicts) < len(others):
-        raise ValueError("Lower bounds on mistakes are checked without --cluster.")
     known = proofs.preprocessing
     with shown() as show:
         recipe = None if known is None else Recipe.from_json(known)
-        rows = cluster.verify(data, asked, verdicts, recipe, show)
+        rows = cluster.verify(data, asked, others, recipe, show)
     size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')}"
-    return [("data", f"{data} · {size}"), *(("holds", _claim(proof)) for proof in verdicts)]
+    return [("data", f"{data} · {size}"), *(("holds", _claim(proof)) for proof in others)]
 
 
 def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Dataset:

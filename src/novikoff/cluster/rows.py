@@ -21,6 +21,7 @@ from novikoff.cluster.passes import (
     explained,
     look,
 )
+from novikoff.cluster.pocket import CountedRule, search
 from novikoff.cluster.shards import (
     ClusterError,
     Setting,
@@ -41,6 +42,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError, Checking
 from novikoff.geometry.digest import HashTree, MatrixDigest
+from novikoff.geometry.error_bound import BoundChecking, ErrorBound
 from novikoff.geometry.passes import ExactSigns, in_turn
 from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.separability import Verdict, report, sides_of, with_obstacle
@@ -184,7 +186,7 @@ class Rows(RemoteRows):
         sides = sides_of(self.labels, positive)
         setting, limits = Setting(*sides, bool(fit_intercept)), Limits(seconds=budget)
         passes = self.passes(setting)
-        hashing = self.cluster.begin(Digests(passes.d, setting), priority=-1)
+        hashing = self.cluster.begin(Digests(passes.d, (setting,)), priority=-1)
         sha256, found = "", None
         try:
             found = find(passes, goal, tol, limits, progress)
@@ -192,14 +194,18 @@ class Rows(RemoteRows):
             if found is None or found.kind is None:  # there is no certificate
                 self.cluster.cancel(hashing)
         if found.kind is not None:
-            trees = self.cluster.result(hashing, Limits())
-            sha256 = MatrixDigest.of_tree(trees.rows, self.n).signed(trees.signs)
+            (sha256,) = self.digests((setting,), hashing)
         return with_obstacle(report(passes, sha256, found, sides), passes, limits)
 
-    def verify(self, certificate: Certificate) -> None:
+    def digests(self, settings: tuple[Setting, ...], hashing: list[Any] | None = None) -> list[str]:
+        """The digest of the rows with the signs of each question; of a pass that has begun."""
+        begun = hashing or self.cluster.begin(Digests(self.d, settings))
+        trees = self.cluster.result(begun, Limits())
+        digest = MatrixDigest.of_tree(trees.rows, self.n)
+        return [digest.signed(signs) for signs in trees.signs]
+
+    def verify(self, certificate: Certificate | ErrorBound) -> None:
         """Check every claim of a certificate, where the rows are."""
-        if not isinstance(certificate, Certificate):
-            raise TypeError("On a cluster the certificate of a verdict is checked, and no other.")
         if (self.n, self.d) != (certificate.n, certificate.d):
             raise CertificateError(
                 f"The certificate is for {certificate.n} × {certificate.d} numbers, the data has "
@@ -237,40 +243,58 @@ class Rows(RemoteRows):
         first = kind(own, scheme, tuple(labels), fit_intercept, self.mix, W)
         return mixed_run(self.cluster, first, plan.limits)
 
+    def fewest_mistakes(
+        self,
+        plan: Plan,
+        sides: Sequence[tuple[Label, Label | None]],
+        fit_intercept: bool,
+        **options: Any,
+    ) -> list[CountedRule]:
+        """A rule with few mistakes for each pair of sides, with proof of how few there can be.
+
+        Every shard searches among its own rows as `novikoff.Pocket` does, with the same options;
+        what all find, the verdict's w and the mixed perceptron of ``plan`` are counted on all
+        rows. Of two labels the second is positive; several pairs are all classes against the rest.
+        """
+        settings = tuple(Setting(*pair, fit_intercept) for pair in sides)
+        return search(self, plan, settings, options)
+
 
 @dataclass
 class Digests(ShardVisit):
     """The trees of hashes of rows and signs; leaves are cut at the edges of shards only."""
 
     d: int
-    setting: Setting
+    settings: tuple[Setting, ...]
     rows: HashTree = field(init=False)
-    signs: HashTree = field(init=False)
+    signs: list[HashTree] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rows, self.signs = HashTree(self.d), HashTree(0)
+        self.rows, self.signs = HashTree(self.d), [HashTree(0) for _ in self.settings]
 
     def look_at_shard(self, shard: Shard) -> None:
         """Hash these rows."""
-        part = shard.part(self.setting)
-        self.rows.add(part.first, part.X)
-        self.signs.add(part.first, part.signs)
+        self.rows.add(shard.first, shard.X)
+        for setting, tree in zip(self.settings, self.signs, strict=True):
+            tree.add(shard.first, shard.part(setting).signs)
 
     def merge(self, other: Digests) -> None:
         """Join the trees."""
         self.rows.merge(other.rows)
-        self.signs.merge(other.signs)
+        for own, tree in zip(self.signs, other.signs, strict=True):
+            own.merge(tree)
 
 
 @dataclass
 class Check(ShardVisit):
     """The check of a certificate."""
 
-    certificate: Certificate
-    checking: Checking = field(init=False)
+    certificate: Certificate | ErrorBound
+    checking: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self.checking = Checking(self.certificate)
+        proof = self.certificate
+        self.checking = BoundChecking(proof) if isinstance(proof, ErrorBound) else Checking(proof)
 
     def look_at_shard(self, shard: Shard) -> None:
         """Read a shard as the checker does."""

@@ -25,6 +25,7 @@ from novikoff.geometry.checker import (
     check_contradiction,
 )
 from novikoff.geometry.proof_text import dump, parse, read
+from novikoff.geometry.remote import RemoteRows
 
 _KIND = "lower bound"
 
@@ -59,33 +60,22 @@ class ErrorBound:
     sha256: str
     shares: tuple[Fraction, ...] | None = None
 
-    def verify(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> None:
+    def verify(
+        self, X: object, y: object = None, sample_weight: npt.ArrayLike | None = None
+    ) -> None:
         """Check every claim against the data, in exact arithmetic; the data is read once.
 
-        CertificateError says what does not hold.
+        X may be rows of a cluster, which have their labels with them. CertificateError says what
+        does not hold.
         """
-        named = [row for claim in self.contradictions for row in claim.named]
-        reading = Reading(self, named, others=True)
-        costs = _costs(sample_weight, self.n)
-        reading.read(X, y)
-        reading.finish()
-        for row in named:
-            if reading.sign(row) == 0:
-                raise CertificateError(f"Row {row} is of neither class.")
-        for claim in self.contradictions:
-            check_contradiction(claim, reading)
-        rows = [claim.among or () for claim in self.contradictions]
-        shares = self.shares
-        if shares is None:
-            shares = tuple(min(costs[i] for i in among) for among in rows)
-        total = add_up(rows, shares, costs)
-        if total < self.bound:
-            raise CertificateError(
-                f"The contradictions prove mistakes of {_short(total)}, not of "
-                f"{_short(self.bound)}; is it about costs, that is sample_weight?"
-            )
-        if self.bound < 0:
-            raise CertificateError("A bound below zero claims nothing.")
+        if isinstance(X, RemoteRows):
+            if sample_weight is not None:
+                raise ValueError("Rows of a cluster have no sample_weight.")
+            X.verify(self)
+            return
+        checking, costs = BoundChecking(self), _costs(sample_weight, self.n)
+        checking.look_at(X, y)
+        checking.finish(costs)
 
     def claim(self) -> str:
         """What is proved, in a sentence with its hypotheses.
@@ -117,6 +107,46 @@ columns.'
         if proof.bound > 0 and not proof.contradictions:
             raise CertificateError("The certificate has a bound without a contradiction.")
         return proof
+
+
+class BoundChecking:
+    """The check of a lower bound, of which parts of the data can be looked at apart."""
+
+    def __init__(self, proof: ErrorBound) -> None:
+        self.proof = proof
+        self._named = [row for claim in proof.contradictions for row in claim.named]
+        self._reading = Reading(proof, self._named, others=True)
+
+    def look_at(self, X: object, y: object, part: slice | None = None) -> None:
+        """Read all rows, or those that are a part of all."""
+        self._reading.read(X, y, part=part)
+
+    def merge(self, other: BoundChecking) -> None:
+        """Take into account what another check of the same bound has seen."""
+        self._reading.merge(other._reading)
+
+    def finish(self, costs: Sequence[Fraction] | None = None) -> None:
+        """All rows have been seen: CertificateError says what does not hold."""
+        proof, reading = self.proof, self._reading
+        reading.finish()
+        for row in self._named:
+            if reading.sign(row) == 0:
+                raise CertificateError(f"Row {row} is of neither class.")
+        for claim in proof.contradictions:
+            check_contradiction(claim, reading)
+        rows = [claim.among or () for claim in proof.contradictions]
+        of_row = costs or dict.fromkeys(self._named, Fraction(1))
+        shares = proof.shares
+        if shares is None:
+            shares = tuple(min(of_row[i] for i in among) for among in rows)
+        total = add_up(rows, shares, of_row)
+        if total < proof.bound:
+            raise CertificateError(
+                f"The contradictions prove mistakes of {_short(total)}, not of "
+                f"{_short(proof.bound)}; is it about costs, that is sample_weight?"
+            )
+        if proof.bound < 0:
+            raise CertificateError("A bound below zero claims nothing.")
 
 
 def add_up(
@@ -152,9 +182,9 @@ def _short(number: Fraction) -> str:
         return "more than float64 can hold"
 
 
-def _costs(sample_weight: npt.ArrayLike | None, n: int) -> Sequence[Fraction]:
+def _costs(sample_weight: npt.ArrayLike | None, n: int) -> Sequence[Fraction] | None:
     if sample_weight is None:
-        return [Fraction(1)] * n
+        return None
     weights = np.array(sample_weight, dtype=np.float64)
     if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0.0).any():
         raise CertificateError(f"The weights are not {n} numbers ≥ 0.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from novikoff.geometry.certificate import Certificate
+    from novikoff.geometry.error_bound import ErrorBound
 
 
 class RemoteRows:
@@ -38,10 +39,14 @@ class RemoteRows:
         """Decide as `novikoff.separate` does, with the same options."""
         raise NotImplementedError
 
-    def verify(self, certificate: Certificate) -> None:
+    def verify(self, certificate: Certificate | ErrorBound) -> None:
         """Check every claim of a certificate; CertificateError says what does not hold."""
         raise NotImplementedError
 
     def fit(self, plan: Any, scheme: Any, labels: Any, fit_intercept: bool) -> Any:
         """Run the perceptron for all rules of a scheme."""
+        raise NotImplementedError
+
+    def fewest_mistakes(self, plan: Any, sides: Any, fit_intercept: bool, **options: Any) -> Any:
+        """Find a rule with few mistakes for each pair of sides, with the options of `Pocket`."""
         raise NotImplementedError

@@ -12,15 +12,19 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from novikoff.core.linear_model import LinearModel
+from novikoff.core.orders import named
 from novikoff.core.pocket import load_kernel
 from novikoff.core.rows import Vector
+from novikoff.core.runs import Plan
 from novikoff.core.schemes import OneVsRest, labels_of
 from novikoff.core.stops import Limits
+from novikoff.core.updates import perceptron
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.fewest_mistakes import FewestMistakes, best_together, fewest_mistakes
+from novikoff.geometry.remote import RemoteRows
 from novikoff.learners.base import LinearLearner, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
@@ -40,6 +44,9 @@ from novikoff.learners.inputs import (
     pose_unsigned,
     words,
 )
+
+# Epochs of the mixed perceptron that is one of the candidates on a cluster.
+_MIXED_EPOCHS = 10
 
 
 @dataclass(eq=False, repr=False)
@@ -162,8 +169,8 @@ class Pocket(LinearLearner):
 
     def fit(
         self,
-        X: MatrixLike,
-        y: npt.ArrayLike,
+        X: MatrixLike | RemoteRows,
+        y: npt.ArrayLike | None = None,
         coef_init: npt.ArrayLike | None = None,
         intercept_init: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
@@ -173,7 +180,8 @@ class Pocket(LinearLearner):
         Parameters
         ----------
         X, y : array-like or sparse matrix of shape (n_samples, n_features), array-like
-            The rows and their labels.
+            The rows and their labels. X may be rows of a cluster, which have their labels with
+            them: see `novikoff.cluster.rows`.
         coef_init, intercept_init : array-like, optional
             Weights to start from, for instance those of any other linear model.
         sample_weight : array-like of shape (n_samples,), optional
@@ -185,6 +193,9 @@ class Pocket(LinearLearner):
             After an exception it is what it was before; after Ctrl-C it has the best rules so far.
         """
         with self._all_or_nothing():
+            if isinstance(X, RemoteRows):
+                self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
+                return self
             limits = self._fit(X, y, (coef_init, intercept_init), sample_weight)
         if limits.interrupted:
             raise KeyboardInterrupt
@@ -193,7 +204,7 @@ class Pocket(LinearLearner):
     def _fit(
         self,
         X: MatrixLike,
-        y: npt.ArrayLike,
+        y: npt.ArrayLike | None,
         given: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
         sample_weight: npt.ArrayLike | None,
     ) -> Limits:
@@ -241,6 +252,33 @@ class Pocket(LinearLearner):
             found = best_together(found, model.scheme, codes)
         self._describe(model, found, proofs, whole_numbers=weights is None)
         return limits
+
+    def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
+        """Fit every rule where the rows are."""
+        check_parameters(self, self._rules)
+        for name, value in {"class_weight": None, "warm_start": False}.items():
+            if getattr(self, name) is not value:
+                raise ValueError(f"{name} is not known on a cluster: leave it {value!r}.")
+        if any(other is not None for other in others):
+            raise ValueError("Rows of a cluster have their labels, and nothing besides.")
+        labels = rows.labels
+        if len(labels) < 2:
+            raise ValueError(f"All rows have the label {labels[0]!r}: two classes are needed.")
+        if len(labels) > 2 and self.multi_class == "ovo":
+            raise ValueError("On a cluster multi_class is 'ovr': each class against the rest.")
+        model = LinearModel.blank(labels, rows.d, fit_intercept=self.fit_intercept)
+        limits = Limits(_MIXED_EPOCHS, self.max_updates, self.max_seconds)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        found = rows.fewest_mistakes(
+            Plan(perceptron(), named("permuted"), limits, seed),
+            [labels_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
+            self.fit_intercept,
+            strategy=self.strategy,
+            refine=self.refine,
+            lower_bound=self.lower_bound,
+        )
+        self._take(model, [str(name) for name in rows.names] if rows.named else None)
+        self._describe(model, found, [best.proof for best in found], whole_numbers=True)
 
     def _describe(
         self,

@@ -1,0 +1,179 @@
+"""The pocket on shards: mistakes counted on all rows, and bounds of shards that add up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("distributed", reason="Dask is not installed")
+
+import dask.array as da
+from distributed import Client
+
+import novikoff as nv
+from novikoff.cluster.pocket import Count
+from novikoff.cluster.shards import Setting, Shard
+from novikoff.core.rows import Vector
+from tests.cluster.cases import Labels, data, local_rows, sparse
+from tests.golden.test_fewest_mistakes import fewest
+from tests.oracle import signed
+
+
+@pytest.fixture(autouse=True)
+def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("novikoff.geometry.descent._MAX_IDLE", 100)
+
+
+def noisy(n: int, seed: int = 0) -> tuple[Vector, Labels]:
+    """Small integers, among them equal rows, and labels of which some are wrong."""
+    rng = np.random.default_rng(seed)
+    X: Vector = rng.integers(-3, 4, size=(n, 2)).astype(np.float64)
+    y = np.where(X @ [1.0, -2.0] + rng.normal(scale=2.0, size=n) > 0.5, "up", "down")
+    y[0], y[-1] = "down", "up"
+    return X, y
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.integers(0, 24), max_size=4).map(sorted),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_bound_minimum_and_mistakes_are_in_order(
+    seed: int, edges: list[int], is_sparse: bool, fit_intercept: bool, by_label: bool
+) -> None:
+    X, y = noisy(24, seed)
+    if by_label:  # some shards have one class only
+        X, y = X[np.argsort(y)], np.sort(y)
+    rows = local_rows(sparse(X) if is_sparse else X, y, edges)
+    clf: Any = nv.Pocket(random_state=0, fit_intercept=fit_intercept, max_updates=200).fit(rows)
+    assert clf.n_errors_ == np.count_nonzero(clf.predict(X) != y)
+    signs = np.where(y == "up", 1, -1)
+    taking = fit_intercept | X.any(axis=1) | (signs > 0)  # `predict` has zeros negative
+    least = fewest(signed(X[taking], signs[taking], fit_intercept))
+    assert clf.errors_lower_bound_ <= least <= clf.n_errors_
+    assert clf.optimal_ == (clf.errors_lower_bound_ == clf.n_errors_)
+    assert (least > 0) == (clf.errors_lower_bound_ > 0) or not fit_intercept
+    nv.verify(clf.certificate_, X, y)
+    nv.verify(clf.certificate_, rows)
+
+
+def test_bounds_of_shards_add_up() -> None:
+    X, y = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (3, 1)), np.array([0, 1, 1, 0])
+    X[4:8] += 5.0
+    clf: Any = nv.Pocket(random_state=0).fit(local_rows(X, np.tile(y, 3), [4, 8]))
+    alone: list[Any] = [nv.Pocket(random_state=0).fit(X[k : k + 4], y) for k in (0, 4, 8)]
+    assert clf.errors_lower_bound_ == sum(one.errors_lower_bound_ for one in alone) == 3
+    assert {row for claim in clf.certificate_.contradictions for row in claim.among} == {*range(12)}
+
+
+def test_shards_that_are_separable_each_contradict_together() -> None:
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    clf: Any = nv.Pocket(random_state=0).fit(local_rows(X, y, [2]))
+    assert (clf.n_errors_, clf.errors_lower_bound_, clf.optimal_) == (1, 1, True)
+    nv.verify(clf.certificate_, X, y)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_groups_do_not_matter_to_a_bit(fit_intercept: bool) -> None:
+    X, y = noisy(200)
+    found: list[Any] = [
+        nv.Pocket(random_state=1, max_updates=500, fit_intercept=fit_intercept).fit(
+            local_rows(X, y, [7, 7, 90, 150, 199], threads)
+        )
+        for threads in (1, 2, 9)
+    ]
+    for clf in found[1:]:
+        assert clf.coef_.tobytes() == found[0].coef_.tobytes()
+        assert clf.intercept_.tobytes() == found[0].intercept_.tobytes()
+        assert clf.certificate_ == found[0].certificate_
+        assert clf.history_.tobytes() == found[0].history_.tobytes()
+
+
+def test_a_rule_without_mistakes_is_found() -> None:
+    X, y = data("separable")
+    for order in (np.arange(len(y)), np.argsort(y)):
+        clf: Any = nv.Pocket(random_state=0).fit(local_rows(X[order], y[order], [100, 250]))
+        assert (clf.n_errors_, clf.errors_lower_bound_, clf.converged_) == (0, 0, True)
+        assert (clf.predict(X) == y).all()
+
+
+@pytest.mark.parametrize("centres", [[[0, 0], [1, 0], [0, 1]], [[0, 0], [1, 1], [2, 2]]])
+def test_several_classes(centres: list[list[int]]) -> None:
+    """The second time one class is between the others, and its best rule alone is a constant."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(150, 2)) + 3.0 * np.repeat(centres, 50, axis=0), 1)
+    y = np.repeat(["a", "b", "c"], 50)
+    rows = local_rows(X, y, [60, 60, 110])
+    clf: Any = nv.Pocket(random_state=0, max_updates=500).fit(rows)
+    assert np.mean(clf.predict(X) == y) > 0.85
+    for k, label in enumerate("abc"):
+        f = X @ clf.coef_[k] + clf.intercept_[k]
+        assert clf.n_errors_[k] == np.count_nonzero((f > 0) != (y == label))
+        assert clf.errors_lower_bound_[k] <= clf.n_errors_[k]
+        nv.verify(clf.certificate_[k], X, y)
+        nv.verify(clf.certificate_[k], rows)
+
+
+def test_a_bound_of_other_data_is_refused_on_a_cluster() -> None:
+    X, y = noisy(40)
+    proof: Any = nv.Pocket(random_state=0).fit(X, y).certificate_
+    nv.verify(proof, local_rows(X, y, [11, 30]))
+    with pytest.raises(nv.CertificateError, match="other data"):
+        nv.verify(proof, local_rows(X + 1.0, y, [11, 30]))
+    with pytest.raises(nv.CertificateError, match="40 × 2 numbers, the data has 39 × 2"):
+        nv.verify(proof, local_rows(X[1:], y[1:], [11]))
+    with pytest.raises(ValueError, match="no sample_weight"):
+        nv.verify(proof, local_rows(X, y, [11]), sample_weight=np.ones(40))
+
+
+def test_a_step_leaves_the_hyperplane_to_the_better_side() -> None:
+    X, y = np.array([[0.0], [0.0], [0.0], [2.0], [-4.0]]), np.array([1, 1, 0, 1, 0])
+    count = Count((Setting(1, 0, True),), np.array([[[1.0]], [[0.0]]]), np.array([0.0, 1.0]))
+    for k, some in enumerate((slice(0, 2), slice(2, 5))):
+        part = count.blank()
+        with np.errstate(all="ignore"):
+            part.look_at_shard(Shard(k, some.start, X[some], y[some]))
+        count.merge(part)
+    found = [int(value[0, 0]) for value in (count.wrong, count.up, count.down)]
+    assert found == [3, 2, 1]
+    assert (count.low[0, 0], count.high[0, 0], count.steps()[0, 0]) == (-2.0, 4.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("learner", "more", "complaint"),
+    [
+        (nv.Pocket(warm_start=True), {}, "warm_start is not known on a cluster"),
+        (nv.Pocket(class_weight="balanced"), {}, "class_weight is not known on a cluster"),
+        (nv.Pocket(), {"sample_weight": np.ones(24)}, "their labels, and nothing besides"),
+        (nv.Pocket(multi_class="ovo"), {}, "multi_class is 'ovr'"),
+    ],
+)
+def test_what_a_cluster_does_not_do_is_said(learner: Any, more: Any, complaint: str) -> None:
+    X, y = noisy(24)
+    y = np.where(X[:, 0] > 2, "far", y)
+    with pytest.raises(ValueError, match=complaint):
+        learner.fit(local_rows(X, y, [9]), **more)
+    assert not hasattr(learner, "n_errors_")
+
+
+def test_dask_has_the_bits_of_its_shards(client: Client) -> None:
+    X, y = noisy(120)
+    arrays = da.from_array(X, chunks=(40, 2)), da.from_array(y, chunks=40)
+    clf: Any = nv.Pocket(random_state=0, max_updates=300)
+    one = clf.fit(nv.cluster.rows(*arrays, client=client))
+    assert one.n_errors_ == np.count_nonzero(one.predict(X) != y)
+    weights, proof = one.coef_.tobytes(), one.certificate_
+    nv.verify(proof, X, y)
+    again = clf.fit(nv.cluster.rows(*arrays, client=client))
+    assert (again.coef_.tobytes(), again.certificate_) == (weights, proof)
+    timed: Any = nv.Pocket(random_state=0, max_seconds=0.5)
+    timed.fit(nv.cluster.rows(*arrays, client=client))
+    assert timed.errors_lower_bound_ <= timed.n_errors_
+    nv.verify(timed.certificate_, X, y)
