@@ -3,7 +3,8 @@
 A few rows are copied into memory and solved there; all others are seen by a `Visit`, which looks
 at one range of rows after another. The ranges are fixed by the data, threads share them, and the
 results are merged. No result depends on the order of merging: sums are exact, minima are taken
-with ties broken by row number. So a cluster gives the same bits as one core.
+with ties broken by row number. So a cluster gives the bits of one core on dense rows; of sparse
+rows, products and R may be rounded otherwise where other rows share a block.
 """
 
 from __future__ import annotations
