@@ -22,7 +22,7 @@ from novikoff.core.pocket import Pocketed, averaged_perceptron, fill_pocket
 from novikoff.core.problem import pose, products
 from novikoff.core.rows import Vector
 from novikoff.core.schemes import OneVsRest
-from novikoff.core.stops import Limits
+from novikoff.core.stops import Limits, Stop
 from novikoff.geometry import descent
 from novikoff.geometry.descent import descend, line_search, logistic, whitening
 from novikoff.geometry.digest import MatrixDigest
@@ -618,3 +618,31 @@ def test_rows_that_cost_nothing_leave_nothing_to_learn() -> None:
     clf = nv.Pocket(fit_intercept=False, random_state=0)
     clf.fit([[1.0], [2.0], [0.0]], [1, 0, 0], sample_weight=[0, 0, 1.0])
     assert (clf.n_errors_, clf.errors_lower_bound_, clf.optimal_) == (0, 0, True)
+
+
+def test_costs_too_small_to_be_lowered_by_a_thousandth_end_a_descent() -> None:
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    problem = pose(X, np.array([1, -1, 1, -1], dtype=np.int8), True)
+    rng, lines = np.random.default_rng(0), 0
+
+    class Looks(Limits):
+        def reached(self, n_epochs: int = 0) -> Stop | None:
+            nonlocal lines
+            lines += 1
+            return Stop.CALLBACK if lines > 20_000 else None
+
+    w, costs = np.array([0.0, 1.0]), np.full(4, 5e-324)
+    list(descend(problem, w, costs, whitening(problem, rng), Looks(), rng))
+    assert lines < 20_000
+
+
+@pytest.mark.parametrize("storage", [np.asarray, csr])
+def test_a_row_too_short_for_its_square_is_not_a_row_of_zeros(
+    storage: Callable[[Vector], Vector],
+) -> None:
+    """Both rows on one side of 0 and of different classes: every rule errs on one of them."""
+    X = storage(np.array([[1e-90], [1e90], [0.0]]))
+    clf = nv.Pocket(fit_intercept=False, random_state=0).fit(X, [0, 1, 0])
+    assert clf.n_errors_ == 1
+    assert not clf.converged_
+    assert np.count_nonzero(clf.predict(X) != [0, 1, 0]) == 1

@@ -175,7 +175,7 @@ def descend(
         if now < lowest:
             lowest = now
             yield w, now
-        if lowest <= mark * (1.0 - 1e-3):
+        if lowest < mark and lowest <= mark * (1.0 - 1e-3):  # a subnormal cost rounds to itself
             mark, idle = lowest, 0
 
 

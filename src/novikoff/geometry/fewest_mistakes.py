@@ -17,13 +17,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
-from novikoff.core.problem import Problem, norms, products, scores
+from novikoff.core.problem import Problem, products, scores
 from novikoff.core.rows import Indices, Vector, view
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
@@ -413,7 +413,9 @@ def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
     if costs is not None:
         taking &= costs > 0.0
     if not problem.fit_intercept:
-        taking &= (problem.signs > 0) | (norms(problem) > 0.0)
+        # By entries: the square of a length may be too small for float64.
+        entries: Any = problem.X != 0.0
+        taking &= (problem.signs > 0) | (np.asarray(entries.sum(axis=1)).ravel() > 0)
     return np.flatnonzero(taking)
 
 
