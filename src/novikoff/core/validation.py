@@ -358,6 +358,9 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
 
 def _not_exact(value: object, row: int, column: int | str) -> ValueError:
     why, advice = "which float64 cannot hold exactly", ""
+    if isinstance(value, int) and abs(value) >= 2**1024:
+        where = f"in row {row}, column {column}"
+        return ValueError(f"X contains a number beyond the range of float64 {where}.")
     if isinstance(value, int | np.integer):
         advice = ": subtract a constant from the column"
         if int(float(value)) == int(value):
