@@ -48,6 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     **{shell: _BELOW_REPORT | {"report"} for shell in _SHELLS},
 }
 ALLOWED["cluster"] = {"core", "geometry", "data"}
+ALLOWED["report"] |= {"cluster"}
 ALLOWED["cli"] |= {"lab", "cluster"}  # the page, and where rows are many
 
 

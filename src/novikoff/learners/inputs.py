@@ -19,6 +19,7 @@ from novikoff.core.orders import Order
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.validation import MOST_EXACT, check_labels, check_matrix, check_same_index
+from novikoff.geometry.remote import RemoteRows
 
 MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"
 Labels: TypeAlias = npt.NDArray[np.generic]
@@ -308,6 +309,23 @@ def check_reference(
     if not np.isfinite(reference).all() or not reference.any():
         raise ValueError("The reference for the trace must be finite and not zero.")
     return True, np.append(reference, 0.0)[: n_features + 1]
+
+
+def check_remote(
+    estimator: BaseEstimator, rows: RemoteRows, plain: Mapping[str, object], *others: object
+) -> list[Any]:
+    """The labels of rows on a cluster; ValueError if more is asked than is known there.
+
+    ``plain`` are the values that parameters must have, ``others`` what was given beside the rows.
+    """
+    for name, value in plain.items():
+        if getattr(estimator, name) is not value:
+            raise ValueError(f"{name} is not known on a cluster: leave it {value!r}.")
+    if any(other is not None for other in others):
+        raise ValueError("Rows of a cluster have their labels, and nothing besides.")
+    if len(rows.labels) < 2:
+        raise ValueError(f"All rows have the label {rows.labels[0]!r}: two classes are needed.")
+    return rows.labels
 
 
 def seed_of(random_state: RandomState) -> int:

@@ -49,6 +49,7 @@ from novikoff.learners.inputs import (
     check_example,
     check_parameters,
     check_reference,
+    check_remote,
     check_rows_and_labels,
     check_start,
     check_weights,
@@ -286,16 +287,9 @@ class OnlineLearner(LinearLearner):
                 name = type(self).__name__
                 raise TypeError(f"{name} does not learn from rows of a cluster; Perceptron does.")
             plain = {"average": False, "scale": None, "class_weight": None, "warm_start": False}
-            for name, value in {**plain, "trace": False}.items():
-                if getattr(self, name) is not value:
-                    raise ValueError(f"{name} is not known on a cluster: leave it {value!r}.")
+            labels = check_remote(self, rows, {**plain, "trace": False}, *others)
             if not isinstance(self.order, str) or isinstance(named(self.order), Greedy):
                 raise ValueError("On a cluster the order is one by name that looks at each row.")
-            if any(other is not None for other in others):
-                raise ValueError("Rows of a cluster have their labels, and nothing besides.")
-            labels = rows.labels
-            if len(labels) < 2:
-                raise ValueError(f"All rows have the label {labels[0]!r}: two classes are needed.")
             blank = LinearModel.blank(
                 labels, rows.d, fit_intercept=self.fit_intercept, multi_class=self.multi_class
             )

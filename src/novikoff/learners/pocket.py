@@ -9,7 +9,6 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.orders import named
@@ -39,9 +38,11 @@ from novikoff.learners.inputs import (
     Rule,
     check_classes,
     check_parameters,
+    check_remote,
     check_start,
     check_weights,
     pose_unsigned,
+    seed_of,
     words,
 )
 
@@ -225,7 +226,7 @@ class Pocket(LinearLearner):
         if weights is not None and not 0.0 < weights.max() < 1e300:
             raise ValueError("Weights must not be all zero, nor beyond 1e300: scale them.")
         problem = pose_unsigned(self, rows, self.fit_intercept)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = seed_of(self.random_state)
         with limits.standing_still():
             load_kernel(problem)
         basis = cache(lambda: whitening(problem, np.random.default_rng(seed)))
@@ -256,19 +257,13 @@ class Pocket(LinearLearner):
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
         """Fit every rule where the rows are."""
         check_parameters(self, self._rules)
-        for name, value in {"class_weight": None, "warm_start": False}.items():
-            if getattr(self, name) is not value:
-                raise ValueError(f"{name} is not known on a cluster: leave it {value!r}.")
-        if any(other is not None for other in others):
-            raise ValueError("Rows of a cluster have their labels, and nothing besides.")
-        labels = rows.labels
-        if len(labels) < 2:
-            raise ValueError(f"All rows have the label {labels[0]!r}: two classes are needed.")
+        plain = {"class_weight": None, "warm_start": False}
+        labels = check_remote(self, rows, plain, *others)
         if len(labels) > 2 and self.multi_class == "ovo":
             raise ValueError("On a cluster multi_class is 'ovr': each class against the rest.")
         model = LinearModel.blank(labels, rows.d, fit_intercept=self.fit_intercept)
         limits = Limits(_MIXED_EPOCHS, self.max_updates, self.max_seconds)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = seed_of(self.random_state)
         found = rows.fewest_mistakes(
             Plan(perceptron(), named("permuted"), limits, seed),
             [labels_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
