@@ -147,6 +147,22 @@ def test_floats_are_not_copied(tmp_path: Any) -> None:
     assert np.shares_memory(check_matrix(sparse).data, sparse.data)
 
 
+def test_numbers_on_odd_addresses_are_moved() -> None:
+    given = np.arange(12.0).reshape(4, 3)
+    odd = np.frombuffer(b"." + given.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(4, 3)
+    sparse = sp.csr_array(given)
+    sparse.data = np.frombuffer(b"." + sparse.data.tobytes(), dtype=np.uint8)[1:].view(np.float64)
+    assert not odd.flags.aligned
+    assert not sparse.data.flags.aligned
+    dense, compressed = check_matrix(odd), check_matrix(sparse)
+    assert isinstance(compressed, sp.csr_array)
+    assert isinstance(dense, np.ndarray)
+    assert dense.flags.aligned
+    assert compressed.data.flags.aligned
+    np.testing.assert_array_equal(dense, given)
+    np.testing.assert_array_equal(compressed.toarray(), given)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

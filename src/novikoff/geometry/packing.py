@@ -183,12 +183,13 @@ def share_rows(
     except OutOfTimeError:
         return
     seen = view.gather(np.arange(passes.n))
-    columns: Any = sp.csr_array(seen).T
+    # Σ λ_i·a_i = 0, and in the last row sizes r with Σ r_i·λ_i = 1, other ones in each search.
+    parts: Any = [sp.csr_array(seen).T, np.ones((1, passes.n))]
+    equations: Any = sp.vstack(parts, format="csr")
     known, idle = {claim.among for claim in claims}, 0
     while limits.reached() is None and searches > 0 and idle < _IDLE:
         if claims:
-            prices, shares = _shares(claims, passes.n, costs, limits)
-            bound = _proved(claims, shares, costs)
+            prices, shares, bound = _shares(claims, passes.n, costs, best, limits)
             if bound > best:
                 best, kept = bound, [k for k, share in enumerate(shares) if share > 0]
                 yield SharedRows(
@@ -197,7 +198,8 @@ def share_rows(
         before, searches = len(claims), searches - _AT_ONCE
         for _ in range(_AT_ONCE):
             aim = prices + rng.uniform(0.0, 10.0 ** -rng.uniform(0.5, 3.5), size=passes.n)
-            rows, weights = _cheapest(columns, aim, rng.uniform(0.01, 1.0, size=passes.n), limits)
+            equations.data[-passes.n :] = rng.uniform(0.01, 1.0, size=passes.n)
+            rows, weights = _cheapest(equations, aim, limits)
             if len(rows) == 0 or prices[rows].sum() > 1.0 - _GAIN:
                 continue
             try:
@@ -225,9 +227,12 @@ def _proved(
 
 
 def _shares(
-    claims: Sequence[Dependence], n: int, costs: Vector | None, limits: Limits
-) -> tuple[Vector, list[Fraction]]:
-    """Prices y_i of the rows, and shares v_C: max Σ v_C with Σ_{C∋i} v_C ≤ c_i."""
+    claims: Sequence[Dependence], n: int, costs: Vector | None, best: Fraction, limits: Limits
+) -> tuple[Vector, list[Fraction], Fraction]:
+    """Prices y_i of the rows, shares v_C and what they prove: max Σ v_C with Σ_{C∋i} v_C ≤ c_i.
+
+    Shares that do not promise more than the best bound are not looked at: they prove nothing.
+    """
     rows = [row for claim in claims for row in claim.among or ()]
     ends = np.cumsum([0, *(len(claim.among or ()) for claim in claims)])
     within: Any = sp.csc_array((np.ones(len(rows)), rows, ends), shape=(n, len(claims)))
@@ -237,23 +242,25 @@ def _shares(
         -np.ones(len(claims)), within, right, method="highs-ds", options=_options(limits)
     )
     if found.x is None or found.status != 0:
-        return np.zeros(n), [Fraction(0)] * len(claims)
+        return np.zeros(n), [], Fraction(0)
+    prices = -found.ineqlin.marginals
+    if float(found.x.sum()) * unit <= best:
+        return prices, [], Fraction(0)
     # A vertex has simple fractions; else a little less, so that no row is beyond its cost.
     found.x[found.x < _NOTHING] = 0.0
     for shares in (
         [Fraction(share).limit_denominator(_SIMPLE) * Fraction(unit) for share in found.x.tolist()],
         [Fraction(share) for share in (found.x * (1.0 - 1e-6) * unit).tolist()],
     ):
-        if _proved(claims, shares, costs) > 0:
+        bound = _proved(claims, shares, costs)
+        if bound > 0:
             break
-    return -found.ineqlin.marginals, shares
+    return prices, shares, bound
 
 
-def _cheapest(columns: Any, aim: Vector, sizes: Vector, limits: Limits) -> tuple[Indices, Vector]:
-    """Rows with weights λ whose price is least, or none, where Σ r_i·λ_i = 1 for the sizes r."""
-    right = np.append(np.zeros(columns.shape[0]), 1.0)
-    stacked: Any = [columns, sizes[None]]
-    equations: Any = sp.vstack(stacked, format="csr")
+def _cheapest(equations: Any, aim: Vector, limits: Limits) -> tuple[Indices, Vector]:
+    """Rows with weights λ that solve the equations, and whose price is least; or none."""
+    right = np.append(np.zeros(equations.shape[0] - 1), 1.0)
     options = _options(limits)
     found = linprog(aim, A_eq=equations, b_eq=right, method="highs-ds", options=options)
     if found.x is None or found.status != 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from numbers import Integral
 from typing import Any, ClassVar, Literal, TypeVar, cast
@@ -260,17 +260,17 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
                 )
             return NO_COLUMNS, vector
         known = self._features()
+        with suppress(KeyError):  # the common case
+            return np.fromiter(map(known.__getitem__, x), np.int64, len(x)), values_of(x)
         unknown = [feature for feature in x if feature not in known]
-        if unknown and new is not None:
+        if new is not None:
             new.update(zip(unknown, count(len(known))))
             columns = [known[feature] if feature in known else new[feature] for feature in x]
             return np.array(columns, dtype=np.int64), values_of(x)
-        if unknown:
-            numbered = len(known) > 0 and all(isinstance(feature, Integral) for feature in known)
-            if numbered and not any(isinstance(feature, Integral) for feature in x):
-                raise ValueError("The features have no names: they are the numbers of the columns.")
-            x = {feature: value for feature, value in x.items() if feature in known}
-        return np.fromiter(map(known.__getitem__, x), np.int64, len(x)), values_of(x)
+        numbered = len(known) > 0 and all(isinstance(feature, Integral) for feature in known)
+        if numbered and not any(isinstance(feature, Integral) for feature in x):
+            raise ValueError("The features have no names: they are the numbers of the columns.")
+        return self._locate({feature: value for feature, value in x.items() if feature in known})
 
     def _features(self) -> dict[Hashable, int]:
         """The column of each feature: by name, or by number where there are no names."""

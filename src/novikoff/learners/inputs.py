@@ -268,8 +268,10 @@ def values_of(x: Mapping[Hashable, float]) -> Vector:
     except (TypeError, ValueError, OverflowError):
         check_example(x)
         raise ValueError("The values of x are not finite numbers.") from None
-    plain = _NUMBERS.issuperset(map(type, x.values()))
-    if not (plain and max(map(abs, x.values()), default=0) < MOST_EXACT):
+    kinds = set(map(type, x.values()))
+    if kinds <= _FLOATS:
+        return values
+    if not (kinds <= _NUMBERS and max(map(abs, x.values())) < MOST_EXACT):
         check_example(x)
     return values
 
