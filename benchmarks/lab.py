@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks import peers
 from benchmarks.measure import Row, render, timed
-from novikoff.lab import export, study
-from novikoff.lab.presets import RECORDS, presets
+from novikoff.page import export, study
+from novikoff.page.presets import RECORDS, presets
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FRAME = 1000.0 / 60.0

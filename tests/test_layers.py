@@ -17,7 +17,7 @@ import pytest
 SOURCES = Path(__file__).parent.parent / "src" / "novikoff"
 
 _BELOW_REPORT = {"core", "geometry", "systems", "learners", "theory", "neurons", "data"}
-_SHELLS = {"cli", "lab", "cluster"}
+_SHELLS = {"cli", "page", "cluster"}
 
 # The checker imports NumPy, the standard library and itself, nothing else.
 CHECKER = {
@@ -49,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 ALLOWED["cluster"] = {"core", "geometry", "data"}
 ALLOWED["report"] |= {"cluster"}
-ALLOWED["cli"] |= {"lab", "cluster"}  # the page, and where rows are many
+ALLOWED["cli"] |= {"page", "cluster"}  # the page, and where rows are many
 
 
 def imports(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from importlib import resources
+from types import ModuleType
 
+import novikoff as nv
 from novikoff.cli import fit, options, solve
 from novikoff.core.orders import BY_NAME
 from novikoff.data.formats import FORMATS
@@ -13,7 +15,7 @@ from novikoff.systems.files import reading
 from novikoff.systems.methods import METHODS
 from novikoff.systems.solve import POINTS
 
-LAB = resources.files("novikoff.lab")
+LAB = resources.files("novikoff.page")
 
 
 def test_orders() -> None:
@@ -31,3 +33,14 @@ def test_formats() -> None:
     assert sorted(solve._FORMATS) == sorted(reading.FORMATS)
     assert [*POINTS] == solve._POINTS
     assert ["auto", *METHODS] == solve._METHODS
+
+
+def test_public_names() -> None:
+    stub = (resources.files("novikoff") / "__init__.pyi").read_text(encoding="utf-8")
+    told = re.findall(r"^from (\S+) import (\w+) as (\w+)$", stub, flags=re.MULTILINE)
+    assert sorted(name for _, _, name in told) == nv.__all__
+    for home, name, alias in told:
+        value = getattr(nv, name)
+        module = f"{home}.{name}" if isinstance(value, ModuleType) else home
+        assert alias == name
+        assert getattr(value, "__module__", getattr(value, "__name__", "")) == module

@@ -155,4 +155,4 @@ def visit(browser: Any, server: Server) -> Iterator[Visit]:
 def static() -> Path:
     from importlib import resources
 
-    return Path(str(resources.files("novikoff.lab"))) / "static"
+    return Path(str(resources.files("novikoff.page"))) / "static"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from novikoff.lab import export, presets, widget
+from novikoff.page import export, presets, widget
 
 ROOT = Path(__file__).parent.parent.parent
 TSC = shutil.which("tsc") or shutil.which("tsc", path=str(ROOT / ".venv/node/node_modules/.bin"))
@@ -59,14 +58,6 @@ def test_a_recording_cannot_end_its_script() -> None:
     assert "import " not in page.split("<script")[1].split("startRecorded(")[0].replace(
         "import(", ""
     )
-
-
-def test_the_room_can_be_called_and_entered() -> None:
-    """In whatever order: ``nv.lab(X, y)`` and ``import novikoff.lab.study``."""
-    code = ("import novikoff as nv", "nv.lab.__call__", "import novikoff.lab.study as study")
-    for order in ((0, 1, 2, 1), (2, 0, 1), (0, 2, 1, 2)):
-        lines = [*(code[k] for k in order), "study.answer", "nv.lab.study.answer"]
-        subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)  # noqa: S603
 
 
 def test_a_frame_in_a_notebook() -> None:

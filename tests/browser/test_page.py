@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from novikoff.lab import presets, study
+from novikoff.page import presets, study
 from tests.browser.conftest import SETTLED, Server, Visit
 from tests.unit.test_lab import kernel_perceptron, signed, ten_lines
 

@@ -14,9 +14,9 @@ import pytest
 
 import novikoff as nv
 from novikoff.core.counts import Trace
-from novikoff.lab import presets, study
-from novikoff.lab.export import script
-from novikoff.lab.study import Question
+from novikoff.page import presets, study
+from novikoff.page.export import script
+from novikoff.page.study import Question
 
 jsonschema = pytest.importorskip("jsonschema")
 

@@ -48,7 +48,7 @@ def command(
         _write(target, own, force)
         return
     try:
-        from novikoff.lab.server import serve
+        from novikoff.page.server import serve
     except ModuleNotFoundError as missing:
         raise click.UsageError(
             f"The lab needs {missing.name}: pip install 'novikoff[lab]'."
@@ -63,8 +63,8 @@ def command(
 
 
 def _write(target: str, own: dict[str, Any] | None, force: bool) -> None:
-    from novikoff.lab.export import page
-    from novikoff.lab.presets import presets
+    from novikoff.page.export import page
+    from novikoff.page.presets import presets
     from novikoff.report.files import write_file
 
     question = presets()["two_clouds"]["question"] if own is None else own["question"]
@@ -79,7 +79,7 @@ def _points(
     from novikoff.cli.fit import positive_label
     from novikoff.core.validation import distinct_labels
     from novikoff.data import ReadOptions, read
-    from novikoff.lab.study import MAX_NAME, MAX_POINTS, Question, points_of
+    from novikoff.page.study import MAX_NAME, MAX_POINTS, Question, points_of
 
     features = tuple(name for name in (across, up) if name is not None)
     check((len(features) == 1, "--x and --y: give both, or neither."))

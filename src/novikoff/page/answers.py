@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from novikoff.lab.export import export
-from novikoff.lab.study import Question, answer, pocket, sides
+from novikoff.page.export import export
+from novikoff.page.study import Question, answer, pocket, sides
 
 ANSWERS: dict[str, Callable[[dict[str, Any]], object]] = {
     "run": lambda body: answer(Question.from_json(body)),

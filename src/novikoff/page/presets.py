@@ -1,6 +1,6 @@
 """Data for a lesson each, with recorded answers, so that the page is alive while kernels compile.
 
-``static/presets/menu.json`` has titles, lessons and questions. ``python -m novikoff.lab.presets``
+``static/presets/menu.json`` has titles, lessons and questions. ``python -m novikoff.page.presets``
 records the library's answers beside it; a test compares them with the library.
 """
 
@@ -21,7 +21,7 @@ def presets() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    from novikoff.lab.study import Question, record
+    from novikoff.page.study import Question, record
 
     for name, preset in presets().items():
         body = record(Question.from_json(preset["question"]), preset.get("box"))

@@ -8,10 +8,10 @@ from typing import Any
 import numpy.typing as npt
 
 from novikoff.core.validation import check_labels, check_matrix, columns_of
-from novikoff.lab.answers import ANSWERS
-from novikoff.lab.export import joined
-from novikoff.lab.presets import STATIC, presets
-from novikoff.lab.study import Question, points_of
+from novikoff.page.answers import ANSWERS
+from novikoff.page.export import joined
+from novikoff.page.presets import STATIC, presets
+from novikoff.page.study import Question, points_of
 
 SCRIPT = """
 function render({ model, el }) {

@@ -25,7 +25,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from novikoff.lab.presets import STATIC
+from novikoff.page.presets import STATIC
 
 if TYPE_CHECKING:
     from starlette.middleware.base import RequestResponseEndpoint
@@ -136,7 +136,7 @@ async def _reply(request: Request) -> Response:
 
 
 def _answer(what: str, body: dict[str, Any]) -> object:
-    from novikoff.lab.answers import ANSWERS  # here: the page need not wait for the library
+    from novikoff.page.answers import ANSWERS  # here: the page need not wait for the library
 
     if what not in ANSWERS:
         raise ValueError(f"The page may ask for {', '.join(ANSWERS)}.")

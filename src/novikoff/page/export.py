@@ -14,8 +14,8 @@ import json
 import re
 from typing import Any
 
-from novikoff.lab.presets import STATIC
-from novikoff.lab.study import MAX_EPOCHS, MAX_UPDATES, Question, certificate, record
+from novikoff.page.presets import STATIC
+from novikoff.page.study import MAX_EPOCHS, MAX_UPDATES, Question, certificate, record
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
 _POLICY = (

@@ -1,0 +1,44 @@
+"""The public names, for type checkers and editors: what `__init__.py` loads when it is used."""
+
+from novikoff import cluster as cluster
+from novikoff import data as data
+from novikoff import neurons as neurons
+from novikoff import plots as plots
+from novikoff import theory as theory
+from novikoff.core import orders as orders
+from novikoff.core.hyperplane import Hyperplane as Hyperplane
+from novikoff.geometry.certificate import Certificate as Certificate
+from novikoff.geometry.certificate import verify as verify
+from novikoff.geometry.checker import CertificateError as CertificateError
+from novikoff.geometry.error_bound import ErrorBound as ErrorBound
+from novikoff.geometry.margin import Interval as Interval
+from novikoff.geometry.separability import Verdict as Verdict
+from novikoff.geometry.separability import separate as separate
+from novikoff.geometry.separability import separate_classes as separate_classes
+from novikoff.geometry.system_certificate import SystemCertificate as SystemCertificate
+from novikoff.learners.forgetron import Forgetron as Forgetron
+from novikoff.learners.kernel import KernelPerceptron as KernelPerceptron
+from novikoff.learners.max_margin import MaxMargin as MaxMargin
+from novikoff.learners.max_margin import NotSeparableError as NotSeparableError
+from novikoff.learners.p_norm import PNormPerceptron as PNormPerceptron
+from novikoff.learners.passive_aggressive import PassiveAggressive as PassiveAggressive
+from novikoff.learners.perceptron import Perceptron as Perceptron
+from novikoff.learners.pocket import Pocket as Pocket
+from novikoff.learners.regret import regret as regret
+from novikoff.learners.second_order import SecondOrderPerceptron as SecondOrderPerceptron
+from novikoff.learners.tower import TowerClassifier as TowerClassifier
+from novikoff.page.widget import lab as lab
+from novikoff.report.estimators import load as load
+from novikoff.report.estimators import save as save
+from novikoff.report.estimators import stream as stream
+from novikoff.report.onnx import export_onnx as export_onnx
+from novikoff.systems.conflicts import conflicts as conflicts
+from novikoff.systems.linear_program import Optimum as Optimum
+from novikoff.systems.linear_program import linear_program as linear_program
+from novikoff.systems.solution import Solution as Solution
+from novikoff.systems.solve import solve as solve
+from novikoff.theory import bounds as bounds
+from novikoff.theory.herding import herd as herd
+
+__all__: list[str]
+__version__: str
