@@ -115,7 +115,7 @@ def fewest_mistakes(
     limits
         On the updates of the pocket (10,000 by default) and the seconds of everything. Without a
         limit on seconds the search ends when it hardly gains, and after about 2²⁵ numbers in
-        which contradictions were searched for.
+        which contradictions were searched for; after fewer, where there are few updates.
     rng, sides, digest, basis
         The source of randomness, the labels of the two sides (None for the rest); the digest of X
         and its `whitening`, when asked for, where several problems share them.
@@ -341,9 +341,12 @@ class _Search:
     def _share(self, passes: Passes) -> None:
         """Let contradictions of small data have common rows: often that proves more."""
         size = passes.n * passes.p
-        searches = min(_MAX_SHARED, _SHARED // size) if self.limits.seconds is None else 1 << 62
         if self.errors <= self.bound or size > _SHARED or passes.n == 0:
             return
+        searches = 1 << 62
+        if self.limits.seconds is None:  # few updates ask for little work
+            share = min(1.0, (self.limits.updates or _UPDATES) / _UPDATES)
+            searches = min(math.ceil(share * _MAX_SHARED), _SHARED // size)
         for found in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
             if found.bound > self.bound:
                 self.claims, self.shares, self.bound = [*found.claims], found.shares, found.bound

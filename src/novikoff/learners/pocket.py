@@ -77,7 +77,8 @@ class Pocket(LinearLearner):
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     max_updates : int
-        The number of updates after which the pocket is done, for each rule.
+        The number of updates after which the pocket is done, for each rule. Below 10,000 the
+        search for contradictions is shorter in proportion.
     max_seconds : float, optional
         A limit on the time of a fit, shared among the rules, and used until a rule is proved to be
         the best. However short it is, each rule found is at least as good as a constant and, with
