@@ -122,12 +122,10 @@ def test_the_lines_of_a_table_stay_together(pages: Mapping[str, Path]) -> None:
     """They are aligned, so they scroll as one: the verdicts of the classes, and the confusion."""
     page = pages["iris"].read_text(encoding="utf-8")
     verdicts, confusion = re.findall('<dd class="table">(.*?)</dd>', page, re.DOTALL)
-    assert [line.split()[0] for line in verdicts.splitlines()] == [
-        "setosa",
-        "versicolor",
-        "virginica",
-    ]
+    classes = [line.split()[0] for line in verdicts.splitlines()]
+    assert classes == ["setosa", "versicolor", "virginica"]
     assert len(confusion.splitlines()) == 4
+    assert re.search(r"dd\.table {[^}]*monospace;[^}]*white-space: pre;\s*overflow-x: auto;", page)
 
 
 def test_a_picture_of_nasty_names(pages: Mapping[str, Path], tmp_path: Path) -> None:

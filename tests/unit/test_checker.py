@@ -199,6 +199,13 @@ def test_a_margin_that_is_infinite_from_below_is_refused() -> None:
         nv.Certificate.from_json(sealed(body))
 
 
+def test_columns_are_counted_before_there_is_room_for_them() -> None:
+    body = json.loads(certificate([[0.0], [1.0], [2.0]], [0, 1, 0]).to_json())
+    proof = nv.Certificate.from_json(sealed(body | {"d": 2**53}))
+    with pytest.raises(nv.CertificateError, match="for 3 × 9007199254740992 numbers"):
+        proof.verify([[0.0], [1.0], [2.0]], [0, 1, 0])
+
+
 # Claims with their hypotheses
 
 

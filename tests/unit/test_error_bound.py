@@ -153,9 +153,27 @@ def test_other_data_and_other_weights_are_rejected() -> None:
     for light in (None, weights * (1.0 - 2.0**-50)):
         with pytest.raises(nv.CertificateError, match=r"prove mistakes of|the cost of a mistake"):
             proof.verify(FOUR, XOR * 4, light)
-    for bad in (weights[:-1], -weights, weights * math.nan, np.zeros(16)):
+    rounds_up = np.full(16, 2**53 + 3), [0.5, *[2**53 + 3] * 15]
+    for bad in (weights[:-1], -weights, weights * math.nan, np.zeros(16), *rounds_up, ["2"] * 16):
         with pytest.raises(nv.CertificateError):
             proof.verify(FOUR, XOR * 4, bad)
+    with pytest.raises(ValueError, match=r"sample_weight contains integers beyond 2\*\*53"):
+        proof_of(FOUR, XOR * 4, rounds_up[0])
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"),
+    [
+        (None, "makes at least 4 mistakes between"),
+        (np.full(16, 2.0), "makes mistakes that cost at least 8 by sample_weight between"),
+        (np.full(16, 0.7), "makes mistakes that cost at least 2.8 by sample_weight between"),
+        (np.full(16, 1 / 3), "cost at least 1.3333333333333333 by"),  # 1.33333 would be less
+        (np.full(16, 2.0 / 3.0), "cost at least 2.6666666666666665 by"),  # not 2.66667
+        (np.full(16, 1234567.0), "cost at least 4,938,268 by"),  # not 4.93827e+06
+    ],
+)
+def test_a_claim_is_no_more_than_was_proved(weights: Any, says: str) -> None:
+    assert says in proof_of(FOUR, XOR * 4, weights).claim()
 
 
 ALTERNATING = np.arange(5.0)[:, None], [1, 0, 1, 0, 1]

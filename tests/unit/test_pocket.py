@@ -192,6 +192,11 @@ def test_the_widest_of_equal_stretches_is_taken() -> None:
     assert line_search(s, np.zeros(4)) == (2.0, 0.0)
 
 
+def test_costs_of_very_different_size_leave_no_sum_below_zero() -> None:
+    costs = np.array([1.0, 2.0**-53, 2.0**-53])
+    assert line_search(np.array([-3.0, -1.0, -2.0]), np.ones(3), costs)[0] == 0.0
+
+
 @pytest.mark.parametrize("storage", [np.asarray, csr, lambda X: X.astype(np.float32)])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_descent_only_goes_down(fit_intercept: bool, storage: Callable[[Vector], Vector]) -> None:

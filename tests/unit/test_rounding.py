@@ -43,3 +43,18 @@ def test_no_verdict_and_no_check_without_rounding_to_nearest(mode: int) -> None:
         with pytest.raises(ArithmeticError, match="not rounded to nearest"):
             nv.solve([[1.0, 1.0]], [1.0])
     nv.verify(proof, X, y)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the bits are those of x86-64")
+@pytest.mark.parametrize(("byte", "bit"), [(28, 0x40), (29, 0x80)])  # as operands, as results
+def test_no_verdict_where_small_numbers_are_zero(byte: int, bit: int) -> None:
+    before = ctypes.create_string_buffer(32)
+    LIBM.fegetenv(before)
+    changed = ctypes.create_string_buffer(before.raw, 32)
+    changed[byte] = before.raw[byte] | bit
+    LIBM.fesetenv(changed)
+    try:
+        with pytest.raises(ArithmeticError, match="nothing can be proved"):
+            nv.separate(X, y)
+    finally:
+        LIBM.fesetenv(before)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -263,6 +264,11 @@ def _table_of(X: Any) -> npt.NDArray[Any]:
     return table
 
 
+def plain_numbers(values: Any) -> Vector:
+    """Numbers that are not of rows, as float64, none of them rounded."""
+    return _as_floats(np.atleast_1d(_table_of(values)), 0)
+
+
 def _as_floats(values: npt.NDArray[Any], first: int) -> Vector:
     """Numbers as float64, none of them rounded."""
     if values.dtype.kind not in "biufO":
@@ -451,8 +457,18 @@ class _Seen:
         whole = proof.dependence  # on all rows that w leaves at zero, or on p + 1 that span all
         self.whole = None if whole is None or whole.among is not None else whole
         self.left, self.first_left = 0, proof.n  # the rows that w leaves at zero
-        self.used = np.zeros(p, dtype=np.bool_)
-        self.sums = [0] * p
+        self._p = p
+
+    # These two once there are rows: a text may claim any number of columns.
+    @cached_property
+    def used(self) -> npt.NDArray[np.bool_]:
+        """The columns that are not zero throughout."""
+        return np.zeros(self._p, dtype=np.bool_)
+
+    @cached_property
+    def sums(self) -> list[int]:
+        """The sums of the columns, over the rows that w leaves at zero."""
+        return [0] * self._p
 
     def look_at(self, first: int, block: Block) -> None:
         """Take a range of rows into account."""

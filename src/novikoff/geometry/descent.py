@@ -132,7 +132,7 @@ def line_search(s: Vector, q: Vector, costs: Vector | None = None) -> tuple[floa
     edges = np.concatenate([at[:1] - ends[0], at, at[-1:] + ends[1]])
     middles = 0.5 * edges[:-1] + 0.5 * edges[1:]
     errors[~((edges[:-1] < middles) & (middles < edges[1:]))] = np.inf
-    best = float(errors.min())
+    best = max(0.0, float(errors.min()))  # rounding may leave a sum of prices below
     equal = np.flatnonzero(errors <= best * (1.0 + _EQUAL))
     return best, float(middles[equal[np.argmax(edges[equal + 1] - edges[equal])]])
 

@@ -23,7 +23,9 @@ from novikoff.geometry.checker import (
     Label,
     Reading,
     check_contradiction,
+    plain_numbers,
 )
+from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.proof_text import dump, parse, read
 from novikoff.geometry.remote import RemoteRows
 
@@ -80,17 +82,33 @@ class ErrorBound:
     def claim(self) -> str:
         """What is proved, in a sentence with its hypotheses.
 
+        Where costs of 1 would not prove as much, it is about the costs that were given.
+
         Examples
         --------
-        >>> ErrorBound(Fraction(1), (), 4, 2, True, 1, 0, "").claim()
-        'Every hyperplane with a bias makes at least 1 mistake between 1 and 0, in 4 rows of 2 \
-columns.'
+        >>> ErrorBound(Fraction(5, 2), (), 4, 2, True, 1, 0, "").claim()
+        'Every hyperplane with a bias makes mistakes that cost at least 2.5 by sample_weight \
+between 1 and 0, in 4 rows of 2 columns.'
         """
-        mistakes = "1 mistake" if self.bound == 1 else f"{_short(self.bound)} mistakes"
-        if self.bound.denominator > 1:
-            mistakes = f"mistakes that cost {_short(self.bound)}"
-        claim = f"Every hyperplane {{where}} makes at least {mistakes} between {{sides}}"
-        return describe(claim, self)
+        makes = f"at least {_short(self.bound)} mistake{'' if self.bound == 1 else 's'}"
+        if self.bound.denominator > 1 or not self._counts_mistakes():
+            makes = f"mistakes that cost at least {_short(self.bound)} by sample_weight"
+        return describe(f"Every hyperplane {{where}} makes {makes} between {{sides}}", self)
+
+    def total(self, costs: Sequence[Fraction] | None) -> Fraction:
+        """What the contradictions prove together, where mistakes have these costs, or cost 1."""
+        rows = [claim.among or () for claim in self.contradictions]
+        of_row = costs or dict.fromkeys((i for among in rows for i in among), Fraction(1))
+        shares = self.shares
+        if shares is None:
+            shares = tuple(min(of_row[i] for i in among) for among in rows)
+        return add_up(rows, shares, of_row)
+
+    def _counts_mistakes(self) -> bool:
+        try:
+            return self.total(None) >= self.bound
+        except ValueError:  # shares above 1, or a contradiction without rows
+            return False
 
     def to_json(self) -> str:
         """The proof as text, numbers exact."""
@@ -134,12 +152,7 @@ class BoundChecking:
                 raise CertificateError(f"Row {row} is of neither class.")
         for claim in proof.contradictions:
             check_contradiction(claim, reading)
-        rows = [claim.among or () for claim in proof.contradictions]
-        of_row = costs or dict.fromkeys(self._named, Fraction(1))
-        shares = proof.shares
-        if shares is None:
-            shares = tuple(min(of_row[i] for i in among) for among in rows)
-        total = add_up(rows, shares, of_row)
+        total = proof.total(costs)
         if total < proof.bound:
             raise CertificateError(
                 f"The contradictions prove mistakes of {_short(total)}, not of "
@@ -176,16 +189,18 @@ def add_up(
 
 
 def _short(number: Fraction) -> str:
-    try:
-        return f"{float(number):g}"
-    except OverflowError:
-        return "more than float64 can hold"
+    """A whole number as it is, others rounded down: a bound that is told is proved."""
+    whole = number.denominator == 1 and number < 1 << 53
+    return f"{number.numerator:,}" if whole else f"{rounded_down(number)!r}"
 
 
 def _costs(sample_weight: npt.ArrayLike | None, n: int) -> Sequence[Fraction] | None:
     if sample_weight is None:
         return None
-    weights = np.array(sample_weight, dtype=np.float64)
+    try:
+        weights = plain_numbers(sample_weight)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise CertificateError(f"The weights are not numbers: {error}") from None
     if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0.0).any():
         raise CertificateError(f"The weights are not {n} numbers ≥ 0.")
     return [Fraction(value) for value in weights.tolist()]

@@ -240,6 +240,8 @@ def as_floats(values: npt.ArrayLike, name: str) -> Vector:
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise ValueError(f"{name} contains complex numbers.")
+    if array.dtype.kind in "iu" and ((array > MOST_EXACT) | (array < -MOST_EXACT)).any():
+        raise ValueError(f"{name} contains integers beyond 2**53, which float64 rounds.")
     try:
         return array.astype(np.float64, copy=False)
     except OverflowError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from fractions import Fraction
 from functools import cache
 from typing import ClassVar, Literal, Self
 
@@ -252,7 +253,8 @@ class Pocket(LinearLearner):
         proofs = [best.proof for best in found]
         if isinstance(model.scheme, OneVsRest):
             found = best_together(found, model.scheme, codes)
-        self._describe(model, found, proofs, whole_numbers=weights is None)
+        errors = [int(best.errors) if weights is None else best.errors for best in found]
+        self._take_rules(model, found, errors, proofs)
         return limits
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
@@ -274,24 +276,35 @@ class Pocket(LinearLearner):
             lower_bound=self.lower_bound,
         )
         self._take(model, [str(name) for name in rows.names] if rows.named else None)
-        self._describe(model, found, [best.proof for best in found], whole_numbers=True)
+        self._take_rules(
+            model, found, [best.errors for best in found], [best.proof for best in found]
+        )
 
-    def _describe(
+    def _take_rules(
         self,
         model: LinearModel,
         found: list[FewestMistakes],
+        errors: list[int | Fraction],
         proofs: list[ErrorBound],
-        *,
-        whole_numbers: bool,
     ) -> None:
         model.W[:] = np.column_stack([rule.w for rule in found])
         model.totals[1:] = [rule.updates for rule in found]
         self._hold(model)
-        number, below = (int, int) if whole_numbers else (float, rounded_down)
-        self.n_errors_ = one_or_each([number(rule.errors) for rule in found])
-        self.errors_lower_bound_ = one_or_each([below(rule.bound) for rule in found])
-        self.optimal_ = one_or_each([rule.optimal for rule in found])
-        self.certificate_ = one_or_each(proofs)
-        self.history_ = one_or_each([np.array(rule.history, dtype=np.float64) for rule in found])
-        self.n_updates_ = self.n_mistakes_ = sum(rule.updates for rule in found)
-        self.converged_ = not any(rule.errors for rule in found)
+        self._describe(errors, proofs, [np.array(rule.history, dtype=float) for rule in found])
+
+    def _describe(
+        self,
+        errors: Sequence[int | Fraction],
+        proofs: list[ErrorBound],
+        histories: list[Vector],
+    ) -> None:
+        """What was found: ``errors`` are whole where mistakes cost 1, else exact sums of costs."""
+        self._errors, found = errors, list(zip(errors, proofs, strict=True))
+        self.n_errors_ = one_or_each([n if isinstance(n, int) else float(n) for n in errors])
+        self.errors_lower_bound_ = one_or_each(
+            [int(p.bound) if isinstance(n, int) else rounded_down(p.bound) for n, p in found]
+        )
+        self.optimal_ = one_or_each([n <= proof.bound for n, proof in found])
+        self.certificate_, self.history_ = one_or_each(proofs), one_or_each(histories)
+        self.n_updates_ = self.n_mistakes_ = self._model.n_updates
+        self.converged_ = not any(errors)

@@ -26,8 +26,8 @@ from novikoff.data import DataError, ReadOptions, StreamOptions
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
-from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.separability import Verdict
+from novikoff.learners.base import one_or_each
 from novikoff.learners.forgetron import Forgetron
 from novikoff.learners.inputs import Example, check_parameters, class_factor
 from novikoff.learners.kernel import KernelPerceptron
@@ -270,7 +270,7 @@ def _state_of(model: Model) -> tuple[Body, dict[str, Array]]:
         return run_state(int(model.n_iter_), converged=model.converged_, grows=model._open), {}
     if isinstance(model, Pocket):
         proofs = _listed(model.certificate_)
-        return pocket_state(_listed(model.n_errors_), proofs, _listed(model.history_))
+        return pocket_state(model._errors, proofs, _listed(model.history_))
     if isinstance(model, TowerClassifier):
         return {"n_errors": model.n_errors_, "n_unavoidable": model.n_unavoidable_}, {}
     arrays: dict[str, Array] = {}
@@ -292,20 +292,23 @@ def _take_run(model: OnlineLearner, fitted: Body) -> None:
 def _take_pocket(model: Pocket, fitted: Body, tensors: Tensors) -> None:
     errors, texts = take_fields(fitted, "its fit", n_errors="list", certificates="list")
     proofs = _read_proofs(model, texts, ErrorBound.from_json)
-    if len(errors) != len(proofs) or not all(
-        type(n) in (int, float) and 0 <= n < 2**1023 for n in errors
-    ):
+    found = [n for n in map(_read_cost, errors) if n is not None]
+    if len(found) != len(proofs) or len(found) < len(errors):
         raise InvalidJsonError(f"its numbers of errors are not {len(proofs)} numbers")
-    found = list(zip(errors, proofs, strict=True))
-    if any(Fraction(n) < proof.bound for n, proof in found):
+    if any(n < proof.bound for n, proof in zip(found, proofs, strict=True)):
         raise InvalidJsonError("it claims fewer errors than its certificate allows")
-    bounds = [int(p.bound) if type(n) is int else rounded_down(p.bound) for n, p in found]
     histories = [tensors.take(f"history.{k}", "float64", None, 2) for k in range(len(proofs))]
-    model.n_errors_, model.errors_lower_bound_ = _single(errors), _single(bounds)
-    model.optimal_ = _single([Fraction(n) <= proof.bound for n, proof in found])
-    model.certificate_, model.history_ = _single(proofs), _single(histories)
-    model.n_updates_, model.n_mistakes_ = model._model.n_updates, model._model.n_mistakes
-    model.converged_ = not any(errors)
+    model._describe(found, proofs, histories)
+
+
+def _read_cost(value: object) -> int | Fraction | None:
+    """A number of mistakes, or the numerator and denominator of their cost; None for all else."""
+    if type(value) is int and 0 <= value < 2**1023:
+        return value
+    match value:
+        case [int(top), int(bottom)] if 0 <= top < bottom << 1023:
+            return Fraction(top, bottom)
+    return None
 
 
 def _take_margins(model: MaxMargin, fitted: Body, tensors: Tensors) -> None:
@@ -318,8 +321,8 @@ def _take_margins(model: MaxMargin, fitted: Body, tensors: Tensors) -> None:
     duals = [tensors.take(f"dual.{k}", "float64", len(rows)) for k, rows in enumerate(supports)]
     free = model.fit_intercept and model.bias == "free"
     margins = [verdict.geometric_margin if free else verdict.margin for verdict in verdicts]
-    model.margin_, model.support_ = _single(margins), _single(supports)
-    model.dual_coef_, model.verdict_ = _single(duals), _single(verdicts)
+    model.margin_, model.support_ = one_or_each(margins), one_or_each(supports)
+    model.dual_coef_, model.verdict_ = one_or_each(duals), one_or_each(verdicts)
 
 
 def _read_proofs(
@@ -346,10 +349,6 @@ def _read_proofs(
 def _listed(value: _Value | list[_Value]) -> list[_Value]:
     """The value of each rule; an estimator of one rule shows it bare."""
     return value if isinstance(value, list) else [value]
-
-
-def _single(values: list[_Value]) -> _Value | list[_Value]:
-    return values[0] if len(values) == 1 else values
 
 
 def stream(

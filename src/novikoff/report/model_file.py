@@ -285,12 +285,15 @@ def run_state(n_iter: int, *, converged: bool, grows: bool = False) -> Body:
 
 
 def pocket_state(
-    errors: Sequence[Fraction] | Sequence[float],
+    errors: Sequence[int | Fraction],
     proofs: Sequence[ErrorBound],
     histories: Sequence[npt.NDArray[np.float64]],
 ) -> tuple[Body, dict[str, Array]]:
-    """What a pocket has found, one entry for each rule; all else follows from the proofs."""
-    found = [n if isinstance(n, int) else float(n) for n in errors]
+    """What a pocket has found, one entry for each rule; all else follows from the proofs.
+
+    Costs of mistakes are exact: numerator and denominator.
+    """
+    found = [n if isinstance(n, int) else [*n.as_integer_ratio()] for n in errors]
     body: Body = {"n_errors": found, "certificates": [proof.to_json() for proof in proofs]}
     return body, {f"history.{rule}": history for rule, history in enumerate(histories)}
 
