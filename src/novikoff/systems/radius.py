@@ -33,10 +33,11 @@ def signed_radius(system: System, limits: Limits) -> Radius | Interval:
     Equalities hold where it is not negative; else they count as two rows. OutOfTimeError where
     time is up.
     """
+    weak = replace(system, strict=np.zeros_like(system.strict))
     try:
-        found = _largest(replace(system, strict=np.zeros_like(system.strict)), limits)
+        found = _largest(weak, limits)
         if system.free.any() and not (found.most if isinstance(found, Radius) else found.hi) >= 0.0:
-            found = _largest(split(system), limits)
+            found = _largest(split(weak, weak.free), limits)
     except OverflowError:  # it is beyond all floats
         return Interval(-math.inf, math.inf)
     return found

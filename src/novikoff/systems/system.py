@@ -311,23 +311,23 @@ def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
     return Folded(near, parts, np.append(fold, np.full(len(right), p)))
 
 
-def split(system: System) -> System:
-    """The same with two rows for each equality, one for either side, and none of them strict."""
-    free = np.flatnonzero(system.free)
-    if len(free) == 0:
+def split(system: System, equalities: Mask) -> System:
+    """The same with two rows for each of some equalities, one for either side."""
+    both = np.flatnonzero(equalities)
+    if len(both) == 0:
         return system
     right = system.right()
     left: Any = system.left
-    left = stacked(left[: system.e], -left[free], left[system.e :])
-    order = np.concatenate([np.arange(system.e), free, [system.e]])
+    left = stacked(left[: system.e], -left[both], left[system.e :])
+    order = np.concatenate([np.arange(system.e), both, [system.e]])
     stated = [Fraction(1)] * len(system.free) if system.factors is None else system.factors
-    factors = [*stated[:-1], *(-stated[i] for i in free.tolist()), Fraction(1)]
-    both = replace(
+    factors = [*stated[:-1], *(-stated[i] for i in both.tolist()), Fraction(1)]
+    halves = replace(
         system,
         left=left,
-        free=np.zeros(len(order), dtype=np.bool_),
-        strict=np.zeros(len(order), dtype=np.bool_),
+        free=(system.free & ~equalities)[order],
+        strict=system.strict[order],
         numbers=system.numbers[order],
         factors=factors,
     )
-    return both.with_right([*right, *(-right[i] for i in free.tolist())])
+    return halves.with_right([*right, *(-right[i] for i in both.tolist())])
