@@ -628,6 +628,14 @@ def test_the_clock_is_looked_at_while_equalities_join_and_before_factors() -> No
     assert slow.ended == "the time was up"
 
 
+def test_a_largest_r_is_held_from_both_sides_in_few_steps() -> None:
+    system = ask_arrays(*dense(2000, 20)).system
+    found = list(newton.bounds(system, [F(1)] * system.e, Limits()))
+    best, held = found[-1].r or F(0), [each.below for each in found if each.below is not None]
+    assert len(found) < 40
+    assert min(held) < max(held) <= best == min(each.r or best for each in found)
+
+
 def test_a_vertex_that_another_row_cuts_off_is_no_solution() -> None:
     one, near = [F(0), F(0), F(0)], (F(0),)
     bound = newton.Bound(F(0), np.array([0, 1]), [F(1), F(1)], near=near)

@@ -68,18 +68,7 @@ def conflicts(
     ([['row 0', 'row 1'], ['row 2', 'row 3']], True)
     """
     seconds = check_options("any", "auto", budget)
-    asked = ask_arrays(
-        A,
-        c,
-        A_eq=A_eq,
-        c_eq=c_eq,
-        lower=lower,
-        upper=upper,
-        strict=strict,
-        names=names,
-        keep=keep,
-        seconds=seconds,
-    )
+    asked = ask_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep, seconds)
     return conflicts_of(asked, Limits(seconds=seconds), limit)
 
 

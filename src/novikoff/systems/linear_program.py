@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -120,15 +120,7 @@ def linear_program(
     [('row 0', '3'), ('lower bound of w[1]', '1')]
     """
     seconds = check_options("any", "auto", budget)
-    given: dict[str, Any] = {
-        "A_eq": A_eq,
-        "c_eq": c_eq,
-        "lower": lower,
-        "upper": upper,
-        "names": names,
-        "seconds": seconds,
-    }
-    asked = ask_arrays(A, c, **given)
+    asked = ask_arrays(A, c, A_eq, c_eq, lower, upper, False, names, None, seconds)
     check_labels(A, None, A_eq, None, objective=objective)
     f = vector_of(objective, asked.system.p, "objective", "variable")
     if not np.isfinite(f).all():

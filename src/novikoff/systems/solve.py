@@ -37,6 +37,8 @@ from novikoff.systems.system import System
 
 # The share of the time that a method by name may use; the rest is for the proof.
 _SHARE = 0.75
+# The share of a radius within which it is known, if its ball was found.
+_NARROW = 2.0**-40
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
@@ -106,18 +108,7 @@ def solve(
     ['1', '1', '1']
     """
     seconds = check_options(point, method, budget)
-    asked = ask_arrays(
-        A,
-        c,
-        A_eq=A_eq,
-        c_eq=c_eq,
-        lower=lower,
-        upper=upper,
-        strict=strict,
-        names=names,
-        keep=keep,
-        seconds=seconds,
-    )
+    asked = ask_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep, seconds)
     start = None if w0 is None else _start(w0, asked.system.p)
     limits = Limits(seconds=seconds)
     return answer(asked, limits, w0=start, point=point, method=method, trace=trace)
@@ -329,6 +320,8 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
     if point == "chebyshev":
         solution.room = signed_radius(system, limits)
         if isinstance(solution.room, Radius):
+            if solution.room.most - solution.room.least > abs(solution.room.most) * _NARROW:
+                raise OutOfTimeError
             centre = system.point_of_claim(solution.room.point)
             if not system.strict.any() or system.holds(system.homogeneous(centre), limits):
                 return centre

@@ -31,7 +31,6 @@ def ask_model(model: LinearSystem, seconds: float | None = None) -> NamedSystem:
 def ask_arrays(
     A: Any,
     c: Any,
-    *,
     A_eq: Any = None,
     c_eq: Any = None,
     lower: Any = None,

@@ -136,10 +136,13 @@ class System:
                 found[i] += Fraction(float(column[i]))
         return found if self.unit == 1 else [value * self.unit for value in found]
 
-    def slack(self, w: Sequence[Fraction], limits: Limits) -> list[Fraction]:
-        """C − ⟨a, w⟩ of every row but e."""
+    def slack(
+        self, w: Sequence[Fraction], limits: Limits, among: Indices | None = None
+    ) -> list[Fraction]:
+        """C − ⟨a, w⟩ of every row but e, or of some."""
         at, found = exact.numbers(self.homogeneous(w)), list[Fraction]()
-        for rows in np.array_split(np.arange(self.e), 1 + self.e // _ROWS_AT_ONCE):
+        among = np.arange(self.e) if among is None else among
+        for rows in np.array_split(among, 1 + len(among) // _ROWS_AT_ONCE):
             if limits.reached() is not None:
                 raise OutOfTimeError
             whole, e = self.passes.whole(rows)
@@ -149,13 +152,16 @@ class System:
 
     def with_right(self, right: Sequence[Fraction]) -> System:
         """The same rows with other right-hand sides, one for each row but e."""
-        over = math.lcm(*(value.denominator for value in right))
-        whole = [value.numerator * (over // value.denominator) for value in right]
-        columns, shift = _parts([*whole, 0])
+        found = exact.numbers(right)
+        return self.with_whole(found.whole, found.unit)
+
+    def with_whole(self, right: Integers, unit: Fraction) -> System:
+        """The same rows with whole numbers times a unit as right-hand sides."""
+        common = math.gcd(*right) or 1
+        columns, shift = _parts([*(right // common), 0])
         columns[0][-1] = 1.0
-        unit = Fraction(2) ** shift / over
         passes = _passes(self.left, self.fold, columns)
-        return replace(self, passes=passes, columns=columns, unit=unit)
+        return replace(self, passes=passes, columns=columns, unit=unit * common * 2**shift)
 
 
 def system_of(statement: LinearSystem | Arrays) -> System:
@@ -292,10 +298,8 @@ def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:
     parts: list[Vector] = []
     while any(rest) or not parts:
         part = [value / (1 << shift) for value in rest]
-        rest = [
-            value - int(Fraction(near) * (1 << shift)) if value else 0
-            for value, near in zip(rest, part, strict=True)
-        ]
+        ratios = zip(rest, map(float.as_integer_ratio, part), strict=True)
+        rest = [value - (top << shift) // bottom for value, (top, bottom) in ratios]
         parts.append(np.array(part, dtype=np.float64))
     return parts, shift
 
