@@ -122,9 +122,7 @@ def linear_program(
     seconds = check_options("any", "auto", budget)
     asked = ask_arrays(A, c, A_eq, c_eq, lower, upper, False, names, None, seconds)
     check_labels(A, None, A_eq, None, objective=objective)
-    f = vector_of(objective, asked.system.p, "objective", "variable")
-    if not np.isfinite(f).all():
-        raise ValueError(f"The objective must be {asked.system.p} finite numbers.")
+    f = vector_of(objective, asked.system.p, "objective", "variable", finite=True)
     terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}
     return _optimise(asked, terms, maximise, Fraction(0), Limits(seconds=seconds))
 

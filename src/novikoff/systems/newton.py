@@ -68,8 +68,7 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
             aim = r if found.is_near else _shortened(far if steps > _PATIENCE else r)
         top, bottom = (1, 0) if aim is None else aim.as_integer_ratio()
         trial = system.with_whole(whole_c * bottom - whole_b * top, both.unit / (bottom or 1))
-        start = found.rows if len(found.rows) else None
-        decided = decide(trial, limits, floats=False, start=start)
+        decided = decide(trial, limits, floats=False, start=found.rows if len(found.rows) else None)
         if isinstance(decided, Point):
             w, steps = trial.point(decided.v), _PATIENCE  # the next step is one of Newton's
             found = found._replace(point=w) if aim == r else found._replace(near=w, below=aim)
@@ -79,9 +78,8 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
             right = sum((mu * c[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
             bound = right / total if total > 0 else None
             first, steps = (bound or first) if r is None else first, steps + 1
-            found = Bound(
-                bound, decided.rows, weights, None, not total > 0, found.near, found.below
-            )
+            held = found.near, found.below
+            found = Bound(bound, decided.rows, weights, None, bound is None, *held)
         yield found
 
 
