@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 import shlex
 import signal
@@ -24,7 +23,6 @@ from tests.unit.test_system_files import BAD
 
 jsonschema = pytest.importorskip("jsonschema")
 SCHEMA = json.loads((resources.files("novikoff.report") / "system.schema.json").read_text())
-SHARED = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[3] / "shared/data")) / "lp"
 
 DAY = """wish,work,family,sleep,is,hours
 a day has 24 hours,1,1,1,=,24

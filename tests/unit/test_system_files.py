@@ -117,6 +117,8 @@ def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
     assert model.upper == (F(4), F(-1), F(5, 2))
     assert "OTHER" in notes[0]
     assert "whole numbers" in notes[1]
+    unbounded = MPS.partition("BOUNDS")[0] + "BOUNDS\n fr X\nENDATA\n"
+    assert '("Y") have no upper one' in read(unbounded, "mps", tmp_path).notes[1]
     for packed in (gzip.compress(MPS.encode()), bz2.compress(MPS.encode())):
         assert read(packed, "mps", tmp_path).model == model
 

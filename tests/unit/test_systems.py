@@ -624,8 +624,16 @@ def test_the_clock_is_looked_at_while_equalities_join_and_before_factors() -> No
     assert least_squares(asked.system, Limits()).any()
     assert not time_to_factor(10**6, 10**4, Limits(seconds=10.0))
     assert time_to_factor(10**6, 10**4, Limits())
-    slow = nv.solve(equal, np.ones(40), method="projection_rescaling", budget=1e-6)
-    assert slow.ended == "the time was up"
+    for method, budget in (("projection_rescaling", 1e-6), ("smooth", 0.3)):
+        slow = nv.solve([[3.0], [-3.0]], [1.0, -1.0], method=method, budget=budget)
+        assert slow.ended == "the time was up"
+
+
+def test_a_largest_r_is_held_from_both_sides_in_few_steps() -> None:
+    found = [*newton.bounds(ask_arrays(*dense(2000, 20)).system, [F(1)] * 2000, Limits())]
+    best, held = found[-1].r or F(0), [each.below for each in found if each.below is not None]
+    assert len(found) < 40
+    assert min(held) < max(held) <= best == min(each.r or best for each in found)
 
 
 def test_a_vertex_that_another_row_cuts_off_is_no_solution() -> None:

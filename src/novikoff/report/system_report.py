@@ -19,6 +19,7 @@ from novikoff.core.stops import Limits
 from novikoff.data.errors import counted
 from novikoff.geometry.system_checker import row_of
 from novikoff.geometry.verdict_text import interval, number, some
+from novikoff.systems.least_squares import largest_violation
 from novikoff.systems.radius import nearest_boundary
 from novikoff.systems.solution import plain
 
@@ -113,7 +114,9 @@ class SystemReport:
                 "listed": [_conflict(answer) for answer in self.answers],
                 "complete": self.conflicts.complete,
             },
-            "violation": _float(found.violation) if w is not None else None,
+            "violation": None
+            if w is None
+            else _float(largest_violation(asked.system, w) if best else found.violation),
             "objective": best
             and {
                 "kind": best.kind,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
@@ -13,6 +13,7 @@ from novikoff.core.stops import Limits
 from novikoff.systems.solution import NamedRow, NamedSystem, Solution
 from novikoff.systems.solve import answer, check_options
 from novikoff.systems.statement import ask_arrays
+from novikoff.systems.system import split
 
 
 @dataclass(frozen=True)
@@ -67,18 +68,7 @@ def conflicts(
     ([['row 0', 'row 1'], ['row 2', 'row 3']], True)
     """
     seconds = check_options("any", "auto", budget)
-    asked = ask_arrays(
-        A,
-        c,
-        A_eq=A_eq,
-        c_eq=c_eq,
-        lower=lower,
-        upper=upper,
-        strict=strict,
-        names=names,
-        keep=keep,
-        seconds=seconds,
-    )
+    asked = ask_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep, seconds)
     return conflicts_of(asked, Limits(seconds=seconds), limit)
 
 
@@ -87,13 +77,14 @@ def conflicts_of(asked: NamedSystem, limits: Limits, limit: int | None = None) -
     whole = isinstance(limit, Integral) and not isinstance(limit, bool)
     if limit is not None and not (whole and limit >= 1):
         raise ValueError(f"limit must be a whole number from 1 on, not {limit!r}.")
-    system, found = asked.system, list[Solution]()
+    fixed = asked.system.free & (asked.system.numbers >= asked.system.first_bound)
+    system, found = split(asked.system, fixed), list[Solution]()  # one of two bounds may go alone
     left = np.ones(system.passes.n, dtype=np.bool_)
     while limit is None or len(found) < limit:
-        answered = answer(asked, limits, within=left)
+        answered = answer(replace(asked, system=system), limits, within=left)
         if answered.kind != "infeasible":
             return Conflicts(tuple(found), answered.kind == "feasible")
-        found.append(answered)
+        found.append(replace(answered, asked=asked))
         blamed = [row for row in answered.rows if int(system.numbers[row]) not in asked.kept]
         if not blamed:  # the kept rows contradict each other
             break

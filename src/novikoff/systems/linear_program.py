@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -120,19 +120,9 @@ def linear_program(
     [('row 0', '3'), ('lower bound of w[1]', '1')]
     """
     seconds = check_options("any", "auto", budget)
-    given: dict[str, Any] = {
-        "A_eq": A_eq,
-        "c_eq": c_eq,
-        "lower": lower,
-        "upper": upper,
-        "names": names,
-        "seconds": seconds,
-    }
-    asked = ask_arrays(A, c, **given)
+    asked = ask_arrays(A, c, A_eq, c_eq, lower, upper, False, names, None, seconds)
     check_labels(A, None, A_eq, None, objective=objective)
-    f = vector_of(objective, asked.system.p, "objective", "variable")
-    if not np.isfinite(f).all():
-        raise ValueError(f"The objective must be {asked.system.p} finite numbers.")
+    f = vector_of(objective, asked.system.p, "objective", "variable", finite=True)
     terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}
     return _optimise(asked, terms, maximise, Fraction(0), Limits(seconds=seconds))
 

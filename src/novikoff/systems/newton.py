@@ -1,9 +1,10 @@
 """The largest r for which right sides c − r·b leave a solution: Newton on conflicts (D6, D8).
 
 Where c − r·b leaves no solution, the conflict's λ proves r* ≤ ⟨c, λ⟩/⟨b, λ⟩. Each such bound is the
-value of a vertex, and they fall strictly: finitely many steps end at r*. A bound with many digits
-is tried a little below itself: there a conflict proves a lower bound, and a point is nearly there.
-The rows of λ, met with equality, lead from it to one that reaches the bound.
+value of a vertex, and they fall strictly: finitely many steps end at r*. Where they are many, r is
+tried further and further below the bound; once there is a point, halfway from it. A bound with many
+digits is tried a little below itself: there a conflict proves a lower bound, and a point is nearly
+there. The rows of λ, met with equality, lead from it to one that reaches the bound.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from novikoff.systems.system import System
 
 # Significant bits of the r that are tried first.
 _BITS = 96
+# Steps before r is tried far below its bound.
+_PATIENCE = 8
 
 
 class Bound(NamedTuple):
     """An upper bound r, None for infinity, proved by λ on rows; a point that reaches it.
 
-    ``near`` is a point for a ``below`` that is less than r by rounding only.
+    ``near`` is a point for ``below``, which is less than r: by rounding only, if ``is_near``.
     """
 
     r: Fraction | None
@@ -39,36 +42,44 @@ class Bound(NamedTuple):
     near: tuple[Fraction, ...] | None = None
     below: Fraction | None = None
 
+    @property
+    def is_near(self) -> bool:
+        """Whether only the digits that r has too many lie between the point and the bound."""
+        return self.r is not None and self.below == _shortened(self.r)
+
 
 def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bound]:
-    """Upper bounds, each below the one before and proved; the last with its point.
+    """Upper bounds, each below the one before and proved, and points; the last has its point.
 
     OverflowError where numbers grow beyond all floats; then the last bound may have a near point.
     """
     c = system.right()
-    found = Bound(None, np.empty(0, dtype=np.int64), [])
+    both = exact.numbers([*c, *b])
+    whole_c, whole_b = both.whole[: system.e], both.whole[system.e :]
+    found, first, steps = Bound(None, np.empty(0, dtype=np.int64), []), Fraction(0), 0
     while found.point is None and not found.contradicted:
-        r = found.r
-        aim = r if r is None or found.near is not None else _shortened(r)
         check_time(limits)
-        trial = system.with_right(
-            [-d if aim is None else e - aim * d for e, d in zip(c, b, strict=True)]
-        )
-        start = found.rows if len(found.rows) else None
-        decided = decide(trial, limits, floats=False, start=start)
+        if found.is_near and (moved := _moved(system, b, found, limits)) is not None:
+            yield found._replace(point=moved)
+            return
+        r, aim = found.r, None
+        if r is not None:
+            far = 2 * r - first if found.below is None else (r + found.below) / 2
+            aim = r if found.is_near else _shortened(far if steps > _PATIENCE else r)
+        top, bottom = (1, 0) if aim is None else aim.as_integer_ratio()
+        trial = system.with_whole(whole_c * bottom - whole_b * top, both.unit / (bottom or 1))
+        decided = decide(trial, limits, floats=False, start=found.rows if len(found.rows) else None)
         if isinstance(decided, Point):
-            w = trial.point(decided.v)
-            if aim == r:
-                found = found._replace(point=w)
-            else:
-                found = found._replace(near=w, below=aim)
-                found = found._replace(point=_moved(system, b, found, limits))
+            w, steps = trial.point(decided.v), _PATIENCE  # the next step is one of Newton's
+            found = found._replace(point=w) if aim == r else found._replace(near=w, below=aim)
         else:
             rows, weights = decided.rows.tolist(), decided.multipliers
             total = sum((mu * b[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
             right = sum((mu * c[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
-            r = right / total if total > 0 else None
-            found = Bound(r, decided.rows, weights, contradicted=not total > 0)
+            bound = right / total if total > 0 else None
+            first, steps = (bound or first) if r is None else first, steps + 1
+            held = found.near, found.below
+            found = Bound(bound, decided.rows, weights, None, bound is None, *held)
         yield found
 
 
@@ -91,8 +102,8 @@ def _moved(
     w = found.near or ()
     whole, e = system.passes.whole(rows)
     M, unit = -whole[:, :-1], Fraction(2) ** e  # a_i = M·2^e
-    slack = system.slack(w, limits)
-    short = exact.numbers([slack[i] - r * b[i] for i in rows.tolist()])
+    slack = zip(system.slack(w, limits, rows), rows.tolist(), strict=True)
+    short = exact.numbers([value - r * b[i] for value, i in slack])
     try:
         y = exact.numbers(solved(M @ M.T, short.whole)) if len(rows) else exact.numbers([])
     except ZeroDivisionError:

@@ -17,6 +17,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
+from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import Radius
 from novikoff.systems import newton
 from novikoff.systems.matrices import row_lengths
@@ -33,10 +34,11 @@ def signed_radius(system: System, limits: Limits) -> Radius | Interval:
     Equalities hold where it is not negative; else they count as two rows. OutOfTimeError where
     time is up.
     """
+    weak = replace(system, strict=np.zeros_like(system.strict))
     try:
-        found = _largest(replace(system, strict=np.zeros_like(system.strict)), limits)
+        found = _largest(weak, limits)
         if system.free.any() and not (found.most if isinstance(found, Radius) else found.hi) >= 0.0:
-            found = _largest(split(system), limits)
+            found = _largest(split(weak, weak.free), limits)
     except OverflowError:  # it is beyond all floats
         return Interval(-math.inf, math.inf)
     return found
@@ -74,7 +76,9 @@ def _largest(system: System, limits: Limits) -> Radius | Interval:
     try:
         for found in newton.bounds(system, [Fraction(value) for value in lengths.tolist()], limits):
             last = found
-    except OverflowError:
+            if found.is_near:  # lengths are not more exact
+                break
+    except (OutOfTimeError, OverflowError):
         if last.near is None:
             raise
     if last.contradicted:  # equalities, or a row 0 ≤ c < 0: at any distance

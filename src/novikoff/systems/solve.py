@@ -37,6 +37,8 @@ from novikoff.systems.system import System
 
 # The share of the time that a method by name may use; the rest is for the proof.
 _SHARE = 0.75
+# The share of a radius within which it is known, if its ball was found.
+_NARROW = 2.0**-40
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
@@ -106,19 +108,8 @@ def solve(
     ['1', '1', '1']
     """
     seconds = check_options(point, method, budget)
-    asked = ask_arrays(
-        A,
-        c,
-        A_eq=A_eq,
-        c_eq=c_eq,
-        lower=lower,
-        upper=upper,
-        strict=strict,
-        names=names,
-        keep=keep,
-        seconds=seconds,
-    )
-    start = None if w0 is None else _start(w0, asked.system.p)
+    asked = ask_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep, seconds)
+    start = None if w0 is None else vector_of(w0, asked.system.p, "w0", "variable", finite=True)
     limits = Limits(seconds=seconds)
     return answer(asked, limits, w0=start, point=point, method=method, trace=trace)
 
@@ -203,6 +194,8 @@ def _propose(
             known = ", ".join(["auto", *METHODS])
             raise ValueError(f"method must be one of {known}, not {method!r}.")
         method = METHODS[method]
+        with limits.standing_still():  # a first compilation
+            method(system.passes.X[:1, :-1], -np.ones(1), limits=Limits(updates=1), trace=trace)
     own = limits.part(_SHARE)
     stated, free = asked.stated, np.flatnonzero(system.free)
     left: Any = system.passes.X[: system.e, :-1]
@@ -215,8 +208,9 @@ def _propose(
             left, c = stacked(left, -left[free]), np.append(c, -c[free])
         attempt = method(-left, c, w0=w0, limits=own, trace=trace)
     progress.n_steps, progress.w, progress.trace = attempt.n_steps, attempt.w, attempt.trace
-    if limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None:
-        raise OutOfTimeError  # its first step would take longer
+    limits.interrupted |= own.interrupted
+    too_slow = limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None
+    cut_short = too_slow or own.reached() is not None
     if attempt.w is not None and np.isfinite(attempt.w).all():
         met = left[: system.e] @ attempt.w + right.ravel() * float(system.unit)
         few = np.argsort(met, kind="stable")[: system.p]
@@ -228,7 +222,10 @@ def _propose(
         np.add.at(weights, free, np.abs(attempt.weights[system.e :]))
         few = np.flatnonzero(weights > 0.0)
         proved = decide(system, limits, within=system.passes.some(few), floats=False)
-        return proved if isinstance(proved, Contradiction) else None
+        if isinstance(proved, Contradiction):
+            return proved
+    if cut_short:
+        raise OutOfTimeError
     return None
 
 
@@ -329,6 +326,8 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
     if point == "chebyshev":
         solution.room = signed_radius(system, limits)
         if isinstance(solution.room, Radius):
+            if solution.room.most - solution.room.least > abs(solution.room.most) * _NARROW:
+                raise OutOfTimeError
             centre = system.point_of_claim(solution.room.point)
             if not system.strict.any() or system.holds(system.homogeneous(centre), limits):
                 return centre
@@ -373,13 +372,6 @@ def _distance(system: System, rows: Indices, weights: Vector) -> float:
     if right >= 0 or squared == 0:
         return 0.0
     return exact.square_root_down(right**2 / squared)
-
-
-def _start(w0: npt.ArrayLike, p: int) -> Vector:
-    start = vector_of(w0, p, "w0", "variable")
-    if not np.isfinite(start).all():
-        raise ValueError(f"w0 must be {p} finite numbers, one for each variable.")
-    return start
 
 
 def check_options(point: str, method: object, budget: float | None) -> float | None:

@@ -31,7 +31,6 @@ def ask_model(model: LinearSystem, seconds: float | None = None) -> NamedSystem:
 def ask_arrays(
     A: Any,
     c: Any,
-    *,
     A_eq: Any = None,
     c_eq: Any = None,
     lower: Any = None,
@@ -102,8 +101,8 @@ def _matrix(A: Any, name: str) -> Any:
     return matrix
 
 
-def vector_of(values: Any, n: int, name: str, per: str) -> Vector:
-    """One number for each row or variable; infinity is for the caller to judge."""
+def vector_of(values: Any, n: int, name: str, per: str, *, finite: bool = False) -> Vector:
+    """One number for each row or variable; infinity is for the caller to judge, or refused."""
     one, column = np.ndim(values) == 0, cast(Any, values)
     if hasattr(values, "dtype"):
         column = (values if isinstance(values, np.ndarray) else np.asarray(values)).reshape(-1, 1)
@@ -120,6 +119,7 @@ def vector_of(values: Any, n: int, name: str, per: str) -> Vector:
     if vector.shape != (n,) or np.ndim(values) > 1:
         raise ValueError(f"{name} has {len(vector)} numbers: one per {per} is needed, {n}.")
     _refuse(np.isnan(vector), name, "NaN")
+    _refuse(np.isinf(vector) & finite, name, "infinite: a finite number is needed")
     return vector
 
 

@@ -136,10 +136,13 @@ class System:
                 found[i] += Fraction(float(column[i]))
         return found if self.unit == 1 else [value * self.unit for value in found]
 
-    def slack(self, w: Sequence[Fraction], limits: Limits) -> list[Fraction]:
-        """C − ⟨a, w⟩ of every row but e."""
+    def slack(
+        self, w: Sequence[Fraction], limits: Limits, among: Indices | None = None
+    ) -> list[Fraction]:
+        """C − ⟨a, w⟩ of every row but e, or of some."""
         at, found = exact.numbers(self.homogeneous(w)), list[Fraction]()
-        for rows in np.array_split(np.arange(self.e), 1 + self.e // _ROWS_AT_ONCE):
+        among = np.arange(self.e) if among is None else among
+        for rows in np.array_split(among, 1 + len(among) // _ROWS_AT_ONCE):
             if limits.reached() is not None:
                 raise OutOfTimeError
             whole, e = self.passes.whole(rows)
@@ -149,13 +152,16 @@ class System:
 
     def with_right(self, right: Sequence[Fraction]) -> System:
         """The same rows with other right-hand sides, one for each row but e."""
-        over = math.lcm(*(value.denominator for value in right))
-        whole = [value.numerator * (over // value.denominator) for value in right]
-        columns, shift = _parts([*whole, 0])
+        found = exact.numbers(right)
+        return self.with_whole(found.whole, found.unit)
+
+    def with_whole(self, right: Integers, unit: Fraction) -> System:
+        """The same rows with whole numbers times a unit as right-hand sides."""
+        common = math.gcd(*right) or 1
+        columns, shift = _parts([*(right // common), 0])
         columns[0][-1] = 1.0
-        unit = Fraction(2) ** shift / over
         passes = _passes(self.left, self.fold, columns)
-        return replace(self, passes=passes, columns=columns, unit=unit)
+        return replace(self, passes=passes, columns=columns, unit=unit * common * 2**shift)
 
 
 def system_of(statement: LinearSystem | Arrays) -> System:
@@ -292,10 +298,8 @@ def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:
     parts: list[Vector] = []
     while any(rest) or not parts:
         part = [value / (1 << shift) for value in rest]
-        rest = [
-            value - int(Fraction(near) * (1 << shift)) if value else 0
-            for value, near in zip(rest, part, strict=True)
-        ]
+        ratios = zip(rest, map(float.as_integer_ratio, part), strict=True)
+        rest = [value - (top << shift) // bottom for value, (top, bottom) in ratios]
         parts.append(np.array(part, dtype=np.float64))
     return parts, shift
 
@@ -311,23 +315,23 @@ def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
     return Folded(near, parts, np.append(fold, np.full(len(right), p)))
 
 
-def split(system: System) -> System:
-    """The same with two rows for each equality, one for either side, and none of them strict."""
-    free = np.flatnonzero(system.free)
-    if len(free) == 0:
+def split(system: System, equalities: Mask) -> System:
+    """The same with two rows for each of some equalities, one for either side."""
+    both = np.flatnonzero(equalities)
+    if len(both) == 0:
         return system
     right = system.right()
     left: Any = system.left
-    left = stacked(left[: system.e], -left[free], left[system.e :])
-    order = np.concatenate([np.arange(system.e), free, [system.e]])
+    left = stacked(left[: system.e], -left[both], left[system.e :])
+    order = np.concatenate([np.arange(system.e), both, [system.e]])
     stated = [Fraction(1)] * len(system.free) if system.factors is None else system.factors
-    factors = [*stated[:-1], *(-stated[i] for i in free.tolist()), Fraction(1)]
-    both = replace(
+    factors = [*stated[:-1], *(-stated[i] for i in both.tolist()), Fraction(1)]
+    halves = replace(
         system,
         left=left,
-        free=np.zeros(len(order), dtype=np.bool_),
-        strict=np.zeros(len(order), dtype=np.bool_),
+        free=(system.free & ~equalities)[order],
+        strict=system.strict[order],
         numbers=system.numbers[order],
         factors=factors,
     )
-    return both.with_right([*right, *(-right[i] for i in free.tolist())])
+    return halves.with_right([*right, *(-right[i] for i in both.tolist())])

@@ -99,7 +99,7 @@ class ModelBuilder:
         self._rows: list[Constraint] = []
         self._lines: dict[str, int] = {}  # of the rows' names
         self._default_lower = default_lower
-        self._bounds: dict[tuple[int, str], tuple[Fraction | None, int]] = {}
+        self.bounds: dict[tuple[int, str], tuple[Fraction | None, int]] = {}
         self._huge: dict[str, None] = {}
 
     def variable(self, name: str) -> int:
@@ -146,7 +146,7 @@ class ModelBuilder:
         elif isinstance(value, Fraction):
             self._huge[name] = None
         key = self.variable(name), side
-        before, line = self._bounds.setdefault(key, (limit, place.line))
+        before, line = self.bounds.setdefault(key, (limit, place.line))
         if before != limit:
             raise place.error(
                 f"the variable {quoted(name)} has another {side} bound in line {line:,}."
@@ -166,9 +166,9 @@ class ModelBuilder:
             "upper": [None] * len(self.variables),
         }
         names = [*self.variables]
-        for (index, side), (value, line) in self._bounds.items():
+        for (index, side), (value, line) in self.bounds.items():
             limits[side][index] = value
-            unsaid = side == "upper" and (index, "lower") not in self._bounds
+            unsaid = side == "upper" and (index, "lower") not in self.bounds
             if unsaid and self._default_lower is not None and value is not None and value < 0:
                 raise Place(self.source, line).error(
                     f"the upper bound of {quoted(names[index])} is negative and its lower bound is "

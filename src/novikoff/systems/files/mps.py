@@ -114,7 +114,7 @@ class _Parser:
                 break
         if section in ("RHS", "RANGES") and len(fields) % 2 == 0:
             fields.insert(0, "")  # the vector may be without a name
-        elif section == "BOUNDS" and len(fields) == 3 - (fields[0] in _VALUELESS):
+        elif section == "BOUNDS" and len(fields) == 3 - (fields[0].upper() in _VALUELESS):
             fields.insert(1, "")
         return fields
 
@@ -211,6 +211,13 @@ class _Parser:
             self.builder.notes.append(
                 f"rows of kind N but the first, {quoted(free[0])}, bind nothing and are left out: "
                 f"{listed(free[1:])}"
+            )
+        bounded = {j for j, _ in self.builder.bounds}
+        open_ = [x for x in self.builder.integers if self.builder.variables[x] not in bounded]
+        if open_:
+            self.builder.notes.append(
+                f"whole numbers without bounds ({listed(open_)}) have no upper one here, where "
+                "some programs take 1"
             )
         for name, kind in self.kinds.items():
             terms, right = self.terms[name], self.right.get(name, Fraction(0))
