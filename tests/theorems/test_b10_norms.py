@@ -97,6 +97,7 @@ def test_margins_with_a_bias_and_without_luck() -> None:
         (([[1.0]], [0], [1.0]), "1 kinds of labels"),
         (([[1.0], [2.0]], [0, 1], [0.0]), "must be finite and not zero"),
         (([[1.0], [math.nan]], [0, 1], [1.0]), "NaN in row 1, column 0"),
+        (([[1.0], [2.0]], [0, 1], [1.0, 2.0]), "coef has 2 entries, but X has 1 columns"),
         (([[1.0], [2.0]], [0, 1], [math.nan]), "coef must be finite, but its entry 0 is nan"),
     ],
 )
@@ -109,6 +110,7 @@ def test_bad_exponents_and_vectors() -> None:
     with pytest.raises(ValueError, match=r"p must be at least 1, not 0\.5: below, ℓ_p is no norm"):
         lp_norm([1.0], 0.5)
     assert lp_norm([1.0, 1.0], 1.0) == 2.0
+    np.testing.assert_allclose(dual_vector([1.7e308, 1.7e308], 3), 2 ** (-2 / 3))
     with pytest.raises(ValueError, match="every z has"):
         dual_vector([0.0, 0.0], 2.0)
 
@@ -147,6 +149,8 @@ def test_without_a_bias_a_translation_may_destroy_it() -> None:
     assert found["moved"].verdict.kind == "inseparable"
     assert "inseparable" in str(compare_normalisations(X, y, fit_intercept=False))
     assert table(X, y, shift=[5.0])["moved"].verdict.kind == "separable"
+    tiny = table([[1e-320], [-1e-320]], [1, 0], fit_intercept=False)["unit ball"]
+    assert tiny.verdict.radius == pytest.approx(1.0)
 
 
 def test_bad_changes() -> None:
