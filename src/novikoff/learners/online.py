@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from operator import attrgetter
 from typing import ClassVar, Literal, Self
@@ -92,17 +93,18 @@ class OnlineLearner(LinearLearner):
     In a stream ``fit_intercept``, ``average`` and ``multi_class`` are those of its first call.
     """
 
+    # A value here is that of learners without such a parameter.
     order: OrderLike
-    average: Literal[False, "averaged", "voted"]
-    scale: Literal["standard"] | None
+    average: Literal[False, "averaged", "voted"] = False
+    scale: Literal["standard"] | None = None
     max_epochs: int | None
-    max_updates: int | None
+    max_updates: int | None = None
     max_seconds: float | None
-    class_weight: ClassWeight
+    class_weight: ClassWeight = None
     warm_start: bool
-    trace: bool | npt.ArrayLike
+    trace: bool | npt.ArrayLike = False
     random_state: RandomState
-    n_jobs: int | None
+    n_jobs: int | None = None
     verbose: int
 
     n_iter_: int
@@ -554,6 +556,26 @@ class OnlineLearner(LinearLearner):
             f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
             "than the last weights."
         )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WeightLearner(OnlineLearner):
+    """A learner that keeps weights alone, with the parameters of all such."""
+
+    fit_intercept: bool = True
+    order: OrderLike = "permuted"
+    average: Literal[False, "averaged", "voted"] = False
+    scale: Literal["standard"] | None = None
+    max_epochs: int | None = 1000
+    max_updates: int | None = None
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    class_weight: ClassWeight = None
+    warm_start: bool = False
+    trace: bool | npt.ArrayLike = False
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
 
 def _is_clean(
