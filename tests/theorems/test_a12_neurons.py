@@ -66,9 +66,6 @@ def test_of_two_inputs_a_neuron_cannot_do_xor_and_its_opposite_alone() -> None:
             assert sorted(weights) == [0, 1, 2, 3]
             assert len(set(weights.values())) == 1
     assert impossible == [(0, 1, 1, 0), (1, 0, 0, 1)]
-    grid = [-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]
-    for w1, w2, b in itertools.product(grid, repeat=3):
-        assert [w1 * x + w2 * z + b >= 0 for x, z in table(2)] != [False, True, True, False]
 
 
 def test_two_layers_can() -> None:
@@ -182,8 +179,7 @@ def test_without_symmetry_they_need_not() -> None:
     alone = Network.from_edges([("a", "a", -1)], biases={"a": 0.5})
     assert alone.settle([0]).period == 2
     assert Network.from_edges([("a", "a", 2)], activation="identity").settle([1]).period is None
-    together = ring.settle([0, 0, 0], update="synchronous", rng=np.random.default_rng(0))
-    assert together.period == 6  # all at once has no order
+    assert ring.settle([0, 0, 0], update="synchronous", rng=np.random.default_rng()).period == 6
 
 
 def test_inputs_are_held() -> None:

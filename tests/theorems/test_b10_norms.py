@@ -18,6 +18,7 @@ from novikoff.theory import (
     lp_norm,
     p_norm_margin,
 )
+from tests.theorems.test_a9_p_norm import gradient, mistakes_of
 
 numbers = st.integers(-9, 9).map(float)
 pairs = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6)
@@ -55,20 +56,6 @@ def test_the_norm_itself_is_not_its_own_dual() -> None:
     assert w @ w <= lp_norm(w, 4.0) * lp_norm(w, dual_exponent(4.0)) * (1 + 1e-12)
 
 
-def p_norm_mistakes(A: Any, p: float, epochs: int = 200) -> int:
-    """The p-norm perceptron by its definition: θ += a on a mistake, w = ∇½‖θ‖_p²."""
-    theta, mistakes = np.zeros(A.shape[1]), 0
-    for _ in range(epochs):
-        before = mistakes
-        for a in A:
-            w = np.sign(theta) * np.abs(theta) ** (p - 1.0)
-            if not a @ w > 0.0:
-                theta, mistakes = theta + a, mistakes + 1
-        if mistakes == before:
-            break
-    return mistakes
-
-
 @pytest.mark.parametrize("p", [2.0, 3.0, 6.0])
 def test_the_margin_bounds_the_p_norm_perceptron(p: float) -> None:
     rng = np.random.default_rng(5)
@@ -79,7 +66,7 @@ def test_the_margin_bounds_the_p_norm_perceptron(p: float) -> None:
     assert found.margin == pytest.approx(1.0 / 3.0 ** (1.0 / found.q))
     assert found.radius == pytest.approx(30.0 ** (1.0 / p))
     bound = nv.bounds.p_norm_bound(p, found.radius, 1.0, found.margin)
-    assert 0 < p_norm_mistakes(A, p) <= bound
+    assert 0 < mistakes_of(gradient, A, p) <= bound
     assert nv.PNormPerceptron(p, order="cyclic", fit_intercept=False).fit(X, y).n_mistakes_ <= bound
 
 

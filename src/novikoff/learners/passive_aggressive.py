@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from novikoff.core.updates import Update, passive_aggressive
 from novikoff.learners.inputs import STEP, Rule, words
-from novikoff.learners.online import WeightLearner
+from novikoff.learners.online import STRUCTURE, WeightLearner
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -65,7 +65,7 @@ warm_start, trace, random_state, n_jobs, verbose
     C: float = 1.0
     max_epochs: int | None = 100
 
-    _of_update = attrgetter("variant", "C", "scale")
+    _of_update = attrgetter("variant", "C", *STRUCTURE)
     _rules: ClassVar[Mapping[str, Rule]] = {
         **WeightLearner._rules,
         "variant": words("PA-I", "PA", "PA-II"),

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from novikoff.core.updates import Update, perceptron
 from novikoff.learners.inputs import MARGIN, STEP, Rule
-from novikoff.learners.online import WeightLearner
+from novikoff.learners.online import STRUCTURE, WeightLearner
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -117,7 +117,7 @@ class Perceptron(WeightLearner):
     step: float = 1.0
 
     _mixes = True
-    _of_update = attrgetter("margin", "step", "scale")
+    _of_update = attrgetter("margin", "step", *STRUCTURE)
     _rules: ClassVar[Mapping[str, Rule]] = {
         **WeightLearner._rules,
         "margin": MARGIN,

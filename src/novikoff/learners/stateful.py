@@ -142,9 +142,6 @@ class StateLearner(OnlineLearner):
             raise ValueError(f"warm_start goes on as a stream does. {error}") from None
         check_resumable(before, blank)
         self._check_unchanged(before)
-        same = before.fit_intercept == blank.fit_intercept and before.averages == blank.averages
-        if not same:
-            raise ValueError("warm_start needs the fit_intercept and the average of the last fit.")
         return state(before).copy()
 
     def _room(self, n_features: int) -> int:
@@ -154,7 +151,6 @@ class StateLearner(OnlineLearner):
     def _learn_rows(
         self, model: Model, X: Floats | SparseMatrix, codes: Indices, weights: Vector | None
     ) -> None:
-        self._check_unchanged(model)
         state(model).learn(X, codes, weights=weights)
 
     def _learn_example(
@@ -164,14 +160,11 @@ class StateLearner(OnlineLearner):
         return state(model).learn_one(columns, values, code, float(numbers[FACTOR]))
 
     def _check_unchanged(self, model: Model) -> None:
-        """Raise ValueError if a parameter of the formula is not that of the first call."""
-        before = state(model).settings
-        for name, value in self._settings(max(1, model.n_features)).items():
-            if getattr(self, name, None) is not None and value != before[name]:
-                raise ValueError(
-                    f"{name}={value!r} is not {name}={before[name]!r}, by which the "
-                    f"{type(self).__name__} has learned: set it back, or fit anew."
-                )
+        """Those of the formula too."""
+        super()._check_unchanged(model)
+        now = self._settings(max(1, model.n_features))
+        own = {name: now[name] for name in now if getattr(self, name, None) is not None}
+        self._compare(state(model).settings, own)
 
 
 def state(model: Model) -> StateModel:
