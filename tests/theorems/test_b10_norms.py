@@ -117,7 +117,8 @@ def test_what_scaling_and_translating_change() -> None:
     for row in found.values():
         assert row.mistakes is None or 0 < row.mistakes <= row.verdict.mistake_bound
     assert found["moved"].verdict.mistake_bound > 10 * found["centred"].verdict.mistake_bound
-    assert len({row.verdict.mistake_bound for row in found.values()}) > 3
+    longest = np.linalg.norm(np.column_stack([X - X.mean(axis=0), np.ones(40)]), axis=1).max()
+    assert found["centred"].verdict.radius == pytest.approx(longest)
     given, tenth, ten = (found[name].verdict for name in ("as given", "× 0.1", "× 10"))
     # The 1 of [x, 1] is not scaled: γ/R is not the same. Without it, it is.
     assert tenth.margin.lo / tenth.radius < 0.9 * given.margin.lo / given.radius
@@ -134,7 +135,6 @@ def test_without_a_bias_a_translation_may_destroy_it() -> None:
     found = table(X, y, fit_intercept=False, shift=[5.0])
     assert found["as given"].verdict.kind == "separable"
     assert found["moved"].verdict.kind == "inseparable"
-    assert "inseparable" in str(compare_normalisations(X, y, fit_intercept=False))
     assert table(X, y, shift=[5.0])["moved"].verdict.kind == "separable"
     tiny = table([[1e-320], [-1e-320]], [1, 0], fit_intercept=False)["unit ball"]
     assert tiny.verdict.radius == pytest.approx(1.0)
