@@ -66,6 +66,7 @@ def rows_of(case: Planted, variant: Variant) -> tuple[Vector, Vector]:
 def test_the_bounds_hold(variant: Variant, seed: int, d: int) -> None:
     A, u = rows_of(planted(seed, 60, d, gap=0.3), variant)
     ran = Pass(A, variant)
+    np.testing.assert_allclose(ran.losses, Pass(A, variant, 1.0).losses, rtol=1e-9, atol=1e-9)
     for k in (1.0, 0.5, 0.0) if variant != "PA" else (1.0,):
         assert_bounded(ran, A, k * u, variant)
 

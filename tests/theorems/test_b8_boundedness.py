@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -142,6 +143,7 @@ def test_lengths_of_separable_and_large_runs() -> None:
         ([[1.0, 2.0], [0.0, 0.0]], {}, "row 1 is zero"),
         ([[1.0, math.nan]], {}, "row 0, column 1 holds nan"),
         (np.random.default_rng(0).normal(size=(60, 5)), {}, "more than 20,000: take fewer rows"),
+        (np.arange(1.0, 20_002.0)[:, None], {}, "more than 20,000 different rows"),
         ([[1.0]], {"step": 0.0}, "step must be finite and positive"),
         ([[1.0]], {"w0": math.inf}, "w0 finite"),
     ],
@@ -153,4 +155,5 @@ def test_bad_input(A: Any, options: Any, says: str) -> None:
 
 def test_a_bound_beyond_float64_is_infinite() -> None:
     assert weight_bound(np.eye(800)[:3]).bound == math.inf
-    assert watch_weights(np.ones((2, 700)), [0, 1]).bound == math.inf
+    wide = sp.csr_array((np.ones(4), ([0, 1, 2, 3], [0, 0, 0, 0])), shape=(4, 10**5))
+    assert watch_weights(wide, [0, 1, 0, 1], max_epochs=cast(int, np.int64(2))).bound == math.inf

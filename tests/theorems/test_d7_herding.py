@@ -217,3 +217,5 @@ def test_kernels_that_are_none() -> None:
         nv.herd(points, kernel="rbf")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"is 1\.0 for the rows 0 and 1, but 0\.0 the other way"):
         nv.herd(points, kernel=lambda X, Y: np.triu(np.ones((4, 4)))[: len(X), : len(Y)])
+    with pytest.warns(UserWarning, match="not positive semidefinite.* no bound holds"):
+        assert nv.herd(points, kernel=lambda X, Y: -rbf(X, Y)).bound is None

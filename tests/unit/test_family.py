@@ -247,7 +247,7 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
     (lambda: again(nv.KernelPerceptron(average="voted"), X), "as a stream does. The voted"),
     (lambda: again(nv.KernelPerceptron("precomputed"), X @ X.T), "as a stream does. A precomputed"),
     (lambda: nv.PNormPerceptron().fit(X, TWO, np.zeros(40)), "one non-zero number"),
-    (lambda: again(nv.PNormPerceptron(), X, fit_intercept=False), "needs the fit_intercept"),
+    (lambda: again(nv.PNormPerceptron(), X, fit_intercept=False), "fit_intercept=False is not"),
     (lambda: again(nv.Forgetron(), X).fit(X[:, :2], TWO), "warm_start needs the classes"),
     (lambda: nv.PNormPerceptron(class_weight={"no": 0, "yes": 0}).fit(X, TWO), "All weights are"),
     (lambda: nv.KernelPerceptron("poly", degree=200).fit(1e9 * X, TWO), "is inf: it must be"),
@@ -307,12 +307,16 @@ CHANGES: list[tuple[StateLearner, dict[str, Any]]] = [
     (nv.Forgetron(), {"budget": 3}),
     (nv.Forgetron(), {"kernel": "linear"}),
     (nv.KernelPerceptron(), {"gamma": 7.0}),
+    (nv.Perceptron(), {"multi_class": "ovo"}),
+    (nv.PassiveAggressive(), {"average": "averaged"}),
+    (nv.KernelPerceptron(average="averaged"), {"average": False}),
+    (nv.PNormPerceptron(), {"fit_intercept": False}),
 ]
 
 
 @pytest.mark.parametrize(("learner", "change"), CHANGES, ids=str)
 def test_what_a_model_has_learned_by_is_not_changed_under_way(
-    learner: StateLearner, change: dict[str, Any], tmp_path: Path
+    learner: OnlineLearner, change: dict[str, Any], tmp_path: Path
 ) -> None:
     (name,) = change
     clf = clone(learner).fit(X, TWO).set_params(**change)

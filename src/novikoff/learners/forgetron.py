@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from novikoff.core.kernels import BY_NAME, Function
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.learners.base import one_or_each
-from novikoff.learners.inputs import COUNT, MatrixLike, OrderLike, RandomState, Rule
+from novikoff.learners.inputs import COUNT, MatrixLike, Rule
 from novikoff.learners.kernel import KERNEL_RULES, kernel_rule, kernel_settings
 from novikoff.learners.online import streams
 from novikoff.learners.stateful import StateLearner
@@ -83,13 +83,7 @@ class Forgetron(StateLearner):
     gamma: float | None = None
     degree: int = 3
     coef0: float = 1.0
-    order: OrderLike = "permuted"
     max_epochs: int | None = 10
-    max_seconds: float | None = None
-    multi_class: Literal["ovr", "ovo"] = "ovr"
-    warm_start: bool = False
-    random_state: RandomState = None
-    verbose: int = 0
 
     fit_intercept = False
 

@@ -23,8 +23,6 @@ from novikoff.learners.inputs import (
     STEP,
     ClassWeight,
     MatrixLike,
-    OrderLike,
-    RandomState,
     Rule,
     optional,
 )
@@ -131,17 +129,10 @@ class KernelPerceptron(StateLearner):
     degree: int = 3
     coef0: float = 1.0
     fit_intercept: bool = True
-    order: OrderLike = "permuted"
     average: Literal[False, "averaged", "voted"] = False
-    max_epochs: int | None = 1000
-    max_seconds: float | None = None
-    multi_class: Literal["ovr", "ovo"] = "ovr"
     class_weight: ClassWeight = None
-    warm_start: bool = False
     cache_mb: float = 200.0
     trace: bool = False
-    random_state: RandomState = None
-    verbose: int = 0
 
     _kind = KernelModel
     _rules: ClassVar[Mapping[str, Rule]] = {

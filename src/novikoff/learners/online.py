@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from operator import attrgetter
 from typing import ClassVar, Literal, Self
@@ -64,6 +65,7 @@ from novikoff.learners.inputs import (
 
 # After Ctrl-C, votes are put together for at most this many updates: well within a second.
 MOST_VOTES = 4_000_000
+STRUCTURE = ("scale", "fit_intercept", "average", "multi_class")  # parameters of a stream's rules
 _LIMITS = {Stop.EPOCHS: "max_epochs", Stop.UPDATES: "max_updates", Stop.SECONDS: "max_seconds"}
 
 
@@ -87,22 +89,20 @@ def streams(learner: OnlineLearner) -> bool:
 
 
 class OnlineLearner(LinearLearner):
-    """A learner whose rules move by an update: w ← w + τ·a_i where ⟨a_i, w⟩ ≤ δ.
+    """A learner whose rules move by an update: w ← w + τ·a_i where ⟨a_i, w⟩ ≤ δ."""
 
-    In a stream ``fit_intercept``, ``average`` and ``multi_class`` are those of its first call.
-    """
-
+    # A value here is that of learners without such a parameter.
     order: OrderLike
-    average: Literal[False, "averaged", "voted"]
-    scale: Literal["standard"] | None
+    average: Literal[False, "averaged", "voted"] = False
+    scale: Literal["standard"] | None = None
     max_epochs: int | None
-    max_updates: int | None
+    max_updates: int | None = None
     max_seconds: float | None
-    class_weight: ClassWeight
+    class_weight: ClassWeight = None
     warm_start: bool
-    trace: bool | npt.ArrayLike
+    trace: bool | npt.ArrayLike = False
     random_state: RandomState
-    n_jobs: int | None
+    n_jobs: int | None = None
     verbose: int
 
     n_iter_: int
@@ -148,8 +148,8 @@ class OnlineLearner(LinearLearner):
     # The parameters of the last single step, and what it was told of its update.
     _checked: tuple[object, Vector] | None = None
 
-    # Reads the parameters that `_update` depends on, and ``scale``: a single step checks them anew
-    # when they change.
+    # Reads the parameters that `_update` depends on, and `STRUCTURE`: a single step checks them
+    # anew when they change.
     _of_update: ClassVar[attrgetter[object]]
 
     def _update(self) -> Update:
@@ -385,6 +385,7 @@ class OnlineLearner(LinearLearner):
                     f"classes={np.unique(classes).tolist()} differ from those of the first call, "
                     f"{self.classes_.tolist()}."
                 )
+            self._check_unchanged(self._held)
             codes = code_labels(y, self.classes_)
             class_factor(self.class_weight, None)  # refuses 'balanced'
             weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
@@ -450,6 +451,7 @@ class OnlineLearner(LinearLearner):
         if checked is None or checked[0] != given:
             check_parameters(self, self._rules)
             streams(self)
+            self._check_unchanged(model)
             checked = given, numbers_of(self._update(), 1.0, model.fit_intercept)
         columns, values = self._locate(x, new)
         if new and self.n_features_in_ + len(new) > model.n_features:
@@ -485,6 +487,21 @@ class OnlineLearner(LinearLearner):
         if self.converged_ and (moved > 0 or model.averages):
             self._streamed()
         return scores, code
+
+    def _check_unchanged(self, model: Model) -> None:
+        """Raise ValueError if a parameter of the rules is not that of the first call."""
+        before = {"fit_intercept": model.fit_intercept, "multi_class": model.multi_class}
+        if model.averages or self.average == "averaged":
+            before["average"] = "averaged" if model.averages else False
+        self._compare(before, {name: getattr(self, name) for name in before})
+
+    def _compare(self, before: Mapping[str, object], now: Mapping[str, object]) -> None:
+        for name, value in now.items():
+            if value != before[name]:
+                raise ValueError(
+                    f"{name}={value!r} is not {name}={before[name]!r}, by which the "
+                    f"{type(self).__name__} has learned: set it back, or fit anew."
+                )
 
     def _room(self, n_features: int) -> int:
         """The columns to keep for so many features of dicts: room for as many again."""
@@ -554,6 +571,26 @@ class OnlineLearner(LinearLearner):
             f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
             "than the last weights."
         )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WeightLearner(OnlineLearner):
+    """A learner that keeps weights alone, with the parameters of all such."""
+
+    fit_intercept: bool = True
+    order: OrderLike = "permuted"
+    average: Literal[False, "averaged", "voted"] = False
+    scale: Literal["standard"] | None = None
+    max_epochs: int | None = 1000
+    max_updates: int | None = None
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    class_weight: ClassWeight = None
+    warm_start: bool = False
+    trace: bool | npt.ArrayLike = False
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
 
 def _is_clean(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from novikoff.core.p_norm import PNormModel
-from novikoff.learners.inputs import ClassWeight, OrderLike, RandomState, Rule, is_number
+from novikoff.learners.inputs import ClassWeight, Rule, is_number
 from novikoff.learners.stateful import StateLearner
 
 
@@ -56,14 +56,7 @@ period_, random_state_
     p: float = 2.0
     _: KW_ONLY
     fit_intercept: bool = True
-    order: OrderLike = "permuted"
-    max_epochs: int | None = 1000
-    max_seconds: float | None = None
-    multi_class: Literal["ovr", "ovo"] = "ovr"
     class_weight: ClassWeight = None
-    warm_start: bool = False
-    random_state: RandomState = None
-    verbose: int = 0
 
     _kind = PNormModel
     _rules: ClassVar[Mapping[str, Rule]] = {

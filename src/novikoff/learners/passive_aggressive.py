@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import ClassVar, Literal
 
-import numpy.typing as npt
-
 from novikoff.core.updates import Update, passive_aggressive
-from novikoff.learners.inputs import STEP, ClassWeight, OrderLike, RandomState, Rule, words
-from novikoff.learners.online import OnlineLearner
+from novikoff.learners.inputs import STEP, Rule, words
+from novikoff.learners.online import STRUCTURE, WeightLearner
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressive(OnlineLearner):
+class PassiveAggressive(WeightLearner):
     """Passive-aggressive: on a margin y·f(x) < 1, the nearest weights that make it 1.
 
     With the loss ℓ = max(0, 1 − y·f(x)) and a = y·[x, 1], w ← w + τ·a with (A9; Crammer et al.
@@ -65,24 +63,11 @@ warm_start, trace, random_state, n_jobs, verbose
 
     variant: Literal["PA-I", "PA", "PA-II"] = "PA-I"
     C: float = 1.0
-    fit_intercept: bool = True
-    order: OrderLike = "permuted"
-    average: Literal[False, "averaged", "voted"] = False
-    scale: Literal["standard"] | None = None
     max_epochs: int | None = 100
-    max_updates: int | None = None
-    max_seconds: float | None = None
-    multi_class: Literal["ovr", "ovo"] = "ovr"
-    class_weight: ClassWeight = None
-    warm_start: bool = False
-    trace: bool | npt.ArrayLike = False
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
-    _of_update = attrgetter("variant", "C", "scale")
+    _of_update = attrgetter("variant", "C", *STRUCTURE)
     _rules: ClassVar[Mapping[str, Rule]] = {
-        **OnlineLearner._rules,
+        **WeightLearner._rules,
         "variant": words("PA-I", "PA", "PA-II"),
         "C": STEP,
     }

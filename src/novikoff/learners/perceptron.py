@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import ClassVar, Literal
-
-import numpy.typing as npt
+from typing import ClassVar
 
 from novikoff.core.updates import Update, perceptron
-from novikoff.learners.inputs import MARGIN, STEP, ClassWeight, OrderLike, RandomState, Rule
-from novikoff.learners.online import OnlineLearner
+from novikoff.learners.inputs import MARGIN, STEP, Rule
+from novikoff.learners.online import STRUCTURE, WeightLearner
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Perceptron(OnlineLearner):
+class Perceptron(WeightLearner):
     """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
 
     On separable data it ends with a clean cycle after at most R²/γ² updates (from zero
@@ -115,27 +113,13 @@ class Perceptron(OnlineLearner):
     (array([0, 0, 1]), True)
     """
 
-    fit_intercept: bool = True
     margin: float = 0.0
     step: float = 1.0
-    order: OrderLike = "permuted"
-    average: Literal[False, "averaged", "voted"] = False
-    scale: Literal["standard"] | None = None
-    max_epochs: int | None = 1000
-    max_updates: int | None = None
-    max_seconds: float | None = None
-    multi_class: Literal["ovr", "ovo"] = "ovr"
-    class_weight: ClassWeight = None
-    warm_start: bool = False
-    trace: bool | npt.ArrayLike = False
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _mixes = True
-    _of_update = attrgetter("margin", "step", "scale")
+    _of_update = attrgetter("margin", "step", *STRUCTURE)
     _rules: ClassVar[Mapping[str, Rule]] = {
-        **OnlineLearner._rules,
+        **WeightLearner._rules,
         "margin": MARGIN,
         "step": STEP,
     }

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from novikoff.core.model import Model
 from novikoff.core.rows import Vector
 from novikoff.core.second_order import DiagonalModel, SecondOrderModel
-from novikoff.learners.inputs import STEP, ClassWeight, OrderLike, RandomState, Rule, words
+from novikoff.learners.inputs import STEP, ClassWeight, Rule, words
 from novikoff.learners.stateful import StateLearner, state
 
 
@@ -76,14 +76,7 @@ class SecondOrderPerceptron(StateLearner):
     _: KW_ONLY
     matrix: Literal["full", "diagonal"] = "full"
     fit_intercept: bool = True
-    order: OrderLike = "permuted"
-    max_epochs: int | None = 1000
-    max_seconds: float | None = None
-    multi_class: Literal["ovr", "ovo"] = "ovr"
     class_weight: ClassWeight = None
-    warm_start: bool = False
-    random_state: RandomState = None
-    verbose: int = 0
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         **StateLearner._rules,

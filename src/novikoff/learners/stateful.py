@@ -1,14 +1,14 @@
 """Learners with a loop of their own: a shell around a `StateModel`.
 
-A learner is its parameters and `_settings`, the numbers of its formula. Parameters that it
-does not offer are fixed here.
+A learner is its parameters and `_settings`, the numbers of its formula.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,19 +24,28 @@ from novikoff.core.state_model import StateModel
 from novikoff.core.stops import Limits
 from novikoff.core.updates import Update, perceptron
 from novikoff.learners.base import one_or_each
-from novikoff.learners.inputs import MatrixLike, Rule, check_weights, seed_of
+from novikoff.learners.inputs import (
+    MatrixLike,
+    OrderLike,
+    RandomState,
+    Rule,
+    check_weights,
+    seed_of,
+)
 from novikoff.learners.online import OnlineLearner, check_resumable, streams
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StateLearner(OnlineLearner):
     """A learner whose rules keep more than weights."""
 
-    average: Any = False
-    scale: Any = None
-    max_updates: Any = None
-    class_weight: Any = None
-    trace: Any = False
-    n_jobs: Any = None
+    order: OrderLike = "permuted"
+    max_epochs: int | None = 1000
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    warm_start: bool = False
+    random_state: RandomState = None
+    verbose: int = 0
 
     _of_update = attrgetter("scale")
     _rules: ClassVar[Mapping[str, Rule]] = {
@@ -46,7 +55,7 @@ class StateLearner(OnlineLearner):
             *("class_weight", "warm_start", "random_state", "verbose"),
         )
     }
-    _kind: type[StateModel]
+    _kind: type[StateModel] = field(init=False)
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         """The numbers of the formula, by the learner's parameters."""
@@ -133,9 +142,6 @@ class StateLearner(OnlineLearner):
             raise ValueError(f"warm_start goes on as a stream does. {error}") from None
         check_resumable(before, blank)
         self._check_unchanged(before)
-        same = before.fit_intercept == blank.fit_intercept and before.averages == blank.averages
-        if not same:
-            raise ValueError("warm_start needs the fit_intercept and the average of the last fit.")
         return state(before).copy()
 
     def _room(self, n_features: int) -> int:
@@ -145,7 +151,6 @@ class StateLearner(OnlineLearner):
     def _learn_rows(
         self, model: Model, X: Floats | SparseMatrix, codes: Indices, weights: Vector | None
     ) -> None:
-        self._check_unchanged(model)
         state(model).learn(X, codes, weights=weights)
 
     def _learn_example(
@@ -155,14 +160,11 @@ class StateLearner(OnlineLearner):
         return state(model).learn_one(columns, values, code, float(numbers[FACTOR]))
 
     def _check_unchanged(self, model: Model) -> None:
-        """Raise ValueError if a parameter of the formula is not that of the first call."""
-        before = state(model).settings
-        for name, value in self._settings(max(1, model.n_features)).items():
-            if getattr(self, name, None) is not None and value != before[name]:
-                raise ValueError(
-                    f"{name}={value!r} is not {name}={before[name]!r}, by which the "
-                    f"{type(self).__name__} has learned: set it back, or fit anew."
-                )
+        """Those of the formula too."""
+        super()._check_unchanged(model)
+        now = self._settings(max(1, model.n_features))
+        own = {name: now[name] for name in now if getattr(self, name, None) is not None}
+        self._compare(state(model).settings, own)
 
 
 def state(model: Model) -> StateModel:

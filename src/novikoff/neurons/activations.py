@@ -40,7 +40,8 @@ def _logistic_slope(z: Vector) -> Vector:
 
 
 def _tanh_slope(z: Vector) -> Vector:
-    return np.asarray(4.0 * _logistic_slope(2.0 * z))  # 1 − tanh² would cancel
+    t = np.exp(-np.abs(z))
+    return np.asarray((2.0 * t / (1.0 + t * t)) ** 2)  # 1 − tanh² would cancel
 
 
 #: z; 1 where z ≥ 0, else 0; min(max(z, 0), 1); 1/(1 + e⁻ᶻ); tanh z.

@@ -87,7 +87,7 @@ class Network:
         biases: Mapping[Hashable, float] | None = None,
         activation: str | Mapping[Hashable, str] = "threshold",
     ) -> Network:
-        """A network of edges (source, target, weight); units are named by them.
+        """A network of edges (source, target, weight); units are named by them, and by biases.
 
         The outputs are the units without edges to others, or all but the inputs if there are none.
 
@@ -118,6 +118,10 @@ class Network:
         )
         if not units:
             raise ValueError("A network needs one unit at least.")
+        if len(set(inputs)) < len(inputs):
+            raise ValueError(f"An input comes twice among {tuple(inputs)!r}.")
+        for unit in kinds.keys() - place.keys():
+            raise ValueError(f"There is an activation for {unit!r}, but no such unit.")
         W = np.zeros((len(units), len(units)))
         there = W != 0.0
         for source, target, weight in triples:
@@ -160,9 +164,9 @@ class Network:
             names = before if k else [f"x{i + 1}" for i in range(W.shape[1])]
             mark = "y" if k == len(parts) - 1 else f"h{k + 1}."
             before = [f"{mark}{j + 1}" for j in range(len(W))]
-            if W.shape != (len(b), len(names)):
+            if W.shape != (*b.shape, len(names)):
                 raise ValueError(
-                    f"Layer {k + 1} has weights of shape {W.shape} and {len(b)} biases, but "
+                    f"Layer {k + 1} has weights of shape {W.shape}, biases of {b.shape}, but "
                     f"{len(names)} inputs."
                 )
             biases.update(zip(before, b.tolist(), strict=True))
@@ -244,6 +248,7 @@ class Network:
             raise ValueError(f"The update is asynchronous or synchronous, not {update!r}.")
         if max_sweeps < 1:
             raise ValueError(f"max_sweeps must be 1 at least, not {max_sweeps!r}.")
+        rng = None if update == "synchronous" else rng  # all at once has no order
         units, seen = np.arange(self.n_inputs, len(self.units)), {(state + 0.0).tobytes(): 0}
         for sweep in range(1, max_sweeps + 1):
             before = state.copy()

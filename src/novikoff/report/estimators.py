@@ -38,7 +38,6 @@ from novikoff.learners.passive_aggressive import PassiveAggressive
 from novikoff.learners.perceptron import Perceptron
 from novikoff.learners.pocket import Pocket
 from novikoff.learners.second_order import SecondOrderPerceptron
-from novikoff.learners.stateful import StateLearner
 from novikoff.learners.tower import TowerClassifier
 from novikoff.report import model_file
 from novikoff.report.files import write_file
@@ -168,7 +167,7 @@ def record_of(model: Model) -> ModelRecord:
             for name, value in model.get_params(deep=False).items()
         }
         check_parameters(model, model._rules)
-        if isinstance(model, StateLearner):
+        if isinstance(model, OnlineLearner):
             model._check_unchanged(model._model)
     except (InvalidJsonError, TypeError, ValueError) as error:
         raise ModelFileError(f"The {kind} cannot be saved: {str(error).rstrip('.')}.") from None
@@ -186,7 +185,7 @@ def estimator_of(record: ModelRecord) -> Model:
         for name, value in record.parameters.items():
             model.set_params(**{name: _read_parameter(name, value)})
         check_parameters(model, model._rules)
-        if isinstance(model, StateLearner):
+        if isinstance(model, OnlineLearner):
             model._check_unchanged(record.model)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidJsonError(str(error)[:300].rstrip(".")) from None

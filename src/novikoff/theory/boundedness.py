@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from numbers import Integral
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -36,6 +37,7 @@ from novikoff.theory.board import run_perceptron
 
 if TYPE_CHECKING:
     from novikoff.core.orders import Order
+    from novikoff.core.problem import Problem
     from novikoff.core.runs import Run
     from novikoff.geometry.separability import Table, Verdict
 
@@ -77,7 +79,7 @@ def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0
     ----------
     A : array-like of shape (n, p)
         The rows a_i = y_i·[x_i, 1], signed and padded; none may be zero. There must be at most
-        20,000 sets of r rows, r the rank of A.
+        20,000 different ones, and sets of r of them, r the rank of A.
     step : float
         η̄, the longest step.
     w0 : array-like of shape (p,)
@@ -115,15 +117,18 @@ def _kappa_squared(A: Vector) -> tuple[Fraction, int]:
     """Max Π‖a_i‖²/det(B·Bᵀ) over the sets of r independent rows, and the rank r of A."""
     import flint
 
+    A = np.unique(A, axis=0)
+    if len(A) > _MOST_SETS:
+        raise ValueError(f"A has more than {_MOST_SETS:,} different rows: take fewer rows.")
     whole = [exact.integers(row[None])[0][0] for row in A]  # a row's own length does not matter
     lines = sorted({_primitive(row) for row in whole})  # nor do its sign and multiples
-    gram = np.array(lines, dtype=object) @ np.array(lines, dtype=object).T
     rank = flint.fmpz_mat([list(line) for line in lines]).rank()
     if math.comb(len(lines), rank) > _MOST_SETS:
         raise ValueError(
             f"κ takes the determinants of all sets of {rank} of {len(lines)} rows, more than "
             f"{_MOST_SETS:,}: take fewer rows."
         )
+    gram = np.array(lines, dtype=object) @ np.array(lines, dtype=object).T
     largest = Fraction(0)
     for some in combinations(range(len(lines)), rank):
         minor = int(flint.fmpz_mat(gram[np.ix_(some, some)].tolist()).det())
@@ -205,7 +210,7 @@ def watch_weights(
     """
     from novikoff.geometry.separability import separate
 
-    if not isinstance(max_epochs, int) or max_epochs < 1:
+    if not isinstance(max_epochs, Integral) or isinstance(max_epochs, bool) or max_epochs < 1:
         raise ValueError(f"max_epochs must be a whole number above 0, not {max_epochs!r}.")
     verdict = separate(X, y, fit_intercept=fit_intercept)
     problem = cast("Table", verdict.data).problem  # checked, and signed
@@ -216,13 +221,13 @@ def watch_weights(
         return False
 
     ran = run_perceptron(
-        problem, order, max_epochs=max_epochs, random_state=random_state, trace=True,
+        problem, order, max_epochs=int(max_epochs), random_state=random_state, trace=True,
         after_epoch=keep,
     )  # fmt: skip
     period, path = ran.periods[0], np.array(ends)
     pre_period = None if period is None else _first_return(path, period)
     if verdict.kind != "separable":
-        bound = _bound_of(problem.X, problem.signs, fit_intercept)
+        bound = _bound_of(problem)
     else:
         lo = verdict.margin.lo
         bound = problem.radius * (problem.radius / lo) if lo > 0.0 else math.inf
@@ -236,10 +241,12 @@ def _first_return(path: Vector, period: int) -> int:
     return int(returns[0])
 
 
-def _bound_of(X: object, signs: npt.NDArray[np.int8], fit_intercept: bool) -> float:
+def _bound_of(problem: Problem) -> float:
     """`weight_bound` of the signed rows, or infinity; rows of zeros never move the weights."""
-    rows = X if isinstance(X, np.ndarray) else cast("Vector", X.toarray())  # type: ignore[attr-defined]
-    A = exact.dense_block(rows, signs, fit_intercept).A
+    if problem.p > 683:  # 2^(3p/2) is beyond float64
+        return math.inf
+    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
+    A = exact.dense_block(X, problem.signs, problem.fit_intercept).A
     try:
         return weight_bound(A[A.any(axis=1)]).bound
     except ValueError:

@@ -20,6 +20,7 @@ Where φ̄ is not in the hull, w grows for ever, and some w has ⟨w, φ̄ − �
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
@@ -57,7 +58,7 @@ class Herding:
         E = max‖φ̄ − φ_s‖.
     bound : array of shape (n_samples,), or None
         The error is at most this: E/√T, or with a kernel (√(‖φ̄‖² + T·E²) + ‖φ̄‖)/T. None if
-        the target is not in the hull.
+        the target is not in the hull, or the kernel was seen not to be positive semidefinite.
     ball : float or None
         ρ, in floats, where it is known: for at most 2,000 points that span at most 5 dimensions.
     fast_bound : array of shape (n_samples,), or None
@@ -184,19 +185,25 @@ def _herd_by_kernel(points: Vector, n_samples: int, kernel: Kernel) -> Herding:
         mean[first : first + size] = block.mean(axis=1)
         squares[first : first + size] = block[np.arange(len(block)), first + np.arange(len(block))]
     whole = float(mean.mean())  # ⟨φ̄, φ̄⟩
-    scores, indices, errors = mean.copy(), np.empty(n_samples, dtype=np.int64), []
-    missed = 0.0  # ‖w_t − w₀‖²
+    scores, indices, missed = mean.copy(), np.empty(n_samples, dtype=np.int64), [0.0]
     for t in range(n_samples):
         s = indices[t] = int(np.argmax(scores))
         # ⟨w_t − w₀, φ̄ − φ_s⟩; of w_t − w₀, ⟨·, φ̄⟩ is the mean of ⟨·, φ_s⟩ over all s.
         inner = float((scores - mean).mean() - (scores[s] - mean[s]))
-        missed += 2.0 * inner + (whole - 2.0 * mean[s] + squares[s])
+        missed.append(missed[-1] + 2.0 * inner + (whole - 2.0 * mean[s] + squares[s]))
         scores += mean - _kernel_rows(kernel, points, slice(s, s + 1))[0]
-        errors.append(math.sqrt(max(missed, 0.0)) / (t + 1))
-    E = math.sqrt(max(0.0, float((whole - 2.0 * mean + squares).max())))
-    steps, length = np.arange(1, n_samples + 1), math.sqrt(max(0.0, whole))
-    bound = (np.sqrt(length**2 + steps * E**2) + length) / steps
-    return Herding(indices, np.array(errors), E, bound, None, None, None)
+    steps, distances = np.arange(1, n_samples + 1), whole - 2.0 * mean + squares
+    squared = np.array(missed[1:]) / steps**2  # ‖w_t − w₀‖²/t²
+    E, length = math.sqrt(max(0.0, float(distances.max()))), math.sqrt(max(0.0, whole))
+    bound: Vector | None = (np.sqrt(length**2 + steps * E**2) + length) / steps
+    if min(whole, distances.min(), squared.min()) < -1e-8 * float(np.abs(squares).max()):
+        bound = None
+        warnings.warn(
+            "The kernel is not positive semidefinite: it belongs to no feature space, the squares "
+            "of some distances are negative, taken as 0, and no bound holds.",
+            stacklevel=3,
+        )
+    return Herding(indices, np.sqrt(np.maximum(squared, 0.0)), E, bound, None, None, None)
 
 
 def _kernel_rows(kernel: Kernel, points: Vector, part: slice) -> Vector:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -84,8 +85,8 @@ def compare_normalisations(
     -------
     Normalisations
         As given; times each factor; moved; centred, each column less its mean; within the unit
-        ball; and standardised, each column of mean 0 and variance 1. Numbers are rounded to floats
-        after each change.
+        ball; and standardised, each column of mean 0 and variance 1 unless it is constant. Numbers
+        are rounded to floats after each change.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def compare_normalisations(
             yield f"× {c:g}", rows * c
         yield "moved", rows + _shift(shift, rows)
         yield "centred", rows - rows.mean(axis=0)
-        yield "unit ball", rows / max(float(np.linalg.norm(rows, axis=1).max()), 5e-324)
+        yield "unit ball", rows / (max(math.hypot(*row) for row in rows.tolist()) or 1.0)
         yield "standardised", np.asarray(Scaling.of(rows, centre=True).apply(rows))
 
     found = [Normalised("as given", given, _mistakes(given))]

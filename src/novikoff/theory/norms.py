@@ -62,14 +62,15 @@ def dual_vector(w: npt.ArrayLike, p: float) -> Vector:
     >>> dual_vector([3.0, -4.0], 2).tolist()
     [0.6, -0.8]
     """
-    vector, size = _vector("w", w), lp_norm(w, p)
-    if size == 0.0:
+    vector = _vector("w", w)
+    if not vector.any():
         raise ValueError("w must not be zero: every z has ⟨w, z⟩ = 0.")
+    vector = vector / np.abs(vector).max()  # z is that of any multiple of w
     if p == math.inf:
         z, j = np.zeros(len(vector)), int(np.argmax(np.abs(vector)))
         z[j] = np.sign(vector[j])
         return z
-    return np.asarray(np.sign(vector) * (np.abs(vector) / size) ** (p - 1.0))
+    return np.asarray(np.sign(vector) * (np.abs(vector) / lp_norm(vector, p)) ** (p - 1.0))
 
 
 class PNormMargin(NamedTuple):
@@ -132,6 +133,8 @@ def p_norm_margin(
         intercept is not None,
     )
     w = np.append(_vector("coef", coef), 0.0 if intercept is None else intercept)
+    if len(w) != problem.p:
+        raise ValueError(f"coef has {len(w) - 1} entries, but X has {problem.p - 1} columns.")
     if not w.any() or not np.isfinite(w).all():
         raise ValueError("The rule must be finite and not zero.")
     margin = float(products(problem, w).min()) / lp_norm(w, q)
