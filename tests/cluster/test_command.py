@@ -16,6 +16,7 @@ pytest.importorskip("distributed", reason="Dask is not installed")
 from distributed import Client
 
 import novikoff as nv
+from novikoff.data.on_disk import fits
 from tests.cluster.cases import data, write_folder
 
 
@@ -27,7 +28,9 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
 def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path) -> None:
     """The folder is larger than ``--max-memory`` leaves room for: 700 MB, the program's own 400."""
     X, y = data("separable", n=60_000)
-    folder = write_folder(tmp_path / "big", np.tile(X, 5), y, 6)
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(X), 32))])
+    folder = write_folder(tmp_path / "big", X, y, 6)
+    assert not fits(folder, "700MB")
     where = client.scheduler.address
     done = run("fit", folder, "--label", "kind", "--cluster", where, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -39,10 +42,12 @@ def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path
     assert "Separable: a hyperplane with a bias" in checked.stdout
     again = run("verify", proof, folder, "--cluster", where)
     assert again.returncode == 0, again.stderr
+    other = run("verify", proof, folder, "--cluster", where, "--label", "kind", "--drop", "x9")
+    assert "35 numbers, the data has 60000 × 34" in other.stderr
     model = nv.load(tmp_path / "big.novikoff")
-    frame = pd.DataFrame(np.tile(X, 5), columns=[f"x{j}" for j in range(15)])
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(35)])
     assert (model.predict(frame) == y).all()
-    write_folder(folder, np.tile(X, 5) + 1.0, y, 6)
+    write_folder(folder, X + 1.0, y, 6)
     for options in ([], ["--cluster", where]):
         refused = run("verify", proof, folder, *options)
         assert refused.returncode != 0
@@ -82,6 +87,8 @@ def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path:
         (["--cluster", "2"], "for workers on this machine say local:2"),
         (["--cluster", "local:1", "--cv", "5"], "--cv is not known with --cluster"),
         (["--cluster", "local:1", "--model", "perceptron"], "--model perceptron is not known with"),
+        (["--cluster", "local:1", "--scale", "standard"], "--scale standard is not known with"),
+        (["--cluster", "local:1", "--order", "max_distance"], "--order max_distance is not known"),
     ],
 )
 def test_bad_questions(options: list[str], complaint: str, tmp_path: Path) -> None:

@@ -27,6 +27,10 @@ _UNKNOWN = (
     *("holdout", "cv", "plot", "rows", "no_verdict", "average", "max_memory", "cache"),
     *("features", "missing", "id_", "header", "delimiter", "decimal", "source_format"),
 )
+_UNKNOWN_VALUES = (
+    ("form", "format", "html"), ("model", "model", "perceptron"), ("scale", "scale", "standard"),
+    ("order", "order", "max_distance", "max_residual"),
+)  # fmt: skip
 
 option = click.option(
     "--cluster", metavar="WHERE", help="Work on a Dask cluster: local:N for N workers on this "
@@ -40,9 +44,9 @@ def check_options(asked: SimpleNamespace) -> None:
     for name in _UNKNOWN:
         given = "--" + name.strip("_").replace("_", "-")
         check((getattr(asked, name, None), f"{given} is not known with --cluster."))
-    for name, flag, value in (("form", "format", "html"), ("model", "model", "perceptron")):
-        chosen = getattr(asked, name, None) == value
-        check((chosen, f"--{flag} {value} is not known with --cluster."))
+    for name, flag, *values in _UNKNOWN_VALUES:
+        chosen = getattr(asked, name, None)
+        check((chosen in values, f"--{flag} {chosen} is not known with --cluster."))
 
 
 @contextmanager
