@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import novikoff as nv
 from novikoff.cluster.mixing import Epoch
 from novikoff.cluster.passes import Carrying, Survey, look
-from novikoff.cluster.row_sets import RowPredicate
+from novikoff.cluster.row_sets import MOST_REMEMBERED, RowPredicate, remembered
 from novikoff.cluster.rows import Check, Digests, Rows
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.core.orders import Permuted
@@ -25,7 +25,14 @@ from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.updates import perceptron
 from novikoff.geometry import exact
-from novikoff.geometry.passes import ColumnSums, ExactSigns, MostViolated, Sizes, Visit
+from novikoff.geometry.passes import (
+    ColumnSums,
+    ExactSigns,
+    MostViolated,
+    OutOfTimeError,
+    Sizes,
+    Visit,
+)
 from tests.cluster.cases import KINDS, AtOnce, Done, data, local_rows, sparse
 from tests.property.test_passes import seen as bits
 
@@ -269,3 +276,24 @@ def test_labels_besides_are_refused() -> None:
             ask()
     with pytest.raises(TypeError, match="ask separate"):
         nv.separate_classes(rows, None)
+
+
+def test_rows_are_fetched_within_the_budget() -> None:
+    """But for the first: even an answer that there was no time has an upper bound on the margin."""
+    rows = local_rows(*data("separable", n=40), [20])
+    passes = rows.passes(SETTING, Limits(seconds=1e-9))
+    assert passes.fetch(np.array([3])).n == 1
+    with pytest.raises(OutOfTimeError):
+        passes.fetch(np.array([30]))
+
+
+def test_a_shard_forgets_what_it_knew_of_many_questions() -> None:
+    X, y = data("separable", n=60)
+    shard = Shard(0, 0, X, y)
+    part, seen = shard.part(SETTING), list[int]()
+    for k in range(3 * MOST_REMEMBERED):
+        for _ in range(2):
+            found = remembered(part, k, lambda: seen.append(k) or np.full(3, k))  # type: ignore[func-returns-value]  # noqa: B023
+            assert found.tolist() == [k] * 3
+    assert seen == list(range(3 * MOST_REMEMBERED))
+    assert len(shard.memo) <= MOST_REMEMBERED

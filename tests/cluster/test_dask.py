@@ -118,13 +118,17 @@ def test_categories_keep_their_order_and_are_not_missing(client: Client) -> None
 
 def test_columns_of_text_in_files(client: Client, tmp_path: Path) -> None:
     colours = [["red", "red", "blue"], ["green", "blue", "red"]]
+    sizes, new = [[1.0, 2.5, -0.0], [0.0, 1.0, 3.0]], [[True, False, False], [True, True, False]]
     kinds = [["a", "b", "b"], ["a", "b", "a"]]
     for k in range(2):
-        table = pa.table({"colour": colours[k], "kind": kinds[k]})
+        table = pa.table({"colour": colours[k], "size": sizes[k], "new": new[k], "kind": kinds[k]})
         pq.write_table(table, tmp_path / f"{k}.parquet")
-    rows = nv.cluster.rows(tmp_path, label="kind", one_hot=["colour"], client=client)
-    assert list(rows.names) == ["colour=blue", "colour=green", "colour=red"]
-    assert nv.separate(rows).kind == "quasi-separable"
+    for one_hot in (["colour"], ["*", "size"], ["colour", "new"]):
+        asked: Any = {"label": "kind", "one_hot": one_hot}
+        rows = nv.cluster.rows(tmp_path, client=client, **asked)
+        local = nv.data.read(tmp_path, nv.data.ReadOptions(**asked))
+        assert list(rows.names) == list(local.names)
+        assert nv.separate(rows).certificate == nv.separate(local.X, local.labels).certificate
     with pytest.raises(ValueError, match="one-hot"):
         nv.cluster.rows(tmp_path, label="kind", client=client)
 
@@ -211,7 +215,7 @@ def test_files_that_change_or_vanish_are_refused(client: Client, tmp_path: Path)
     (folder / "001.parquet").unlink()
     (folder / "002.parquet").unlink()
     (folder / "000.parquet").unlink()
-    with pytest.raises(nv.cluster.ClusterError, match=r"A worker cannot read .*share"):
+    with pytest.raises(nv.cluster.ClusterError, match=r"cannot read .*share"):
         nv.separate(rows)
 
 
@@ -238,9 +242,12 @@ def test_versions_that_differ_are_refused(client: Client) -> None:
 
         novikoff.__version__ = version
 
+    arrays = as_arrays(*data("separable", n=50), 20)
+    rows = nv.cluster.rows(*arrays, client=client)
     client.run(forget)
-    try:
-        with pytest.raises(nv.cluster.ClusterError, match=r"has novikoff 0\.0\.1.*same versions"):
-            nv.cluster.rows(*as_arrays(*data("separable", n=50), 20), client=client)
+    try:  # at the start, and by those that join later
+        for ask in (lambda: nv.cluster.rows(*arrays, client=client), lambda: nv.separate(rows)):
+            with pytest.raises(nv.cluster.ClusterError, match=r"novikoff 0\.0\.1.*same versions"):
+                ask()
     finally:
         client.run(remember, nv.__version__)

@@ -46,14 +46,25 @@ def test_workers_killed_one_after_the_other(machines: Machines, tmp_path: Path) 
     assert shots[0].done
 
 
-def test_an_epoch_survives_its_worker(machines: Machines, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("clf", "given", "tasks"),
+    [
+        (nv.Perceptron(random_state=0), SEPARABLE, ["epoch"]),
+        (nv.Pocket(random_state=0, max_updates=200), (X, Y), ["candidates", "count"]),
+    ],
+)
+def test_learning_survives_its_workers(
+    clf: Any, given: Any, tasks: list[str], machines: Machines, tmp_path: Path
+) -> None:
     machines.start(2)
-    rows = folder_rows(tmp_path, machines, SEPARABLE)
-    clf = nv.Perceptron(random_state=0)
-    expected = clf.fit(rows).coef_.tobytes(), clf.n_updates_
-    shot = machines.kill_at("epoch")
-    assert (clf.fit(rows).coef_.tobytes(), clf.n_updates_) == expected
-    assert shot.done
+    rows = folder_rows(tmp_path, machines, given)
+    expected = clf.fit(rows).coef_.tobytes(), clf.intercept_.tobytes(), clf.n_updates_
+    for task in tasks:
+        shot = machines.kill_at(task)
+        machines.start(1)
+        found = clf.fit(rows).coef_.tobytes(), clf.intercept_.tobytes(), clf.n_updates_
+        assert found == expected
+        assert shot.done
 
 
 def test_all_workers_die_and_another_comes(machines: Machines, tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def search(
 
 
 def _verdict(rows: Rows, setting: Setting, limits: Limits) -> Finding:
-    found = find(rows.passes(setting), "kind", 1e-8, limits, None)
+    found = find(rows.passes(setting, limits), "kind", 1e-8, limits, None)
     if limits.interrupted:
         raise KeyboardInterrupt
     return found
