@@ -57,7 +57,7 @@ def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path
 def test_workers_of_its_own(tmp_path: Path) -> None:
     X, y = data("inseparable")
     folder = write_folder(tmp_path / "small", X, y, 3)
-    options = ["--label", "kind", "--cluster", "local:2", "--format", "json", "--epochs", 2]
+    options = ["--label", "kind", "--cluster", "local:2", "--format", "json"]
     done = run("fit", folder, *options, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)["verdicts"][0]
@@ -73,7 +73,7 @@ def test_workers_of_its_own(tmp_path: Path) -> None:
 def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path: Path) -> None:
     X = np.arange(30.0)[:, None]
     folder = write_folder(tmp_path / "line", X, np.repeat(["a", "b", "c"], 10), 2)
-    options = ["--label", "kind", "--cluster", client.scheduler.address, "--epochs", 2]
+    options = ["--label", "kind", "--cluster", client.scheduler.address]
     done = run("fit", folder, *options, "--require", "separable", "--out", tmp_path)
     assert "the verdict is inseparable, not separable" in done.stderr
     assert done.returncode != 0
@@ -87,8 +87,8 @@ def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path:
         (["--cluster", "2"], "for workers on this machine say local:2"),
         (["--cluster", "local:1", "--cv", "5"], "--cv is not known with --cluster"),
         (["--cluster", "local:1", "--model", "perceptron"], "--model perceptron is not known with"),
-        (["--cluster", "local:1", "--scale", "standard"], "--scale standard is not known with"),
-        (["--cluster", "local:1", "--order", "max_distance"], "--order max_distance is not known"),
+        (["--cluster", "local:1", "--scale", "none"], "--scale is not known with --cluster"),
+        (["--cluster", "local:1", "--epochs", "2"], "--epochs is not known with --cluster"),
     ],
 )
 def test_bad_questions(options: list[str], complaint: str, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_bad_questions(options: list[str], complaint: str, tmp_path: Path) -> No
 def test_rows_are_counted_from_1_as_without_a_cluster(client: Client, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "data", *data("inseparable", n=200), 2)
     numbers = []
-    for more in ([], ["--cluster", client.scheduler.address, "--epochs", 1]):
+    for more in ([], ["--cluster", client.scheduler.address]):
         done = run("fit", folder, "--label", "kind", *more, "--out", tmp_path, "--force")
         assert done.returncode == 0, done.stderr
         lines = [line for line in done.stdout.splitlines() if line.startswith("contradict")]

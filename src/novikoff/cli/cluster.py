@@ -24,14 +24,10 @@ if TYPE_CHECKING:
 
 # Options that a cluster does not know.
 _UNKNOWN = (
-    *("holdout", "cv", "plot", "rows", "no_verdict", "average", "max_memory", "cache"),
+    *("scale", "order", "epochs", "no_verdict", "average"),  # no perceptron is run
+    *("holdout", "cv", "plot", "rows", "max_memory", "cache"),
     *("features", "missing", "id_", "header", "delimiter", "decimal", "source_format"),
 )
-_UNKNOWN_VALUES = (
-    ("form", "format", "html"), ("model", "model", "perceptron"), ("scale", "scale", "standard"),
-    ("order", "order", "max_distance", "max_residual"),
-)  # fmt: skip
-
 option = click.option(
     "--cluster", metavar="WHERE", help="Work on a Dask cluster: local:N for N workers on this "
     "machine, the address of a scheduler (tcp://host:8786), or its file (scheduler.json). DATA is "
@@ -44,9 +40,9 @@ def check_options(asked: SimpleNamespace) -> None:
     for name in _UNKNOWN:
         given = "--" + name.strip("_").replace("_", "-")
         check((getattr(asked, name, None), f"{given} is not known with --cluster."))
-    for name, flag, *values in _UNKNOWN_VALUES:
-        chosen = getattr(asked, name, None)
-        check((chosen in values, f"--{flag} {chosen} is not known with --cluster."))
+    for name, flag, value in (("form", "format", "html"), ("model", "model", "perceptron")):
+        chosen = getattr(asked, name, None) == value
+        check((chosen, f"--{flag} {value} is not known with --cluster."))
 
 
 @contextmanager
@@ -142,8 +138,6 @@ def fit(data: str, asked: SimpleNamespace, targets: Mapping[str, Path], show: Sh
         options = Options(
             fit_intercept=not asked.no_intercept,
             positive=positive[0] if positive else None,
-            order=asked.order,
-            epochs=asked.epochs,
             seed=asked.seed,
             budget=asked.budget,
         )

@@ -37,10 +37,10 @@ _OPTIONS = adding([
                  "there are more than two."),
     click.option("--no-intercept", is_flag=True, help="Rules through the origin only."),
     click.option("--scale", type=click.Choice(["standard", "none"]), help="Whether the perceptron "
-                 "runs on features of mean 0 and variance 1 (default), or as they are, as always "
-                 "on a cluster. Its rule is mapped back and proved for the features as given."),
-    click.option("--order", type=click.Choice(_ORDERS), default="permuted", show_default=True,
-                 help="In which order the perceptron looks at the rows."),
+                 "runs on features of mean 0 and variance 1 (default), or as they are. Its rule is "
+                 "mapped back and proved for the features as given."),
+    click.option("--order", type=click.Choice(_ORDERS), help="In which order the perceptron looks "
+                 "at the rows. Default: permuted."),
     click.option("--epochs", type=click.IntRange(1), help="Passes of the perceptron, at most. "
                  "Default: as many as take about two seconds, 20 at least."),
     click.option("--model", type=click.Choice(["margin", "perceptron"]), default="margin",
@@ -188,7 +188,7 @@ def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Est
     options = Options(
         fit_intercept=not asked.no_intercept,
         positive=positive_label(data, asked.positive),
-        order=asked.order,
+        order=asked.order or "permuted",
         epochs=asked.epochs,
         seed=asked.seed,
         budget=asked.budget and asked.budget / (2.0 if estimated else 1.0),

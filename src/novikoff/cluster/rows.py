@@ -244,19 +244,20 @@ class Rows(RemoteRows):
 
     def fewest_mistakes(
         self,
-        plan: Plan,
         sides: Sequence[tuple[Label, Label | None]],
         fit_intercept: bool,
+        limits: Limits,
+        seed: int,
         **options: Any,
     ) -> list[CountedRule]:
         """A rule with few mistakes for each pair of sides, with proof of how few there can be.
 
-        Every shard searches among its own rows as `novikoff.Pocket` does, with the same options;
-        what all find, the verdict's w and the mixed perceptron of ``plan`` are counted on all
-        rows. Of two labels the second is positive; several pairs are all classes against the rest.
+        Every shard searches among its own rows as `novikoff.Pocket` does, with the same options,
+        and this process among a sample of all; what they find is counted on all rows. Of two
+        labels the second is positive; several pairs are all classes against the rest.
         """
         settings = tuple(Setting(*pair, fit_intercept) for pair in sides)
-        return search(self, plan, settings, options)
+        return search(self, settings, limits, seed, options)
 
 
 @dataclass
