@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 import novikoff as nv
 from novikoff.cluster.mixing import Epoch
 from novikoff.cluster.passes import Carrying, Survey, look
-from novikoff.cluster.row_sets import RowPredicate
+from novikoff.cluster.row_sets import MOST_REMEMBERED, RowPredicate, remembered
 from novikoff.cluster.rows import Check, Digests, Rows
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.core.orders import Permuted
@@ -25,7 +26,14 @@ from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.updates import perceptron
 from novikoff.geometry import exact
-from novikoff.geometry.passes import ColumnSums, ExactSigns, MostViolated, Sizes, Visit
+from novikoff.geometry.passes import (
+    ColumnSums,
+    ExactSigns,
+    MostViolated,
+    OutOfTimeError,
+    Sizes,
+    Visit,
+)
 from tests.cluster.cases import KINDS, AtOnce, Done, data, local_rows, sparse
 from tests.property.test_passes import seen as bits
 
@@ -164,15 +172,6 @@ def test_groups_do_not_matter_to_a_bit(kind: str, is_sparse: bool) -> None:
     assert found[0].certificate == found[1].certificate == found[2].certificate
 
 
-def test_a_chain_of_shards_is_the_run_of_one_machine() -> None:
-    X, y = data("separable", n=300)
-    one = nv.Perceptron(order="cyclic").fit(X, y)
-    chain = nv.Perceptron(order="cyclic").fit(local_rows(X, y, [10, 10, 130], mix="chain"))
-    assert chain.coef_.tobytes() == one.coef_.tobytes()
-    assert chain.intercept_.tobytes() == one.intercept_.tobytes()
-    assert (chain.n_iter_, chain.n_updates_) == (one.n_iter_, one.n_updates_)
-
-
 def test_several_classes_learn_side_by_side() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 2)) + 20.0 * np.repeat([[0, 0], [1, 0], [0, 1]], 30, axis=0)
@@ -182,15 +181,6 @@ def test_several_classes_learn_side_by_side() -> None:
     assert len(clf.mixed_updates_) == 3
     verdict = nv.separate(local_rows(X, y, [20]), positive="b")
     assert verdict.certificate == nv.separate(X, y, positive="b").certificate
-
-
-def test_the_rows_that_are_separated_are_told_lazily() -> None:
-    X, y = data("quasi-separable", n=200)
-    whole = nv.separate(X, y)
-    verdict = nv.separate(local_rows(X, y, [30, 90]))
-    assert len(verdict.separated_rows) == 0
-    assert verdict.n_separated == len(whole.separated_rows)
-    assert "separated" not in str([*verdict._lines()][1:])
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
@@ -269,3 +259,19 @@ def test_labels_besides_are_refused() -> None:
             ask()
     with pytest.raises(TypeError, match="ask separate"):
         nv.separate_classes(rows, None)
+
+
+def test_rows_are_fetched_within_the_budget() -> None:
+    """But for the first: even an answer that there was no time has an upper bound on the margin."""
+    rows = local_rows(*data("separable", n=40), [20])
+    passes = rows.passes(SETTING, Limits(seconds=1e-9))
+    assert passes.fetch(np.array([3])).n == 1
+    with pytest.raises(OutOfTimeError):
+        passes.fetch(np.array([30]))
+
+
+def test_a_shard_forgets_what_it_knew_of_many_questions() -> None:
+    shard = Shard(0, 0, *data("separable", n=60))
+    for k in np.repeat(np.arange(3 * MOST_REMEMBERED), 2).tolist():
+        assert remembered(shard.part(SETTING), k, partial(np.full, 1, k)).tolist() == [k]
+    assert len(shard.memo) <= MOST_REMEMBERED

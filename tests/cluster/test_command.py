@@ -16,6 +16,7 @@ pytest.importorskip("distributed", reason="Dask is not installed")
 from distributed import Client
 
 import novikoff as nv
+from novikoff.data.on_disk import fits
 from tests.cluster.cases import data, write_folder
 
 
@@ -27,7 +28,9 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
 def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path) -> None:
     """The folder is larger than ``--max-memory`` leaves room for: 700 MB, the program's own 400."""
     X, y = data("separable", n=60_000)
-    folder = write_folder(tmp_path / "big", np.tile(X, 5), y, 6)
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(X), 32))])
+    folder = write_folder(tmp_path / "big", X, y, 6)
+    assert not fits(folder, "700MB")
     where = client.scheduler.address
     done = run("fit", folder, "--label", "kind", "--cluster", where, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -39,10 +42,12 @@ def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path
     assert "Separable: a hyperplane with a bias" in checked.stdout
     again = run("verify", proof, folder, "--cluster", where)
     assert again.returncode == 0, again.stderr
+    other = run("verify", proof, folder, "--cluster", where, "--label", "kind", "--drop", "x9")
+    assert "35 numbers, the data has 60000 × 34" in other.stderr
     model = nv.load(tmp_path / "big.novikoff")
-    frame = pd.DataFrame(np.tile(X, 5), columns=[f"x{j}" for j in range(15)])
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(35)])
     assert (model.predict(frame) == y).all()
-    write_folder(folder, np.tile(X, 5) + 1.0, y, 6)
+    write_folder(folder, X + 1.0, y, 6)
     for options in ([], ["--cluster", where]):
         refused = run("verify", proof, folder, *options)
         assert refused.returncode != 0
@@ -52,7 +57,7 @@ def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path
 def test_workers_of_its_own(tmp_path: Path) -> None:
     X, y = data("inseparable")
     folder = write_folder(tmp_path / "small", X, y, 3)
-    options = ["--label", "kind", "--cluster", "local:2", "--format", "json", "--epochs", 2]
+    options = ["--label", "kind", "--cluster", "local:2", "--format", "json"]
     done = run("fit", folder, *options, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)["verdicts"][0]
@@ -68,7 +73,7 @@ def test_workers_of_its_own(tmp_path: Path) -> None:
 def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path: Path) -> None:
     X = np.arange(30.0)[:, None]
     folder = write_folder(tmp_path / "line", X, np.repeat(["a", "b", "c"], 10), 2)
-    options = ["--label", "kind", "--cluster", client.scheduler.address, "--epochs", 2]
+    options = ["--label", "kind", "--cluster", client.scheduler.address]
     done = run("fit", folder, *options, "--require", "separable", "--out", tmp_path)
     assert "the verdict is inseparable, not separable" in done.stderr
     assert done.returncode != 0
@@ -82,6 +87,8 @@ def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path:
         (["--cluster", "2"], "for workers on this machine say local:2"),
         (["--cluster", "local:1", "--cv", "5"], "--cv is not known with --cluster"),
         (["--cluster", "local:1", "--model", "perceptron"], "--model perceptron is not known with"),
+        (["--cluster", "local:1", "--scale", "none"], "--scale is not known with --cluster"),
+        (["--cluster", "local:1", "--epochs", "2"], "--epochs is not known with --cluster"),
     ],
 )
 def test_bad_questions(options: list[str], complaint: str, tmp_path: Path) -> None:
@@ -95,7 +102,7 @@ def test_bad_questions(options: list[str], complaint: str, tmp_path: Path) -> No
 def test_rows_are_counted_from_1_as_without_a_cluster(client: Client, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "data", *data("inseparable", n=200), 2)
     numbers = []
-    for more in ([], ["--cluster", client.scheduler.address, "--epochs", 1]):
+    for more in ([], ["--cluster", client.scheduler.address]):
         done = run("fit", folder, "--label", "kind", *more, "--out", tmp_path, "--force")
         assert done.returncode == 0, done.stderr
         lines = [line for line in done.stdout.splitlines() if line.startswith("contradict")]

@@ -23,37 +23,49 @@ from tests.cluster.cases import data, write_folder
 from tests.cluster.conftest import Machines
 
 X, Y = data("inseparable", n=400)
-SEPARABLE = data("separable", n=400)
 
 
-def folder_rows(path: Path, machines: Machines, data: Any = (X, Y)) -> nv.cluster.Rows:
-    folder = write_folder(path / "data", data[0], data[1], 8)
+def folder_rows(path: Path, machines: Machines) -> nv.cluster.Rows:
+    folder = write_folder(path / "data", X, Y, 8)
     return nv.cluster.rows(folder, label="kind", client=machines.client)
 
 
+def decided(rows: Any) -> Any:
+    proof: Any = nv.separate(rows, goal="kind").certificate
+    nv.verify(proof, rows)
+    return proof
+
+
+def learned(rows: Any) -> Any:
+    with pytest.warns(UserWarning, match="max_epochs"):
+        clf = nv.Perceptron(random_state=0, max_epochs=3).fit(rows)
+    assert (clf.n_iter_, clf.converged_) == (3, False)
+    return clf.coef_.tobytes(), clf.intercept_.tobytes(), clf.n_updates_
+
+
+def counted(rows: Any) -> Any:
+    clf: Any = nv.Pocket(random_state=0, max_updates=200).fit(rows)
+    return clf.coef_.tobytes(), clf.intercept_.tobytes(), clf.certificate_
+
+
 def test_workers_killed_one_after_the_other(machines: Machines, tmp_path: Path) -> None:
-    """In the survey, in pricing, in a merge, in the proof and in an epoch: killed for good."""
+    """In the survey, in pricing, in a merge, in the proof, in learning: killed for good."""
     machines.start(2)
-    shots = [machines.kill_at("survey")]
+    first = machines.kill_at("survey")
     rows = folder_rows(tmp_path, machines)
-    for task in ("mostviolated", "merge", "digests", "check"):
-        machines.start(1)
-        shots.append(machines.kill_at(task))
-        verdict = nv.separate(rows, goal="kind")
-        assert verdict.certificate == nv.separate(X, Y, goal="kind").certificate
-        nv.verify(verdict.certificate, rows)  # type: ignore[arg-type]
-        assert shots[-1].done, task
-    assert shots[0].done
-
-
-def test_an_epoch_survives_its_worker(machines: Machines, tmp_path: Path) -> None:
-    machines.start(2)
-    rows = folder_rows(tmp_path, machines, SEPARABLE)
-    clf = nv.Perceptron(random_state=0)
-    expected = clf.fit(rows).coef_.tobytes(), clf.n_updates_
-    shot = machines.kill_at("epoch")
-    assert (clf.fit(rows).coef_.tobytes(), clf.n_updates_) == expected
-    assert shot.done
+    assert first.done
+    for ask, *tasks in (
+        (decided, "mostviolated", "merge", "digests", "check"),
+        (learned, "epoch"),
+        (counted, "candidates", "count"),
+    ):
+        expected = ask(rows)
+        for task in tasks:
+            machines.start(1)
+            shot = machines.kill_at(task)
+            assert ask(rows) == expected
+            assert shot.done, task
+    assert decided(rows) == nv.separate(X, Y, goal="kind").certificate
 
 
 def test_all_workers_die_and_another_comes(machines: Machines, tmp_path: Path) -> None:

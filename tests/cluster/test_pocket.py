@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
@@ -83,17 +84,13 @@ def test_shards_that_are_separable_each_contradict_together() -> None:
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_groups_do_not_matter_to_a_bit(fit_intercept: bool) -> None:
     X, y = noisy(200)
-    found: list[Any] = [
-        nv.Pocket(random_state=1, max_updates=500, fit_intercept=fit_intercept).fit(
-            local_rows(X, y, [7, 7, 90, 150, 199], threads)
-        )
-        for threads in (1, 2, 9)
-    ]
-    for clf in found[1:]:
-        assert clf.coef_.tobytes() == found[0].coef_.tobytes()
-        assert clf.intercept_.tobytes() == found[0].intercept_.tobytes()
-        assert clf.certificate_ == found[0].certificate_
-        assert clf.history_.tobytes() == found[0].history_.tobytes()
+    clf: Any = nv.Pocket(random_state=1, max_updates=500, fit_intercept=fit_intercept)
+    found = []
+    for threads in (1, 2, 9):
+        clf.fit(local_rows(X, y, [7, 7, 90, 150, 199], threads))
+        bits = [part.tobytes() for part in (clf.coef_, clf.intercept_, clf.history_)]
+        found.append((bits, clf.certificate_))
+    assert found[0] == found[1] == found[2]
 
 
 def test_a_rule_without_mistakes_is_found() -> None:
@@ -102,6 +99,18 @@ def test_a_rule_without_mistakes_is_found() -> None:
         clf: Any = nv.Pocket(random_state=0).fit(local_rows(X[order], y[order], [100, 250]))
         assert (clf.n_errors_, clf.errors_lower_bound_, clf.converged_) == (0, 0, True)
         assert (clf.predict(X) == y).all()
+
+
+def test_shards_of_one_class_learn_from_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows sorted by label: no shard but one has both classes."""
+    X, y = load_iris(return_X_y=True)
+    rows = local_rows(X[50:], y[50:], [20, 40, 60, 80])
+    clf: Any = nv.Pocket(random_state=0).fit(rows)
+    assert (clf.n_errors_, clf.errors_lower_bound_) == (1, 1)
+    nv.verify(clf.certificate_, X[50:], y[50:])
+    monkeypatch.setattr("novikoff.cluster.pocket.SAMPLE_ENTRIES", 250)
+    clf = nv.Pocket(random_state=0).fit(rows)
+    assert clf.n_errors_ <= 5  # by half of the rows
 
 
 @pytest.mark.parametrize("centres", [[[0, 0], [1, 0], [0, 1]], [[0, 0], [1, 1], [2, 2]]])
@@ -121,16 +130,20 @@ def test_several_classes(centres: list[list[int]]) -> None:
         nv.verify(clf.certificate_[k], rows)
 
 
-def test_a_bound_of_other_data_is_refused_on_a_cluster() -> None:
+def test_proofs_of_other_data_are_refused_on_a_cluster() -> None:
     X, y = noisy(40)
-    proof: Any = nv.Pocket(random_state=0).fit(X, y).certificate_
-    nv.verify(proof, local_rows(X, y, [11, 30]))
-    with pytest.raises(nv.CertificateError, match="other data"):
-        nv.verify(proof, local_rows(X + 1.0, y, [11, 30]))
-    with pytest.raises(nv.CertificateError, match="40 × 2 numbers, the data has 39 × 2"):
-        nv.verify(proof, local_rows(X[1:], y[1:], [11]))
+    other = X + np.eye(40, 2, -38)
+    bound, verdict = nv.Pocket(random_state=0).fit(X, y).certificate_, nv.separate(X, y).certificate
+    proofs: list[Any] = [bound, verdict]
+    for proof in proofs:
+        nv.verify(proof, local_rows(X, y, [11, 30]))
+        for rows in (local_rows(other, y, [11, 30]), local_rows(X, np.roll(y, 1), [11])):
+            with pytest.raises(nv.CertificateError, match="other data"):
+                nv.verify(proof, rows)
+        with pytest.raises(nv.CertificateError, match="40 × 2 numbers, the data has 39 × 2"):
+            nv.verify(proof, local_rows(X[1:], y[1:], [11]))
     with pytest.raises(ValueError, match="no sample_weight"):
-        nv.verify(proof, local_rows(X, y, [11]), sample_weight=np.ones(40))
+        nv.verify(proofs[0], local_rows(X, y, [11]), sample_weight=np.ones(40))
 
 
 def test_a_step_leaves_the_hyperplane_to_the_better_side() -> None:
@@ -147,32 +160,34 @@ def test_a_step_leaves_the_hyperplane_to_the_better_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("learner", "more", "complaint"),
+    ("learner", "weights", "complaint"),
     [
-        (nv.Pocket(warm_start=True), {}, "warm_start is not known on a cluster"),
-        (nv.Pocket(class_weight="balanced"), {}, "class_weight is not known on a cluster"),
-        (nv.Pocket(), {"sample_weight": np.ones(24)}, "their labels, and nothing besides"),
-        (nv.Pocket(multi_class="ovo"), {}, "multi_class is 'ovr'"),
+        (nv.Perceptron(average="averaged"), None, "average is not known on a cluster"),
+        (nv.Perceptron(order="max_residual"), None, "order is one by name"),
+        (nv.PassiveAggressive(), None, "does not learn from rows of a cluster"),
+        (nv.Pocket(warm_start=True), None, "warm_start is not known on a cluster"),
+        (nv.Pocket(class_weight="balanced"), None, "class_weight is not known on a cluster"),
+        (nv.Pocket(), np.ones(24), "their labels, and nothing besides"),
+        (nv.Pocket(multi_class="ovo"), None, "multi_class is 'ovr'"),
     ],
 )
-def test_what_a_cluster_does_not_do_is_said(learner: Any, more: Any, complaint: str) -> None:
+def test_what_a_cluster_does_not_do_is_said(learner: Any, weights: Any, complaint: str) -> None:
     X, y = noisy(24)
     y = np.where(X[:, 0] > 2, "far", y)
-    with pytest.raises(ValueError, match=complaint):
-        learner.fit(local_rows(X, y, [9]), **more)
-    assert not hasattr(learner, "n_errors_")
+    with pytest.raises((ValueError, TypeError), match=complaint):
+        learner.fit(local_rows(X, y, [9]), sample_weight=weights)
+    assert not hasattr(learner, "coef_")
 
 
 def test_dask_has_the_bits_of_its_shards(client: Client) -> None:
     X, y = noisy(120)
     arrays = da.from_array(X, chunks=(40, 2)), da.from_array(y, chunks=40)
     clf: Any = nv.Pocket(random_state=0, max_updates=300)
-    one = clf.fit(nv.cluster.rows(*arrays, client=client))
-    assert one.n_errors_ == np.count_nonzero(one.predict(X) != y)
-    weights, proof = one.coef_.tobytes(), one.certificate_
-    nv.verify(proof, X, y)
-    again = clf.fit(nv.cluster.rows(*arrays, client=client))
-    assert (again.coef_.tobytes(), again.certificate_) == (weights, proof)
+    clf.fit(nv.cluster.rows(*arrays, client=client))
+    assert clf.n_errors_ == np.count_nonzero(clf.predict(X) != y)
+    weights, proof = clf.coef_.tobytes(), clf.certificate_
+    clf.fit(local_rows(X, y, [40, 80]))
+    assert (clf.coef_.tobytes(), clf.certificate_) == (weights, proof)
     timed: Any = nv.Pocket(random_state=0, max_seconds=0.5)
     timed.fit(nv.cluster.rows(*arrays, client=client))
     assert timed.errors_lower_bound_ <= timed.n_errors_

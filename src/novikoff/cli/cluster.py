@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 # Options that a cluster does not know.
 _UNKNOWN = (
-    *("holdout", "cv", "plot", "rows", "no_verdict", "average", "max_memory", "cache"),
+    *("scale", "order", "epochs", "no_verdict", "average"),  # no perceptron is run
+    *("holdout", "cv", "plot", "rows", "max_memory", "cache"),
     *("features", "missing", "id_", "header", "delimiter", "decimal", "source_format"),
 )
-
 option = click.option(
     "--cluster", metavar="WHERE", help="Work on a Dask cluster: local:N for N workers on this "
     "machine, the address of a scheduler (tcp://host:8786), or its file (scheduler.json). DATA is "
@@ -138,8 +138,6 @@ def fit(data: str, asked: SimpleNamespace, targets: Mapping[str, Path], show: Sh
         options = Options(
             fit_intercept=not asked.no_intercept,
             positive=positive[0] if positive else None,
-            order=asked.order,
-            epochs=asked.epochs,
             seed=asked.seed,
             budget=asked.budget,
         )

@@ -36,12 +36,11 @@ _OPTIONS = adding([
     click.option("--positive", metavar="VALUE", help="The positive class; against all others, if "
                  "there are more than two."),
     click.option("--no-intercept", is_flag=True, help="Rules through the origin only."),
-    click.option("--scale", type=click.Choice(["standard", "none"]), default="standard",
-                 show_default=True, help="Whether the perceptron runs on features of mean 0 and "
-                 "variance 1, or as they are. Its rule is mapped back and proved for the features "
-                 "as given."),
-    click.option("--order", type=click.Choice(_ORDERS), default="permuted", show_default=True,
-                 help="In which order the perceptron looks at the rows."),
+    click.option("--scale", type=click.Choice(["standard", "none"]), help="Whether the perceptron "
+                 "runs on features of mean 0 and variance 1 (default), or as they are. Its rule is "
+                 "mapped back and proved for the features as given."),
+    click.option("--order", type=click.Choice(_ORDERS), help="In which order the perceptron looks "
+                 "at the rows. Default: permuted."),
     click.option("--epochs", type=click.IntRange(1), help="Passes of the perceptron, at most. "
                  "Default: as many as take about two seconds, 20 at least."),
     click.option("--model", type=click.Choice(["margin", "perceptron"]), default="margin",
@@ -189,13 +188,13 @@ def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Est
     options = Options(
         fit_intercept=not asked.no_intercept,
         positive=positive_label(data, asked.positive),
-        order=asked.order,
+        order=asked.order or "permuted",
         epochs=asked.epochs,
         seed=asked.seed,
         budget=asked.budget and asked.budget / (2.0 if estimated else 1.0),
         verdict=not asked.no_verdict,
         average=asked.average,
-        scale=asked.scale,
+        scale=asked.scale or "standard",
         model=asked.model,
     )
     X, y = data.X, data.labels

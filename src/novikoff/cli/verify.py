@@ -98,9 +98,10 @@ def _check_on_cluster(
     from novikoff.data.errors import counted
 
     cluster.check_options(asked)
-    known = proofs.preprocessing
+    recipe = None
+    if proofs.preprocessing is not None and not _says_how(asked):
+        recipe = Recipe.from_json(proofs.preprocessing)
     with shown() as show:
-        recipe = None if known is None else Recipe.from_json(known)
         rows = cluster.verify(data, asked, others, recipe, show)
     size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')}"
     return [("data", f"{data} · {size}"), *(("holds", _claim(proof)) for proof in others)]
@@ -110,11 +111,15 @@ def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Data
     """As the certificate says, or as the options say alone, if there are any."""
     from novikoff.data import ReadOptions, Recipe
 
-    given = any(getattr(asked, name) is not None for name in READING)
-    if proofs.preprocessing is None or given:
+    if proofs.preprocessing is None or _says_how(asked):
         return read_data(data, read_options(asked), asked, show)
     recipe = Recipe.from_json(proofs.preprocessing)
     return read_data(data, ReadOptions(missing=recipe.missing), asked, show, recipe)
+
+
+def _says_how(asked: SimpleNamespace) -> bool:
+    """Whether options say how the data is to be read."""
+    return any(getattr(asked, name) is not None for name in READING)
 
 
 def _notes(dataset: Dataset, proofs: Proofs) -> list[str]:

@@ -20,7 +20,7 @@ from uuid import uuid4
 import numpy as np
 
 from novikoff.cluster.row_sets import LengthsAsSeen, RowPredicate
-from novikoff.cluster.shards import ClusterError, Setting, Shard, Source
+from novikoff.cluster.shards import ClusterError, Setting, Shard, Source, checked, versions
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
@@ -263,7 +263,7 @@ class Cluster:
 
         ``chained``, each group goes on from where the one before it ended.
         """
-        client, tag = self.client, f"{self._token}-{next(self._count)}"
+        client, tag, mine = self.client, f"{self._token}-{next(self._count)}", versions()
         named = visit.visit if isinstance(visit, Carrying) and visit.visit is not None else visit
         name = type(named).__name__.lower()
         asked: Any = visit
@@ -274,15 +274,15 @@ class Cluster:
         level: list[Any] = []
         for g in range(len(self.groups)) if groups is None else groups:
             key, own = f"{name}-{tag}-{g}", level[-1] if chained and level else asked
-            task = client.submit(look, setting, own, self.shards(g), key=key, priority=priority)
-            level.append(task)
+            given = checked, mine, look, setting, own, self.shards(g)
+            level.append(client.submit(*given, key=key, priority=priority))
         made += level
         depth = 0
         while len(level) > 1 and not chained:
             depth += 1
             level = [
-                client.submit(merge, level[k : k + FAN_IN], key=f"merge-{tag}-{depth}-{k}",
-                              priority=priority + 1)
+                client.submit(checked, mine, merge, level[k : k + FAN_IN],
+                              key=f"merge-{tag}-{depth}-{k}", priority=priority + 1)
                 for k in range(0, len(level), FAN_IN)
             ]  # fmt: skip
             made += level
@@ -323,6 +323,10 @@ def explained() -> Iterator[None]:
             f"The scheduler is gone, or has forgotten the work ({error}): start the cluster "
             "again, and fit again."
         ) from None
+    except ImportError as error:
+        raise ClusterError(
+            f"A worker cannot do its tasks ({error}): install the same packages on all machines."
+        ) from None
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise
@@ -337,12 +341,16 @@ Progress = Callable[[int, int], None]
 
 
 class DaskPasses(Passes):
-    """The rows of a cluster under the signs of a question."""
+    """The rows of a cluster under the signs of a question.
+
+    The limits are for rows that are fetched; passes have their own.
+    """
 
     remote = True
 
-    def __init__(self, cluster: Cluster, setting: Setting, survey: Survey) -> None:
+    def __init__(self, cluster: Cluster, setting: Setting, survey: Survey, limits: Limits) -> None:
         self.cluster, self.setting, self.n = cluster, setting, sum(cluster.source.counts)
+        self.limits = limits
         self.d, self.sparse, self.fit_intercept = survey.d, survey.sparse, setting.fit_intercept
         self.radius, self.longest = survey.radius, survey.longest
         self.p, self.first_rows = self.d + int(self.fit_intercept), {}
@@ -370,7 +378,9 @@ class DaskPasses(Passes):
                 wanted, known = np.unique(rows), None  # others make room
             groups = np.unique(np.searchsorted(self.cluster.firsts, wanted, side="right") - 1)
             some = groups.tolist() or [0]
-            found = self.cluster.over(Carrying(None, wanted), Limits(), self.setting, some).rows
+            # The first rows are needed for any answer, even that there was no time.
+            limits = Limits() if self._known is None else self.limits
+            found = self.cluster.over(Carrying(None, wanted), limits, self.setting, some).rows
             known = found if known is None else known.joined(cast(FetchedPart, found))
             self._known = known
         known = cast(FetchedPart, known)
@@ -401,7 +411,7 @@ class DaskPasses(Passes):
     def first(self, rows: RowSet) -> Indices:
         """The first row of a set: all products with w = 0 are equal, and ties go by row number."""
         visit = MostViolated(np.zeros(self.p), None, np.inf, 1, within=rows)
-        return self.over(visit, Limits()).rows
+        return self.over(visit, self.limits).rows
 
     def within(self, rows: RowSet, few: Indices) -> Indices:
         """Those of a few rows that are in a set."""

@@ -1,7 +1,8 @@
 """The fewest mistakes on the rows of a cluster, and how few there can be (A6, C5).
 
-Every shard looks for rules and for contradictions among its own rows; then all rules are counted on
-all rows. Shards have no row in common, so that what their contradictions prove adds up.
+Every shard looks for a rule and for contradictions among its own rows, and the coordinator among a
+sample of all; then all rules are counted on all rows. Shards have no row in common, so that what
+their contradictions prove adds up.
 """
 
 from __future__ import annotations
@@ -17,16 +18,14 @@ from threadpoolctl import threadpool_limits
 from novikoff.cluster.passes import ShardVisit
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.core.pocket import load_kernel
-from novikoff.core.problem import norms, scores
+from novikoff.core.problem import Problem, norms, scores
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.runs import Plan
-from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.error_bound import ErrorBound, add_up
-from novikoff.geometry.fewest_mistakes import fewest_mistakes
+from novikoff.geometry.fewest_mistakes import fewest_mistakes, renamed
 from novikoff.geometry.verdict_search import Finding, find
 
 if TYPE_CHECKING:
@@ -35,6 +34,8 @@ if TYPE_CHECKING:
 
 # Scores of a block of rows, and its rows at least.
 _SCORES, _ROWS = 1 << 20, 64
+# Numbers of the sample.
+SAMPLE_ENTRIES = 1 << 20
 _ULP = float(np.finfo(np.float64).eps)
 
 
@@ -63,10 +64,11 @@ class CountedRule:
         return [(self.updates, float(self.errors))]
 
 
-class ShardRule(NamedTuple):
-    """What a shard has found for one rule; rows have their numbers among all."""
+class Found(NamedTuple):
+    """What was found for one setting among some rows; these have their numbers among all."""
 
-    weights: list[Vector]  # its best rule, then the cheap ones
+    w: Vector
+    cheap: tuple[Vector, ...]
     claims: list[Dependence]
     shares: list[Fraction]
     updates: int
@@ -74,35 +76,43 @@ class ShardRule(NamedTuple):
 
 @dataclass
 class Candidates(ShardVisit):
-    """The best rules of every shard, by its number; the clock, if any, is that of a rule."""
+    """What every shard has found for each setting, by its number; a clock is for one setting."""
 
     settings: tuple[Setting, ...]
     options: dict[str, Any]
     updates: int | None
     seconds: float | None
     seed: int
-    found: dict[int, list[ShardRule]] = field(init=False, default_factory=dict)
+    found: dict[int, list[Found]] = field(init=False, default_factory=dict)
 
     def look_at_shard(self, shard: Shard) -> None:
-        """Search among the rows of a shard, for each rule."""
+        """Search among the rows of a shard."""
         rows = shard.problem(self.settings[0].fit_intercept)
-        load_kernel(rows)
-        seed = [self.seed, shard.first]
-        basis = cache(lambda: whitening(rows, np.random.default_rng(seed)))
-        self.found[shard.number] = []
-        for setting in self.settings:
+        parts = [shard.part(setting) for setting in self.settings]
+        problems = [rows.resigned(part.signs) for part in parts]
+        self.found[shard.number] = self.among(problems, parts[0].numbers)
+
+    def among(self, problems: list[Problem], numbers: Indices) -> list[Found]:
+        """Search as in memory among rows, under the signs of each setting."""
+        load_kernel(problems[0])
+        seed, found = [self.seed, int(numbers[0])], []
+        basis = cache(lambda: whitening(problems[0], np.random.default_rng(seed)))
+        for setting, problem in zip(self.settings, problems, strict=True):
+            limits = Limits(updates=self.updates, seconds=self.seconds)
             best = fewest_mistakes(
-                rows.resigned(shard.part(setting).signs),
-                limits=Limits(updates=self.updates, seconds=self.seconds),
+                problem,
+                limits=limits,
                 rng=np.random.default_rng(seed),
                 sides=(cast("Label", setting.positive), setting.negative),
                 basis=basis,
                 **self.options,
             )
-            claims = [_renumbered(claim, shard.first) for claim in best.claims]
+            if limits.interrupted:
+                raise KeyboardInterrupt
+            claims = [renamed(claim, numbers) for claim in best.claims]
             shares = [Fraction(1)] * len(claims) if best.shares is None else [*best.shares]
-            own = ShardRule([best.w, *best.cheap], claims, shares, best.updates)
-            self.found[shard.number].append(own)
+            found.append(Found(best.w, best.cheap, claims, shares, best.updates))
+        return found
 
     def merge(self, other: Candidates) -> None:
         """Know the rules of both."""
@@ -169,108 +179,91 @@ class Count(ShardVisit):
         self.low, self.high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
 
     def steps(self) -> Vector:
-        """Where to go along v: off the hyperplane, and to the middle of an interval."""
-        low, high = np.isfinite(self.low), np.isfinite(self.high)
-        right = np.where(high, self.high / 2.0, 1.0)
-        left = np.where(low, self.low / 2.0, -1.0)
-        middle = np.where(low & high, left + right, 0.0)
-        t = np.where(self.up + self.down == 0, middle, np.where(self.up >= self.down, right, left))
-        return np.where(self.wrong == 0, 0.0, t)
+        """How far to go along v, off the hyperplane to the better side; 0 if no row is on it."""
+        right = np.where(np.isfinite(self.high), self.high / 2.0, 1.0)
+        left = np.where(np.isfinite(self.low), self.low / 2.0, -1.0)
+        t = np.where(self.up >= self.down, right, left)
+        return np.where(self.up + self.down == 0, 0.0, t)
 
 
 def search(
-    rows: Rows, plan: Plan, settings: tuple[Setting, ...], options: dict[str, Any]
+    rows: Rows, settings: tuple[Setting, ...], limits: Limits, seed: int, options: dict[str, Any]
 ) -> list[CountedRule]:
     """The best rule for each setting; several settings are the classes, each against the rest.
 
-    Candidates are the constants, the verdict's w, the mixed perceptron of ``plan``, the best rules
-    of the shards, and means over the shards. Of equally good ones the first is taken.
+    Candidates are the constants, the verdict's w, the rules for a sample of all rows, the best
+    rules of the shards, and their mean. Of equally good ones the first is taken.
     """
-    K, d, limits = len(settings), rows.d, replace(plan.limits, epochs=None)
-    bias, rng = settings[0].fit_intercept, np.random.default_rng(plan.seed)
+    K, d, bias, rng = len(settings), rows.d, settings[0].fit_intercept, np.random.default_rng(seed)
     verdicts = [_verdict(rows, setting, limits.part(0.2 / K)) for setting in settings]
     tried = [np.zeros((d + 1, K)), np.zeros((d + 1, K))]
     for k, found in enumerate(verdicts):
         if found.w is not None:
             tried[1][: d + bias, k] = exact.numbers(found.w).near
-    shards: list[list[ShardRule]] = []
+    parts: list[list[Found]] = []  # those of the sample come first
     if any(found.kind != "separable" for found in verdicts):
-        tried.append(_mixed(rows, settings, replace(plan, limits=replace(
-            limits.part(0.2), epochs=plan.limits.epochs, updates=None))))  # fmt: skip
+        visit = Candidates(settings, options, limits.updates, limits.part(0.3 / K).seconds, seed)
+        parts.append(visit.among(*_sampled(rows, settings, rng)))
         turns = -(-rows.n_shards // sum(rows.cluster.client.nthreads().values()))
-        left = limits.left()
-        seconds = None if left is None else 0.8 * left / (K * turns)
-        visit = Candidates(settings, options, limits.updates, seconds, plan.seed)
+        visit = replace(visit, seconds=limits.part(0.8 / (K * turns)).seconds)
         by_number = rows.cluster.over(visit, Limits()).found
-        shards = [by_number[number] for number in sorted(by_number)]
-        best = [np.column_stack([rule.weights[0] for rule in own]) for own in shards]
-        most = max(len(rule.weights) for own in shards for rule in own)
-        full = [own for own in shards if min(len(rule.weights) for rule in own) == most]
-        cheap = [[np.column_stack([rule.weights[kind] for rule in own]) for own in full]
-                 for kind in range(most if full else 0)]  # fmt: skip
-        tried += best + [np.mean(kind, axis=0) for kind in cheap]
+        parts += [by_number[number] for number in sorted(by_number)]
+        best = [np.column_stack([own.w for own in part]) for part in parts]
+        cheap = zip(*(own.cheap for own in parts[0]), strict=False)
+        tried += [*best, np.mean(best[1:], axis=0), *map(np.column_stack, cheap)]
     W = np.stack(tried, axis=1)
     W[:, ~np.isfinite(W).all(axis=(0, 2))] = 0.0
     v = np.append(np.zeros(d), 1.0) if bias else np.append(rng.normal(size=d), 0.0)
     seen = rows.cluster.over(Count(settings, W, v), Limits())
     at = (seen.wrong - np.maximum(seen.up, seen.down)).argmin(axis=0), np.arange(K)
-    moved = W + v[:, None, None] * seen.steps()
-    off = np.where(seen.up + seen.down > 0, moved, W)  # no rows are left on a hyperplane
-    W = np.stack([moved[:, *at], off[:, *at], off[:, seen.together.argmin()]], axis=1)
+    W = W + v[:, None, None] * seen.steps()
+    W = np.stack([W[:, *at], W[:, seen.together.argmin()]], axis=1)
     last = rows.cluster.over(Count(settings, W, v), Limits())
     taken = int(last.together.argmin())
-    proofs = _proofs(rows, settings, verdicts, shards)
-    updates = [sum(own[k].updates for own in shards) for k in range(K)]
-    return [
-        CountedRule(W[:, taken, k], int(last.wrong[taken, k]), updates[k], proofs[k])
-        for k in range(K)
-    ]
+    rules = []
+    for k, sha256 in enumerate(rows.digests(settings)):
+        own = [part[k] for part in parts]
+        proof = _proof(rows, settings[k], sha256, verdicts[k], own)
+        updates = sum(found.updates for found in own)
+        rules.append(CountedRule(W[:, taken, k], int(last.wrong[taken, k]), updates, proof))
+    return rules
 
 
 def _verdict(rows: Rows, setting: Setting, limits: Limits) -> Finding:
-    found = find(rows.passes(setting), "kind", 1e-8, limits, None)
+    found = find(rows.passes(setting, limits), "kind", 1e-8, limits, None)
     if limits.interrupted:
         raise KeyboardInterrupt
     return found
 
 
-def _mixed(rows: Rows, settings: tuple[Setting, ...], plan: Plan) -> Vector:
-    """What some epochs of the perceptron lead to, for each setting."""
-    labels, scheme = rows.labels, scheme_for(len(rows.labels), "ovr")
-    run = rows.fit(plan, scheme, labels, settings[0].fit_intercept)
-    if plan.limits.interrupted:
-        raise KeyboardInterrupt
-    of_rule = [labels.index(setting.positive) for setting in settings]
-    return run.W if len(labels) == 2 else run.W[:, of_rule]
+def _sampled(
+    rows: Rows, settings: tuple[Setting, ...], rng: np.random.Generator
+) -> tuple[list[Problem], Indices]:
+    """Some of all rows, under the signs of each setting, and their numbers."""
+    size = min(rows.n, max(1, SAMPLE_ENTRIES // (rows.d + 1)))
+    numbers = np.sort(rng.choice(rows.n, size=size, replace=False))
+    own = [rows.passes(setting, Limits()).subset(numbers) for setting in settings]
+    return [passes.problem for passes in own], numbers
 
 
-def _proofs(
-    rows: Rows,
-    settings: tuple[Setting, ...],
-    verdicts: list[Finding],
-    shards: list[list[ShardRule]],
-) -> list[ErrorBound]:
-    """The contradictions of all shards, and that of the verdict if it has no row of theirs.
+def _proof(
+    rows: Rows, setting: Setting, sha256: str, verdict: Finding, found: list[Found]
+) -> ErrorBound:
+    """The contradictions of all shards, or of the sample, which is first, if they prove more.
 
-    Without a bias the verdict's may have a row of zeros, which `predict` may have right.
+    That of the verdict is added if it has no row of theirs. Without a bias it may have a row of
+    zeros, which `predict` may have right.
     """
-    proofs = []
-    for k, (setting, sha256) in enumerate(zip(settings, rows.digests(settings), strict=True)):
-        claims = [claim for own in shards for claim in own[k].claims]
-        shares = [share for own in shards for share in own[k].shares]
-        used = {row for claim in claims for row in claim.among or ()}
-        more = verdicts[k].contradiction or verdicts[k].dependence
-        others = more.among if more is not None and setting.fit_intercept else None
-        if more is not None and others and used.isdisjoint(others):
-            claims, shares, used = [*claims, more], [*shares, Fraction(1)], used | {*others}
-        among = [claim.among or () for claim in claims]
-        bound = add_up(among, shares, dict.fromkeys(used, Fraction(1)))
-        data = rows.n, rows.d, setting.fit_intercept, setting.positive, setting.negative, sha256
-        disjoint = all(share == 1 for share in shares)
-        proofs.append(ErrorBound(bound, tuple(claims), *data, None if disjoint else tuple(shares)))
-    return proofs
-
-
-def _renumbered(claim: Dependence, first: int) -> Dependence:
-    rows, among = (tuple(first + k for k in some or ()) for some in (claim.rows, claim.among))
-    return replace(claim, rows=rows, among=among)
+    taken = max(found[1:], found[:1], key=lambda some: sum(sum(own.shares) for own in some))
+    claims = [claim for own in taken for claim in own.claims]
+    shares = [share for own in taken for share in own.shares]
+    used = {row for claim in claims for row in claim.among or ()}
+    more = verdict.contradiction or verdict.dependence
+    others = more.among if more is not None and setting.fit_intercept else None
+    if more is not None and others and used.isdisjoint(others):
+        claims, shares, used = [*claims, more], [*shares, Fraction(1)], used | {*others}
+    among = [claim.among or () for claim in claims]
+    bound = add_up(among, shares, dict.fromkeys(used, Fraction(1)))
+    data = rows.n, rows.d, setting.fit_intercept, setting.positive, setting.negative, sha256
+    disjoint = all(share == 1 for share in shares)
+    return ErrorBound(bound, tuple(claims), *data, None if disjoint else tuple(shares))

@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.cluster.shards import Memo
 from novikoff.core.rows import Vector
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Numbers
 from novikoff.geometry.passes import Mask, Part, PerRow
+
+# Findings about the rows of a shard that are kept.
+MOST_REMEMBERED = 16
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,10 @@ class LengthsAsSeen(PerRow):
 
 def remembered(part: Part, key: object, find: Callable[[], Any]) -> npt.NDArray[Any]:
     """What was found out about a part of a shard before, or is now."""
-    memo: dict[object, npt.NDArray[Any]] = getattr(part, "memo", {})
-    whole = key, part.first, part.n
-    if whole not in memo:
-        memo[whole] = find()
-    return memo[whole]
+    memo: Memo = getattr(part, "memo", {})
+    if key not in memo and len(memo) >= MOST_REMEMBERED:
+        memo.clear()
+    known, place = memo.setdefault(key, {}), (part.first, part.n)
+    if place not in known:
+        known[place] = find()
+    return known[place]

@@ -27,14 +27,13 @@ from novikoff.cluster.shards import (
     Setting,
     Shard,
     Source,
-    check_file,
     folder_source,
     take_chunk,
 )
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Label, distinct_labels
+from novikoff.core.validation import Label, distinct_labels, widened
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
@@ -102,19 +101,19 @@ def rows(
     'separable'
     """
     options = ReadOptions(label=label, one_hot=tuple(one_hot), drop=tuple(drop))
-    files = isinstance(X, str | os.PathLike)
-    client = _client(client, os.path.abspath(X) if files else None)
-    if files:
-        source = folder_source(client, os.fspath(X), options, recipe)
-    elif hasattr(X, "divisions"):
-        source = _frame_chunks(client, X, label)
-    elif hasattr(X, "chunks"):
-        source = _array_chunks(client, X, y)
-    else:
-        raise TypeError(
-            "Rows of a cluster are a folder of Parquet files, dask arrays X and y, or a dask data "
-            f"frame, not {type(X).__name__}."
-        )
+    client = _client(client)
+    with explained():
+        if isinstance(X, str | os.PathLike):
+            source = folder_source(client, os.fspath(X), options, recipe)
+        elif hasattr(X, "divisions"):
+            source = _frame_chunks(client, X, label)
+        elif hasattr(X, "chunks"):
+            source = _array_chunks(client, X, y)
+        else:
+            raise TypeError(
+                "Rows of a cluster are a folder of Parquet files, dask arrays X and y, or a dask "
+                f"data frame, not {type(X).__name__}."
+            )
     if sum(source.counts) == 0:
         raise DataError("There are no rows.")
     return Rows(client, source, mix, progress or (lambda tasks, done: None))
@@ -163,9 +162,9 @@ class Rows(RemoteRows):
             self._surveys[fit_intercept] = self.cluster.over(visit, Limits())
         return self._surveys[fit_intercept]
 
-    def passes(self, setting: Setting) -> DaskPasses:
+    def passes(self, setting: Setting, limits: Limits) -> DaskPasses:
         """The rows under the signs of a question."""
-        return DaskPasses(self.cluster, setting, self.survey(setting.fit_intercept))
+        return DaskPasses(self.cluster, setting, self.survey(setting.fit_intercept), limits)
 
     def separate(
         self,
@@ -185,7 +184,7 @@ class Rows(RemoteRows):
         """
         sides = sides_of(self.labels, positive)
         setting, limits = Setting(*sides, bool(fit_intercept)), Limits(seconds=budget)
-        passes = self.passes(setting)
+        passes = self.passes(setting, limits)
         hashing = self.cluster.begin(Digests(passes.d, (setting,)), priority=-1)
         sha256, found = "", None
         try:
@@ -245,19 +244,20 @@ class Rows(RemoteRows):
 
     def fewest_mistakes(
         self,
-        plan: Plan,
         sides: Sequence[tuple[Label, Label | None]],
         fit_intercept: bool,
+        limits: Limits,
+        seed: int,
         **options: Any,
     ) -> list[CountedRule]:
         """A rule with few mistakes for each pair of sides, with proof of how few there can be.
 
-        Every shard searches among its own rows as `novikoff.Pocket` does, with the same options;
-        what all find, the verdict's w and the mixed perceptron of ``plan`` are counted on all
-        rows. Of two labels the second is positive; several pairs are all classes against the rest.
+        Every shard searches among its own rows as `novikoff.Pocket` does, with the same options,
+        and this process among a sample of all; what they find is counted on all rows. Of two
+        labels the second is positive; several pairs are all classes against the rest.
         """
         settings = tuple(Setting(*pair, fit_intercept) for pair in sides)
-        return search(self, plan, settings, options)
+        return search(self, settings, limits, seed, options)
 
 
 @dataclass
@@ -314,8 +314,8 @@ def _strictly(shards: Any, certificate: Certificate) -> Any:
     return in_turn(seen.signs) > 0
 
 
-def _client(client: Any, path: str | None) -> Any:
-    """The client, all of whose workers are like this process and can read a file."""
+def _client(client: Any) -> Any:
+    """The client that is given, or the current one."""
     try:
         from distributed import get_client
     except ImportError:
@@ -323,37 +323,11 @@ def _client(client: Any, path: str | None) -> Any:
             "A cluster needs Dask, which is not installed: pip install 'novikoff[dask]'."
         ) from None
     try:
-        client = client or get_client()
+        return client or get_client()
     except ValueError:
         raise ClusterError(
             "There is no client: make one, as by distributed.Client('tcp://host:8786')."
         ) from None
-    own, _ = _inspect(None)
-    for worker, (versions, unreadable) in client.run(_inspect, path, on_error="ignore").items():
-        if versions != own:
-            raise ClusterError(
-                f"The worker {worker} has {versions}, this process {own}: install the same "
-                "versions on all machines, or the bits would differ."
-            )
-        if unreadable:
-            raise ClusterError(f"{worker}: {unreadable}")
-    return client
-
-
-def _inspect(path: str | None) -> tuple[str, str]:
-    """The versions of this process, and why it cannot read a file, if so."""
-    import platform
-
-    from novikoff import __version__
-
-    python = ".".join(platform.python_version_tuple()[:2])
-    versions = f"novikoff {__version__}, NumPy {np.__version__}, Python {python}"
-    try:
-        if path is not None:
-            check_file(path)
-    except ClusterError as error:
-        return versions, str(error)
-    return versions, ""
 
 
 def _array_chunks(client: Any, X: Any, y: Any) -> Source:
@@ -397,12 +371,8 @@ def _frame_chunks(client: Any, frame: Any, label: Any) -> Source:
             # In the order that they have, as in memory; partitions may know different ones.
             every = dict.fromkeys(value for known, _ in found for value in known)
             levels[name] = [value for value in every if value in occurring]
-    widened: list[Hashable] = []
-    for name in names:
-        widened += [f"{name}={level}" for level in levels[name]] if name in levels else [name]
-    for name in {name for name in widened if levels and widened.count(name) > 1}:
-        raise DataError(f"The frame would have two columns named {name!r}: rename a column.")
-    return _counted(client, X, y, len(widened), widened, levels)
+    wide = widened((name, levels.get(name)) for name in names).names
+    return _counted(client, X, y, len(wide), wide, levels)
 
 
 def _categories(column: Any) -> tuple[list[Any], list[Any]]:
@@ -420,8 +390,7 @@ def _counted(
 ) -> Source:
     """Chunks with the number of rows of each."""
     units: list[tuple[Any, ...]] = list(zip(client.compute(X), client.compute(y), strict=True))
-    with explained():
-        sizes = client.gather([client.submit(_size, *unit, pure=False) for unit in units])
+    sizes = client.gather([client.submit(_size, *unit, pure=False) for unit in units])
     for k, (rows_, labels) in enumerate(sizes):
         if rows_ != labels:
             raise ValueError(f"Chunk {k} has {rows_} rows of X, but {labels} labels.")

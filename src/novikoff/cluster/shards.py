@@ -6,6 +6,7 @@ A source says what shards there are and how each is read: it holds paths or futu
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,17 +17,37 @@ import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix
-from novikoff.core.validation import Label, check_labels, check_matrix, missing_value, plain_label
+from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
 from novikoff.geometry.passes import Part
 
 Labels = npt.NDArray[Any]
+# What was found out about rows, by what it is and by the first row and number of rows.
+Memo = dict[object, dict[tuple[int, int], npt.NDArray[Any]]]
 
 
 class ClusterError(OSError):
     """The cluster cannot do what is asked of it; the message says why and what to do."""
+
+
+def versions() -> str:
+    """What the bits of this process depend on."""
+    from novikoff import __version__
+
+    python = ".".join(platform.python_version_tuple()[:2])
+    return f"novikoff {__version__}, NumPy {np.__version__}, Python {python}"
+
+
+def checked(expected: str, task: Callable[..., Any], *given: Any) -> Any:
+    """Do a task on a worker of the versions that are expected: others may join at any time."""
+    if versions() != expected:
+        raise ClusterError(
+            f"A worker on {platform.node()} has {versions()}, the coordinator {expected}: install "
+            "the same versions on all machines, or the bits would differ."
+        )
+    return task(*given)
 
 
 @dataclass(frozen=True)
@@ -45,7 +66,7 @@ class ShardPart(Part):
     any time: it is worked out again.
     """
 
-    memo: dict[object, npt.NDArray[Any]]
+    memo: Memo
 
     def range(self, first: int, last: int) -> Part:
         """Some of the rows, by their place in this part, without a copy."""
@@ -63,7 +84,7 @@ class Shard:
         values, codes = np.unique(y, return_inverse=True)
         self.labels: list[Label] = [plain_label(value) for value in values.tolist()]
         self.codes = codes.astype(np.uint8 if len(values) <= 256 else np.int64)
-        self.memo: dict[object, npt.NDArray[Any]] = {}
+        self.memo: Memo = {}
         self._problems: dict[bool, Problem] = {}
 
     def __sizeof__(self) -> int:
@@ -123,7 +144,8 @@ class Source:
         """A future of the shards of a group: a list, or an iterable that reads them one by one."""
         units, firsts = [self.units[k] for k in group], self.firsts
         places = [(k, int(firsts[k])) for k in group]
-        return client.submit(_read_all if keep else LazyShards, self.read, units, places, key=key)
+        how = _read_all if keep else LazyShards
+        return client.submit(checked, versions(), how, self.read, units, places, key=key)
 
 
 @dataclass(frozen=True)
@@ -161,27 +183,9 @@ def take_chunk(
 ) -> Shard:
     """The shard of chunks X and y; ``levels`` are the categories of a frame's columns."""
     try:
-        matrix = check_matrix(expanded(X, levels) if levels else X)
-        return Shard(number, first, matrix, check_labels(y))
+        return Shard(number, first, check_matrix(X, levels), check_labels(y))
     except ValueError as error:
         raise DataError(f"The chunk whose first row is {first}: {error}") from None
-
-
-def expanded(frame: Any, levels: Mapping[Hashable, list[Any]]) -> npt.NDArray[Any]:
-    """A partition of a frame as numbers: a category column is one of 0 and 1 for each level."""
-    columns: list[Any] = []
-    for j, name in enumerate(frame.columns):
-        column = frame[name]
-        if name not in levels:
-            columns.append(check_matrix(column.to_frame()))
-            continue
-        missing = column.isna().to_numpy()
-        if missing.any():
-            raise ValueError(missing_value("NaN", int(np.argmax(missing)), j, name))
-        known = np.empty(len(levels[name]), dtype=object)
-        known[:] = levels[name]
-        columns.append(column.to_numpy(dtype=object)[:, None] == known)
-    return np.concatenate(columns, axis=1)
 
 
 def check_file(path: str) -> tuple[int, int]:
@@ -190,8 +194,8 @@ def check_file(path: str) -> tuple[int, int]:
         status = os.stat(path)
     except OSError as error:
         raise ClusterError(
-            f"A worker cannot read {path}: {error.strerror}. Every worker needs the folder at the "
-            "same path: put it on storage that all of them share."
+            f"{platform.node()} cannot read {path}: {error.strerror}. Every worker needs the "
+            "folder at the same path: put it on storage that all of them share."
         ) from None
     return status.st_size, status.st_mtime_ns
 
@@ -222,28 +226,29 @@ def folder_source(client: Any, folder: str, options: ReadOptions, recipe: Recipe
 
 def _recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
     """Which columns become which features: as in the first file, with the text of all."""
-    from novikoff.data.reading import open_reader
-
-    one_piece = bool(options.one_hot)
-    reader = open_reader(paths[0], options, None, labelled=True, one_piece=one_piece)
-    try:
-        next(iter(reader.pieces()), None)
-        recipe = reader.recipe()
-    finally:
-        reader.request.source.close()
+    recipe = _recipe_of(paths[0], options)
+    text = [column.name for column in recipe.columns if column.levels is not None]
+    if not text:
+        return recipe
+    own = replace(options, one_hot=tuple(text))
+    found = client.gather(client.map(_recipe_of, paths, options=own, pure=False))
+    every = [column for other in found for column in other.columns]
     columns = []
     for column in recipe.columns:
         if column.levels is not None:
-            found = client.gather(client.map(_values, paths, name=column.name))
-            column = replace(column, levels=tuple(sorted(set().union(*found))))
+            levels = {x for own in every if own.name == column.name for x in own.levels or ()}
+            column = replace(column, levels=tuple(sorted(levels)))
         columns.append(column)
     return replace(recipe, columns=tuple(columns))
 
 
-def _values(path: str, name: str) -> set[str]:
-    """The different values of a column of text; those that are missing are refused later."""
-    from pyarrow import compute
-    from pyarrow.parquet import read_table
+def _recipe_of(path: str, options: ReadOptions) -> Recipe:
+    """The columns of a file, by its first rows; by all of them if some are of text."""
+    from novikoff.data.reading import open_reader
 
-    found = compute.unique(read_table(path, columns=[name]).column(name)).to_pylist()
-    return {str(value) for value in found if value is not None}
+    reader = open_reader(path, options, None, labelled=True, one_piece=bool(options.one_hot))
+    try:
+        next(iter(reader.pieces()), None)
+        return reader.recipe()
+    finally:
+        reader.request.source.close()

@@ -9,7 +9,7 @@ refused with a sentence. NaN and infinity are found by `problem.pose`, which loo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
@@ -40,7 +40,9 @@ class Columns:
     groups: Mapping[Hashable, range] = field(default_factory=dict)
 
 
-def check_matrix(X: object) -> Floats | sp.csr_array:
+def check_matrix(
+    X: object, levels: Mapping[Hashable, Sequence[Any]] | None = None
+) -> Floats | sp.csr_array:
     """X as a C-ordered float array or a canonical CSR matrix with the same values.
 
     Float32 and float64 arrays, memory-mapped ones too, and canonical CSR matrices are not copied.
@@ -50,6 +52,8 @@ def check_matrix(X: object) -> Floats | sp.csr_array:
     X : array, data frame, sparse matrix or nested sequence of shape (n, d)
         The numbers. Booleans and integers become float64 before anything is added up; a column
         of pandas categories becomes one column of 0 and 1 for each category that occurs.
+    levels : mapping, optional
+        The categories of each such column by its name, where X is a part of a larger frame.
 
     Examples
     --------
@@ -67,7 +71,7 @@ def check_matrix(X: object) -> Floats | sp.csr_array:
     if hasattr(X, "tocsr") and hasattr(X, "shape"):
         return _not_empty(_from_sparse(X))
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        return _not_empty(_from_frame(X))
+        return _not_empty(_from_frame(X, levels or {}))
     dense = _plain_array(X)
     if dense.ndim != 2:
         raise ValueError(
@@ -95,17 +99,29 @@ def columns_of(X: Any, d: int) -> Columns:
     """
     if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
         return Columns(range(d))
+    coded = [_categories(X.iloc[:, j]) if hasattr(X, "iloc") else None for j in range(X.shape[1])]
+    columns = widened(zip(X.columns, [own and own[1] for own in coded], strict=True))
+    return columns if len({*columns.names}) == d else Columns(range(d))
+
+
+def widened(columns: Iterable[tuple[Hashable, Sequence[Any] | None]]) -> Columns:
+    """The names of columns, of which those of categories become one for each.
+
+    Examples
+    --------
+    >>> widened([("age", None), ("size", ["small", "large"])]).names
+    ['age', 'size=small', 'size=large']
+    """
     names: list[Hashable] = []
     groups: dict[Hashable, range] = {}
-    for j, name in enumerate(X.columns):
-        coded = _categories(X.iloc[:, j]) if hasattr(X, "iloc") else None
-        if coded is not None:
-            groups[name] = range(len(names), len(names) + len(coded[1]))
-        names += [name] if coded is None else [f"{name}={level}" for level in coded[1]]
+    for name, levels in columns:
+        if levels is not None:
+            groups[name] = range(len(names), len(names) + len(levels))
+        names += [name] if levels is None else [f"{name}={level}" for level in levels]
     if len({*names}) < len(names) and groups:
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"X would have two columns named {twice!r}: rename a column.")
-    return Columns(names, groups) if len({*names}) == d else Columns(range(d))
+    return Columns(names, groups)
 
 
 def check_same_index(X: Any, y: Any) -> None:
@@ -267,7 +283,7 @@ def _has_large(values: npt.NDArray[Any]) -> bool:
     return values.dtype.kind == "f" and bool((np.abs(values) >= MOST_EXACT).any())
 
 
-def _from_frame(frame: Any) -> Floats:
+def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
     """A data frame; where its columns differ in type, each is read as what it is."""
     by_number = hasattr(frame, "iloc")
     columns: list[Any] = [
@@ -280,12 +296,12 @@ def _from_frame(frame: Any) -> Floats:
             return np.ascontiguousarray(whole)
     parts: list[npt.NDArray[Any]] = []
     for j, column in enumerate(columns):
-        coded = _categories(column) if by_number else None
+        coded = _categories(column, levels.get(column.name)) if by_number else None
         if coded is not None:
-            codes, levels = coded[0], np.arange(len(coded[1]))
+            codes, own = coded
             if (codes < 0).any():
                 raise ValueError(missing_value("NaN", int(np.argmin(codes)), j, column.name))
-            parts.append(codes[:, None] == levels)
+            parts.append(codes[:, None] == np.arange(len(own)))
             continue
         values = np.asarray(column.to_numpy())[:, None]
         named = f"{j} ({column.name!r})"
@@ -294,10 +310,17 @@ def _from_frame(frame: Any) -> Floats:
     return np.concatenate(parts, axis=1, out=out) if parts else out
 
 
-def _categories(column: Any) -> tuple[npt.NDArray[np.int64], list[Any]] | None:
-    """The code of each row and the categories that occur; None if a pandas column has none."""
+def _categories(
+    column: Any, levels: Sequence[Any] | None = None
+) -> tuple[npt.NDArray[np.int64], Sequence[Any]] | None:
+    """The code of each row and the categories that occur; None if a pandas column has none.
+
+    Or the categories ``levels``, if they are known.
+    """
     if not hasattr(column, "cat"):
         return None
+    if levels is not None:
+        return np.asarray(column.cat.set_categories(levels).cat.codes, dtype=np.int64), levels
     codes = np.asarray(column.cat.codes, dtype=np.int64)
     used, renumbered = np.unique(codes[codes >= 0], return_inverse=True)
     codes[codes >= 0] = renumbered

@@ -145,7 +145,7 @@ def fewest_mistakes(
         w=search.w,
         errors=_exact_cost(search.products(), own),
         bound=search.bound,
-        claims=tuple(_renamed(claim, part) for claim in search.claims),
+        claims=tuple(renamed(claim, part) for claim in search.claims),
         shares=search.shares,
         history=[*search.history, (search.updates, search.errors)],
         updates=search.updates,
@@ -334,7 +334,7 @@ class _Search:
         """Take contradictions among the rows of these names: how many were sought and found."""
         found, before = 0, packing.bound
         while found < searches and self.errors > self.bound and packing.take_next(limits):
-            self._add([_renamed(packing.contradictions[-1], names)], packing.bound - before)
+            self._add([renamed(packing.contradictions[-1], names)], packing.bound - before)
             found, before = found + 1, packing.bound
         return max(found, 1), found
 
@@ -440,7 +440,7 @@ def _exact_cost(s: Vector, costs: Vector | None) -> Fraction:
     return sum((Fraction(value) * count for value, count in pairs), Fraction(0))
 
 
-def _renamed(claim: Dependence, names: Indices) -> Dependence:
+def renamed(claim: Dependence, names: Indices) -> Dependence:
     """The contradiction in terms of the numbers of all rows."""
     rows, among = names[list(claim.rows)], names[list(claim.among or ())]
     return replace(claim, rows=tuple(rows.tolist()), among=tuple(among.tolist()))

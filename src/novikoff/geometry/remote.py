@@ -47,6 +47,8 @@ class RemoteRows:
         """Run the perceptron for all rules of a scheme."""
         raise NotImplementedError
 
-    def fewest_mistakes(self, plan: Any, sides: Any, fit_intercept: bool, **options: Any) -> Any:
+    def fewest_mistakes(
+        self, sides: Any, fit_intercept: bool, limits: Any, seed: int, **options: Any
+    ) -> Any:
         """Find a rule with few mistakes for each pair of sides, with the options of `Pocket`."""
         raise NotImplementedError

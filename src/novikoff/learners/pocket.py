@@ -12,13 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.orders import named
 from novikoff.core.pocket import load_kernel
 from novikoff.core.rows import Vector
-from novikoff.core.runs import Plan
 from novikoff.core.schemes import OneVsRest, labels_of
 from novikoff.core.stops import Limits
-from novikoff.core.updates import perceptron
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.error_bound import ErrorBound
@@ -46,9 +43,6 @@ from novikoff.learners.inputs import (
     seed_of,
     words,
 )
-
-# Epochs of the mixed perceptron that is one of the candidates on a cluster.
-_MIXED_EPOCHS = 10
 
 
 @dataclass(eq=False, repr=False)
@@ -265,12 +259,11 @@ class Pocket(LinearLearner):
         if len(labels) > 2 and self.multi_class == "ovo":
             raise ValueError("On a cluster multi_class is 'ovr': each class against the rest.")
         model = LinearModel.blank(labels, rows.d, fit_intercept=self.fit_intercept)
-        limits = Limits(_MIXED_EPOCHS, self.max_updates, self.max_seconds)
-        seed = seed_of(self.random_state)
         found = rows.fewest_mistakes(
-            Plan(perceptron(), named("permuted"), limits, seed),
             [labels_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
             self.fit_intercept,
+            Limits(updates=self.max_updates, seconds=self.max_seconds),
+            seed_of(self.random_state),
             strategy=self.strategy,
             refine=self.refine,
             lower_bound=self.lower_bound,

@@ -14,12 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.orders import named
 from novikoff.core.rows import Indices
-from novikoff.core.runs import Plan
 from novikoff.core.schemes import labels_of
-from novikoff.core.stops import Limits
-from novikoff.core.updates import perceptron
 from novikoff.core.validation import Label, plain_label
 from novikoff.data.errors import counted
 from novikoff.geometry import verdict_text
@@ -34,9 +30,6 @@ if TYPE_CHECKING:
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.separability import Verdict
     from novikoff.geometry.verdict_search import IntervalProgress
-
-# Epochs of the perceptron without --epochs, where it is a candidate for the fewest mistakes.
-_EPOCHS = 20
 
 
 @dataclass(frozen=True)
@@ -152,12 +145,10 @@ def study_rows(
         ]
         model.W[:] = np.column_stack([separator(case, case.verdict) for case in cases])
     else:
-        limits = Limits(options.epochs or _EPOCHS, seconds=clock.left(1.0).seconds)
-        plan = Plan(perceptron(), named(options.order), limits, options.seed)
         sides = [labels_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)]
         if positive is not None and classes is not labels:
             sides = [(positive, None)]
-        found = rows.fewest_mistakes(plan, sides, bias)
+        found = rows.fewest_mistakes(sides, bias, clock.left(1.0), options.seed)
         model.W[:] = np.column_stack([rule.w for rule in found])
         model.totals[1:] = [rule.updates for rule in found]
     return ClusterStudy(rows, positive, verdicts, model, found)
