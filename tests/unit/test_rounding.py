@@ -51,7 +51,7 @@ def test_no_verdict_where_small_numbers_are_zero(byte: int, bit: int) -> None:
     before = ctypes.create_string_buffer(32)
     LIBM.fegetenv(before)
     changed = ctypes.create_string_buffer(before.raw, 32)
-    changed[byte] = before.raw[byte] | bit
+    changed[byte] = bytes([before.raw[byte] | bit])
     LIBM.fesetenv(changed)
     try:
         with pytest.raises(ArithmeticError, match="nothing can be proved"):
