@@ -204,6 +204,8 @@ def test_equalities_alone_and_balls_of_any_size() -> None:
     assert answer.exact_w == (F(2), F(1))
     assert not answer.exact_only
     proof_of(answer).verify(None, None, A_eq=equal, c_eq=[3.0, 1.0])
+    with pytest.raises(nv.CertificateError, match="does not satisfy row 0"):
+        replace(proof_of(answer), point=(F(1),) * 3).verify(None, None, A_eq=equal, c_eq=[3, 1])
     flat = [[1.0, 0.0], [-1.0, 0.0], [0.0, -1.0]]  # w[0] = 0 and w[1] > 0: balls of radius 0 only
     open_ray = nv.solve(flat, [0.0, 0.0, 0.0], strict=[False, False, True], point="chebyshev")
     assert open_ray.radius == nv.Interval(0.0, 0.0)
@@ -261,10 +263,8 @@ def altered(proof: nv.SystemCertificate) -> list[nv.SystemCertificate]:
     if proof.radius is not None:
         least, most = proof.radius.least, proof.radius.most
         found += [
-            replace(
-                proof, radius=replace(proof.radius, least=math.nextafter(most, math.inf) + 1e-9)
-            ),
-            replace(proof, radius=replace(proof.radius, most=least - 1e-9)),
+            replace(proof, radius=replace(proof.radius, least=most + 1e-9, most=math.inf)),
+            replace(proof, radius=replace(proof.radius, least=least - 2, most=least - 1e-9)),
             replace(proof, radius=replace(proof.radius, multipliers=())),
         ]
     if proof.implicit is not None and proof.implicit.rows:
@@ -280,13 +280,12 @@ def test_an_altered_proof_is_refused(kind: str) -> None:
         "infeasible": (A, C, {"A_eq": [[1, 1]], "c_eq": [5]}),
         "feasible": (A, [20, -2, -3], {}),
         "flat": ([[1, 1], [-1, -1], [1, 0]], [1, -1, 5], {"lower": 0}),
-        "kept": ([[1, 0], [-1, 0], [0, 1]], [0, -1, 1], {"keep": [1]}),
+        "kept": ([[1, 0], [-1, 0], [0, 1]], [0, -1, 1], {"keep": [1], "strict": True}),
         "strict": ([[1, 1], [-1, -1]], [1, -1], {"strict": True}),
     }
     rows, right, more = systems[kind]
     answer = nv.solve(rows, right, **more)
-    assert answer.interior
-    assert answer.radius
+    _ = answer.interior, answer.radius  # claims of the proof from now on
     proof = proof_of(answer)
     stated = {name: value for name, value in more.items() if name != "keep"}
     proof.verify(rows, right, **stated)
@@ -294,9 +293,9 @@ def test_an_altered_proof_is_refused(kind: str) -> None:
         if other != proof:
             with pytest.raises(nv.CertificateError):
                 other.verify(rows, right, **stated)
-    if proof.witnesses:
+    for witnesses in ((), ((F(1), F(0), F(1)),)) if proof.witnesses else ():
         with pytest.raises(nv.CertificateError):
-            replace(proof, witnesses=()).verify(rows, right, **stated)
+            replace(proof, witnesses=witnesses).verify(rows, right, **stated)
     body = json.loads(proof.to_json())
     body["n"] += 1
     with pytest.raises(nv.CertificateError, match="altered"):
