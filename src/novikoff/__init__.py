@@ -85,55 +85,43 @@ __all__ = [
 ]
 
 # Public names are loaded when first used: importing novikoff itself costs nothing.
+_ROOMS = {"bounds": "theory.bounds", "orders": "core.orders"} | {
+    name: name for name in ("cluster", "data", "lab", "neurons", "plots", "theory")
+}
 _HOMES = {
-    "Certificate": ("novikoff.geometry.certificate", "Certificate"),
-    "CertificateError": ("novikoff.geometry.checker", "CertificateError"),
-    "ErrorBound": ("novikoff.geometry.error_bound", "ErrorBound"),
-    "Hyperplane": ("novikoff.core.hyperplane", "Hyperplane"),
-    "Interval": ("novikoff.geometry.margin", "Interval"),
-    "MaxMargin": ("novikoff.learners.max_margin", "MaxMargin"),
-    "NotSeparableError": ("novikoff.learners.max_margin", "NotSeparableError"),
-    "Forgetron": ("novikoff.learners.forgetron", "Forgetron"),
-    "KernelPerceptron": ("novikoff.learners.kernel", "KernelPerceptron"),
-    "Optimum": ("novikoff.systems.linear_program", "Optimum"),
-    "PassiveAggressive": ("novikoff.learners.passive_aggressive", "PassiveAggressive"),
-    "Perceptron": ("novikoff.learners.perceptron", "Perceptron"),
-    "PNormPerceptron": ("novikoff.learners.p_norm", "PNormPerceptron"),
-    "Pocket": ("novikoff.learners.pocket", "Pocket"),
-    "SecondOrderPerceptron": ("novikoff.learners.second_order", "SecondOrderPerceptron"),
-    "Solution": ("novikoff.systems.solution", "Solution"),
-    "SystemCertificate": ("novikoff.geometry.system_certificate", "SystemCertificate"),
-    "TowerClassifier": ("novikoff.learners.tower", "TowerClassifier"),
-    "bounds": ("novikoff.theory.bounds", None),
-    "cluster": ("novikoff.cluster", None),
-    "conflicts": ("novikoff.systems.conflicts", "conflicts"),
-    "data": ("novikoff.data", None),
-    "export_onnx": ("novikoff.report.onnx", "export_onnx"),
-    "herd": ("novikoff.theory.herding", "herd"),
-    "lab": ("novikoff.lab", None),
-    "linear_program": ("novikoff.systems.linear_program", "linear_program"),
-    "load": ("novikoff.report.estimators", "load"),
-    "neurons": ("novikoff.neurons", None),
-    "orders": ("novikoff.core.orders", None),
-    "plots": ("novikoff.plots", None),
-    "save": ("novikoff.report.estimators", "save"),
-    "regret": ("novikoff.learners.regret", "regret"),
-    "separate": ("novikoff.geometry.separability", "separate"),
-    "separate_classes": ("novikoff.geometry.separability", "separate_classes"),
-    "solve": ("novikoff.systems.solve", "solve"),
-    "stream": ("novikoff.report.estimators", "stream"),
-    "theory": ("novikoff.theory", None),
-    "Verdict": ("novikoff.geometry.separability", "Verdict"),
-    "verify": ("novikoff.geometry.certificate", "verify"),
+    "core.hyperplane": ("Hyperplane",),
+    "geometry.certificate": ("Certificate", "verify"),
+    "geometry.checker": ("CertificateError",),
+    "geometry.error_bound": ("ErrorBound",),
+    "geometry.margin": ("Interval",),
+    "geometry.separability": ("Verdict", "separate", "separate_classes"),
+    "geometry.system_certificate": ("SystemCertificate",),
+    "learners.forgetron": ("Forgetron",),
+    "learners.kernel": ("KernelPerceptron",),
+    "learners.max_margin": ("MaxMargin", "NotSeparableError"),
+    "learners.p_norm": ("PNormPerceptron",),
+    "learners.passive_aggressive": ("PassiveAggressive",),
+    "learners.perceptron": ("Perceptron",),
+    "learners.pocket": ("Pocket",),
+    "learners.regret": ("regret",),
+    "learners.second_order": ("SecondOrderPerceptron",),
+    "learners.tower": ("TowerClassifier",),
+    "report.estimators": ("load", "save", "stream"),
+    "report.onnx": ("export_onnx",),
+    "systems.conflicts": ("conflicts",),
+    "systems.linear_program": ("Optimum", "linear_program"),
+    "systems.solution": ("Solution",),
+    "systems.solve": ("solve",),
+    "theory.herding": ("herd",),
 }
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    home = _ROOMS.get(name) or next((home for home in _HOMES if name in _HOMES[home]), None)
+    if home is None:
         raise AttributeError(f"module 'novikoff' has no attribute {name!r}")
-    module, attribute = _HOMES[name]
-    home = import_module(module)
-    value: object = home if attribute is None else getattr(home, attribute)
+    module = import_module(f"novikoff.{home}")
+    value: object = module if name in _ROOMS else getattr(module, name)
     globals()[name] = value
     return value
 
