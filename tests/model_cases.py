@@ -90,8 +90,9 @@ FITTED: dict[str, Callable[[], Model]] = {
     "forgetron dicts": lambda: learn_dicts(nv.Forgetron(5, gamma=0.2), 30),
     "pocket": lambda: nv.Pocket(max_updates=100, random_state=0, refine=False).fit(X, NOISY),
     "pocket separable": lambda: nv.Pocket(max_updates=100, random_state=0).fit(X, TWO),
+    # No rule is better, and the sum of its costs is no float.
     "pocket costs": lambda: nv.Pocket(max_updates=50, refine=False, random_state=0).fit(
-        X, NOISY, sample_weight=np.linspace(0.1, 2.0, 40)
+        0.0 * X, np.arange(40) % 2, sample_weight=np.tile([0.1, 9.0], 20)
     ),
     "pocket ovr": lambda: nv.Pocket(max_updates=50, refine=False, random_state=0).fit(
         X, np.arange(40) % 3

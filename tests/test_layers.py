@@ -30,6 +30,7 @@ CHECKER = {
         "exact",
         "proof_text",
         "remote",
+        "strict_json",
         "system_certificate",
         "system_checker",
     )

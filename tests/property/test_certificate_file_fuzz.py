@@ -61,21 +61,8 @@ values = st.recursive(
 @settings(deadline=None, max_examples=300)
 @given(values, st.data())
 def test_fields_of_any_type(value: object, data: st.DataObject) -> None:
-    """In the file itself, and in a proof of it."""
-    body = json.loads(written())
-    part = body["proofs"][data.draw(st.integers(0, len(body["proofs"]) - 1))]
-    part[data.draw(st.sampled_from(sorted(part)))] = value
-    load_and_check(json.dumps(body))
+    """Those of a proof are tests/unit/test_certificate.py's."""
+    assert not load_and_check(json.dumps(value))
     whole = json.loads(written())
     whole[data.draw(st.sampled_from(sorted(whole)))] = value
     load_and_check(json.dumps(whole))
-
-
-@given(values)
-def test_other_json(value: object) -> None:
-    assert not load_and_check(json.dumps(value))
-
-
-def test_deep_nesting_is_no_crash() -> None:
-    assert not load_and_check('{"kind":' * 100_000)
-    assert not load_and_check("[" * 100_000)

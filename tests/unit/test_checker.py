@@ -141,15 +141,13 @@ def test_a_field_twice_or_unknown_is_refused() -> None:
         {"w": ["0x" + "f" * 400_000]},
         {"w": {"denominator": "0x" + "f" * 250_000, "numerators": ["0x" + "e" * 250_000]}},
         {"w": {"denominator": "0x1", "numerators": ["0x1"] * 50_000}},
-        {
-            "w": {"denominator": "0x" + "f" * 30_000, "numerators": ["0x3"] * 65_000},
-            "d": 64_999,
-        },
+        {"w": {"denominator": "0x" + "f" * 30_000, "numerators": ["0x3"] * 65_000}, "d": 64_999},
         {"w": []},
         {"w": ["0x1p+1"] * 50_000, "d": 49_999},
         {"n": 10**9, "dependence": {"rows": [0] * 90_000, "multipliers": [], "exact": True}},
         {"n": 10**9, "margin": {"lo": "0x0p+0", "hi": "inf", "rows": list(range(70_000))}},
         {"n": 10**400},
+        {"d": 2**53, "w": None, "geometric_margin": None},
         {"mistake_bound": 10**4000},
         {"positive": "a" * 500_000},
         {"w": [[[[]]] * 100_000]},
@@ -197,13 +195,6 @@ def test_a_margin_that_is_infinite_from_below_is_refused() -> None:
     body["geometric_margin"].update(lo="inf", hi="inf")
     with pytest.raises(nv.CertificateError, match=r"geometric_margin\.lo"):
         nv.Certificate.from_json(sealed(body))
-
-
-def test_columns_are_counted_before_there_is_room_for_them() -> None:
-    body = json.loads(certificate([[0.0], [1.0], [2.0]], [0, 1, 0]).to_json())
-    proof = nv.Certificate.from_json(sealed(body | {"d": 2**53}))
-    with pytest.raises(nv.CertificateError, match="for 3 × 9007199254740992 numbers"):
-        proof.verify([[0.0], [1.0], [2.0]], [0, 1, 0])
 
 
 # Claims with their hypotheses

@@ -96,15 +96,6 @@ def through_bytes(model: Model, tmp_path: Path) -> Model:
     return load(path)
 
 
-@pytest.mark.parametrize("costs", [[0.2, 0.7], [0.1, 0.1, 0.1]])  # n_errors_ is rounded down, up
-def test_costs_that_are_proved_to_be_least_stay_so(costs: list[float], tmp_path: Path) -> None:
-    n = len(costs)
-    model = nv.Pocket(max_updates=20, random_state=0)
-    model.fit(np.zeros((2 * n, 3)), [0] * n + [1] * n, sample_weight=costs + [9.0] * n)
-    assert model.optimal_
-    assert_same_model(through_bytes(model, tmp_path), model, np.zeros((1, 3)))
-
-
 def written(model: Model) -> bytes:
     return dump(record_of(model))
 

@@ -80,9 +80,7 @@ class ErrorBound:
         checking.finish(costs)
 
     def claim(self) -> str:
-        """What is proved, in a sentence with its hypotheses.
-
-        Where costs of 1 would not prove as much, it is about the costs that were given.
+        """What is proved, in a sentence with its hypotheses: of costs, where counts prove less.
 
         Examples
         --------
@@ -90,9 +88,13 @@ class ErrorBound:
         'Every hyperplane with a bias makes mistakes that cost at least 2.5 by sample_weight \
 between 1 and 0, in 4 rows of 2 columns.'
         """
-        makes = f"at least {_short(self.bound)} mistake{'' if self.bound == 1 else 's'}"
-        if self.bound.denominator > 1 or not self._counts_mistakes():
-            makes = f"mistakes that cost at least {_short(self.bound)} by sample_weight"
+        try:
+            counts = self.bound.denominator == 1 and self.total(None) >= self.bound
+        except ValueError:  # shares above 1, or a contradiction without rows
+            counts = False
+        makes = f"mistakes that cost at least {_short(self.bound)} by sample_weight"
+        if counts:
+            makes = f"at least {_short(self.bound)} mistake{'' if self.bound == 1 else 's'}"
         return describe(f"Every hyperplane {{where}} makes {makes} between {{sides}}", self)
 
     def total(self, costs: Sequence[Fraction] | None) -> Fraction:
@@ -103,12 +105,6 @@ between 1 and 0, in 4 rows of 2 columns.'
         if shares is None:
             shares = tuple(min(of_row[i] for i in among) for among in rows)
         return add_up(rows, shares, of_row)
-
-    def _counts_mistakes(self) -> bool:
-        try:
-            return self.total(None) >= self.bound
-        except ValueError:  # shares above 1, or a contradiction without rows
-            return False
 
     def to_json(self) -> str:
         """The proof as text, numbers exact."""

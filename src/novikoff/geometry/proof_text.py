@@ -14,9 +14,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from novikoff.geometry.checker import CertificateError, Dependence, GeometricMargin, Margin
+from novikoff.geometry.strict_json import InvalidJsonError, parse_object
 from novikoff.geometry.system_checker import Multipliers, Radius
 
 SCHEMA_VERSION: Final = 3
@@ -45,13 +46,9 @@ def dump(proof: object, **more: object) -> str:
 def parse(text: str) -> dict[str, Any]:
     """The fields of a proof whose text was not altered; else CertificateError."""
     try:
-        body = json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_constant)
-    except CertificateError:
-        raise
-    except (ValueError, TypeError, RecursionError) as error:
-        raise CertificateError(f"The certificate is not JSON: {str(error)[:200]}") from None
-    if not isinstance(body, dict):
-        raise CertificateError("The certificate is not a JSON object.")
+        body: dict[str, Any] = parse_object(text, "The certificate")
+    except InvalidJsonError as error:
+        raise CertificateError(f"{error}.") from None
     version = body.get("schema_version")
     if type(version) is not int or version != SCHEMA_VERSION:
         older = (
@@ -111,17 +108,6 @@ def _write(proof: object) -> dict[str, object]:
 
 def _checksum(body: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True, allow_nan=False).encode()).hexdigest()
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    body = dict(pairs)
-    if len(body) != len(pairs):
-        raise CertificateError("The certificate has a field twice.")
-    return body
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise CertificateError(f"The certificate is not JSON: it has {name}.")
 
 
 def _numbers(value: Any, most: int) -> tuple[Fraction, ...]:

@@ -247,8 +247,7 @@ class Pocket(LinearLearner):
         proofs = [best.proof for best in found]
         if isinstance(model.scheme, OneVsRest):
             found = best_together(found, model.scheme, codes)
-        errors = [int(best.errors) if weights is None else best.errors for best in found]
-        self._take_rules(model, found, errors, proofs)
+        self._take_found(model, found, proofs, whole=weights is None)
         return limits
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
@@ -269,27 +268,24 @@ class Pocket(LinearLearner):
             lower_bound=self.lower_bound,
         )
         self._take(model, [str(name) for name in rows.names] if rows.named else None)
-        self._take_rules(
-            model, found, [best.errors for best in found], [best.proof for best in found]
-        )
+        self._take_found(model, found, [best.proof for best in found], whole=True)
 
-    def _take_rules(
+    def _take_found(
         self,
         model: LinearModel,
         found: list[FewestMistakes],
-        errors: list[int | Fraction],
         proofs: list[ErrorBound],
+        *,
+        whole: bool,
     ) -> None:
         model.W[:] = np.column_stack([rule.w for rule in found])
         model.totals[1:] = [rule.updates for rule in found]
         self._hold(model)
+        errors = [int(rule.errors) if whole else rule.errors for rule in found]
         self._describe(errors, proofs, [np.array(rule.history, dtype=float) for rule in found])
 
     def _describe(
-        self,
-        errors: Sequence[int | Fraction],
-        proofs: list[ErrorBound],
-        histories: list[Vector],
+        self, errors: Sequence[int | Fraction], proofs: list[ErrorBound], histories: list[Vector]
     ) -> None:
         """What was found: ``errors`` are whole where mistakes cost 1, else exact sums of costs."""
         self._errors, found = errors, list(zip(errors, proofs, strict=True))

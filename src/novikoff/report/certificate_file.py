@@ -16,8 +16,8 @@ from typing import TypeAlias
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
+from novikoff.geometry.strict_json import InvalidJsonError, parse_object, take_fields
 from novikoff.geometry.system_certificate import SystemCertificate
-from novikoff.report.strict_json import InvalidJsonError, parse_object, take_fields
 
 SCHEMA_VERSION = 2
 _KIND = "novikoff certificates"

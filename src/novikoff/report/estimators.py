@@ -27,6 +27,7 @@ from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.separability import Verdict
+from novikoff.geometry.strict_json import InvalidJsonError, as_json, take_fields
 from novikoff.learners.base import one_or_each
 from novikoff.learners.forgetron import Forgetron
 from novikoff.learners.inputs import Example, check_parameters, class_factor
@@ -60,7 +61,6 @@ from novikoff.report.stream import (
     doubling,
     multiples,
 )
-from novikoff.report.strict_json import InvalidJsonError, as_json, take_fields
 
 Model: TypeAlias = OnlineLearner | Pocket | MaxMargin | TowerClassifier
 Item: TypeAlias = tuple[object, object]

@@ -35,7 +35,7 @@ from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.core.schemes import scheme_for
 from novikoff.core.state_model import StateModel
 from novikoff.core.voting import Votes
-from novikoff.report.strict_json import (
+from novikoff.geometry.strict_json import (
     MAX_COUNT,
     InvalidJsonError,
     as_json,

@@ -363,6 +363,7 @@ class Study:
             from novikoff.core import orders, updates
             from novikoff.core.runs import Plan
             from novikoff.core.training import load_kernels, train
+            from novikoff.geometry.passes import cores
 
         began, stopped = time.perf_counter(), self._clock.stopped
         order = orders.named(options.order)
@@ -379,7 +380,7 @@ class Study:
             limits=limits,
             seed=options.seed,
             average=options.average,
-            threads=_threads(),
+            threads=cores(),
         )
         trained = train(self.problem, self.codes, self._scheme, plan)
         seconds = time.perf_counter() - began - (self._clock.stopped - stopped)
@@ -453,7 +454,10 @@ class Study:
         if paired and not self._clock.over:
             kept = self.pocket
             other, _ = self._fewest_mistakes("ovo", basis, 0.9, bound=False)
-            wrong = [(self._predicted(each) != self.codes).sum() for each in (other, model)]
+            chosen = [each.predict(self._as_given.X) for each in (other, model)]
+            wrong = [
+                (np.searchsorted(self._labels, labels) != self.codes).sum() for labels in chosen
+            ]
             if wrong[0] < wrong[1]:
                 return other
             self.pocket = kept
@@ -504,9 +508,6 @@ class Study:
         bias = self.options.fit_intercept
         blank = LinearModel.blank(self._labels, len(W) - 1, fit_intercept=bias, multi_class=kind)
         return replace(blank, W=W)
-
-    def _predicted(self, model: LinearModel) -> Indices:
-        return np.searchsorted(self._labels, model.predict(self._as_given.X))
 
 
 class Clock:
@@ -591,7 +592,3 @@ def _renamed(proof: ErrorBound | None, case: Case) -> ErrorBound | None:
     if proof is None or case.negative is not None:
         return proof
     return replace(proof, positive=case.positive, negative=None)
-
-
-def _threads() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

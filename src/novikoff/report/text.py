@@ -129,13 +129,9 @@ def _rule(report: Report) -> Iterator[tuple[str, str]]:
     if found.rule == "largest margin" and found.options.model == "perceptron":
         name += " (the perceptron's does not have every row right)"
     if found.rule == "fewest mistakes" and len(found.classes) > 2:
-        pairs = found.model.multi_class == "ovo"
-        name = "those with the fewest mistakes that were found, one for each "
-        name += (
-            "pair of classes: the class with most of them wins"
-            if pairs
-            else ("class: the largest sum wins")
-        )
+        pairs = "pair of classes: the class with most of them wins"
+        each = pairs if found.model.multi_class == "ovo" else "class: the largest sum wins"
+        name = f"those with the fewest mistakes that were found, one for each {each}"
     least = found.cases[0].least_errors if len(found.cases) == 1 else None
     if found.rule == "fewest mistakes" and least == found.errors:
         name = "the one with the fewest mistakes"

@@ -39,7 +39,7 @@ def parse_object(text: str, what: str) -> dict[str, object]:
     >>> parse_object('{"a": 1, "a": 2}', "the header")
     Traceback (most recent call last):
         ...
-    novikoff.report.strict_json.InvalidJsonError: the header has the key 'a' twice
+    novikoff.geometry.strict_json.InvalidJsonError: the header has the key 'a' twice
     """
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -71,7 +71,7 @@ def parse_object(text: str, what: str) -> dict[str, object]:
         )
     except InvalidJsonError:
         raise
-    except (ValueError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise InvalidJsonError(f"{what} is not JSON: {str(error)[:200]}") from None
     if not isinstance(found, dict):
         raise InvalidJsonError(f"{what} is not a JSON object")
