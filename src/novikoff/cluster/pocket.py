@@ -183,8 +183,8 @@ def search(
 ) -> list[CountedRule]:
     """The best rule for each setting; several settings are the classes, each against the rest.
 
-    Candidates are the constants, the verdict's w, the mixed perceptron of ``plan``, the best rules
-    of the shards, and means over the shards. Of equally good ones the first is taken.
+    Candidates are the constants, for each and for all, the verdict's w, the mixed perceptron of
+    ``plan``, the best rules of the shards, and means over the shards. Of equals the first is taken.
     """
     K, d, limits = len(settings), rows.d, replace(plan.limits, epochs=None)
     bias, rng = settings[0].fit_intercept, np.random.default_rng(plan.seed)
@@ -216,7 +216,11 @@ def search(
     at = (seen.wrong - np.maximum(seen.up, seen.down)).argmin(axis=0), np.arange(K)
     moved = W + v[:, None, None] * seen.steps()
     off = np.where(seen.up + seen.down > 0, moved, W)  # no rows are left on a hyperplane
-    W = np.stack([moved[:, *at], off[:, *at], off[:, seen.together.argmin()]], axis=1)
+    chosen = [moved[:, *at], off[:, *at], off[:, seen.together.argmin()]]
+    if bias:  # of the rows on the hyperplane of w = 0, a bias gets its class right
+        largest = np.arange(K) == seen.up[0].argmax()
+        chosen.append(np.vstack([np.zeros((d, K)), np.where(largest, 1.0, -1.0)]))
+    W = np.stack(chosen, axis=1)
     last = rows.cluster.over(Count(settings, W, v), Limits())
     taken = int(last.together.argmin())
     proofs = _proofs(rows, settings, verdicts, shards)

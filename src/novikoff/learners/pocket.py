@@ -15,7 +15,7 @@ from novikoff.core.orders import named
 from novikoff.core.pocket import load_kernel
 from novikoff.core.rows import Vector
 from novikoff.core.runs import Plan
-from novikoff.core.schemes import OneVsRest, labels_of
+from novikoff.core.schemes import labels_of
 from novikoff.core.stops import Limits
 from novikoff.core.updates import perceptron
 from novikoff.geometry.descent import whitening
@@ -87,8 +87,9 @@ class Pocket(LinearLearner):
     multi_class : "ovr" or "ovo"
         With more than two classes: each against the rest, or each against each other. Rules
         against the rest have no common scale, so "ovo" often makes fewer mistakes together. Cheap
-        rules against the rest take the place of those found where they choose the right class more
-        often together; one of them alone may then err more often than a constant.
+        rules, or those that choose the most frequent class, take the place of those found where
+        they choose the right class more often together; one alone may then err more often than a
+        constant.
     class_weight : dict, "balanced" or None
         Factors on the cost of a mistake on each class.
     warm_start : bool
@@ -249,8 +250,7 @@ class Pocket(LinearLearner):
             found.append(best)
             limits.interrupted |= rest.interrupted
         proofs = [best.proof for best in found]
-        if isinstance(model.scheme, OneVsRest):
-            found = best_together(found, model.scheme, codes)
+        found = best_together(found, model.scheme, codes)
         self._describe(model, found, proofs, whole_numbers=weights is None)
         return limits
 
