@@ -321,7 +321,7 @@ class LocalPasses(Passes):
         ranges = self.all.ranges()
         if len(ranges) == 1:
             return look(ranges[0])
-        with ThreadPoolExecutor(min(len(ranges), _cores())) as pool:
+        with ThreadPoolExecutor(min(len(ranges), cores())) as pool:
             for own in pool.map(look, ranges):
                 total.merge(own)
         return total
@@ -643,6 +643,6 @@ def in_turn(pieces: dict[int, npt.NDArray[Values]]) -> npt.NDArray[Values]:
     return np.concatenate([pieces[first] for first in sorted(pieces)])
 
 
-def _cores() -> int:
+def cores() -> int:
     """The processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
