@@ -130,12 +130,8 @@ def _rule(report: Report) -> Iterator[tuple[str, str]]:
         name += " (the perceptron's does not have every row right)"
     if found.rule == "fewest mistakes" and len(found.classes) > 2:
         pairs = found.model.multi_class == "ovo"
-        name = "those with the fewest mistakes that were found, one for each "
-        name += (
-            "pair of classes: the class with most of them wins"
-            if pairs
-            else ("class: the largest sum wins")
-        )
+        wins = "pair of classes: the class with most of them" if pairs else "class: the largest sum"
+        name = f"those with the fewest mistakes that were found, one for each {wins} wins"
     least = found.cases[0].least_errors if len(found.cases) == 1 else None
     if found.rule == "fewest mistakes" and least == found.errors:
         name = "the one with the fewest mistakes"
@@ -159,8 +155,8 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     yield "mistakes", text
     searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
     if searched and least != errors:
-        yield "", "the search ended when it hardly gained"
-    yield "", f"rows {rows_text(report.wrong)}, the farthest on the wrong side first"
+        yield "", "the search ended when it hardly gained; with --budget SECONDS it goes on"
+    yield "", f"rows {rows_text(report.wrong)}, the farthest on the wrong side first {_COUNTING}"
     yield from _confusion(report, most)
 
 
