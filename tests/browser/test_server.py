@@ -149,9 +149,9 @@ def test_an_offline_page_from_the_command_line(tmp_path: Path) -> None:
         ("a,b,k\n0,1,x\n1,2,y\n2,3,z\n", [], "--positive x draws this class against all"),
         ("a,b,k\n0,1,x\n1,2,y\n2,3,z\n", ["--positive", "w"], "there are x, y, z"),
         ("a,k\n0,x\n1,y\n", [], "one feature"),
-        ("a,b,k\n" + "0,1,x\n1,2,y\n" * 151, [], "302 rows"),
+        ("a,b,k\n" + "0,1,x\n1,2,y\n" * 151, [], "--plot all.svg"),
         ("a,b,k\n0,1,x\n1,2,y\n", ["--x", "a"], "give both"),
-        ("a,b,k\n0,1,x\n1,2,y\n", ["--x", "a", "--y", "nope"], "nope"),
+        ("a,b,k\n0,1,x\n1,2,y\n", ["--x", "a", "--y", "nope"], "(--x, --y)"),
         ("a,b,k\n0,1,x\n1,1e9,y\n", [], "10⁶"),
     ],
 )

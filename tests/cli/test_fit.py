@@ -342,7 +342,8 @@ def test_unseen_rows(files: Files, tmp_path: Path) -> None:
 def test_long_work_is_told_where_nobody_watches_a_terminal(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("novikoff.cli.progress.SECONDS_BETWEEN_LINES", 0.0)
+    for name in ("SECONDS_BEFORE_LINES", "SECONDS_BETWEEN_LINES"):
+        monkeypatch.setattr(f"novikoff.cli.progress.{name}", 0.0)
     done = inside("fit", files.iris, "--out", tmp_path)
     steps = [line.partition(" s: ")[2] for line in done.said.splitlines()]
     assert "verdict for versicolor" in steps
@@ -352,7 +353,7 @@ def test_long_work_is_told_where_nobody_watches_a_terminal(
 
 def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> None:
     """Unless its rule is proved to be the best, or it had a budget."""
-    ended = "the search ended when it hardly gained"
+    ended = "the search ended when it hardly gained; with --budget SECONDS it goes on"
     words = "fit", files.iris, "--positive", "versicolor", "--out", tmp_path, "--force"
     assert ended in inside(*words).out
     assert ended not in inside(*words, "--budget", "5").out

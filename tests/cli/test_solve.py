@@ -171,7 +171,7 @@ def test_the_best_value(day: Path, tmp_path: Path) -> None:
         (["--objective", "max tea"], 'the system has no variable "tea"'),
         (["--objective", "family"], 'an objective begins with "min" or "max"'),
         (["--objective", "max family >"], "is expected"),
-        (["--keep", "the cat wants"], "no row 'the cat wants' to keep"),
+        (["--keep", "the cat wants"], "to keep; did you mean"),
     ):
         refused(inside("solve", day, *words), part)
     for words, part in (

@@ -107,7 +107,8 @@ def goes_on(data: Path, steps: Sequence[tuple[bytes, str]], words: str = "") -> 
         stream(data, "--save", model, "--resume", "--limit", limit, *words.split())
     stream(data, "--save", whole, *words.split())
     assert model.read_bytes() == whole.read_bytes()
-    again = stream(data, "--save", model, "--resume", *words.split())  # nothing new
+    again = stream(data, "--save", model, "--resume", *words.split())
+    assert "no row is new" in again.out
     assert model.read_bytes() == whole.read_bytes()
     return again
 

@@ -53,6 +53,7 @@ LATE = b"a,b\n" + b"1,2\n" * 150_000
 ZIP = gzip.compress(b"a,b\n1,2\n", mtime=0)
 MATRIX = [[1.0, 2.0], [3.0, 4.0]]
 NAMES = b"".join(b"%d,n%d,%d\n" % (k, k, k % 2) for k in range(50))
+TEXT = ReadOptions(one_hot=("*",))
 COLOURS = b"".join(b"%d,n%d,%d\n" % (k, k % 25, k % 2) for k in range(50))
 WIDE = 2**53 + 1
 
@@ -199,6 +200,9 @@ BAD: list[tuple[str, bytes, str] | tuple[str, bytes, str, ReadOptions]] = [
     ),
     ("csv", f"a,b\n1,0\n -{WIDE} ,1\n".encode(), 'row 2|column "a"|float64 cannot hold exactly'),
     ("csv", b"a,d,s,y\n1,2024-05-31,u,0\n2,2024-06-01,u,1\n", "a date or time|!--one-hot"),
+    ("csv", b"c,d,y\nu,2024-05-31,0\nw,2024-06-01,1\n", "a date|--one-hot d,'*' takes|!also", TEXT),
+    ("csv", b'c,d,y\nu,"1,5",0\nw,"2,5",1\n', "--decimal ,", TEXT),
+    ("csv", b"c,d,y\nu,oops,0\nw,2,1\nu,3,0\n", "most of the column are numbers", TEXT),
     ("csv", b"a,s,d,y\n1,u,31.5.2024,0\n2,u,1.6.2024,1\n", 'column "s"|--one-hot s|!"d"'),
     (
         "parquet",

@@ -159,9 +159,8 @@ class TestColumns:
         assert dense(data).tolist() == [[0, 1, 1], [1, 0, 2], [0, 1, 3]]
 
     def test_one_hot_of_all_text_found_late(self) -> None:
-        rows = [f"{k},0\n" for k in range(300)] + ["late,1\n"]
-        data = parse("a,c\n" + "".join(rows), ReadOptions(one_hot=("*",)))
-        assert len(data.names) == 301
+        data = parse("a,c\n" + "7,0\n" * 300 + "late,1\n", ReadOptions(one_hot=("*",)))
+        assert data.names == ["a=7", "a=late"]
         assert dense(data).sum() == 301
 
 

@@ -379,7 +379,8 @@ class TestPrediction:
         (StreamOptions(ReadOptions(missing="mean")), b"a,y\n1,2\n", "not for a stream"),
         (StreamOptions(ReadOptions(drop=("a",))), b"1 1:2\n", "--drop has nothing to choose"),
         (StreamOptions(), b"", "is empty"),
-        (HASHED, b"a,y\n1,2\n", "--hash and --one-hot have nothing to do"),
+        (HASHED, b"a,y\n1,2\n", "--hash has nothing to do"),
+        (StreamOptions(ReadOptions(one_hot=("a",))), b"a,y\nu,2\n", "write text as features"),
         (StreamOptions(), b"a,y\n", "header but no rows"),
     ],
 )

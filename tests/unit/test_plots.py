@@ -514,6 +514,8 @@ def test_the_short_name() -> None:
     assert Short is ProofDisplay
     assert nv.plots is plots
     assert set(plots.__all__) <= set(vars(plots))
+    run = nv.Perceptron().fit(AND_X, AND_Y)
+    assert repr(Short.from_estimator(run, AND_X, AND_Y, ax=blank_axes(3))) == "ProofDisplay()"
 
 
 # Conventions

@@ -427,26 +427,15 @@ def test_no_time_is_spent_where_none_is_left(
     watch(learner, "whitening")
     watch(packing, "all_opposite_duplicates")
     watch(search, "products")
+    watch(MatrixDigest, "of")
     model = nv.Pocket(multi_class=multi_class, max_seconds=1e-9, random_state=0).fit(X, y)
-    assert made == ["products"] * (6 if multi_class == "ovo" else 4)  # one for each rule
+    each = 6 if multi_class == "ovo" else 4
+    assert made == ["of", *["products"] * each]  # X is hashed once; one for each rule
     assert model.score(X, y) > 0.6
     nv.Pocket(multi_class=multi_class, max_updates=100, random_state=0).fit(X, y)
     assert made.count("whitening") == 1  # for all rules
     dear = {"logistic", "fill_pocket", "descend", "balanced_view", "whitening"}
-    assert {*made} == dear | {"products", "all_opposite_duplicates"}
-
-
-def test_data_is_hashed_once_for_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    hashed, of = list[int](), MatrixDigest.of
-
-    def noted(X: Vector) -> MatrixDigest:
-        hashed.append(len(X))
-        return of(X)
-
-    monkeypatch.setattr(MatrixDigest, "of", noted)
-    X, y = load_iris(return_X_y=True)
-    nv.Pocket(multi_class="ovo", max_seconds=1e-9, random_state=0).fit(X, y)
-    assert hashed == [150]
+    assert {*made} == dear | {"of", "products", "all_opposite_duplicates"}
 
 
 def test_time_that_was_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -466,10 +455,11 @@ def test_time_that_was_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.errors == (products(found.problem, found.w) <= 0.0).sum()
 
 
-def test_a_contradiction_in_a_sample_spares_a_search_among_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Large data with many mistakes is not searched whole for a rule without them."""
+def test_lower_bounds_of_disjoint_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of the labels of many rows is wrong: the bound grows with the rows.
+
+    A contradiction in a sample spares a search among all for a rule without mistakes.
+    """
     X, y = labelled(3, 6000, 2)
     y = np.where(X[:, 0] > 0, 1, -1) * np.where(np.arange(len(y)) % 10 == 0, -1, 1)
     sizes, seek = list[int](), Packing.seek
@@ -479,8 +469,10 @@ def test_a_contradiction_in_a_sample_spares_a_search_among_all(
         seek(self, limits)
 
     monkeypatch.setattr(Packing, "seek", noted)
-    nv.Pocket(random_state=0, max_updates=100).fit(X, y)
+    model: Any = nv.Pocket(random_state=0, max_updates=100).fit(X, y)
     assert 0 < max(sizes) < 6000
+    assert 300 <= model.errors_lower_bound_ <= model.n_errors_ <= 600
+    model.certificate_.verify(X, y)
 
 
 def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
@@ -508,6 +500,22 @@ def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
         assert rule.errors == (s <= 0.0).sum() == rule.history[-1][1]
 
 
+@pytest.mark.parametrize("seed", [28, 285])
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_rules_of_many_classes_are_no_worse_together_than_a_constant(
+    multi_class: Literal["ovr", "ovo"], seed: int
+) -> None:
+    """Each is at least as good as a constant, but their votes need not be."""
+    rng = np.random.default_rng(seed)
+    n, d, k = rng.integers(14, 40), rng.integers(1, 3), rng.integers(4, 9)
+    X, y = rng.integers(-2, 3, size=(n, d)), rng.integers(k, size=n)
+    y[rng.random(n) >= rng.random()], y[:k] = k - 1, range(k)
+    weights = rng.integers(1, 4, size=n).astype(np.float64)
+    model: Any = nv.Pocket(multi_class=multi_class, refine=seed % 2 == 1, max_updates=20)
+    model.set_params(random_state=0, lower_bound=False).fit(X, y, sample_weight=weights)
+    assert weights[model.predict(X) == y].sum() >= np.bincount(y, weights).max()
+
+
 def test_a_seed_makes_a_fit() -> None:
     X, y = labelled(8, 120, 5)
     fits = [nv.Pocket(random_state=seed, max_updates=200).fit(X, y) for seed in (1, 1, 2)]
@@ -529,15 +537,6 @@ def test_a_time_limit_ends_a_long_search() -> None:
         assert model.n_errors_ == wrong(model, X, y).sum()
         assert model.n_errors_ <= 0.6 * min((y > 0).sum(), (y < 0).sum())  # the constant rules'
         model.certificate_.verify(X, y)
-
-
-def test_lower_bounds_of_disjoint_parts_add_up() -> None:
-    """A tenth of the labels of many rows is wrong: the bound grows with the rows."""
-    X, y = labelled(3, 6000, 2)
-    y = np.where(X[:, 0] > 0, 1, -1) * np.where(np.arange(len(y)) % 10 == 0, -1, 1)
-    model: Any = nv.Pocket(random_state=0, max_updates=100).fit(X, y)
-    assert 300 <= model.errors_lower_bound_ <= model.n_errors_ <= 600
-    model.certificate_.verify(X, y)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e160, 1e300, 1e-170, 1e-300])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -25,27 +26,18 @@ from novikoff.cli.options import check
 @click.option("--export", "target", type=click.Path(dir_okay=False), metavar="FILE.html",
               help="Write one offline page with the recorded run, and serve nothing.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace FILE.html if it is there.")
-def command(
-    data: str | None,
-    across: str | None,
-    up: str | None,
-    label: str | None,
-    positive: str | None,
-    port: int,
-    no_open: bool,
-    target: str | None,
-    force: bool,
-) -> None:
+def command(data: str | None, **values: Any) -> None:
     """Open a page on which the perceptron runs, and its proof with it.
 
     Points can be added, dragged, flipped and deleted; every change is answered by the library.
     DATA has at most 300 rows; two of its columns are drawn. Ctrl-C ends it.
     """
-    given = across or up or label or positive
+    asked = SimpleNamespace(**values)
+    given = asked.across or asked.up or asked.label or asked.positive
     check((data is None and given is not None, "--x, --y, --label and --positive need DATA."))
-    own = None if data is None else _points(data, across, up, label, positive)
-    if target is not None:
-        _write(target, own, force)
+    own = None if data is None else _points(data, asked)
+    if asked.target is not None:
+        _write(asked.target, own, asked.force)
         return
     try:
         from novikoff.page.server import serve
@@ -56,10 +48,10 @@ def command(
 
     def opened(address: str) -> None:
         click.echo(f"novikoff lab: {address}  (Ctrl-C ends it)")
-        if not no_open:
+        if not asked.no_open:
             click.launch(address)
 
-    serve(port, own, opened)
+    serve(asked.port, own, opened)
 
 
 def _write(target: str, own: dict[str, Any] | None, force: bool) -> None:
@@ -72,34 +64,36 @@ def _write(target: str, own: dict[str, Any] | None, force: bool) -> None:
     click.echo(f"{target}: one page, for any browser, offline")
 
 
-def _points(
-    data: str, across: str | None, up: str | None, label: str | None, positive: str | None
-) -> dict[str, Any]:
+def _points(data: str, asked: SimpleNamespace) -> dict[str, Any]:
     """Two columns of a file as a question of the page."""
     from novikoff.cli.fit import positive_label
     from novikoff.core.validation import distinct_labels
-    from novikoff.data import ReadOptions, read
+    from novikoff.data import DataError, ReadOptions, read
     from novikoff.page.study import MAX_NAME, MAX_POINTS, Question, points_of
 
-    features = tuple(name for name in (across, up) if name is not None)
+    features = tuple(name for name in (asked.across, asked.up) if name is not None)
     check((len(features) == 1, "--x and --y: give both, or neither."))
-    found = read(data, ReadOptions(label=label, features=features))
+    try:
+        found = read(data, ReadOptions(label=asked.label, features=features))
+    except DataError as error:
+        raise DataError(str(error).replace("--features", "--x, --y")) from None
     kinds = distinct_labels(found.labels)
     check(
         (len(found.names) < 2, f"{data} has one feature; the page draws two."),
         (
             found.n_rows > MAX_POINTS,
-            f"{data} has {found.n_rows} rows; the page takes at most {MAX_POINTS}.",
+            f"{data} has {found.n_rows:,} rows; the page takes at most {MAX_POINTS}: give it "
+            f"fewer, or draw all with novikoff fit {shlex.quote(data)} --plot all.svg.",
         ),
         (
-            len(kinds) > 2 and positive is None,
+            len(kinds) > 2 and asked.positive is None,
             f"{data} has {len(kinds)} classes; the page takes two. "
             f"--positive {shlex.quote(str(kinds[0]))} draws this class against all others; "
             f"there are {', '.join(map(str, kinds[:10]))}.",
         ),
     )
     names = features or tuple(found.names[:2])
-    plus = kinds[-1] if positive is None else positive_label(found, positive)
+    plus = kinds[-1] if asked.positive is None else positive_label(found, asked.positive)
     X = found.X[:, [list(found.names).index(name) for name in names]]
     question = {
         "points": points_of(X, found.labels, plus),

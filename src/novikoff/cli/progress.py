@@ -27,8 +27,8 @@ _COLOURS = {
     "infeasible": "bold red",
 }
 _HEADING_WIDTH = 12
-# Between two lines of progress where standard error is no terminal.
-SECONDS_BETWEEN_LINES = 5.0
+# Before the first line of progress, and between two, where standard error is no terminal.
+SECONDS_BEFORE_LINES, SECONDS_BETWEEN_LINES = 2.0, 5.0
 # Kernels that are compiled already are loaded with less work than this.
 _SECONDS_TO_LOAD = 0.6
 
@@ -83,14 +83,15 @@ def status_line(*, silent: bool = False) -> Iterator[Callable[[str], None]]:
 
 
 def _lines_now_and_then() -> Callable[[str], None]:
-    """A function that prints what it is told, but not more often than every five seconds."""
-    began = last = time.monotonic()
+    """A function that prints what it is told, after two seconds, and then every five at most."""
+    began = time.monotonic()
+    due = began + SECONDS_BEFORE_LINES
 
     def tell(text: str) -> None:
-        nonlocal last
+        nonlocal due
         now = time.monotonic()
-        if now - last >= SECONDS_BETWEEN_LINES:
-            last = now
+        if now >= due:
+            due = now + SECONDS_BETWEEN_LINES
             print(f"novikoff: {now - began:.0f} s: {_clean(text)}", file=sys.stderr, flush=True)
 
     return tell

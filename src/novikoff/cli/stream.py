@@ -136,6 +136,11 @@ def command(data: str, **values: object) -> None:
     session.sum_up()
 
 
+for _option in command.params:
+    if isinstance(_option, click.Option) and _option.name == "one_hot":
+        _option.hidden = True  # it is refused, with advice
+
+
 def _check(data: str, model: Path | None, asked: SimpleNamespace) -> None:
     """Refuse options that do not go together, and a model that must not be written."""
     from novikoff.report.files import OutputError, check_writable
@@ -211,6 +216,7 @@ class _Session:
             self.reader = begin(data, options, run)
         reader = self.reader
         self.learned, self._saved = reader.run, (reader.rows.start, 0)
+        self._begun = reader.run.rows
 
         def growing(path: str | None, heading: str, saved: object) -> GrowingCsv | None:
             if path is None:
@@ -316,6 +322,8 @@ class _Session:
 
         reader, progress, model = self.reader, self.learned.progress(), self.learned.model
         dropped, notes = reader.position.dropped, [*reader.rows.notes, *self.learned.caution()]
+        if self._begun == progress.rows > 0:
+            notes.append("no row is new: all of this was learned before")
         if self.asked.form == "json":
             path = None if self.path is None else str(self.path)
             counts = {"pass": reader.passes, "dropped": dropped, "skipped": reader.skipped}

@@ -191,8 +191,8 @@ def search(
 ) -> list[CountedRule]:
     """The best rule for each setting; several settings are the classes, each against the rest.
 
-    Candidates are the constants, the verdict's w, the rules for a sample of all rows, the best
-    rules of the shards, and their mean. Of equally good ones the first is taken.
+    Candidates are the constants, for each and for all, the verdict's w, the rules for a sample of
+    all rows, the best rules of the shards, and their mean. Of equally good ones the first is taken.
     """
     K, d, bias, rng = len(settings), rows.d, settings[0].fit_intercept, np.random.default_rng(seed)
     verdicts = [_verdict(rows, setting, limits.part(0.2 / K)) for setting in settings]
@@ -217,7 +217,11 @@ def search(
     seen = rows.cluster.over(Count(settings, W, v), Limits())
     at = (seen.wrong - np.maximum(seen.up, seen.down)).argmin(axis=0), np.arange(K)
     W = W + v[:, None, None] * seen.steps()
-    W = np.stack([W[:, *at], W[:, seen.together.argmin()]], axis=1)
+    chosen = [W[:, *at], W[:, seen.together.argmin()]]
+    if bias:  # of the rows on the hyperplane of w = 0, a bias gets its class right
+        largest = np.arange(K) == seen.up[0].argmax()
+        chosen.append(np.vstack([np.zeros((d, K)), np.where(largest, 1.0, -1.0)]))
+    W = np.stack(chosen, axis=1)
     last = rows.cluster.over(Count(settings, W, v), Limits())
     taken = int(last.together.argmin())
     rules = []

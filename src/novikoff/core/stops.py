@@ -37,6 +37,7 @@ class Limits:
     updates: int | None = None
     seconds: float | None = None
     interrupted: bool = False
+    stopped: float = 0.0  # seconds that did not count
     _started: float = field(default_factory=time.monotonic, repr=False)
 
     def reached(self, n_epochs: int = 0) -> Stop | None:
@@ -69,7 +70,8 @@ class Limits:
         try:
             yield
         finally:
-            self._started += time.monotonic() - began
+            took = time.monotonic() - began
+            self._started, self.stopped = self._started + took, self.stopped + took
 
     def most_updates(self) -> int:
         """The limit on updates, as a kernel counts them."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from novikoff.data.errors import DataError, argument, counted, listed, quoted, repeated
+from novikoff.data.errors import DataError, argument, counted, listed, meant, quoted, repeated
 from novikoff.data.options import ReadOptions
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
@@ -145,13 +144,7 @@ def find_column(source: str, names: Sequence[str], column: str | int, option: st
         if column in names:
             return list(names).index(column)
         if not _COLUMN_NUMBER.fullmatch(column):
-            folded = {name.casefold(): name for name in reversed(names[:1000])}
-            near = difflib.get_close_matches(column.casefold(), folded, n=1)
-            hint = (
-                f"did you mean {quoted(folded[near[0]])}?"
-                if near
-                else f"there are {listed(names)}."
-            )
+            hint = meant(column, names)
             raise DataError(f"{source} has no column {quoted(column)} ({option}); {hint}")
     number = int(column)
     if not 1 <= abs(number) <= len(names):

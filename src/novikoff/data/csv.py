@@ -155,11 +155,10 @@ class CsvTable(TableReader):
     @classmethod
     def begin(cls, request: Request, options: StreamOptions) -> Self:
         """A reader whose layout and kind of labels the beginning of a stream tells."""
-        if options.hash_bits is not None or request.options.one_hot:
+        if options.hash_bits is not None:
             raise DataError(
-                f"{request.source.name} is a table: in a stream, --hash and --one-hot have nothing "
-                "to do; write text as features, in rows such as label colour=red:1 size:2.5, or as "
-                "JSON lines."
+                f"{request.source.name} is a table, where --hash has nothing to do; write text as "
+                "features, in rows such as label colour=red:1 size:2.5, or as JSON lines."
             )
         table = cls(request)
         at = table.roles.label or 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import re
 import struct
@@ -37,6 +38,13 @@ def listed(values: Sequence[str]) -> str:
     """Several values in quotes, and how many more there are."""
     text = ", ".join(quoted(value) for value in values[:5])
     return text if len(values) <= 5 else f"{text} and {len(values) - 5} more"
+
+
+def meant(name: str, names: Sequence[str]) -> str:
+    """The name that was meant, or those there are: the end of a message about an unknown one."""
+    folded = {known.casefold(): known for known in reversed(names[:1000])}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return f"did you mean {quoted(folded[near[0]])}?" if near else f"there are {listed(names)}."
 
 
 def argument(name: str) -> str:

@@ -193,9 +193,11 @@ def open_stream(
     format = reading.format if state is None else str(state.get("format"))
     source = Source(path, format, hasty=True, may_be_empty=state is not None)
     try:
-        if reading.missing == "mean":
+        if reading.one_hot or reading.missing == "mean":
+            text = "; write text as features, in rows such as label colour=red:1, or as JSON lines"
+            option, more = ("--one-hot", text) if reading.one_hot else ("--missing mean", "")
             raise DataError(
-                f"{source.name}: --missing mean needs all rows at once, and is not for a stream."
+                f"{source.name}: {option} needs all rows at once, and is not for a stream{more}."
             )
         request = Request(source, reading, as_they_come=True, skip_bad=options.skip_bad)
         if state is None:

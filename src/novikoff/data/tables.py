@@ -200,12 +200,14 @@ class TableReader(Reader):
         floats = self._floats(position, cells, first_row)
         if floats is not None:
             return floats
-        if self.roles.every_text and is_text(cells.type):
+        every_text = self.roles.every_text and is_text(cells.type)
+        if every_text and not self._is_measured(position, cells):
             return self._categories(k, cells, first_row)
         text_in = [
             (self.names[j], str(columns[j][0].as_py()))
             for j, levels in zip(self.roles.features[k + 1 :], self._levels[k + 1 :], strict=True)
             if is_text(columns[j].type)
+            and not every_text
             and j not in self.roles.one_hot
             and levels is None
             and self._floats(j, columns[j], first_row) is None
@@ -323,25 +325,33 @@ class TableReader(Reader):
             dated = types.is_temporal(cells.type)
             advice = f"{_NUMBERS_FOR_DATES}, or " if dated else ""
             self._leave_out(name, f"is of type {cells.type}, not of numbers", advice)
+        row, text = self._first_text(position, cells)
+        if row is None:
+            self._leave_out(name, "is text without values")
+        what = "neither true nor false" if self.truths.get(position) else "not a number"
+        more = ""
+        if self.roles.every_text:
+            more = f"; --one-hot {argument(name)},'*' takes its values for categories all the same"
+        if others and self.request.recipe is None and not values.is_date(text):
+            them = "column" if len(others) == 1 else "columns"
+            more = f"; text is also in {them} {listed(others)}"
+            more += "" if self.request.as_they_come else ": --one-hot '*' takes all of text"
+        if commas and self.request.recipe is None and not values.has_decimal_comma(text):
+            more += f"; if {listed(commas)} has decimal commas, say --decimal ,"
+        raise DataError(
+            f"{place(self.source, first_row + row + 1, name)} holds {quoted(text)}, which is "
+            f"{what}; {self._advice(name, cells, text)}{more}."
+        )
+
+    def _first_text(self, position: int, cells: Any) -> tuple[int | None, str]:
+        """The first cell of a column that is neither missing nor of the column's kind."""
         truths = self.truths.get(position) is True
-        what = "neither true nor false" if truths else "not a number"
-        for row, value in enumerate(values_of(cells), start=first_row + 1):
+        for row, value in enumerate(values_of(cells)):
             text = str(value)
             good = values.is_truth(text) if truths else values.is_number(text, self.decimal)
-            if value is None or (self.raw and (good or values.is_missing(text))):
-                continue
-            more = ""
-            if others and self.request.recipe is None and not values.is_date(text):
-                them = "column" if len(others) == 1 else "columns"
-                more = f"; text is also in {them} {listed(others)}"
-                more += "" if self.request.as_they_come else ": --one-hot '*' takes all of text"
-            if commas and self.request.recipe is None and not values.has_decimal_comma(text):
-                more += f"; if {listed(commas)} has decimal commas, say --decimal ,"
-            raise DataError(
-                f"{place(self.source, row, name)} holds {quoted(text)}, which is {what}; "
-                f"{self._advice(name, cells, text)}{more}."
-            )
-        self._leave_out(name, "is text without values")
+            if value is not None and not (self.raw and (good or values.is_missing(text))):
+                return row, text
+        return None, ""
 
     def _leave_out(self, name: str, what: str, advice: str = "") -> NoReturn:
         column = f"{self.source}: column {quoted(name)} {what}"
@@ -349,23 +359,16 @@ class TableReader(Reader):
 
     def _advice(self, name: str, cells: Any, text: str) -> str:
         """What to do about a column of text that holds a certain one."""
-        dress = values.number_in_dress(text)
-        if self.raw and self.decimal == "." and values.has_decimal_comma(text):
-            thousands = "; if it separates thousands, take it out" if dress else ""
-            return f"if the comma is its decimal point, say --decimal ,{thousands}"
-        if dress:
-            return f"it looks like a number with {dress}, which must be taken out"
-        column = argument(name)
-        if values.is_date(text):
-            return f"it looks like a date or time: {_NUMBERS_FOR_DATES}, or say --drop {column}"
+        column, measure = argument(name), self._measure(text)
+        if measure:
+            return measure + (f", or say --drop {column}" if values.is_date(text) else "")
         if self.request.as_they_come and self.request.labelled:
             rows = f"rows such as label {name}={text[:20]}:1, or as JSON lines"
             return f"in a stream, write text as features, in {rows}, or say --drop {column}"
         if self.request.recipe is not None:
             return "the model has learned numbers there"
         codes, levels = encode(cells, raw=self.raw)
-        good = [self.raw and values.is_number(str(level), self.decimal) for level in levels]
-        if 2 * sum(good) > len(good):
+        if self._mostly_numbers(levels):
             return f"most of the column are numbers: correct that value, or say --drop {column}"
         if len(levels) > max(_FEW_LEVELS, (codes >= 0).sum() / 2):
             named = f"as most of its values differ, say --id {column} if it names the rows"
@@ -375,6 +378,25 @@ class TableReader(Reader):
             taken = f"the label was taken to be the last column, {quoted(self.label or '')}"
             hint = f"{taken}; if it is {quoted(name)}, say --label {column}, else {hint}"
         return hint
+
+    def _is_measured(self, position: int, cells: Any) -> bool:
+        """Whether a column of text holds dates or numbers of some kind rather than categories."""
+        text = self._first_text(position, cells)[1]
+        return bool(self._measure(text)) or self._mostly_numbers(encode(cells, raw=self.raw)[1])
+
+    def _measure(self, text: str) -> str:
+        """What to do about a text that stands for a number or a date; empty if it does not."""
+        dress = values.number_in_dress(text)
+        if self.raw and self.decimal == "." and values.has_decimal_comma(text):
+            thousands = "; if it separates thousands, take it out" if dress else ""
+            return f"if the comma is its decimal point, say --decimal ,{thousands}"
+        if dress:
+            return f"it looks like a number with {dress}, which must be taken out"
+        return f"it looks like a date or time: {_NUMBERS_FOR_DATES}" * values.is_date(text)
+
+    def _mostly_numbers(self, levels: Sequence[object]) -> bool:
+        good = [self.raw and values.is_number(str(level), self.decimal) for level in levels]
+        return 2 * sum(good) > len(good)
 
 
 def _plain_numbers(cells: Any) -> Any:

@@ -385,14 +385,21 @@ def best_together(
 ) -> list[FewestMistakes]:
     """The rules of a scheme that together choose the right class most often.
 
-    Those found are each the best for their class, but their scores have no common scale. Averaged
-    perceptrons, least squares or logistic regressions for all classes take their place, if they
-    make fewer mistakes together.
+    Those found are each the best for their classes, but their scores have no common scale. Averaged
+    perceptrons, least squares, logistic regressions, or the rules that choose the most frequent
+    class take their place, if they make fewer mistakes together.
     """
+    if len(found) == 1:
+        return found
     X, costs = found[0].problem.X, found[0].costs
     kinds = range(min(len(rule.cheap) for rule in found))
     variants = [[rule.w for rule in found]]
     variants += [[rule.cheap[kind] for rule in found] for kind in kinds]
+    if found[0].problem.fit_intercept:
+        constant = np.append(np.zeros(X.shape[1]), 1.0)
+        sides = scheme.sides[np.bincount(codes, costs).argmax()]  # 0: a pair of other classes
+        pairs = zip(found, sides, strict=True)
+        variants.append([side * constant if side else rule.w for rule, side in pairs])
     wrong = []
     for rules in variants:
         with threadpool_limits(1, user_api="blas"):

@@ -269,7 +269,7 @@ class OnlineLearner(LinearLearner):
             raise KeyboardInterrupt
         if not returned:
             warnings.warn(
-                "The run on scaled features ended with a clean cycle, but in floats its rule does "
+                "The run on scaled features ended with all rows right, but in floats its rule does "
                 "not separate the rows as given: their numbers are large for their differences; "
                 "subtract a constant from each column.",
                 ConvergenceWarning,
@@ -311,7 +311,7 @@ class OnlineLearner(LinearLearner):
         if not self.converged_:
             why = _LIMITS.get(run.stops[0], str(run.stops[0]))
             warnings.warn(
-                f"The run ended at {why} without an epoch that is clean on all shards; "
+                f"The run ended at {why} without an epoch that has every row right; "
                 "novikoff.separate tells whether there can be one.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -553,8 +553,8 @@ class OnlineLearner(LinearLearner):
         more = " or ".join(_LIMITS[stop] for stop in stops if stop in _LIMITS)
         advice = f", or the run need more time ({more})" if more else ""
         warnings.warn(
-            f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle: "
-            f"{self._unclean(advice, given)}",
+            f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle "
+            f"(every row on its side): {self._unclean(advice, given)}",
             ConvergenceWarning,
             stacklevel=3,
         )

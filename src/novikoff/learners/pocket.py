@@ -14,7 +14,7 @@ import numpy.typing as npt
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.pocket import load_kernel
 from novikoff.core.rows import Vector
-from novikoff.core.schemes import OneVsRest, labels_of
+from novikoff.core.schemes import labels_of
 from novikoff.core.stops import Limits
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.digest import MatrixDigest
@@ -83,8 +83,9 @@ class Pocket(LinearLearner):
     multi_class : "ovr" or "ovo"
         With more than two classes: each against the rest, or each against each other. Rules
         against the rest have no common scale, so "ovo" often makes fewer mistakes together. Cheap
-        rules against the rest take the place of those found where they choose the right class more
-        often together; one of them alone may then err more often than a constant.
+        rules, or those that choose the most frequent class, take the place of those found where
+        they choose the right class more often together; one alone may then err more often than a
+        constant.
     class_weight : dict, "balanced" or None
         Factors on the cost of a mistake on each class.
     warm_start : bool
@@ -245,8 +246,7 @@ class Pocket(LinearLearner):
             found.append(best)
             limits.interrupted |= rest.interrupted
         proofs = [best.proof for best in found]
-        if isinstance(model.scheme, OneVsRest):
-            found = best_together(found, model.scheme, codes)
+        found = best_together(found, model.scheme, codes)
         self._take_found(model, found, proofs, whole=weights is None)
         return limits
 

@@ -16,11 +16,12 @@ import numpy as np
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.rows import Indices
 from novikoff.core.schemes import labels_of
+from novikoff.core.stops import Limits
 from novikoff.core.validation import Label, plain_label
 from novikoff.data.errors import counted
 from novikoff.geometry import verdict_text
 from novikoff.report.model_file import ModelRecord, pocket_state, run_state
-from novikoff.report.study import REST, Case, Clock, Options, separator
+from novikoff.report.study import REST, Case, Options, separator
 from novikoff.report.summary import SEVERITY
 
 if TYPE_CHECKING:
@@ -121,12 +122,13 @@ def study_rows(
     positive = None if options.positive is None else plain_label(options.positive)
     if len(labels) < 2:
         raise ValueError(f"All rows have the label {labels[0]!r}: two classes are needed.")
-    clock, bias = Clock(options.budget), options.fit_intercept
+    clock, bias = Limits(seconds=options.budget), options.fit_intercept
     asked = [None] if len(labels) == 2 else labels
     asked = asked if positive is None else [positive]
     verdicts = []
     for k, label in enumerate(asked):
-        budget = clock.left(0.5 / (len(asked) - k)).seconds
+        left = clock.part(0.5 / (len(asked) - k)).seconds
+        budget = None if left is None else max(0.01, left)
         verdicts.append(
             rows.separate(positive=label, fit_intercept=bias, budget=budget, progress=progress)
         )
@@ -148,7 +150,7 @@ def study_rows(
         sides = [labels_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)]
         if positive is not None and classes is not labels:
             sides = [(positive, None)]
-        found = rows.fewest_mistakes(sides, bias, clock.left(1.0), options.seed)
+        found = rows.fewest_mistakes(sides, bias, clock, options.seed)
         model.W[:] = np.column_stack([rule.w for rule in found])
         model.totals[1:] = [rule.updates for rule in found]
     return ClusterStudy(rows, positive, verdicts, model, found)

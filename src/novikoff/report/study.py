@@ -16,7 +16,7 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -28,7 +28,7 @@ from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.scaling import Matrix, standardise
-from novikoff.core.schemes import OneVsRest, labels_of, scheme_for
+from novikoff.core.schemes import labels_of, scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns, Label, check_labels, check_matrix, plain_label
 
@@ -193,7 +193,7 @@ class Study:
         self._columns = columns or Columns(range(X.shape[1]))
         self._digest: MatrixDigest | None = None
         self.cases, self.pocket, self.duplicates = [], [], []
-        self._clock = Clock(options.budget)
+        self._clock = Limits(seconds=options.budget)
         self._tell: StudyProgress = lambda step, interval: None
 
     @property
@@ -329,7 +329,7 @@ class Study:
         asked = self._given if several else self._given[-1:]
         if self.options.positive is not None:
             asked = [plain_label(self.options.positive)]
-        phase = self._clock.left(0.6)
+        phase = self._clock.part(0.6)
         for k, positive in enumerate(asked):
             negative = None if several else next(c for c in self._given if c != positive)
             step = f"verdict for {positive}" if len(asked) > 1 else "verdict"
@@ -373,7 +373,7 @@ class Study:
             load_kernels(self.problem, self._scheme, order)
         self._tell("perceptron", None)  # Ctrl-C is lost inside the compiler, and heard here
         limits = self._affordable(order)
-        limits.seconds = self._clock.left(0.5).seconds
+        limits.seconds = self._clock.part(0.5).seconds
         plan = Plan(
             update=updates.perceptron(),
             order=order,
@@ -425,7 +425,7 @@ class Study:
         from novikoff.geometry.separability import decide
 
         problem, sides = self._signed(case.positive, self.problem), (case.positive, case.negative)
-        verdict = decide(problem, sides, tol=1e-3, limits=self._clock.left(0.5))
+        verdict = decide(problem, sides, tol=1e-3, limits=self._clock.part(0.5))
         return replace(case, scaled=verdict)
 
     def _fill_pocket(self, loading: Loading) -> LinearModel:
@@ -451,7 +451,7 @@ class Study:
                 replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
                 for case, best in zip(self.cases, alone, strict=True)
             ]
-        if paired and not self._clock.over:
+        if paired and self._clock.reached() is None:
             kept = self.pocket
             other, _ = self._fewest_mistakes("ovo", basis, 0.9, bound=False)
             chosen = [each.predict(self._as_given.X) for each in (other, model)]
@@ -470,7 +470,7 @@ class Study:
         from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
 
         scheme = scheme_for(len(self.classes), kind)
-        n_rules, limits = scheme.sides.shape[1], self._clock.left(share)
+        n_rules, limits = scheme.sides.shape[1], self._clock.part(share)
         limits.updates = POCKET_UPDATES
         alone: list[FewestMistakes] = []
         for k in range(n_rules):
@@ -490,8 +490,7 @@ class Study:
                 progress=partial(self._tell_mistakes, step),
             )
             alone.append(best)
-        together = isinstance(scheme, OneVsRest)
-        self.pocket = best_together(alone, scheme, self.codes) if together else alone
+        self.pocket = best_together(alone, scheme, self.codes)
         model = self._model(np.column_stack([best.w for best in self.pocket]), kind)
         model.totals[1:] = [best.updates for best in self.pocket]
         return model, alone
@@ -508,36 +507,6 @@ class Study:
         bias = self.options.fit_intercept
         blank = LinearModel.blank(self._labels, len(W) - 1, fit_intercept=bias, multi_class=kind)
         return replace(blank, W=W)
-
-
-class Clock:
-    """The budget, shared by the steps; it stands still while something is loaded."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self.end = None if seconds is None else time.monotonic() + seconds
-        self.stopped = 0.0
-
-    def left(self, share: float) -> Limits:
-        """A share of the seconds that are left, never quite none."""
-        if self.end is None:
-            return Limits()
-        return Limits(seconds=max(0.01, share * (self.end - time.monotonic())))
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing is left of it."""
-        return self.end is not None and time.monotonic() >= self.end
-
-    @contextlib.contextmanager
-    def standing_still(self) -> Iterator[None]:
-        """A context whose time is not counted."""
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            took = time.monotonic() - began
-            self.stopped += took
-            self.end = None if self.end is None else self.end + took
 
 
 def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:

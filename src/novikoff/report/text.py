@@ -155,8 +155,8 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     yield "mistakes", text
     searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
     if searched and least != errors:
-        yield "", "the search ended when it hardly gained"
-    yield "", f"rows {rows_text(report.wrong)}, the farthest on the wrong side first"
+        yield "", "the search ended when it hardly gained; with --budget SECONDS it goes on"
+    yield "", f"rows {rows_text(report.wrong)}, the farthest on the wrong side first {_COUNTING}"
     yield from _confusion(report, most)
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
+from novikoff.data.errors import meant
 from novikoff.geometry.system_checker import Arrays, check_labels
 from novikoff.systems.model import LinearSystem
 from novikoff.systems.solution import NamedSystem
@@ -23,7 +24,7 @@ def ask_model(model: LinearSystem, seconds: float | None = None) -> NamedSystem:
     names = [row.name for row in model.constraints]
     unknown = sorted(model.kept - {*names})
     if unknown:
-        raise ValueError(f"There is no row {unknown[0]!r} to keep.")
+        raise ValueError(f"There is no row {unknown[0]!r} to keep; {meant(unknown[0], names)}")
     kept = frozenset(k for k, name in enumerate(names) if name in model.kept)
     return NamedSystem(model, system_of(model), model.variables, names, kept, seconds)
 
@@ -148,6 +149,7 @@ def _kept(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
     for row in given.ravel().tolist():
         own = [i for i, name in enumerate(names) if name == row] if isinstance(row, str) else [row]
         if not own or type(own[0]) is not int or not 0 <= own[0] < n:
-            raise ValueError(f"keep has {row!r}, but A has no such row.")
+            hint = f"; {meant(row, names)}" if isinstance(row, str) else "."
+            raise ValueError(f"keep has {row!r}, but A has no such row{hint}")
         found.update(own)
     return frozenset(found)

@@ -37,7 +37,7 @@ class PlaneView(NamedTuple):
     constant: bool = False  # whether all weights are zero
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class BoundaryDisplay(style.Display):
     """The boundary f(x) = 0 between its half-planes, the rows, the nearest and the mistakes (E2).
 

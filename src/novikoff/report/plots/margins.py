@@ -126,7 +126,7 @@ def find_rule(
     return index, classes[index], None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class MarginsDisplay(style.Display):
     """A histogram of the signed margins y·f(x)/‖w‖; those of mistakes are not positive.
 

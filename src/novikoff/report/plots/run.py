@@ -103,7 +103,7 @@ def separating(problem: Problem) -> tuple[Vector, float] | None:
     return np.append(verdict.coef, verdict.intercept), verdict.margin.lo
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class MistakesDisplay(style.Display):
     """Mistakes so far against rows visited, and the bound R²/γ² on them.
 
@@ -189,7 +189,7 @@ class MistakesDisplay(style.Display):
         style.legend_below(ax, columns=3)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ProofDisplay(style.Display):
     """⟨w*, w_t⟩ ≥ t·γ, ‖w_t‖² ≤ t·R² and cos∠(w*, w_t) ≥ √t·γ/R, one below the other.
 
@@ -285,7 +285,7 @@ class ProofDisplay(style.Display):
         style.label_axes(axes[2], x="updates t", title=f"cos∠(w*, wₜ) (solid) ≥ {slope}")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PocketDisplay(style.Display):
     """The mistakes of the pocket's rule against updates, and below them the proved bound (A6, E2).
 
