@@ -68,22 +68,32 @@ def test_workers_killed_one_after_the_other(machines: Machines, tmp_path: Path) 
     assert decided(rows) == nv.separate(X, Y, goal="kind").certificate
 
 
-def test_all_workers_die_and_another_comes(machines: Machines, tmp_path: Path) -> None:
+@pytest.mark.parametrize("n_dead", [0, 2])
+def test_another_worker_comes(n_dead: int, machines: Machines, tmp_path: Path) -> None:
     machines.start(2)
     rows = folder_rows(tmp_path, machines)
-    pids = machines.pids()
+    pids = [*machines.pids().values()]
     came = threading.Thread(target=machines.start)
 
-    def kill_all(address: str) -> None:
-        for pid in pids.values():
+    def kill(address: str) -> None:
+        for pid in pids[:n_dead]:
             os.kill(pid, signal.SIGKILL)
         came.start()
 
-    shot = machines.when("mostviolated", kill_all)
-    verdict = nv.separate(rows)
+    shot = machines.when("mostviolated", kill)
+    assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
     came.join()
     assert shot.done
-    assert verdict.certificate == nv.separate(X, Y).certificate
+
+
+def test_a_worker_without_the_package_is_told(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "novikoff.py").write_text("raise ImportError('none')", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    machines.start(1)
+    with pytest.raises(nv.cluster.ClusterError, match="has no novikoff"):
+        folder_rows(tmp_path, machines)
 
 
 @pytest.mark.parametrize("machines", ["5s"], indirect=True)
@@ -92,16 +102,6 @@ def test_a_worker_that_hangs_is_given_up(machines: Machines, tmp_path: Path) -> 
     rows = folder_rows(tmp_path, machines)
     shot = machines.kill_at("mostviolated", signal.SIGSTOP)
     assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
-    assert shot.done
-
-
-def test_a_worker_that_joins_changes_nothing(machines: Machines, tmp_path: Path) -> None:
-    machines.start(1)
-    rows = folder_rows(tmp_path, machines)
-    came = threading.Thread(target=machines.start)
-    shot = machines.when("mostviolated", lambda address: came.start())
-    assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
-    came.join()
     assert shot.done
 
 

@@ -323,10 +323,6 @@ def explained() -> Iterator[None]:
             f"The scheduler is gone, or has forgotten the work ({error}): start the cluster "
             "again, and fit again."
         ) from None
-    except ImportError as error:
-        raise ClusterError(
-            f"A worker cannot do its tasks ({error}): install the same packages on all machines."
-        ) from None
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise

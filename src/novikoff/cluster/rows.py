@@ -29,6 +29,7 @@ from novikoff.cluster.shards import (
     Source,
     folder_source,
     take_chunk,
+    versions,
 )
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
@@ -315,7 +316,7 @@ def _strictly(shards: Any, certificate: Certificate) -> Any:
 
 
 def _client(client: Any) -> Any:
-    """The client that is given, or the current one."""
+    """The client that is given, or the current one; all its workers have this package."""
     try:
         from distributed import get_client
     except ImportError:
@@ -323,11 +324,16 @@ def _client(client: Any) -> Any:
             "A cluster needs Dask, which is not installed: pip install 'novikoff[dask]'."
         ) from None
     try:
-        return client or get_client()
+        client = client or get_client()
     except ValueError:
         raise ClusterError(
             "There is no client: make one, as by distributed.Client('tcp://host:8786')."
         ) from None
+    for worker, found in client.run(versions, on_error="return").items():
+        # Dask would wait for another; a worker that is gone is an OSError.
+        if isinstance(found, Exception) and not isinstance(found, OSError):
+            raise ClusterError(f"The worker {worker} has no novikoff ({found}): install it there.")
+    return client
 
 
 def _array_chunks(client: Any, X: Any, y: Any) -> Source:
