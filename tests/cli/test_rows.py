@@ -58,6 +58,8 @@ def test_wrong_rows_are_those_that_predict_gets_wrong(flipped: Path, tmp_path: P
     text = inside("fit", flipped, "--out", tmp_path, "--force").out
     named = ", ".join(map(str, wrong["rows"]))
     assert f"rows {named}, the farthest on the wrong side first" in text
+    one = write_csv(tmp_path / "one.csv", ["a", "label"], [[0], [1], [2], [3], [4]], [*"nnyny"])
+    assert "\n            row 3 (counted" in inside("fit", one, "--out", tmp_path).out
     done = inside("predict", tmp_path / "flipped.novikoff", flipped, "--differing")
     rows = list(csv.DictReader(done.out.splitlines()))
     assert list(rows[0]) == ["row", "label", "prediction"]

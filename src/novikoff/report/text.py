@@ -156,7 +156,8 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
     if searched and least != errors:
         yield "", "the search ended when it hardly gained; with --budget SECONDS it goes on"
-    yield "", f"rows {rows_text(report.wrong)}, the farthest on the wrong side first {_COUNTING}"
+    many = ("rows", ", the farthest on the wrong side first") if errors > 1 else ("row", "")
+    yield "", f"{many[0]} {rows_text(report.wrong)}{many[1]} {_COUNTING}"
     yield from _confusion(report, most)
 
 
