@@ -77,6 +77,12 @@ def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path:
     done = run("fit", folder, *options, "--require", "separable", "--out", tmp_path)
     assert "the verdict is inseparable, not separable" in done.stderr
     assert done.returncode != 0
+    assert (
+        run("fit", folder, *options, "--positive", "a", "--out", tmp_path, "--force").returncode
+        == 0
+    )
+    told = run("predict", tmp_path / "line.novikoff", folder, "--out", tmp_path / "told.csv").stderr
+    assert "0 of 30" in told
 
 
 @pytest.mark.parametrize(
@@ -86,6 +92,8 @@ def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path:
         (["--cluster", "tcp://127.0.0.1:1"], "no scheduler at tcp://127.0.0.1:1"),
         (["--cluster", "2"], "for workers on this machine say local:2"),
         (["--cluster", "local:1", "--cv", "5"], "--cv is not known with --cluster"),
+        (["--cluster", "local:1", "--from", "csv"], "--from is not known with --cluster"),
+        (["--cluster", "local:1", "--no-header"], "--no-header is not known with --cluster"),
         (["--cluster", "local:1", "--model", "perceptron"], "--model perceptron is not known with"),
         (["--cluster", "local:1", "--scale", "none"], "--scale is not known with --cluster"),
         (["--cluster", "local:1", "--epochs", "2"], "--epochs is not known with --cluster"),

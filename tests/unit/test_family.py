@@ -254,6 +254,12 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
 ]
 
 
+def test_votes_cannot_begin_in_the_middle_of_a_stream() -> None:
+    clf = nv.KernelPerceptron().learn_one(X[0], "no").learn_one(X[1], "yes")
+    with pytest.raises(AttributeError, match="does not learn from a stream"):
+        clf.set_params(average="voted").learn_one(X[0], "no")
+
+
 @pytest.mark.parametrize("case", range(len(SENTENCES)))
 def test_bad_parameters_are_one_sentence(case: int) -> None:
     call, message = SENTENCES[case]

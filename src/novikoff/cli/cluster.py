@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import check, names
+from novikoff.cli.options import OPTION_NAMES, check, names
 from novikoff.cli.progress import Show, print_lines, print_text
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ option = click.option(
 def check_options(asked: SimpleNamespace) -> None:
     """Refuse what a cluster does not do."""
     for name in _UNKNOWN:
-        given = "--" + name.strip("_").replace("_", "-")
-        check((getattr(asked, name, None), f"{given} is not known with --cluster."))
+        given, flag = getattr(asked, name, None), OPTION_NAMES.get(name, name).replace("_", "-")
+        check((given, f"--{flag} is not known with --cluster."))
+    check((asked.header is False, "--no-header is not known with --cluster."))
     for name, flag, value in (("form", "format", "html"), ("model", "model", "perceptron")):
         chosen = getattr(asked, name, None) == value
         check((chosen, f"--{flag} {value} is not known with --cluster."))
@@ -158,12 +159,14 @@ def _save(
 
     from novikoff.report import certificate_file, model_file
     from novikoff.report.files import write_files
+    from novikoff.report.study import REST
 
     rows, proofs = found.rows, found.proofs
     recipe = None if rows.source.recipe is None else rows.source.recipe.to_json()
     origin: dict[str, object] = {
         "source": data, "rows": rows.n, "features": rows.d,
-        "sha256": proofs[0].sha256 if proofs else "", "rule": "cluster", "rest": None,
+        "sha256": proofs[0].sha256 if proofs else "", "rule": "cluster",
+        "rest": REST if REST in found.model.classes.tolist() else None,
     }  # fmt: skip
     known = {"proofs": certificate_file.as_json(proofs)} if proofs else None
     record = replace(found.record(), preprocessing=recipe, data=origin, certificate=known)

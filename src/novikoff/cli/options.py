@@ -24,6 +24,8 @@ READING = (
     "label", "features", "drop", "id_", "one_hot", "missing",
     "header", "delimiter", "decimal", "source_format",
 )  # fmt: skip
+# Options whose values have another name.
+OPTION_NAMES = {"id_": "id", "source_format": "from"}
 
 
 def adding(options: Sequence[Callable[[Command], Command]]) -> Callable[[Command], Command]:

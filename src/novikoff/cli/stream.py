@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from novikoff.cli.main import Interrupted
-from novikoff.cli.options import READING, adding, check, read_options, reading
+from novikoff.cli.options import OPTION_NAMES, READING, adding, check, read_options, reading
 from novikoff.cli.progress import (
     handling,
     print_lines,
@@ -35,7 +35,6 @@ _LASTING = (
     *READING,
     *("hash", "names", "text_labels", "average", "margin", "step", "no_intercept", "multi_class"),
 )
-_OPTION_NAMES = {"id_": "id", "source_format": "from"}
 _SECONDS_BETWEEN_LOOKS = 0.125
 
 
@@ -191,7 +190,7 @@ class _Session:
 
         self.asked, self.path = asked, model
         self.silent = asked.quiet or asked.form == "json" or not sys.stderr.isatty()
-        self.lasting = {_OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING}
+        self.lasting = {OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING}
         options = StreamOptions(
             read_options(asked),
             asked.hash,

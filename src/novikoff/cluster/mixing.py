@@ -132,7 +132,7 @@ class ChainedEpoch(Epoch):
     def blank(self) -> ChainedEpoch:
         """A copy: the next shards go on from here."""
         own = replace(self)
-        own.totals, own.squares = self.totals.copy(), self.squares.copy()
+        own.totals = self.totals
         return own
 
     def look_at_shard(self, shard: Shard) -> None:
@@ -161,7 +161,7 @@ def mixed_run(cluster: Cluster, first: Epoch, limits: Limits) -> MixedRun:
                 raise ValueError("The weights have left float64: scale the features.")
             if not done.totals[1].any():
                 stop = Stop.CLEAN
-            elif int(run.totals[1].sum()) >= limits.most_updates():
+            elif int(run.totals[1].max()) >= limits.most_updates():  # of one rule
                 stop = Stop.UPDATES
             else:
                 stop = limits.reached(run.epochs)

@@ -228,7 +228,7 @@ class Cluster:
     @property
     def firsts(self) -> Indices:
         """The first row of each group."""
-        return np.array([self.source.firsts[group[0]] for group in self.groups])
+        return self.source.firsts[[group[0] for group in self.groups]]
 
     def shards(self, g: int) -> Any:
         """A future of the shards of a group, kept in the workers' memory if all fit."""

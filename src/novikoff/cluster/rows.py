@@ -236,8 +236,7 @@ class Rows(RemoteRows):
         ``"uniform"`` has μ_i = 1/S. In both ΣΣ μ_i k_i ≤ R²/γ². ``"chain"`` passes w from shard to
         shard: the run of one machine, one shard at a time.
         """
-        # The plan of a task has no clock, and calls nobody.
-        own = replace(plan, limits=Limits(), after_epoch=None)
+        own = replace(plan, limits=Limits())  # a task has no clock
         kind = ChainedEpoch if self.mix == "chain" else Epoch
         W = np.zeros((self.d + 1, scheme.sides.shape[1]))
         first = kind(own, scheme, tuple(labels), fit_intercept, self.mix, W)

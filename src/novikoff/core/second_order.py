@@ -87,7 +87,7 @@ class DiagonalModel(SecondOrderModel):
     wanted: ClassVar = {"a": 5e-324, "matrix": ("diagonal",)}
 
     def blank_state(self) -> dict[str, Vector]:
-        """V = 0 and A = a."""
+        """Zeros as v, and a everywhere as A."""
         shape = self.n_rules, self.features + 1
         A = np.full(shape, float(self.settings["a"]))
         return {"v": np.zeros(shape), "A": A, "growth": np.zeros((self.n_rules, 2))}

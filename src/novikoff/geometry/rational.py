@@ -124,7 +124,7 @@ class _Cone:
         return [value * scale for value in solved(whole.T, b.whole, weighted)]
 
     def residual(self, used: Indices, mu: list[Fraction]) -> list[Fraction]:
-        """B − Σ μ_i a_i."""
+        """What is left of b: b − Σ μ_i a_i."""
         if len(used) == 0:
             return self.b
         (whole, e), multipliers = self.passes.whole(used), exact.numbers(mu)

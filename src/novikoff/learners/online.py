@@ -89,7 +89,7 @@ def streams(learner: OnlineLearner) -> bool:
 
 
 class OnlineLearner(LinearLearner):
-    """A learner whose rules move by an update: w ← w + τ·a_i where ⟨a_i, w⟩ ≤ δ."""
+    """A learner of rules that change where a row is on the wrong side, or too near."""
 
     # A value here is that of learners without such a parameter.
     order: OrderLike
@@ -288,6 +288,8 @@ class OnlineLearner(LinearLearner):
                 raise TypeError(f"{name} does not learn from rows of a cluster; Perceptron does.")
             plain = {"average": False, "scale": None, "class_weight": None, "warm_start": False}
             labels = check_remote(self, rows, {**plain, "trace": False}, *others)
+            if self.verbose:
+                raise ValueError("verbose is not known on a cluster: its rows have a progress=.")
             if not isinstance(self.order, str) or isinstance(named(self.order), Greedy):
                 raise ValueError("On a cluster the order is one by name that looks at each row.")
             blank = LinearModel.blank(
@@ -304,8 +306,7 @@ class OnlineLearner(LinearLearner):
             self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
             self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
             self.random_state_ = random_state
-            for name in ("trace_", "update_counts_", "period_"):
-                self.__dict__.pop(name, None)
+            self._forget("trace_", "update_counts_", "period_")
         if limits.interrupted:
             raise KeyboardInterrupt
         if not self.converged_:
@@ -330,7 +331,7 @@ class OnlineLearner(LinearLearner):
         counts = run.update_counts
         self.update_counts_ = counts.toarray()[0] if model.n_rules == 1 else counts
         self.period_, self.random_state_ = one_or_each(run.periods), random_state
-        self.__dict__.pop("trace_", None)
+        self._forget("trace_", "mixed_updates_")
 
     @available_if(streams)
     def partial_fit(
@@ -525,7 +526,10 @@ class OnlineLearner(LinearLearner):
     def _streamed(self) -> None:
         """Drop the attributes that describe a fit: they are no longer true."""
         self.converged_, self._held.votes = False, []
-        for name in ("update_counts_", "trace_", "period_", "random_state_"):
+        self._forget("update_counts_", "trace_", "period_", "random_state_", "mixed_updates_")
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
             self.__dict__.pop(name, None)
 
     def _print_epoch(self, run: Run) -> bool:

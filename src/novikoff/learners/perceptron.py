@@ -97,6 +97,8 @@ class Perceptron(WeightLearner):
         that no rule separates the data.
     random_state_ : int
         The random_state that repeats this fit.
+    mixed_updates_ : array of shape (n_rules,)
+        After a fit on a cluster: the updates as mixing counts them, at most R²/γ² of each rule.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

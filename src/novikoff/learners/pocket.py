@@ -188,7 +188,8 @@ class Pocket(LinearLearner):
         Returns
         -------
         self
-            After an exception it is what it was before; after Ctrl-C it has the best rules so far.
+            After an exception it is what it was before; after Ctrl-C it has the best rules so far,
+            except on a cluster.
         """
         with self._all_or_nothing():
             if isinstance(X, RemoteRows):

@@ -32,7 +32,7 @@ from novikoff.learners.inputs import (
     check_weights,
     seed_of,
 )
-from novikoff.learners.online import OnlineLearner, check_resumable, streams
+from novikoff.learners.online import STRUCTURE, OnlineLearner, check_resumable, streams
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -47,7 +47,7 @@ class StateLearner(OnlineLearner):
     random_state: RandomState = None
     verbose: int = 0
 
-    _of_update = attrgetter("scale")
+    _of_update = attrgetter(*STRUCTURE)
     _rules: ClassVar[Mapping[str, Rule]] = {
         name: OnlineLearner._rules[name]
         for name in (

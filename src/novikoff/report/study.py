@@ -556,8 +556,8 @@ def check_width(n_features: int) -> None:
         )
 
 
-def _renamed(proof: ErrorBound | None, case: Case) -> ErrorBound | None:
+def _renamed(proof: ErrorBound, case: Case) -> ErrorBound:
     """The proof in terms of the labels as they were given."""
-    if proof is None or case.negative is not None:
+    if case.negative is not None:
         return proof
     return replace(proof, positive=case.positive, negative=None)

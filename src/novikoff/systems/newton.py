@@ -84,7 +84,7 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
 
 
 def _shortened(r: Fraction) -> Fraction:
-    """R rounded down to a few digits, if it has more."""
+    """The value r rounded down to a few digits, if it has more."""
     size = max(r.numerator.bit_length(), r.denominator.bit_length())
     if size <= 2 * _BITS:
         return r

@@ -29,7 +29,7 @@ _SLIP = Fraction(1, 1 << 48)
 
 
 def signed_radius(system: System, limits: Limits) -> Radius | Interval:
-    """R* as bounds with their proof, or as an interval alone where it is infinite.
+    """The radius as bounds with their proof, or as an interval alone where it is infinite.
 
     Equalities hold where it is not negative; else they count as two rows. OutOfTimeError where
     time is up.

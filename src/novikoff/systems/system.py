@@ -129,7 +129,7 @@ class System:
         return bool((signs >= 0).all() and (signs[strict] > 0).all() and not signs[self.free].any())
 
     def right(self) -> list[Fraction]:
-        """C of every row but e."""
+        """The right side c of every row but e."""
         found = [Fraction(value) for value in self.columns[0][:-1].tolist()]
         for column in self.columns[1:]:
             for i in np.flatnonzero(column[:-1]).tolist():
@@ -139,7 +139,7 @@ class System:
     def slack(
         self, w: Sequence[Fraction], limits: Limits, among: Indices | None = None
     ) -> list[Fraction]:
-        """C − ⟨a, w⟩ of every row but e, or of some."""
+        """The slack c − ⟨a, w⟩ of every row but e, or of some."""
         at, found = exact.numbers(self.homogeneous(w)), list[Fraction]()
         among = np.arange(self.e) if among is None else among
         for rows in np.array_split(among, 1 + len(among) // _ROWS_AT_ONCE):
