@@ -155,8 +155,9 @@ def test_proofs_of_other_data_are_refused_on_a_cluster() -> None:
 
 
 def test_a_step_leaves_the_hyperplane_to_the_better_side() -> None:
-    X, y = np.array([[0.0], [0.0], [0.0], [2.0], [-4.0]]), np.array([1, 1, 0, 1, 0])
-    count = Count((Setting(1, 0, True),), np.array([[[1.0]], [[0.0]]]), np.array([0.0, 1.0]))
+    near, y = [0.1, 0.2, -0.3], np.array([1, 1, 0, 1, 0])  # a sum of 5.6e-17 in floats
+    X = np.array([near, near, near, [2.0, 0.0, 0.0], [-4.0, 0.0, 0.0]])
+    count = Count((Setting(1, 0, True),), np.array([[[1.0]]] * 3 + [[[0.0]]]), np.eye(4)[3])
     for k, some in enumerate((slice(0, 2), slice(2, 5))):
         part = count.blank()
         with np.errstate(all="ignore"):
