@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from novikoff.cli import cluster
-from novikoff.cli.options import READING, memory, read_data, read_options, reading
+from novikoff.cli.options import READING, check, memory, read_data, read_options, reading
 from novikoff.cli.progress import print_lines, shown
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def command(certificate: str, data: str, **values: object) -> None:
         if systems and others:
             raise CertificateError("The file has proofs about a system and about examples.")
         if systems:
+            check((asked.cluster, "--cluster is for rows of examples, not for inequalities."))
             print_lines(_check_systems(systems, data, proofs))
             return
         if asked.cluster:
