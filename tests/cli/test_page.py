@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Files, inside, script
+from tests.cli.conftest import Files, inside, script, write_csv
 
 _VOID = {"meta", "link", "br", "img", "hr", "input"}
 NAMES = ["line", "quasi", "duplicates", "iris", "nasty"]
@@ -195,3 +195,16 @@ def test_the_browser_would_tell(tmp_path: Path) -> None:
     _, requests, console = visit(page, tmp_path)
     assert requests == ["http://example.org/i.png"]
     assert len(console) == 1
+
+
+def test_a_picture_that_cannot_be_drawn_takes_nothing_with_it(tmp_path: Path) -> None:
+    xor = write_csv(
+        tmp_path / "xor.csv", ["a", "b", "y"], [[0, 0], [0, 1], [1, 0], [1, 1]], [*"nyyn"]
+    )
+    words = ("--plot", tmp_path / "proof.png", "--plot-kind", "proof")
+    done = inside("fit", xor, "--out", tmp_path, *words)
+    assert "needs separable data and a verdict. All else is written." in done.err
+    assert (done.code, done.line("verdict").split()[0]) == (2, "inseparable")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "xor.cert.json", "xor.csv", "xor.novikoff"
+    ]  # fmt: skip

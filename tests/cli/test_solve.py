@@ -160,6 +160,8 @@ def test_the_best_value(day: Path, tmp_path: Path) -> None:
     body = report(day, "--objective", "max family + 0.5")
     assert (body["objective"]["kind"], body["objective"]["exact_value"]) == ("optimal", "8")
     assert body["exact_w"]["family"] == "15/2"
+    told = inside("solve", day, "--objective", "max family", "--certificate", tmp_path / "c.json")
+    assert told.line("certificate").endswith("(about the point, not about the best value)")
     assert inside("solve", day, "--objective", "min family").line("objective") == (
         "the least value is 7 — proved"
     )

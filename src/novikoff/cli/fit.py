@@ -112,13 +112,16 @@ def command(data: str, **values: object) -> None:
         dataset = read_data(data, read_options(asked), asked, show)
         found, estimate = _find(asked, dataset, show)
         show("writing", None)
+        picture, missing = _picture(asked, found, dataset, targets)
         report = _report(dataset, found, estimate, targets, time.perf_counter() - began)
         page = _page(report) if asked.form == "html" else ""
-        _save(asked, report, targets, page)
+        _save(asked, report, targets, page, picture)
     try:
         _print(report, page, asked.form, targets.get("report"))
     except KeyboardInterrupt:
         raise Interrupted("interrupted; the model and the certificate are written.") from None
+    if missing:
+        raise ValueError(f"{missing} All else is written.")
     sys.exit(_code(report.kind, asked.require))
 
 
@@ -252,7 +255,31 @@ def _page(report: Report) -> str:
     return page(report, {} if data.on_disk else draw_all(report.found, data.X, data.names))
 
 
-def _save(asked: SimpleNamespace, report: Report, targets: Mapping[str, Path], page: str) -> None:
+def _picture(
+    asked: SimpleNamespace, found: Study, data: Dataset, targets: dict[str, Path]
+) -> tuple[bytes, str]:
+    """The picture that was asked for; or why there is none, which is no reason to lose the rest."""
+    if "plot" not in targets:
+        return b"", ""
+    from novikoff.report.pictures import draw
+    from novikoff.report.plots import render_figure
+
+    try:
+        plane = names(asked.plane) or None
+        figure = draw(found, data.X, data.names, asked.plot_kind, plane=plane)
+    except ValueError as error:
+        del targets["plot"]
+        return b"", str(error)
+    return render_figure(figure, targets["plot"].suffix), ""
+
+
+def _save(
+    asked: SimpleNamespace,
+    report: Report,
+    targets: Mapping[str, Path],
+    page: str,
+    picture: bytes,
+) -> None:
     """Write the model, the certificate, the picture and the page: all of them, or none."""
     from novikoff.data.recipe import NumberedNames
     from novikoff.report import certificate_file, model_file
@@ -281,12 +308,7 @@ def _save(asked: SimpleNamespace, report: Report, targets: Mapping[str, Path], p
         text = certificate_file.dump(proofs, origin, recipe)
         contents[targets["certificate"]] = text.encode()
     if "plot" in targets:
-        from novikoff.report.pictures import draw
-        from novikoff.report.plots import render_figure
-
-        plane = names(asked.plane) or None
-        figure = draw(found, data.X, data.names, asked.plot_kind, plane=plane)
-        contents[targets["plot"]] = render_figure(figure, targets["plot"].suffix)
+        contents[targets["plot"]] = picture
     if "rows" in targets:
         from novikoff.report.row_table import row_table
 

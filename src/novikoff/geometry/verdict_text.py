@@ -96,7 +96,7 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
         if fate in named:
             said.append(f"{what}: {some(named[fate], len(named[fate]))}")
     if columns:
-        one = "the column " if len(columns) == 1 else "any one of the columns "
+        one = "the column " if len(columns) == 1 else "one of these columns, whichever it is: "
         names = some([str(name) for name in columns], len(columns))
         said.append(f"finite estimates exist without {one}{names}")
     for k, text in enumerate(said):
@@ -157,4 +157,5 @@ def some(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
 def bound(count: int | None) -> str:
     """The mistake bound of the convergence theorem, as far as there is one."""
     made = "the perceptron makes at most R²/γ²"
-    return "" if count is None else f"   {made} = {large(count)} mistakes"
+    unit = "mistake" if count == 1 else "mistakes"
+    return "" if count is None else f"   {made} = {large(count)} {unit}"

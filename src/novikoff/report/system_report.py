@@ -35,6 +35,8 @@ SCHEMA_VERSION = 1
 # Lines of a conflict or a point that the text shows; the JSON has all.
 _MOST_LINES = 20
 _MOST_NAMES = 8
+# A room that is no room for a person.
+_LITTLE = 1e-6
 _MOST_WIDTH = 72  # of a row as a formula
 _MOST_DIGITS = 9  # of multipliers; longer ones are rounded
 _SIGNS = {"<=": "≤", ">=": "≥", "-": "−"}
@@ -141,7 +143,9 @@ def lines(report: SystemReport) -> Iterator[tuple[str, str]]:
     for note in report.notes:
         yield "", note
     yield from _VERDICTS[report.solution.kind](report)
-    yield from report.files.items()
+    about = " (about the point, not about the best value)" if report.optimum is not None else ""
+    for name, path in report.files.items():
+        yield name, f"{path}{about if name == 'certificate' else ''}"
 
 
 def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
@@ -173,14 +177,17 @@ def _room(report: SystemReport) -> Iterator[tuple[str, str]]:
     asked, proof = report.solution.asked, report.solution.certificate
     equal = () if proof is None or proof.implicit is None else proof.implicit.rows
     rows, away = nearest_boundary(asked.system, report.exact_w or (), equal, Limits())
+    other = "interior" if equal else "chebyshev"
+    final = report.optimum is not None or report.with_radius
+    more = "" if final else f"; --point {other} finds one with more"
     if away == 0.0:
         few = [asked.name(k).name for k in rows[:_MOST_NAMES]]
         named = some(few, len(rows), _MOST_NAMES)
-        more = "; --point interior finds one with room" if report.optimum is None else ""
         yield "room", f"none: the point is on the boundary of {named}{more}"
     elif math.isfinite(away):
         nearest = asked.name(rows[0]).name
-        yield "room", f"the nearest boundary is that of {nearest}, {number(away)} away"
+        text = f"the nearest boundary is that of {nearest}, {number(away)} away"
+        yield "room", text + (more if away < _LITTLE else "")
 
 
 def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
