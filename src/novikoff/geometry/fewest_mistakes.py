@@ -46,7 +46,7 @@ _UPDATES, _SEARCHED = 10_000, 1 << 25
 _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 # Searches for contradictions with common rows, and entries of the rows in which they are made.
-_MAX_SHARED, _SHARED = 400, 1 << 20
+_MAX_SHARED, _SHARED = 320, 1 << 20
 
 
 @dataclass(frozen=True)
