@@ -189,7 +189,7 @@ def test_one_class_against_the_rest_and_a_pair_of_classes() -> None:
     assert (third.signs == np.where(y == "c", 1, -1)).all()
     scores = (X @ clf.coef_[2] + clf.intercept_[2]) / np.linalg.norm(clf.coef_[2])
     assert np.allclose(third.distances, scores)
-    assert third.sides == ("c", "the rest")
+    assert third.ax_.get_title(loc="left") == "c against the rest"
     with pytest.raises(ValueError, match="'d' is not one of the classes"):
         BoundaryDisplay.from_estimator(clf, X, y, rule="d", ax=ax())
     pairs = nv.Perceptron(random_state=0, multi_class="ovo").fit(X, y)
@@ -374,7 +374,7 @@ def test_traces_that_prove_nothing_are_refused() -> None:
             ProofDisplay.from_estimator(found, X, y, **({"ax": blank_axes(3)} | options))
     with pytest.raises(ValueError, match="trace=True, or give X and y"):
         MistakesDisplay.from_estimator(run().fit(X, y), ax=ax())
-    with pytest.raises(ValueError, match="that separates the rows: give X and y"):
+    with pytest.raises(ValueError, match="Give X and y, or fit with trace=w"):
         ProofDisplay.from_estimator(run(trace=True).fit(X, y), margin=0.1, radius=9.0)
     weighted, *_ = traced(class_weight={-1: 0.5, 1: 3.0})
     with pytest.raises(ValueError, match="steps of this run differ"):

@@ -13,6 +13,7 @@ from novikoff.geometry.verdict_text import large
 if TYPE_CHECKING:
     from novikoff.core.orders import Order
     from novikoff.core.problem import Problem
+    from novikoff.core.rows import Vector
     from novikoff.core.runs import Run
     from novikoff.geometry.separability import Table, Verdict
 
@@ -169,16 +170,19 @@ def run_perceptron(
     problem: Problem,
     order: str | Sequence[int] | Order = "cyclic",
     *,
-    max_epochs: int,
-    aggressive: bool = False,
+    max_epochs: int | None = None,
+    max_updates: int | None = None,
     max_seconds: float | None = None,
+    aggressive: bool = False,
     random_state: int = 0,
     trace: bool = False,
+    reference: Vector | None = None,
     after_epoch: Callable[[Run], bool] | None = None,
 ) -> Run:
     """Run from zero weights until all rows are right or a limit is reached.
 
-    With ``aggressive`` it acts on every row (A10). KeyboardInterrupt on Ctrl-C.
+    With ``aggressive`` it acts on every row (A10); ``reference`` is the w* of the trace.
+    KeyboardInterrupt on Ctrl-C.
     """
     from novikoff.core import updates
     from novikoff.core.orders import named
@@ -191,8 +195,11 @@ def run_perceptron(
     rule = named(order)
     load_kernels(problem, Binary(), rule, trace=trace)  # the clock does not count it
     update = updates.aggressive() if aggressive else updates.perceptron()
-    limits = Limits(epochs=max_epochs, seconds=max_seconds)
-    plan = Plan(update, rule, limits, random_state, trace=trace, after_epoch=after_epoch)
+    limits = Limits(max_epochs, max_updates, max_seconds)
+    plan = Plan(
+        update, rule, limits, random_state, trace=trace, reference=reference,
+        after_epoch=after_epoch,
+    )  # fmt: skip
     ran = run(problem, plan)
     if limits.interrupted:
         raise KeyboardInterrupt
