@@ -1,4 +1,6 @@
-"""What the page can be taken home as: one offline file, a script, a table, a certificate.
+"""All that the page may ask for, and the files it can be taken home as.
+
+Those are one offline page, a script, a table and a certificate.
 
 The page is plain ES modules with unique names at their top level; joined in the order in which
 they import each other they are one script. So there is no bundler, and nothing built that could
@@ -12,10 +14,20 @@ import html
 import io
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from novikoff.page.presets import STATIC
-from novikoff.page.study import MAX_EPOCHS, MAX_UPDATES, Question, certificate, record
+from novikoff.page.study import (
+    MAX_EPOCHS,
+    MAX_UPDATES,
+    Question,
+    answer,
+    certificate,
+    pocket,
+    record,
+    sides,
+)
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
 _POLICY = (
@@ -116,3 +128,12 @@ def _inside_script(value: object) -> str:
     """JSON that cannot end the script it stands in."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+# By name: the server and the widget answer the same.
+ANSWERS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "run": lambda body: answer(Question.from_json(body)),
+    "pocket": lambda body: pocket(Question.from_json(body)),
+    "sides": lambda body: sides(Question.from_json(body.get("question")), body.get("box")),
+    "export": export,
+}
