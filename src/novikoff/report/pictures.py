@@ -74,28 +74,18 @@ def _hardest_rule(found: Study, X: Floats | SparseMatrix, names: Sequence[str] |
     from novikoff.core.schemes import labels_of
     from novikoff.core.validation import check_matrix
     from novikoff.report.plots.margins import Rule
-    from novikoff.report.plots.style import clean_name
 
     model, W, matrix = found.model, found.model.decisive(), check_matrix(X)
     signs = model.sides[found.codes]  # (n, n_rules); 0 where a class has no side
     mistakes = (signs * model.scores(matrix) <= 0.0).sum(axis=0, where=signs != 0)
     index, remark = int(np.lexsort((found.margins, -mistakes))[0]), ""
     if model.n_rules > 1:
-        errs = f"errs on most rows, {mistakes[index]:,}" if mistakes[index] else "is the narrowest"
-        remark = f": of {model.n_rules} rules the one that {errs}"
-    positive, negative = labels_of(model.scheme, model.classes, index)
+        why = "most mistakes" if mistakes[index] else "smallest margin"
+        remark = f", the hardest of {model.n_rules} rules ({why})"
     rows = np.flatnonzero(signs[:, index])
-    return Rule(
-        matrix if len(rows) == len(signs) else matrix[rows],
-        rows,
-        signs[rows, index],
-        W[:-1, index],
-        float(W[-1, index]),
-        clean_name(positive),
-        "the rest" if negative is None else clean_name(negative),
-        names,
-        remark=remark,
-    )
+    part = matrix if len(rows) == len(signs) else matrix[rows]
+    w, b, sides = W[:-1, index], float(W[-1, index]), labels_of(model.scheme, model.classes, index)
+    return Rule(part, rows, signs[rows, index], w, b, *sides, names, remark=remark)
 
 
 def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:

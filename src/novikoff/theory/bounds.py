@@ -59,22 +59,7 @@ def mistake_bound(radius: float, margin: float) -> float:
 def unit_ball_bound(margin: float) -> float:
     """Bound the mistakes on data in the unit ball: t ≤ 1/γ² (B5).
 
-    Guarantee: that of `mistake_bound` with ‖a_i‖ ≤ 1 and ‖w*‖ = 1.
-
-    Parameters
-    ----------
-    margin : float
-        γ, or any positive number below it; at most 1.
-
-    Returns
-    -------
-    float
-        1/γ²; infinite where that is beyond float64.
-
-    Raises
-    ------
-    ValueError
-        If the margin is not finite, not positive, or above 1.
+    It is `mistake_bound` with R = 1: for ‖a_i‖ ≤ 1, ‖w*‖ = 1 and a margin of at most 1.
 
     Examples
     --------

@@ -149,7 +149,7 @@ def draw_rows(
         (1, {"marker": "o", "mfc": style.POSITIVE, "mec": "white", "mew": 0.1 * size - 0.2}),
         (-1, {"marker": "^", "mfc": "none", "mec": style.NEGATIVE, "mew": 0.1 * size + 0.4}),
     )
-    for (sign, look), name in zip(looks, (rule.positive, rule.negative), strict=True):
+    for (sign, look), name in zip(looks, rule.sides, strict=True):
         label = f"{name} ({int((rule.signs == sign).sum()):,})"
         marks(drawn[rule.signs[drawn] == sign], label, ms=size, alpha=faint, **look)
     wrong = drawn[mistakes[drawn]]

@@ -36,17 +36,22 @@ class Rule:
     signs: npt.NDArray[np.int8]  # of the rows: +1 on the positive side
     w: Vector  # zeros where f is not linear
     b: float
-    positive: str
-    negative: str
+    positive: Hashable
+    negative: Hashable | None  # None: all other classes
     names: Sequence[Hashable] | None = None  # of the features
     flip: int = 1  # −1 where the positive side is not that of the classifier's own scores
     score: Callable[[Any], Vector] | None = None  # f of rows, where it is not linear
     remark: str = ""  # why this rule, of several
 
     @property
+    def sides(self) -> tuple[str, str]:
+        """The names of the positive side and of the negative."""
+        return side_names(self.positive, self.negative)
+
+    @property
     def title(self) -> str:
         """Which classes it tells apart."""
-        return f"{self.positive} against {self.negative}{self.remark}"
+        return " against ".join(self.sides) + self.remark
 
     @property
     def norm(self) -> float:
@@ -107,11 +112,8 @@ def rule_of(
     names = getattr(classifier, "feature_names_in_", getattr(X, "columns", None))
     if len(rows) < len(signs):
         matrix, signs = matrix[rows], signs[rows]
-    return Rule(
-        matrix, rows, signs, w, b, style.clean_name(positive),
-        "the rest" if negative is None else style.clean_name(negative),
-        None if names is None else list(names), flip, score,
-    )  # fmt: skip
+    listed = None if names is None else list(names)
+    return Rule(matrix, rows, signs, w, b, positive, negative, listed, flip, score)
 
 
 def find_rule(
@@ -151,6 +153,12 @@ def find_rule(
         name = "one-vs-rest is a class" if high in rules else "one-vs-one is a pair of classes"
         raise ValueError(f"A rule of {name}, not {side!r}.")
     return rules[side]
+
+
+def side_names(positive: Hashable, negative: Hashable | None) -> tuple[str, str]:
+    """The classes of a rule's sides, for a picture."""
+    other = "the rest" if negative is None else style.clean_name(negative)
+    return style.clean_name(positive), other
 
 
 def _scores(classifier: Classifier, index: int, flip: int) -> Callable[[Any], Vector]:

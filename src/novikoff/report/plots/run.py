@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.margins import Classifier, Rule, Side, find_rule, rule_of
+from novikoff.report.plots.margins import Classifier, Rule, Side, find_rule, rule_of, side_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -367,8 +367,7 @@ class PocketDisplay(style.Display):
         several = isinstance(estimator.history_, list)
         history = estimator.history_[at] if several else estimator.history_
         bounds = estimator.errors_lower_bound_
-        other = "the rest" if negative is None else style.clean_name(negative)
-        title = f"{style.clean_name(positive)} against {other}"
+        title = " against ".join(side_names(positive, negative))
         updates, mistakes = np.array(history).T
         return cls(updates, mistakes, bounds[at] if several else bounds, title).plot(ax)
 
