@@ -23,7 +23,7 @@ import novikoff as nv
 from novikoff.core.counts import Trace
 from novikoff.core.rows import Vector
 from novikoff.report.files import OutputError
-from novikoff.report.pictures import draw
+from novikoff.report.pictures import Subject, draw
 from novikoff.report.plots import (
     BoundaryDisplay,
     MarginsDisplay,
@@ -95,7 +95,8 @@ def all_text(figure: Figure) -> str:
 
 
 def test_distances_mistakes_and_the_line() -> None:
-    for d, storage in itertools.product([2, 5, 40], [np.asarray, sp.csr_array]):
+    storages: list[Any] = [np.asarray, sp.csr_array]
+    for d, storage in itertools.product([2, 5, 40], storages):
         clf, X, y = noisy(d=d)
         w, b = clf.coef_[0], clf.intercept_[0]
         display = BoundaryDisplay.from_estimator(clf, storage(X), y, ax=ax())
@@ -637,7 +638,8 @@ def test_pictures_of_a_study() -> None:
         for subject in ("boundary", "margins", "mistakes") if runs else ("boundary", "margins"):
             figure = draw(found, rows, ["a", "b"], subject)
             assert subject == "mistakes" or title in all_text(figure)
-        for subject in ("proof",) if runs else ("mistakes", "proof"):
+        missing: list[Subject] = ["proof"] if runs else ["mistakes", "proof"]
+        for subject in missing:
             with pytest.raises(ValueError, match=r"two classes|separable data"):
                 draw(found, rows, None, subject)
     W, sides = found.model.decisive(), found.model.sides[found.codes]
