@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
@@ -99,16 +100,6 @@ def _repeated(
     return again
 
 
-def separating(problem: Problem) -> tuple[Vector, float] | None:
-    """The w* of the largest margin, and a γ that is proved; None if there is none."""
-    from novikoff.geometry.separability import decide
-
-    verdict = decide(problem, ("+1", "-1"))
-    if verdict.coef is None or verdict.intercept is None or verdict.kind != "separable":
-        return None
-    return np.append(verdict.coef, verdict.intercept), verdict.margin.lo
-
-
 @dataclass(eq=False, repr=False)
 class MistakesDisplay(style.Display):
     """Mistakes so far against rows visited, and the bound R²/γ² on them.
@@ -166,10 +157,16 @@ class MistakesDisplay(style.Display):
         if the rows are separable: from γ, or a number below it, as ``margin``, and R, or a number
         above it, as ``radius``, if they are given. A fit with ``trace`` needs no X and y.
         """
-        trace, delta, _, _, problem = traced_run(estimator, X, y, rule)
-        if problem is not None and trace.margin[0] == 0.0 and _equal_steps(trace):
-            found = separating(problem) if margin is None else None
-            margin = margin if found is None else found[1]
+        trace, delta, _, found, problem = traced_run(estimator, X, y, rule)
+        if (
+            found is not None
+            and problem is not None
+            and trace.margin[0] == 0.0
+            and _equal_steps(trace)
+        ):
+            if margin is None:
+                with suppress(ValueError):  # no rule separates the rows
+                    margin = float(_aligned(found, problem, None).min())
             radius = problem.radius if radius is None else radius
         return cls(trace, margin, radius, delta).plot(ax)
 
@@ -396,13 +393,15 @@ def _aligned(rule: Rule, problem: Problem, w_star: Vector | None) -> Vector:
     from novikoff.core.problem import products
 
     if w_star is None:
-        found = separating(problem)
-        if found is None:
+        from novikoff.geometry.separability import decide
+
+        verdict = decide(problem, ("+1", "-1"))
+        if verdict.coef is None or verdict.intercept is None or verdict.kind != "separable":
             raise ValueError(
                 "No rule separates these rows, so there is no w* and nothing to prove: "
                 "novikoff.separate shows why."
             )
-        w_star = found[0]
+        w_star = np.append(verdict.coef, verdict.intercept)
     w_star = np.append(w_star, 0.0)[: problem.p] / math.hypot(*w_star)
     aligned = products(problem, w_star)
     worst = int(np.argmin(aligned))
