@@ -17,6 +17,9 @@ import numpy.typing as npt
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import novikoff as nv
@@ -258,15 +261,19 @@ def zero_set(display: BoundaryDisplay) -> Vector:
 
 
 def test_the_boundary_of_a_kernel_is_the_zero_set_of_its_scores() -> None:
+    import pandas as pd
+
     X, y = three_classes()
     two = nv.KernelPerceptron(gamma=2.0, random_state=0).fit(AND_X, [0, 1, 1, 0])
     several = nv.KernelPerceptron(gamma=0.1, random_state=0).fit(X, y)
-    foreign = SVC(gamma=0.1).fit(X, y == "c")
+    foreign = SVC(gamma=0.1).fit(pd.DataFrame(X), y == "c")
+    scaled = make_pipeline(StandardScaler(), nv.Perceptron(random_state=0)).fit(X, y)
     for clf, rows, labels, rule, score in (
         (two, AND_X, [0, 1, 1, 0], None, two.decision_function),
         (two, AND_X, [0, 1, 1, 0], 0, lambda Z: -two.decision_function(Z)),
         (several, X, y, "b", lambda Z: several.decision_function(Z)[:, 1]),
-        (foreign, X, y == "c", None, foreign.decision_function),
+        (scaled, X, y, "c", lambda Z: scaled.decision_function(Z)[:, 2]),
+        (foreign, X, y == "c", None, lambda Z: foreign.decision_function(pd.DataFrame(Z))),
     ):
         display = BoundaryDisplay.from_estimator(clf, rows, labels, rule=rule, ax=ax())
         f = score(rows)
@@ -287,9 +294,13 @@ def test_the_boundary_of_a_kernel_is_the_zero_set_of_its_scores() -> None:
     wide = nv.KernelPerceptron().fit(np.eye(3), [0, 1, 1])
     with pytest.raises(ValueError, match="not linear is drawn over its two features"):
         BoundaryDisplay.from_estimator(wide, np.eye(3), [0, 1, 1], ax=ax())
-    pairs = nv.KernelPerceptron(multi_class="ovo").fit(X, y)
-    with pytest.raises(ValueError, match="one-vs-one has votes, but no f of a pair"):
-        BoundaryDisplay.from_estimator(pairs, X, y, ax=ax())
+    for clf, message in (
+        (nv.KernelPerceptron(multi_class="ovo"), "The scores of one-vs-one are votes"),
+        (SVC(kernel="linear"), "The scores of one-vs-one are votes"),  # and its coef_ of pairs
+        (KNeighborsClassifier(), "A KNeighborsClassifier has neither coef_ nor decision_function"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            BoundaryDisplay.from_estimator(clf.fit(X, y), X, y, ax=ax())
     with pytest.raises(ValueError, match="R and γ are those of linear rules"):
         MistakesDisplay.from_estimator(two, AND_X, [0, 1, 1, 0], ax=ax())
 
@@ -394,6 +405,8 @@ def test_the_proof_with_other_steps() -> None:
     proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
     display = MistakesDisplay.from_estimator(clf, margin=proof.margin, radius=proof.radius, ax=ax())
     assert display.mistakes[-1] == clf.n_mistakes_ < clf.n_updates_ == display.updates[-1]
+    per_update = 0.5**2 * proof.radius**2 + 2 * 0.8 * 0.5
+    assert np.allclose(proof.squared_norm_bound, display.updates * per_update)
     assert display.bound is not None
     assert display.bound == pytest.approx((proof.radius**2 + 2 * 0.8 / 0.5) / proof.margin**2)
     assert display.updates[-1] <= display.bound

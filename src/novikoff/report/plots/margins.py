@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -102,7 +103,7 @@ def rule_of(
     if len(rows) == 0:
         raise ValueError("There are no rows to draw: none is of a class of this rule.")
     w, b, score = np.zeros(matrix.shape[1]), 0.0, None
-    if hasattr(classifier, "coef_"):
+    if _is_linear(classifier):
         w = flip * np.atleast_2d(np.asarray(classifier.coef_, dtype=np.float64))[index]
         b = flip * float(np.ravel(np.asarray(classifier.intercept_, dtype=np.float64))[index])
         if matrix.shape[1] != len(w):
@@ -128,7 +129,7 @@ def find_rule(
     classes: list[Hashable] = classifier.classes_.tolist()
     scheme = scheme_for(len(classes), getattr(classifier, "multi_class", "ovr"))
     n_rules = scheme.sides.shape[1]
-    given = len(np.atleast_2d(classifier.coef_)) if hasattr(classifier, "coef_") else n_rules
+    given = len(np.atleast_2d(classifier.coef_)) if _is_linear(classifier) else n_rules
     if given != n_rules:
         raise ValueError(
             f"The classifier has {given} rules for {len(classes)} classes: only one rule for two "
@@ -161,16 +162,32 @@ def side_names(positive: Hashable, negative: Hashable | None) -> tuple[str, str]
     return style.clean_name(positive), other
 
 
+def _is_linear(classifier: Classifier) -> bool:
+    """Whether its rules are the rows of ``coef_``."""
+    return hasattr(classifier, "coef_") and not _is_svc_of_several(classifier)
+
+
+def _is_svc_of_several(classifier: Classifier) -> bool:
+    """Whether rules and scores are of pairs of classes, though nothing about it says "ovo"."""
+    return hasattr(classifier, "decision_function_shape") and len(classifier.classes_) > 2
+
+
 def _scores(classifier: Classifier, index: int, flip: int) -> Callable[[Any], Vector]:
     """The f of a rule that is not linear, by ``decision_function``."""
-    if getattr(classifier, "multi_class", "ovr") == "ovo" and len(classifier.classes_) > 2:
+    if not hasattr(classifier, "decision_function"):
+        name = type(classifier).__name__
+        raise ValueError(f"A {name} has neither coef_ nor decision_function: no f to draw.")
+    pairs = getattr(classifier, "multi_class", "ovr") == "ovo" and len(classifier.classes_) > 2
+    if pairs or _is_svc_of_several(classifier):
         raise ValueError(
-            "Without coef_, one-vs-one has votes, but no f of a pair of classes to draw: fit with "
-            "multi_class='ovr', or to two classes."
+            "The scores of one-vs-one are votes, and f(x) = 0 is no boundary of theirs: fit to two "
+            "classes, or one class against the rest."
         )
 
     def score(X: Any) -> Vector:
-        found = np.asarray(classifier.decision_function(X), dtype=np.float64)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            found = np.asarray(classifier.decision_function(X), dtype=np.float64)
         return flip * (found if found.ndim == 1 else found[:, index])
 
     return score

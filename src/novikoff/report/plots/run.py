@@ -157,16 +157,11 @@ class MistakesDisplay(style.Display):
         if the rows are separable: from γ, or a number below it, as ``margin``, and R, or a number
         above it, as ``radius``, if they are given. A fit with ``trace`` needs no X and y.
         """
-        trace, delta, _, found, problem = traced_run(estimator, X, y, rule)
-        if (
-            found is not None
-            and problem is not None
-            and trace.margin[0] == 0.0
-            and _equal_steps(trace)
-        ):
+        trace, delta, _, _, problem = traced_run(estimator, X, y, rule)
+        if problem is not None and trace.margin[0] == 0.0 and _equal_steps(trace):
             if margin is None:
                 with suppress(ValueError):  # no rule separates the rows
-                    margin = float(_aligned(found, problem, None).min())
+                    _, margin = _separator(problem)
             radius = problem.radius if radius is None else radius
         return cls(trace, margin, radius, delta).plot(ax)
 
@@ -388,20 +383,25 @@ class PocketDisplay(style.Display):
         style.legend_below(ax, columns=1)
 
 
+def _separator(problem: Problem) -> tuple[Vector, float]:
+    """The w* of the largest margin, and a γ that is proved; ValueError if there is none."""
+    from novikoff.geometry.separability import decide
+
+    verdict = decide(problem, ("+1", "-1"))
+    if verdict.coef is None or verdict.intercept is None or verdict.kind != "separable":
+        raise ValueError(
+            "No rule separates these rows, so there is no w* and nothing to prove: "
+            "novikoff.separate shows why."
+        )
+    return np.append(verdict.coef, verdict.intercept), verdict.margin.lo
+
+
 def _aligned(rule: Rule, problem: Problem, w_star: Vector | None) -> Vector:
     """All ⟨a_i, w*⟩ for w* at length 1; ValueError if one is not positive."""
     from novikoff.core.problem import products
 
     if w_star is None:
-        from novikoff.geometry.separability import decide
-
-        verdict = decide(problem, ("+1", "-1"))
-        if verdict.coef is None or verdict.intercept is None or verdict.kind != "separable":
-            raise ValueError(
-                "No rule separates these rows, so there is no w* and nothing to prove: "
-                "novikoff.separate shows why."
-            )
-        w_star = np.append(verdict.coef, verdict.intercept)
+        w_star, _ = _separator(problem)
     w_star = np.append(w_star, 0.0)[: problem.p] / math.hypot(*w_star)
     aligned = products(problem, w_star)
     worst = int(np.argmin(aligned))
