@@ -122,7 +122,7 @@ def _more_margin(told: dict[str, Any]) -> None:
     told["reference"]["margin"] *= 1.1
 
 
-def _step_late(told: dict[str, Any]) -> None:
+def step_late(told: dict[str, Any]) -> None:
     told["run"]["weights"] = [told["run"]["weights"][0], *told["run"]["weights"][:-1]]
 
 
@@ -137,7 +137,7 @@ def _lambda_dropped(told: dict[str, Any]) -> None:
 def test_a_wrong_answer_is_caught() -> None:
     for name, break_it in (
         ("two_clouds", _more_margin),
-        ("two_clouds", _step_late),
+        ("two_clouds", step_late),
         ("xor", _row_off),
         ("xor", _lambda_dropped),
     ):
@@ -194,6 +194,9 @@ def test_a_step_changes_nothing_from_zero_and_a_start_does() -> None:
     run, bounds = moved["run"], moved["run"]["bounds"]
     assert run["index"] != one["index"]
     assert len(run["index"]) <= moved["reference"]["bound"]
+    R = np.linalg.norm(signed(plain), axis=1).max()  # ‖w₀‖² + t·(μ²R² + 2μδ)
+    np.testing.assert_allclose(np.diff(bounds["squared_norm"]), R**2 + 2 * 0.5)
+    assert bounds["squared_norm"][0] == run["squared_norm"][0] == 14.0
     for key, sign in (("inner", 1.0), ("squared_norm", -1.0), ("cosine", 1.0)):
         slack = sign * (np.array(run[key]) - np.array(bounds[key]))
         assert slack.min() >= -1e-9
