@@ -81,7 +81,7 @@ def _flatter_bounds(told: dict[str, Any]) -> None:
 
 
 def test_a_wrong_answer_would_be_seen(visit: Visit, static: Path) -> None:
-    records = []
+    records: list[dict[str, Any]] = []
     visit.page.route("**/presets/and.json", lambda route: route.fulfill(json=records[-1]))
     for break_it in (_flatter_bounds, step_late):
         records.append(json.loads((static / "presets" / "and.json").read_text()))
