@@ -7,9 +7,9 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -413,52 +413,19 @@ def test_the_proof_with_other_steps() -> None:
     assert "(R² + 2δ/μ)/γ²" in all_text(display.figure_)
 
 
-def test_the_proof_on_sparse_rows_and_without_a_bias() -> None:
-    case = planted(1, 40, 4, fit_intercept=False)
-    S = sp.csr_array(case.X)
-    clf = nv.Perceptron(fit_intercept=False, trace=case.w_star[:4], random_state=0)
-    display = ProofDisplay.from_estimator(clf.fit(S, case.signs), S, case.signs, ax=blank_axes(3))
-    assert display.radius == pytest.approx(np.linalg.norm(case.X, axis=1).max())
-    assert proof_holds(display)
-
-
-def test_traces_that_prove_nothing_are_refused() -> None:
-    clf, X, y, w_star = traced()
-
-    def run(**options: Any) -> nv.Perceptron:
-        return nv.Perceptron(random_state=0, **options)
-
-    moved = run(trace=w_star).fit(X, y, coef_init=[1.0, 1.0, 9.0])
-    for found, options, message in (
-        (clf, {"margin": -1.0}, "positive margin and radius"),
-        (clf, {"ax": blank_axes()}, "needs three axes, not 1"),
-        (run(trace=-w_star).fit(X, y), {}, r"does not separate the rows: .* in row \d+"),
-        (moved, {}, "did not start from zero"),
-        (run(trace=True).fit(2 * X, y), {}, "saw other rows than these"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            ProofDisplay.from_estimator(found, X, y, **({"ax": blank_axes(3)} | options))
-    with pytest.raises(ValueError, match="trace=True, or give X and y"):
-        MistakesDisplay.from_estimator(run().fit(X, y), ax=ax())
-    with pytest.raises(ValueError, match="Give X and y, or fit with trace=w"):
-        ProofDisplay.from_estimator(run(trace=True).fit(X, y), margin=0.1, radius=9.0)
-    weighted, *_ = traced(class_weight={-1: 0.5, 1: 3.0})
-    with pytest.raises(ValueError, match="steps of this run differ"):
-        MistakesDisplay.from_estimator(weighted, margin=0.1, radius=9.0, ax=ax())
-
-
 def test_a_run_without_a_trace_is_repeated_and_w_star_is_found() -> None:
-    case = planted(3, 50, 3)
-    for order, storage in (("permuted", sp.csr_array), ("cyclic", np.asarray)):
+    for order, storage, bias in (("permuted", sp.csr_array, False), ("cyclic", np.asarray, True)):
+        case = planted(3, 50, 3, fit_intercept=bias)
         X, y = storage(case.X), case.signs
-        clf = nv.Perceptron(order=order).fit(X, y)  # of any seed
+        clf = nv.Perceptron(order=order, fit_intercept=bias).fit(X, y)  # of any seed
         proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
         assert proof_holds(proof)
+        assert proof.radius == pytest.approx(case.radius)
         assert len(proof.inner) == clf.n_updates_
         assert np.sqrt(proof.squared_norm[-1]) == pytest.approx(
             np.hypot.reduce([*clf.coef_[0], clf.intercept_[0]])
         )
-        verdict = nv.separate(X, y)
+        verdict = nv.separate(X, y, fit_intercept=bias)
         assert proof.margin == pytest.approx(verdict.margin.lo)
         run = MistakesDisplay.from_estimator(clf, X, y, ax=ax())
         assert run.mistakes[-1] == clf.n_mistakes_
@@ -466,27 +433,43 @@ def test_a_run_without_a_trace_is_repeated_and_w_star_is_found() -> None:
         assert not hasattr(clf, "trace_")  # nothing about the classifier has changed
 
 
-def test_runs_that_cannot_be_repeated_are_refused() -> None:
-    X, y = AND_X, AND_Y
-    started = nv.Perceptron(random_state=0).fit(X, y, coef_init=[1.0, 9.0])
-    with pytest.raises(ValueError, match=r"cannot be repeated .* fit with trace=True"):
-        ProofDisplay.from_estimator(started, X, y, ax=blank_axes(3))
-    with pytest.raises(ValueError, match=r"A MaxMargin makes no updates .* novikoff\.Perceptron"):
-        ProofDisplay.from_estimator(nv.MaxMargin().fit(X, y), X, y, ax=blank_axes(3))
-    with pytest.raises(ValueError, match=r"A Perceptron has no history_ .* novikoff\.Pocket"):
-        PocketDisplay.from_estimator(started, ax=ax())
-
-
 def cycling() -> nv.Perceptron:
     with pytest.warns(ConvergenceWarning):
         return nv.Perceptron(order="cyclic", max_epochs=1).fit(AND_X, [0, 1, 1, 0])
 
 
-def test_where_no_rule_separates_there_are_mistakes_and_no_proof() -> None:
-    clf, y = cycling(), [0, 1, 1, 0]
-    assert MistakesDisplay.from_estimator(clf, AND_X, y, ax=ax()).bound is None
-    with pytest.raises(ValueError, match="No rule separates these rows"):
-        ProofDisplay.from_estimator(clf, AND_X, y, ax=blank_axes(3))
+def test_what_proves_nothing_is_refused() -> None:
+    clf, X, y, w_star = traced()
+    weighted, *_ = traced(class_weight={-1: 0.5, 1: 3.0})
+    xor, XOR_Y = cycling(), [0, 1, 1, 0]
+
+    def run(rows: Vector = X, coef_init: Any = None, **options: Any) -> nv.Perceptron:
+        return nv.Perceptron(random_state=0, **options).fit(rows, y, coef_init=coef_init)
+
+    def proof(clf: Any, rows: Any = X, y: Any = y, **options: Any) -> Callable[[], object]:
+        return lambda: ProofDisplay.from_estimator(clf, rows, y, **{"ax": blank_axes(3)} | options)
+
+    def mistakes(clf: Any, **options: Any) -> Callable[[], object]:
+        return lambda: MistakesDisplay.from_estimator(clf, ax=ax(), **options)
+
+    known = {"margin": 0.1, "radius": 9.0}
+    for draw_it, message in (
+        (proof(clf, margin=-1.0), "positive margin and radius"),
+        (proof(clf, ax=blank_axes()), "needs three axes, not 1"),
+        (proof(run(trace=-w_star)), r"does not separate the rows: .* in row \d+"),
+        (proof(run(trace=w_star, coef_init=[1.0, 1.0, 9.0])), "did not start from zero"),
+        (proof(run(2 * X, trace=True)), "saw other rows than these"),
+        (proof(run(coef_init=[1.0, 1.0, 9.0])), r"cannot be repeated .* fit with trace=True"),
+        (proof(run(trace=True), None, None, **known), "Give X and y, or fit with trace=w"),
+        (proof(nv.MaxMargin().fit(X, y)), r"A MaxMargin makes no updates .* novikoff\.Perceptron"),
+        (proof(xor, AND_X, XOR_Y), "No rule separates these rows"),
+        (mistakes(run()), "trace=True, or give X and y"),
+        (mistakes(weighted, **known), "steps of this run differ"),
+        (lambda: PocketDisplay.from_estimator(clf), r"A Perceptron has no history_ .*\.Pocket"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            draw_it()
+    assert MistakesDisplay.from_estimator(xor, AND_X, XOR_Y, ax=ax()).bound is None
 
 
 def test_each_of_several_rules_and_either_side_of_two() -> None:
@@ -514,9 +497,7 @@ def test_the_history_of_the_pocket() -> None:
     assert "b against the rest" in texts_of(second.figure_)
     assert (np.diff(second.mistakes) <= 0).all()
     for last, scale in ((50, "linear"), (50_000, "symlog")):  # where updates span decades
-        history = np.array([[0, 9], [3, 5], [last, 4]])
-        found = SimpleNamespace(classes_=np.array([0, 1]), history_=history, errors_lower_bound_=2)
-        display = PocketDisplay.from_estimator(found, ax=ax())
+        display = PocketDisplay(np.array([0, 3, last]), np.array([9, 5, 4]), 2, "").plot(ax())
         assert display.ax_.get_xscale() == scale
         assert display.ax_.get_xlim()[0] == 0.0
 
@@ -766,13 +747,14 @@ def test_svg_is_an_element_of_its_own_and_the_same_each_time(name: str) -> None:
         assert not set(re.findall(r' id="([^"]+)"', other)) & set(ids)
 
 
-@pytest.mark.parametrize(("suffix", "start"), [(".svg", b"<svg"), (".PNG", b"\x89PNG")])
-def test_files(tmp_path: Path, suffix: str, start: bytes) -> None:
-    figure, path = figure_of(ax()), tmp_path / f"plot{suffix}"
-    save_figure(figure, path, force=False)
-    assert path.read_bytes().startswith(start)
-    with pytest.raises(OutputError, match="already exists"):
+def test_files(tmp_path: Path) -> None:
+    figure = figure_of(ax())
+    for suffix, start in ((".svg", b"<svg"), (".PNG", b"\x89PNG")):
+        path = tmp_path / f"plot{suffix}"
         save_figure(figure, path, force=False)
+        assert path.read_bytes().startswith(start)
+        with pytest.raises(OutputError, match="already exists"):
+            save_figure(figure, path, force=False)
     with pytest.raises(OutputError, match=r"as \.svg or \.png, not as '\.pdf'"):
         save_figure(figure, tmp_path / "plot.pdf")
-    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+    assert len(list(tmp_path.iterdir())) == 2
