@@ -6,19 +6,23 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core import updates
+from novikoff.core.orders import BY_NAME, Order, named
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Vector
+from novikoff.core.runs import Plan, Run
+from novikoff.core.scaling import Scaling
+from novikoff.core.schemes import Binary
+from novikoff.core.stops import Limits
+from novikoff.core.sweep import run
+from novikoff.core.training import load_kernels
+from novikoff.geometry.separability import Table, Verdict, separate
 from novikoff.geometry.verdict_text import large
-
-if TYPE_CHECKING:
-    from novikoff.core.orders import Order
-    from novikoff.core.problem import Problem
-    from novikoff.core.rows import Vector
-    from novikoff.core.runs import Run
-    from novikoff.geometry.separability import Table, Verdict
 
 _MAX_EPOCHS, _MAX_SECONDS = 1000, 5.0  # of each order
 
@@ -154,11 +158,8 @@ def report(
     [3, 1, 0, 2]        20       9  all rows right
     max_distance        15       4  all rows right
     """
-    from novikoff.core.orders import BY_NAME
-    from novikoff.geometry.separability import separate
-
     verdict = separate(X, y, positive=positive, fit_intercept=fit_intercept)
-    problem, runs = cast("Table", verdict.data).problem, []  # checked, and signed
+    problem, runs = cast(Table, verdict.data).problem, []  # checked, and signed
     for order in BY_NAME if orders is None else orders:
         ran = run_perceptron(
             problem, order, max_epochs=_MAX_EPOCHS, max_seconds=_MAX_SECONDS,
@@ -246,11 +247,8 @@ def compare_normalisations(
     unit ball     1.414  0.143114       97        17
     standardised  1.897  0.904534        4         2
     """
-    from novikoff.core.scaling import Scaling
-    from novikoff.geometry.separability import separate
-
     given = separate(X, y, fit_intercept=fit_intercept)
-    rows = cast("Table", given.data).problem.X
+    rows = cast(Table, given.data).problem.X
     if not isinstance(rows, np.ndarray):
         raise ValueError("X must be dense: a translation leaves no zeros.")
     rows = rows.astype(np.float64, copy=False)
@@ -291,14 +289,6 @@ def run_perceptron(
     With ``aggressive`` it acts on every row (A10); ``reference`` is the w* of the trace.
     KeyboardInterrupt on Ctrl-C.
     """
-    from novikoff.core import updates
-    from novikoff.core.orders import named
-    from novikoff.core.runs import Plan
-    from novikoff.core.schemes import Binary
-    from novikoff.core.stops import Limits
-    from novikoff.core.sweep import run
-    from novikoff.core.training import load_kernels
-
     rule = named(order)
     load_kernels(problem, Binary(), rule, trace=trace)  # the clock does not count it
     update = updates.aggressive() if aggressive else updates.perceptron()
@@ -342,7 +332,7 @@ def _mistakes(verdict: Verdict) -> int | None:
     """Those of the perceptron on separable data, if it ends within 1,000 epochs."""
     if verdict.kind != "separable":
         return None
-    ran = run_perceptron(cast("Table", verdict.data).problem, max_epochs=_MAX_EPOCHS)
+    ran = run_perceptron(cast(Table, verdict.data).problem, max_epochs=_MAX_EPOCHS)
     return ran.mistakes if ran.converged else None
 
 

@@ -190,9 +190,8 @@ def draw_sides(ax: Axes, view: PlaneView, box: Box, margin: float | None) -> str
             ax.plot([], [], color=color, lw=width, ls=dashes, label=label)
     if not f.min() < 0.0 < f.max():
         return "The boundary is outside of this picture."
-    if (
-        view.curved is None and ax.get_aspect() == 1.0
-    ):  # else the right angle between w and the boundary would not be one
+    # Elsewhere the right angle between w and the boundary would not be one.
+    if view.curved is None and ax.get_aspect() == 1.0:
         _draw_arrow(ax, view, box)
     return ""
 
