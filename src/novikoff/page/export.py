@@ -17,17 +17,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from novikoff.page import study
 from novikoff.page.presets import STATIC
-from novikoff.page.study import (
-    MAX_EPOCHS,
-    MAX_UPDATES,
-    Question,
-    answer,
-    certificate,
-    pocket,
-    record,
-    sides,
-)
+from novikoff.page.study import Question
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
 _POLICY = (
@@ -40,7 +32,7 @@ def export(body: dict[str, Any]) -> str:
     question, form = Question.from_json(body.get("question")), body.get("form")
     if form == "html":
         return page(body["question"], body.get("view"))
-    forms = {"python": script, "csv": table, "certificate": certificate}
+    forms = {"python": script, "csv": table, "certificate": study.certificate}
     if form not in forms:
         raise ValueError("A form is html, python, csv or certificate.")
     return forms[form](question)
@@ -49,7 +41,7 @@ def export(body: dict[str, Any]) -> str:
 def page(asked: dict[str, Any], view: object = None) -> str:
     """One HTML file with the recorded run: it scrubs offline, without the library."""
     view = view if isinstance(view, dict) else {}
-    told = record(Question.from_json(asked), view.get("box"))
+    told = study.record(Question.from_json(asked), view.get("box"))
     recorded = {"question": asked, "view": view, **told}
     start = f"{joined('app.js')}\nstartRecorded({_inside_script(recorded)});\n"
     text = _static("index.html")
@@ -101,8 +93,8 @@ nv.verify(verdict.certificate, X, y)
 
 clf = nv.Perceptron(
     order={question.order!r}, fit_intercept={question.bias}, step={question.step!r},
-    margin={margin!r}, random_state={question.seed}, max_epochs={MAX_EPOCHS},
-    max_updates={MAX_UPDATES}, trace=True,
+    margin={margin!r}, random_state={question.seed}, max_epochs={study.MAX_EPOCHS},
+    max_updates={study.MAX_UPDATES}, trace=True,
 )
 clf.fit(X, y{start})
 print(clf.n_updates_, "updates; a clean cycle:", clf.converged_)
@@ -132,8 +124,8 @@ def _inside_script(value: object) -> str:
 
 # By name: the server and the widget answer the same.
 ANSWERS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "run": lambda body: answer(Question.from_json(body)),
-    "pocket": lambda body: pocket(Question.from_json(body)),
-    "sides": lambda body: sides(Question.from_json(body.get("question")), body.get("box")),
+    "run": lambda body: study.answer(Question.from_json(body)),
+    "pocket": lambda body: study.pocket(Question.from_json(body)),
+    "sides": lambda body: study.sides(Question.from_json(body.get("question")), body.get("box")),
     "export": export,
 }
