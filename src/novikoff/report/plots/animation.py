@@ -88,8 +88,6 @@ class Film:
     """A figure, and what each picture of a run shows on it."""
 
     def __init__(self, run: TracedRun, proof: ProofDisplay | None, figure: Figure) -> None:
-        assert run.rule is not None  # noqa: S101 — X and y were given
-        assert run.problem is not None  # noqa: S101
         rule, self.trace, self.figure, self.problem = run.rule, run.trace, figure, run.problem
         if rule.X.shape[1] != 2:
             raise ValueError(

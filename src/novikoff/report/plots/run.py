@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,52 +28,66 @@ _LOG_FROM_SPAN = 100.0  # and so do updates that span two decades
 
 
 class TracedRun(NamedTuple):
-    """A run with its trace; the rule and the rows as the run saw them, given X and y."""
+    """A run with its trace, its rule, and the rows as it saw them."""
 
     trace: Trace
     delta: float
     w_star: Vector | None  # the ``trace=w*`` of the fit
-    rule: Rule | None = None
-    problem: Problem | None = None
+    rule: Rule
+    problem: Problem
 
 
 def traced_run(
     estimator: Classifier,
-    X: npt.ArrayLike | SparseMatrix | None,
-    y: npt.ArrayLike | None,
+    X: npt.ArrayLike | SparseMatrix,
+    y: npt.ArrayLike,
     side: Side | None,
 ) -> TracedRun:
-    """The run of a perceptron, repeated where it was not traced; it made one update at least."""
-    if X is not None and not hasattr(estimator, "coef_"):
-        name = type(estimator).__name__
-        raise ValueError(f"R and γ are those of linear rules, which a {name} has not: no X and y.")
-    found: Trace | list[Trace] | None = getattr(estimator, "trace_", None)
-    if found is None:
-        if X is None or y is None:
-            raise ValueError("There is no trace: fit with trace=True, or give X and y.")
-        found = _repeated(estimator, X, y).trace_
-    trace = found[find_rule(estimator, side)[0]] if isinstance(found, list) else found
-    if len(trace) == 0:
-        raise ValueError("The trace is empty: the run made no update.")
-    delta, given = float(getattr(estimator, "margin", 0.0)), getattr(estimator, "trace", False)
-    w_star = None if isinstance(given, bool | np.bool_) else np.asarray(given, dtype=float)
-    if X is None or y is None:
-        return TracedRun(trace, delta, w_star)
+    """The run of a perceptron on these rows, repeated where it was not traced."""
     from novikoff.core.problem import pose
 
-    rule = rule_of(estimator, X, y, side)
+    if not hasattr(estimator, "coef_"):
+        name = type(estimator).__name__
+        raise ValueError(f"R and γ are those of linear rules, which a {name} has not: no X and y.")
+    found = estimator if hasattr(estimator, "trace_") else _repeated(estimator, X, y)
+    trace, rule = trace_of(found, side), rule_of(estimator, X, y, side)
     signs = (rule.flip * rule.signs).astype(np.int8)
     problem = pose(rule.X, signs, bool(getattr(estimator, "fit_intercept", True)))
     if trace.problem is not None:
         acted = np.unique(trace.index)
         seen, at = trace.problem, np.searchsorted(rule.rows, acted)
         same = seen.X.shape[1] == rule.X.shape[1] and bool(np.isin(acted, rule.rows).all())
-        if not (same and (seen.signs == signs[at]).all() and abs(rule.X[at] - seen.X).max() == 0):
+        if same:
+            change: Any = rule.X[at] - seen.X
+            same = bool((seen.signs == signs[at]).all()) and abs(change).max() == 0
+        if not same:
             raise ValueError(
                 "The run saw other rows than these: give the X and y of its fit, and scale them "
                 "before the fit if they are to be scaled."
             )
-    return TracedRun(trace, delta, w_star, rule, problem)
+    return TracedRun(trace, _threshold(estimator), _reference(estimator), rule, problem)
+
+
+def trace_of(estimator: Classifier, side: Side | None) -> Trace:
+    """The trace of a rule, of one update at least."""
+    found: Trace | list[Trace] | None = getattr(estimator, "trace_", None)
+    if found is None:
+        raise ValueError("There is no trace: fit with trace=True, or give X and y.")
+    trace = found[find_rule(estimator, side)[0]] if isinstance(found, list) else found
+    if len(trace) == 0:
+        raise ValueError("The trace is empty: the run made no update.")
+    return trace
+
+
+def _threshold(estimator: Classifier) -> float:
+    """The δ of a perceptron."""
+    return float(getattr(estimator, "margin", 0.0))
+
+
+def _reference(estimator: Classifier) -> Vector | None:
+    """The ``trace=w*`` of a fit."""
+    given = getattr(estimator, "trace", False)
+    return None if isinstance(given, bool | np.bool_) else np.asarray(given, dtype=float)
 
 
 def _repeated(
@@ -157,13 +171,16 @@ class MistakesDisplay(style.Display):
         if the rows are separable: from γ, or a number below it, as ``margin``, and R, or a number
         above it, as ``radius``, if they are given. A fit with ``trace`` needs no X and y.
         """
-        trace, delta, _, _, problem = traced_run(estimator, X, y, rule)
-        if problem is not None and trace.margin[0] == 0.0 and _equal_steps(trace):
+        delta = _threshold(estimator)
+        if X is None or y is None:
+            return cls(trace_of(estimator, rule), margin, radius, delta).plot(ax)
+        run = traced_run(estimator, X, y, rule)
+        if run.trace.margin[0] == 0.0 and _equal_steps(run.trace):
             if margin is None:
                 with suppress(ValueError):  # no rule separates the rows
-                    _, margin = _separator(problem)
-            radius = problem.radius if radius is None else radius
-        return cls(trace, margin, radius, delta).plot(ax)
+                    _, margin = _separator(run.problem)
+            radius = run.problem.radius if radius is None else radius
+        return cls(run.trace, margin, radius, delta).plot(ax)
 
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes
@@ -253,6 +270,7 @@ class ProofDisplay(style.Display):
     _panels = 3
 
     def __post_init__(self) -> None:
+        _check_start(self.trace)
         if not (self.margin > 0.0 and self.radius > 0.0):
             raise ValueError(
                 f"The proof needs a positive margin and radius, not {self.margin}, {self.radius}."
@@ -284,7 +302,13 @@ class ProofDisplay(style.Display):
         γ = min ⟨a_i, w*⟩/‖w*‖ of the rows, and without ``radius`` R = max ‖a_i‖; with both, a fit
         with ``trace=w*`` needs no X and y. ``ax`` are three axes.
         """
-        return cls.of_run(traced_run(estimator, X, y, rule), margin, radius).plot(ax)
+        if X is not None and y is not None:
+            return cls.of_run(traced_run(estimator, X, y, rule), margin, radius).plot(ax)
+        trace, w_star = trace_of(estimator, rule), _reference(estimator)
+        if w_star is None or trace.inner is None or margin is None or radius is None:
+            raise ValueError("Give X and y, or fit with trace=w* and give margin and radius.")
+        inner = trace.inner / math.hypot(*w_star)
+        return cls(trace, inner, margin, radius, _threshold(estimator)).plot(ax)
 
     @classmethod
     def of_run(
@@ -292,17 +316,10 @@ class ProofDisplay(style.Display):
     ) -> Self:
         """The numbers of the proof, not drawn yet."""
         trace, delta, w_star, rule, problem = run
-        _check_start(trace)
-        if rule is not None and problem is not None:
-            aligned = _aligned(rule, problem, w_star)
-            inner = np.cumsum(trace.tau * aligned[np.searchsorted(rule.rows, trace.index)])
-            margin = float(aligned.min()) if margin is None else margin
-            radius = problem.radius if radius is None else radius
-        elif w_star is not None and None not in (margin, radius) and trace.inner is not None:
-            inner = trace.inner / math.hypot(*w_star)
-        else:
-            raise ValueError("Give X and y, or fit with trace=w* and give margin and radius.")
-        return cls(trace, inner, cast(float, margin), cast(float, radius), delta)
+        aligned = _aligned(rule, problem, w_star)
+        inner = np.cumsum(trace.tau * aligned[np.searchsorted(rule.rows, trace.index)])
+        margin = float(aligned.min()) if margin is None else margin
+        return cls(trace, inner, margin, problem.radius if radius is None else radius, delta)
 
     @property
     def panels(self) -> list[Panel]:
