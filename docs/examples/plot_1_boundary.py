@@ -7,7 +7,7 @@ are farthest away.
 """
 
 import matplotlib.pyplot as plt
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_moons
 
 import novikoff as nv
 
@@ -27,3 +27,12 @@ for ax, (name, rule) in zip(axes, rules.items(), strict=True):
 
 for rule in rules.values():
     assert ((rule.decision_function(X) > 0) == (y == "versicolor")).all()
+
+# %%
+# A kernel's boundary is no line. It is drawn where f(x) = 0.
+
+X, y = make_moons(150, noise=0.1, random_state=0)
+kernel = nv.KernelPerceptron(gamma=2.0, random_state=0).fit(X, y)
+display = nv.plots.BoundaryDisplay.from_estimator(kernel, X, y)
+assert kernel.converged_
+assert not display.mistakes.any()

@@ -133,6 +133,15 @@ class Visit:
         numbers = [list(map(float, text.split(","))) for text in texts]
         return [(x1, x2, int(label)) for x1, x2, label in numbers]
 
+    def download(self, selector: str, folder: Path) -> Path:
+        """What a button of the menu "save" gives."""
+        self.page.evaluate("document.getElementById('save').open = true")
+        with self.page.expect_download() as download:
+            self.page.click(selector)
+        file = folder / str(download.value.suggested_filename)
+        download.value.save_as(file)
+        return file
+
     def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -15,7 +16,7 @@ import pytest
 import novikoff as nv
 from novikoff.page import presets, study
 from tests.browser.conftest import SETTLED, Server, Visit
-from tests.unit.test_lab import kernel_perceptron, signed, ten_lines
+from tests.unit.test_lab import kernel_perceptron, signed, step_late, ten_lines
 
 ALL = presets.presets()
 
@@ -66,32 +67,28 @@ def split(question: dict[str, Any]) -> tuple[Any, Any]:
     return table[:, :2], table[:, 2].astype(int)
 
 
-@pytest.mark.parametrize("name", ["two_clouds", "and", "corner_trap"])
-def test_the_run_is_a_ten_line_perceptron(visit: Visit, name: str) -> None:
-    visit.open().choose(name)
-    check_run(visit, ALL[name]["question"])
+def test_the_run_is_a_ten_line_perceptron(visit: Visit) -> None:
+    visit.open()
+    for name in ("two_clouds", "and", "corner_trap"):
+        visit.choose(name)
+        check_run(visit, ALL[name]["question"])
 
 
-def _more_margin(told: dict[str, Any]) -> None:
+def _flatter_bounds(told: dict[str, Any]) -> None:
     bounds = told["run"]["bounds"]
     for key in ("inner", "cosine"):
         bounds[key] = [1.1 * value for value in bounds[key]]
 
 
-def _late(told: dict[str, Any]) -> None:
-    told["run"]["weights"] = [told["run"]["weights"][0], *told["run"]["weights"][:-1]]
-
-
-@pytest.mark.parametrize("break_it", [_more_margin, _late])
-def test_a_wrong_answer_would_be_seen(
-    visit: Visit, static: Path, break_it: Callable[[dict[str, Any]], None]
-) -> None:
-    record = json.loads((static / "presets" / "and.json").read_text())
-    break_it(record["answer"])
-    visit.page.route("**/presets/and.json", lambda route: route.fulfill(json=record))
-    visit.open().choose("and")
-    with pytest.raises(AssertionError):
-        check_run(visit, ALL["and"]["question"])
+def test_a_wrong_answer_would_be_seen(visit: Visit, static: Path) -> None:
+    records: list[dict[str, Any]] = []
+    visit.page.route("**/presets/and.json", lambda route: route.fulfill(json=records[-1]))
+    for break_it in (_flatter_bounds, step_late):
+        records.append(json.loads((static / "presets" / "and.json").read_text()))
+        break_it(records[-1]["answer"])
+        visit.open().choose("and")
+        with pytest.raises(AssertionError):
+            check_run(visit, ALL["and"]["question"])
 
 
 def contradiction(visit: Visit) -> float:
@@ -457,14 +454,16 @@ def check_drawn(visit: Visit, question: dict[str, Any]) -> None:
     assert f"mistakes: {clf.n_mistakes_}, then a clean round" in visit.page.inner_text(".lesson")
 
 
-@pytest.mark.parametrize("name", ["xor", "flipped"])
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_the_kernel_s_sides_are_the_estimator_s(visit: Visit, name: str, kernel: str) -> None:
-    visit.open().choose(name)
-    with visit.page.expect_response("**/api/sides"):
-        visit.page.select_option("#sides", kernel, force=True)
-    visit.page.wait_for_selector(".shading", state="attached")
-    check_drawn(visit, {**ALL[name]["question"], "sides": kernel})
+def test_the_kernel_s_sides_are_the_estimator_s(visit: Visit) -> None:
+    visit.open()
+    for name, kernel in itertools.product(["xor", "flipped"], ["rbf", "poly"]):
+        visit.choose(name)
+        with visit.page.expect_response("**/api/sides"):
+            visit.page.select_option("#sides", kernel, force=True)
+        visit.page.wait_for_selector(".shading", state="attached")
+        check_drawn(visit, {**ALL[name]["question"], "sides": kernel})
+        visit.page.select_option("#sides", "line", force=True)
+        visit.page.wait_for_selector(".shading", state="detached")
 
 
 def test_the_sides_follow_the_points_and_scrubbing_asks_nothing(visit: Visit) -> None:
@@ -487,19 +486,21 @@ def test_the_sides_follow_the_points_and_scrubbing_asks_nothing(visit: Visit) ->
     assert asked == []
 
 
-@pytest.mark.parametrize("break_it", [
-    lambda told: {**told, "rows": told["rows"][::-1]},
-    lambda told: {**told, "box": [told["box"][0] + 0.5, *told["box"][1:]]},
-])  # fmt: skip
-def test_wrong_sides_would_be_seen(visit: Visit, break_it: Callable[[Any], Any]) -> None:
+def test_wrong_sides_would_be_seen(visit: Visit) -> None:
+    breaks: list[Callable[[Any], Any]] = [
+        lambda told: {**told, "rows": told["rows"][::-1]},
+        lambda told: {**told, "box": [told["box"][0] + 0.5, *told["box"][1:]]},
+    ]
     visit.page.route(
-        "**/api/sides", lambda route: route.fulfill(json=break_it(route.fetch().json()))
+        "**/api/sides", lambda route: route.fulfill(json=breaks[-1](route.fetch().json()))
     )
-    visit.open().choose("flipped")
-    visit.page.select_option("#sides", "rbf", force=True)
-    visit.page.wait_for_selector(".shading", state="attached")
-    with pytest.raises(AssertionError):
-        check_drawn(visit, {**ALL["flipped"]["question"], "sides": "rbf"})
+    while breaks:
+        visit.open().choose("flipped")
+        visit.page.select_option("#sides", "rbf", force=True)
+        visit.page.wait_for_selector(".shading", state="attached")
+        with pytest.raises(AssertionError):
+            check_drawn(visit, {**ALL["flipped"]["question"], "sides": "rbf"})
+        breaks.pop()
 
 
 def test_a_network_in_the_menu_in_a_link_and_offline(
@@ -516,13 +517,9 @@ def test_a_network_in_the_menu_in_a_link_and_offline(
     visit.page.reload()
     visit.page.wait_for_selector(".shading", state="attached")
     assert visit.page.inner_text(".lesson") == said
-    visit.page.evaluate("document.getElementById('save').open = true")
-    with visit.page.expect_download() as download:
-        visit.page.click("#save-html")
-    download.value.save_as(tmp_path / "lab.html")
     context = browser.new_context(offline=True)
     page = context.new_page()
-    page.goto((tmp_path / "lab.html").as_uri())
+    page.goto(visit.download("#save-html", tmp_path).as_uri())
     page.wait_for_selector(".shading", state="attached")
     assert page.inner_text(".lesson") == said
     context.close()
@@ -544,11 +541,7 @@ def test_the_first_sight_plays(browser: Any, server: Server) -> None:
 @pytest.mark.parametrize("name", ["two_clouds", "xor"])
 def test_the_offline_page_scrubs(visit: Visit, browser: Any, tmp_path: Path, name: str) -> None:
     visit.open().choose(name)
-    visit.page.click("#save summary")
-    with visit.page.expect_download() as download:
-        visit.page.click("#save-html")
-    file = tmp_path / "lab.html"
-    download.value.save_as(file)
+    file = visit.download("#save-html", tmp_path)
     assert file.stat().st_size < 250_000
     context = browser.new_context(offline=True)
     page, errors = context.new_page(), list[str]()
@@ -573,25 +566,16 @@ def test_the_offline_page_scrubs(visit: Visit, browser: Any, tmp_path: Path, nam
 
 def test_what_is_exported(visit: Visit, tmp_path: Path) -> None:
     visit.open().choose("flipped")
-    files = {}
-    for form in ("csv", "python", "certificate"):
-        visit.page.evaluate("document.getElementById('save').open = true")
-        with visit.page.expect_download() as download:
-            visit.page.click(f"#save-{form}")
-        files[form] = tmp_path / download.value.suggested_filename
-        download.value.save_as(files[form])
+    files = {
+        form: visit.download(f"#save-{form}", tmp_path) for form in ("csv", "python", "certificate")
+    }
     X, y = split(ALL["flipped"]["question"])
     nv.Certificate.from_json(files["certificate"].read_text()).verify(X, y)
     rows = [line.split(",") for line in files["csv"].read_text().split()[1:]]
     assert np.array(rows, dtype=float).tolist() == ALL["flipped"]["question"]["points"]
     compile(files["python"].read_text(), "lab.py", "exec")
     for form in ("SVG", "PNG"):
-        visit.page.evaluate("document.getElementById('save').open = true")
-        with visit.page.expect_download() as download:
-            visit.page.click(f"text=Picture ({form})")
-        picture = tmp_path / download.value.suggested_filename
-        download.value.save_as(picture)
-        assert picture.stat().st_size > 2000
+        assert visit.download(f"text=Picture ({form})", tmp_path).stat().st_size > 2000
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -52,17 +52,22 @@ def test_the_doubling_stream_fools_one_of_them_for_ever() -> None:
         assert_bounded(int(ran.aggressive[-1]), ran)
 
 
-@pytest.mark.parametrize(("stream", "longest"), [("unbounded", np.inf), ("bounded", 5**0.5)])
-def test_it_errs_on_every_example(stream: Any, longest: float) -> None:
-    ran, t = compare_aggressive(stream, 3000), np.arange(1, 3001)
-    assert ran.aggressive.tolist() == t.tolist() == ran.perceptron.tolist()
-    lengths, w_star = np.linalg.norm(ran.X, axis=1), {"unbounded": [0, 1], "bounded": [0, 1, 0]}
-    margins = ran.y * (np.column_stack([ran.X, np.ones(3000)]) @ w_star[stream])
-    assert lengths.max() <= longest
-    # What gives way: the radius, or the margin.
-    np.testing.assert_allclose(margins, 1.0 if stream == "unbounded" else 1 / t)
-    # With both fixed it would be a perceptron beyond its bound: on no row more than once.
-    assert ran.verdict.radius**2 / ran.verdict.margin.hi**2 > 3000
+def test_it_errs_on_every_example() -> None:
+    t = np.arange(1, 3001)
+    streams: list[
+        tuple[Any, float, list[int], Any]
+    ] = [  # what gives way: the radius, or the margin
+        ("unbounded", np.inf, [0, 1], np.ones(3000)),
+        ("bounded", 5**0.5, [0, 1, 0], 1 / t),
+    ]
+    for stream, longest, w_star, expected in streams:
+        ran = compare_aggressive(stream, 3000)
+        assert ran.aggressive.tolist() == t.tolist() == ran.perceptron.tolist()
+        assert np.linalg.norm(ran.X, axis=1).max() <= longest
+        margins = ran.y * (np.column_stack([ran.X, np.ones(3000)]) @ w_star)
+        np.testing.assert_allclose(margins, expected)
+        # With both fixed it would be a perceptron beyond its bound: on no row more than once.
+        assert ran.verdict.radius**2 / ran.verdict.margin.hi**2 > 3000
 
 
 def test_bad_input() -> None:

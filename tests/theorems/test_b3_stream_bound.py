@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.report.stream import Progress, StreamRun
@@ -23,20 +26,22 @@ def records(X: Vector, y: Indices, step: float, *, fit_intercept: bool = True) -
     return found
 
 
-@pytest.mark.parametrize("step", [1.0, 0.3, 1e-3])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_no_margin_exceeds_the_bound(step: float, fit_intercept: bool) -> None:
-    for seed in range(4):
-        make = planted if seed % 2 else planted_integers
-        case = make(seed, 60, 4, fit_intercept=fit_intercept)
-        y = (case.signs > 0).astype(np.int64)
-        passes = np.tile(np.arange(60), 5)
-        found = records(case.X[passes], y[passes], step, fit_intercept=fit_intercept)
-        verdict = nv.separate(case.X, case.signs, fit_intercept=fit_intercept)
-        assert verdict.margin is not None
-        for record in found:
-            assert record.margin_bound is not None
-            assert verdict.margin.lo <= record.margin_bound
+@settings(deadline=None, max_examples=12)
+@given(
+    seed=st.integers(0, 10**6),
+    make=st.sampled_from([planted, planted_integers]),
+    step=st.sampled_from([1.0, 0.3, 1e-3]),
+    fit_intercept=st.booleans(),
+)
+def test_no_margin_exceeds_the_bound(
+    seed: int, make: Any, step: float, fit_intercept: bool
+) -> None:
+    case = make(seed, 60, 4, fit_intercept=fit_intercept)
+    y, passes = (case.signs > 0).astype(np.int64), np.tile(np.arange(60), 5)
+    verdict = nv.separate(case.X, case.signs, fit_intercept=fit_intercept)
+    for record in records(case.X[passes], y[passes], step, fit_intercept=fit_intercept):
+        assert record.margin_bound is not None
+        assert verdict.margin.lo <= record.margin_bound
 
 
 def test_the_bound_is_met_by_one_row_exactly_and_still_holds() -> None:
@@ -60,24 +65,21 @@ def test_cancelling_updates_do_not_break_it() -> None:
         assert verdict.margin.lo <= record.margin_bound
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-150, 1e150])
-def test_the_bound_holds_at_every_scale(scale: float) -> None:
-    """Its squares are beyond float64 there; γ is the first entry of every row."""
-    X = np.array([[0.1, 1.0], [-0.1, -1.0], [0.1, -1.0], [-0.1, 1.0]] * 300) * scale
+def test_the_bound_holds_at_every_scale_and_for_every_step() -> None:
+    """Its squares, or t·μ, are beyond float64 there; γ is the first entry of every row."""
+    X = np.array([[0.1, 1.0], [-0.1, -1.0], [0.1, -1.0], [-0.1, 1.0]] * 300)
     y = np.array([1, 0] * 600)
-    gamma = abs(float(X[0, 0]))
-    *_, last = records(X, y, 1.0, fit_intercept=False)
-    assert last.margin_bound is not None
-    assert gamma <= last.margin_bound <= gamma * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("step", [1e308, 1e-308])
-def test_the_bound_holds_for_every_step(step: float) -> None:
+    for scale in (1e-300, 1e-170, 1e-150, 1e150):
+        gamma = abs(float(X[0, 0] * scale))
+        *_, last = records(X * scale, y, 1.0, fit_intercept=False)
+        assert last.margin_bound is not None
+        assert gamma <= last.margin_bound <= gamma * (1 + 1e-9)
     X, y = np.array([[3e-10, 1e-9], [-3e-10, 1e-9]] * 9), np.array([1, 0] * 9)
-    *_, last = records(X, y, step, fit_intercept=False)
-    assert last.updates > 1  # so that t·μ is beyond float64
-    assert last.margin_bound is not None
-    assert last.margin_bound >= 3e-10
+    for step in (1e308, 1e-308):
+        *_, last = records(X, y, step, fit_intercept=False)
+        assert last.updates > 1
+        assert last.margin_bound is not None
+        assert last.margin_bound >= 3e-10
 
 
 @pytest.mark.parametrize("move", [against_the_sign, forgets_the_past])

@@ -1,4 +1,4 @@
-"""B5: with ‖x‖ ≤ 1 and ‖w*‖ = 1, mistakes ≤ 1/γ²."""
+"""B5, B9: with ‖x‖ ≤ 1 and ‖w*‖ = 1, mistakes ≤ 1/γ², however many rows there are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from novikoff.core.stops import Limits
 from novikoff.theory import unit_ball_bound
 from tests.cases import RULES, Planted, learn
-from tests.oracle import Perceptron
+from tests.oracle import Aggressive, Perceptron
 from tests.theorems.mutants import against_the_sign, mistakes_of
 
 
@@ -31,28 +31,20 @@ def in_the_unit_ball(seed: int, n: int, d: int, gap: float) -> Planted:
     return Planted(X, signs, np.append(w_star, 0.0), False)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_mistakes_in_the_unit_ball_are_bounded(rule: str) -> None:
-    for seed, (d, gap) in enumerate([(2, 0.05), (2, 0.4), (6, 0.2)]):
-        case = in_the_unit_ball(seed, 80, d, gap)
-        assert case.radius <= 1.0
-        ran, _ = learn(case, rule, Perceptron(), Limits(epochs=20_000))
-        assert ran.converged
-        assert_bounded(ran.mistakes, case)
+def test_mistakes_in_the_unit_ball_are_bounded() -> None:
+    for rule in RULES:
+        for seed, (d, gap) in enumerate([(2, 0.05), (2, 0.4), (6, 0.2)]):
+            case = in_the_unit_ball(seed, 80, d, gap)
+            assert case.radius <= 1.0
+            ran, _ = learn(case, rule, Perceptron(), Limits(epochs=20_000))
+            assert ran.converged
+            assert_bounded(ran.mistakes, case)
 
 
 def scaled_basis(size: float) -> Planted:
     n = 25
     w_star = np.append(np.full(n, n**-0.5), 0.0)
     return Planted(size * np.eye(n), np.ones(n, dtype=np.int8), w_star, False)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_the_bound_is_met(rule: str) -> None:
-    case = scaled_basis(1.0)
-    ran, _ = learn(case, rule, Perceptron(), Limits(epochs=2000))
-    assert ran.mistakes == 25
-    assert_bounded(25, case)
 
 
 def test_outside_the_unit_ball_it_does_not_hold() -> None:
@@ -74,3 +66,47 @@ def test_a_move_against_the_sign_breaks_the_bound() -> None:
     case = in_the_unit_ball(1, 80, 3, 0.2)
     with pytest.raises(AssertionError):
         assert_bounded(mistakes_of(against_the_sign, case.rows, [range(80)] * 20), case)
+
+
+GAP = 0.2
+SIZES = [20, 200, 2000, 10_000]
+
+
+def assert_independent_of_size(updates: list[int]) -> None:
+    """One bound for all sizes: R = 1 and γ ≥ GAP do not depend on n."""
+    assert max(updates) <= unit_ball_bound(GAP) * (1.0 + 1e-9)
+
+
+def samples(gap: float = GAP) -> list[Planted]:
+    return [in_the_unit_ball(11, n, 5, gap) for n in SIZES]
+
+
+def test_updates_do_not_grow_with_the_sample() -> None:
+    for rule in RULES:
+        updates = []
+        for case in samples():
+            ran, _ = learn(case, rule, Perceptron(), Limits(epochs=500))
+            assert ran.converged
+            assert case.radius <= 1.0
+            assert case.margin >= GAP * (1.0 - 1e-12)
+            updates.append(ran.updates)
+        assert min(updates) > 0
+        assert_independent_of_size(updates)
+
+
+def test_where_the_margin_shrinks_with_n_they_do_grow() -> None:
+    cases = [in_the_unit_ball(11, n, 5, 1.0 / n) for n in SIZES[:3]]
+    updates = [
+        int(learn(case, "permuted", Perceptron(), Limits(epochs=20))[0].updates) for case in cases
+    ]
+    assert np.all(np.diff(updates) > 0)
+    with pytest.raises(AssertionError):
+        assert_independent_of_size(updates)
+
+
+def test_updates_without_a_mistake_grow_with_the_sample() -> None:
+    updates = [
+        int(learn(case, "cyclic", Aggressive(), Limits(epochs=1))[0].updates) for case in samples()
+    ]
+    with pytest.raises(AssertionError):
+        assert_independent_of_size(updates)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import math
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -112,17 +112,17 @@ def same(a: object, b: object) -> bool:
     return a == b
 
 
-@pytest.mark.parametrize("name", PLAIN)
-def test_the_run_is_a_ten_line_perceptron(name: str) -> None:
-    question = ALL[name]["question"]
-    check(question, study.answer(Question.from_json(question)))
+def test_the_run_is_a_ten_line_perceptron() -> None:
+    for name in PLAIN:
+        question = ALL[name]["question"]
+        check(question, study.answer(Question.from_json(question)))
 
 
 def _more_margin(told: dict[str, Any]) -> None:
     told["reference"]["margin"] *= 1.1
 
 
-def _step_late(told: dict[str, Any]) -> None:
+def step_late(told: dict[str, Any]) -> None:
     told["run"]["weights"] = [told["run"]["weights"][0], *told["run"]["weights"][:-1]]
 
 
@@ -134,53 +134,38 @@ def _lambda_dropped(told: dict[str, Any]) -> None:
     told["weights"] = told["weights"][1:]
 
 
-@pytest.mark.parametrize(
-    ("name", "break_it"),
-    [
+def test_a_wrong_answer_is_caught() -> None:
+    for name, break_it in (
         ("two_clouds", _more_margin),
-        ("two_clouds", _step_late),
+        ("two_clouds", step_late),
         ("xor", _row_off),
         ("xor", _lambda_dropped),
-    ],
-)
-def test_a_wrong_answer_is_caught(name: str, break_it: Callable[[dict[str, Any]], None]) -> None:
-    question = ALL[name]["question"]
-    told = copy.deepcopy(study.answer(Question.from_json(question)))
-    check(question, told)
-    break_it(told)
-    with pytest.raises(AssertionError):
+    ):
+        question = ALL[name]["question"]
+        told = copy.deepcopy(study.answer(Question.from_json(question)))
         check(question, told)
+        break_it(told)
+        with pytest.raises(AssertionError):
+            check(question, told)
 
 
-@pytest.mark.parametrize("order", ["cyclic", "permuted", "random", "blocks", "fixed"])
-def test_the_rows_looked_at_between_mistakes(order: str) -> None:
-    question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
-    A, run = signed(question), study.answer(Question.from_json(question))["run"]
-    assert len(run["visits"]) == run["visited"]
-    w, acts = np.zeros(3), iter(zip(run["step"], run["index"], strict=True))
-    due = next(acts)
-    for look, row in enumerate(run["visits"]):
-        m = float(A[row] @ w)
-        assert math.isclose(run["visit_margin"][look], m, rel_tol=1e-6, abs_tol=1e-9)
-        assert (m <= 0) == (look == due[0])
-        if look == due[0]:
-            assert row == due[1]
-            w = w + A[row]
-            due = next(acts, (-1, -1))
-    assert run["converged"]
-
-
-def test_the_running_average_is_the_mean_over_all_looks() -> None:
-    question = ALL["two_clouds"]["question"]
-    A, run = signed(question), study.answer(Question.from_json(question))["run"]
-    w, total, means = np.zeros(3), np.zeros(3), [np.zeros(3)]
-    for look, row in enumerate(run["visits"], 1):
-        moved = A[row] @ w <= 0
-        w = w + A[row] * moved
-        total = total + w
-        if moved:
-            means.append(total / look)
-    np.testing.assert_allclose(run["averages"], means, rtol=1e-8)
+def test_the_rows_looked_at_and_the_running_average_over_all_looks() -> None:
+    for order in ("cyclic", "permuted", "random", "blocks", "fixed"):
+        question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
+        A, run = signed(question), study.answer(Question.from_json(question))["run"]
+        assert len(run["visits"]) == run["visited"]
+        acts = dict(zip(run["step"], run["index"], strict=True))
+        w, total, means = np.zeros(3), np.zeros(3), [np.zeros(3)]
+        for look, row in enumerate(run["visits"]):
+            m = float(A[row] @ w)
+            assert math.isclose(run["visit_margin"][look], m, rel_tol=1e-6, abs_tol=1e-9)
+            assert acts.get(look) == (row if m <= 0 else None)
+            w = w + A[row] * (m <= 0)
+            total = total + w
+            if m <= 0:
+                means.append(total / (look + 1))
+        np.testing.assert_allclose(run["averages"], means, rtol=1e-8)
+        assert run["converged"]
 
 
 def test_a_rule_of_one_s_own_has_its_margin_and_bound() -> None:
@@ -209,6 +194,9 @@ def test_a_step_changes_nothing_from_zero_and_a_start_does() -> None:
     run, bounds = moved["run"], moved["run"]["bounds"]
     assert run["index"] != one["index"]
     assert len(run["index"]) <= moved["reference"]["bound"]
+    R = np.linalg.norm(signed(plain), axis=1).max()  # ‖w₀‖² + t·(μ²R² + 2μδ)
+    np.testing.assert_allclose(np.diff(bounds["squared_norm"]), R**2 + 2 * 0.5)
+    assert bounds["squared_norm"][0] == run["squared_norm"][0] == 14.0
     for key, sign in (("inner", 1.0), ("squared_norm", -1.0), ("cosine", 1.0)):
         slack = sign * (np.array(run[key]) - np.array(bounds[key]))
         assert slack.min() >= -1e-9
@@ -226,36 +214,36 @@ def test_no_points_and_one_class_are_sentences() -> None:
         study.pocket(Question.from_json({"points": []}))
 
 
-@pytest.mark.parametrize(
-    ("asked", "complaint"),
-    [
-        ([], "points are a list"),
-        ({}, "points are a list"),
-        ({"points": [[0, 0, 1]] * 301}, "at most 300"),
-        ({"points": [[math.nan, 0, 1]]}, "Point 1 is 3 numbers"),
-        ({"points": [[0, 1e7, 1]]}, "between"),
-        ({"points": [[0, 10**400, 1]]}, "between"),
-        ({"points": [[0, True, 1]]}, "Point 1"),
-        ({"points": [[0, "1", 1]]}, "Point 1"),
-        ({"points": [[0, 0, 1], [0, 0, 2]]}, "Point 2"),
-        ({"points": [[0, 0]]}, "Point 1"),
-        ({"points": [], "order": "chaotic"}, "order is one of"),
-        ({"points": [], "rule": "adaline"}, "rule is one of"),
-        ({"points": [], "sides": "spiral"}, "sides are of line, voted, rbf, poly, network, not"),
-        ({"points": [], "seed": -1}, "seed"),
-        ({"points": [], "seed": True}, "seed"),
-        ({"points": [], "bias": 1}, "bias"),
-        ({"points": [], "step": 0}, "step μ is positive"),
-        ({"points": [], "threshold": -1}, "not negative"),
-        ({"points": [], "start": [1, 2]}, "w₀ is 3 numbers"),
-        ({"points": [], "colour": "red"}, "no field"),
-        ({"points": [], "names": ["a"]}, "two texts"),
-        ({"points": [], "names": ["a", "b" * 41]}, "two texts"),
-    ],
-)
-def test_a_bad_question_is_refused_in_a_sentence(asked: object, complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        Question.from_json(asked)
+BAD: list[tuple[object, str]] = [
+    ([], "points are a list"),
+    ({}, "points are a list"),
+    ({"points": [[0, 0, 1]] * 301}, "at most 300"),
+    ({"points": [[math.nan, 0, 1]]}, "Point 1 is 3 numbers"),
+    ({"points": [[0, 1e7, 1]]}, "between"),
+    ({"points": [[0, 10**400, 1]]}, "between"),
+    ({"points": [[0, True, 1]]}, "Point 1"),
+    ({"points": [[0, "1", 1]]}, "Point 1"),
+    ({"points": [[0, 0, 1], [0, 0, 2]]}, "Point 2"),
+    ({"points": [[0, 0]]}, "Point 1"),
+    ({"points": [], "order": "chaotic"}, "order is one of"),
+    ({"points": [], "rule": "adaline"}, "rule is one of"),
+    ({"points": [], "sides": "spiral"}, "sides are of line, voted, rbf, poly, network, not"),
+    ({"points": [], "seed": -1}, "seed"),
+    ({"points": [], "seed": True}, "seed"),
+    ({"points": [], "bias": 1}, "bias"),
+    ({"points": [], "step": 0}, "step μ is positive"),
+    ({"points": [], "threshold": -1}, "not negative"),
+    ({"points": [], "start": [1, 2]}, "w₀ is 3 numbers"),
+    ({"points": [], "colour": "red"}, "no field"),
+    ({"points": [], "names": ["a"]}, "two texts"),
+    ({"points": [], "names": ["a", "b" * 41]}, "two texts"),
+]
+
+
+def test_a_bad_question_is_refused_in_a_sentence() -> None:
+    for asked, complaint in BAD:
+        with pytest.raises(ValueError, match=complaint):
+            Question.from_json(asked)
 
 
 BOX = [-2.0, -3.0, 3.0, 2.0]
@@ -294,19 +282,19 @@ def kernel_perceptron(question: dict[str, Any]) -> nv.KernelPerceptron:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-@pytest.mark.parametrize("name", ["xor", "flipped", "equal_rows", "through_origin"])
-def test_the_kernel_s_sides_are_the_estimator_s(name: str, kernel: str) -> None:
-    question = {**ALL[name]["question"], "sides": kernel}
-    for more in ({}, {"order": "permuted", "seed": 3}):
-        asked = question | more
+def test_the_kernel_s_sides_are_the_estimator_s() -> None:
+    for name, kernel, more in itertools.product(
+        ["xor", "flipped", "equal_rows", "through_origin"],
+        ["rbf", "poly"],
+        [{}, {"order": "permuted", "seed": 3}],
+    ):
+        asked = {**ALL[name]["question"], "sides": kernel, **more}
         told = study.sides(Question.from_json(asked), BOX)
         valid("sides", json.loads(json.dumps(told)))
         check_sides(asked, told, kernel_perceptron(asked))
-    mutants = {"rows": told["rows"][::-1]}, {"box": [-2.5, -3.0, 2.5, 2.0]}
-    for mutant in mutants:
-        with pytest.raises(AssertionError):
-            check_sides(asked, told | mutant, kernel_perceptron(asked))
+        for mutant in ({"rows": told["rows"][::-1]}, {"box": [-2.5, -3.0, 2.5, 2.0]}):
+            with pytest.raises(AssertionError):
+                check_sides(asked, told | mutant, kernel_perceptron(asked))
 
 
 def test_xor_by_a_network_and_gates_by_a_neuron() -> None:
@@ -320,28 +308,26 @@ def test_xor_by_a_network_and_gates_by_a_neuron() -> None:
         assert f"weights 1 and 1 and θ = {gate.theta} " in ALL[name]["lesson"]
 
 
-@pytest.mark.parametrize(
-    ("more", "complaint"),
-    [({"sides": "rbf", "order": "max_distance"}, "no maximal rule"), ({}, "come with the run")],
-)
-def test_sides_that_there_are_not(more: dict[str, str], complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        study.sides(Question.from_json({**ALL["xor"]["question"], **more}), BOX)
+def test_sides_that_there_are_not() -> None:
+    maximal = {"sides": "rbf", "order": "max_distance"}
+    for more, complaint in ((maximal, "no maximal rule"), ({}, "come with the run")):
+        with pytest.raises(ValueError, match=complaint):
+            study.sides(Question.from_json({**ALL["xor"]["question"], **more}), BOX)
 
 
-@pytest.mark.parametrize("order", ["permuted", "random", "max_residual"])
-def test_the_estimator_repeats_the_run(order: str) -> None:
+def test_the_estimator_repeats_the_run() -> None:
     """So does the exported script."""
-    question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
-    told = study.answer(Question.from_json(question))
-    table = np.array(question["points"])
-    clf = nv.Perceptron(order=order, random_state=3, trace=True)
-    clf.fit(table[:, :2], table[:, 2])
-    assert isinstance(clf.trace_, Trace)
-    assert clf.trace_.index.tolist() == told["run"]["index"]
-    text = script(Question.from_json(question))
-    assert f"order={order!r}" in text
-    assert "random_state=3" in text
+    for order in ("permuted", "random", "max_residual"):
+        question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
+        told = study.answer(Question.from_json(question))
+        table = np.array(question["points"])
+        clf = nv.Perceptron(order=order, random_state=3, trace=True)
+        clf.fit(table[:, :2], table[:, 2])
+        assert isinstance(clf.trace_, Trace)
+        assert clf.trace_.index.tolist() == told["run"]["index"]
+        text = script(Question.from_json(question))
+        assert f"order={order!r}" in text
+        assert "random_state=3" in text
 
 
 def test_the_certificate_proves_the_verdict() -> None:

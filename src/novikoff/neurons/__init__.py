@@ -4,9 +4,8 @@ What one neuron cannot do has a proof: `novikoff.separate` on its truth table.
 `novikoff.TowerClassifier` grows a network from data.
 """
 
-from novikoff.neurons.activations import ACTIVATIONS, Activation
-from novikoff.neurons.mcculloch_pitts import McCullochPitts, and_gate, or_gate
 from novikoff.neurons.network import Network, Settled
+from novikoff.neurons.neuron import ACTIVATIONS, Activation, McCullochPitts, and_gate, or_gate
 
 __all__ = [
     "ACTIVATIONS",

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Vector
-from novikoff.neurons.activations import ACTIVATIONS
+from novikoff.neurons.neuron import ACTIVATIONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,6 @@
-"""What the page can be taken home as: one offline file, a script, a table, a certificate.
+"""All that the page may ask for, and the files it can be taken home as.
+
+Those are one offline page, a script, a table and a certificate.
 
 The page is plain ES modules with unique names at their top level; joined in the order in which
 they import each other they are one script. So there is no bundler, and nothing built that could
@@ -12,10 +14,12 @@ import html
 import io
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
+from novikoff.page import study
 from novikoff.page.presets import STATIC
-from novikoff.page.study import MAX_EPOCHS, MAX_UPDATES, Question, certificate, record
+from novikoff.page.study import Question
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
 _POLICY = (
@@ -28,7 +32,7 @@ def export(body: dict[str, Any]) -> str:
     question, form = Question.from_json(body.get("question")), body.get("form")
     if form == "html":
         return page(body["question"], body.get("view"))
-    forms = {"python": script, "csv": table, "certificate": certificate}
+    forms = {"python": script, "csv": table, "certificate": study.certificate}
     if form not in forms:
         raise ValueError("A form is html, python, csv or certificate.")
     return forms[form](question)
@@ -37,7 +41,7 @@ def export(body: dict[str, Any]) -> str:
 def page(asked: dict[str, Any], view: object = None) -> str:
     """One HTML file with the recorded run: it scrubs offline, without the library."""
     view = view if isinstance(view, dict) else {}
-    told = record(Question.from_json(asked), view.get("box"))
+    told = study.record(Question.from_json(asked), view.get("box"))
     recorded = {"question": asked, "view": view, **told}
     start = f"{joined('app.js')}\nstartRecorded({_inside_script(recorded)});\n"
     text = _static("index.html")
@@ -89,8 +93,8 @@ nv.verify(verdict.certificate, X, y)
 
 clf = nv.Perceptron(
     order={question.order!r}, fit_intercept={question.bias}, step={question.step!r},
-    margin={margin!r}, random_state={question.seed}, max_epochs={MAX_EPOCHS},
-    max_updates={MAX_UPDATES}, trace=True,
+    margin={margin!r}, random_state={question.seed}, max_epochs={study.MAX_EPOCHS},
+    max_updates={study.MAX_UPDATES}, trace=True,
 )
 clf.fit(X, y{start})
 print(clf.n_updates_, "updates; a clean cycle:", clf.converged_)
@@ -116,3 +120,12 @@ def _inside_script(value: object) -> str:
     """JSON that cannot end the script it stands in."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+# By name: the server and the widget answer the same.
+ANSWERS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "run": lambda body: study.answer(Question.from_json(body)),
+    "pocket": lambda body: study.pocket(Question.from_json(body)),
+    "sides": lambda body: study.sides(Question.from_json(body.get("question")), body.get("box")),
+    "export": export,
+}

@@ -136,7 +136,7 @@ async def _reply(request: Request) -> Response:
 
 
 def _answer(what: str, body: dict[str, Any]) -> object:
-    from novikoff.page.answers import ANSWERS  # here: the page need not wait for the library
+    from novikoff.page.export import ANSWERS  # here: the page need not wait for the library
 
     if what not in ANSWERS:
         raise ValueError(f"The page may ask for {', '.join(ANSWERS)}.")

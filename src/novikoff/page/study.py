@@ -20,7 +20,7 @@ from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.orders import BY_NAME, Greedy, first_visits, named
 from novikoff.core.pocket import load_kernel
 from novikoff.core.problem import Problem, pose, products, scores
-from novikoff.core.rows import Floats, SparseMatrix, Vector
+from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
@@ -42,6 +42,7 @@ SHADES = ("line", "voted", "rbf", "poly", "network")  # whose sides the plane sh
 SIDES = 1, -1  # the labels, as a downloaded file has them
 
 Json = dict[str, Any]
+Score = Callable[[Vector], Vector]
 
 
 @dataclass(frozen=True)
@@ -234,34 +235,58 @@ def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[
     return ran, trace, told
 
 
-def _score(question: Question, problem: Problem) -> tuple[Callable[[Vector], Vector], str]:
+def _score(question: Question, problem: Problem) -> tuple[Score, str]:
     """f, positive where a rule says +, and the rule in words."""
-    codes, kernel = (problem.signs > 0).astype(np.int64), question.sides
-    if kernel == "line":
+    if question.sides == "line":
         raise ValueError("The sides of the line come with the run.")
-    if kernel == "network":  # A12
-        low, high = (0.0 - (network := Network.xor()).biases[2:4]).tolist()
-        words = (
-            f"a network: two neurons fire where x₁ + x₂ ≥ {low:g} and ≥ {high:g}, a third where "
-        )
-        return lambda X: network.forward(X)[:, 0] - 0.5, words + "only the first of them does"
-    if kernel == "voted":  # A9: (votes for + less for −)/(all)
-        ran, trace, _ = _run(question, problem, None)
-        own = question.vector(question.start), np.asarray(problem.X), codes, np.array([-1, 1], "i1")
-        votes = votes_of(trace, ran.visited, *own, question.bias)
-        return votes.shares, "the vote of all w, each with a vote for every look it survived"
+    if question.sides == "network":
+        return _network_score()
+    codes = (problem.signs > 0).astype(np.int64)
+    if question.sides == "voted":
+        return _vote_score(question, problem, codes)
+    return _kernel_score(question, problem, codes)
+
+
+def _network_score() -> tuple[Score, str]:
+    """XOR by two layers (A12)."""
+    network = Network.xor()
+    low, high = (0.0 - network.biases[2:4]).tolist()
+    words = (
+        f"a network: two neurons fire where x₁ + x₂ ≥ {low:g} and ≥ {high:g}, a third where only "
+        "the first of them does"
+    )
+    return lambda X: network.forward(X)[:, 0] - 0.5, words
+
+
+def _vote_score(question: Question, problem: Problem, codes: Indices) -> tuple[Score, str]:
+    """(votes for + less those for −)/(all) (A9)."""
+    ran, trace, _ = _run(question, problem, None)
+    start, X, sides = (
+        question.vector(question.start),
+        np.asarray(problem.X),
+        np.array([-1, 1], "i1"),
+    )
+    votes = votes_of(trace, ran.visited, start, X, codes, sides, question.bias)
+    return votes.shares, "the vote of all w, each with a vote for every look it survived"
+
+
+def _kernel_score(question: Question, problem: Problem, codes: Indices) -> tuple[Score, str]:
+    """The kernel perceptron's f (A8)."""
     order, spread = named(question.order), float(np.asarray(problem.X).var(axis=0).sum())
     if isinstance(order, Greedy):
         raise ValueError("The kernel perceptron takes no maximal rule: choose another order.")
     gamma = 1.0 / spread if spread > 0.0 else 1.0  # as wide as the points are apart
-    how = {"kernel": kernel, "gamma": gamma, "degree": 2, "coef0": 1.0, "cache_bytes": 1e6}
-    model = KernelModel(np.array([-1, 1]), 2, question.bias, how | {"voted": False})
+    settings = {
+        "kernel": question.sides, "gamma": gamma, "degree": 2, "coef0": 1.0, "cache_bytes": 1e6,
+        "voted": False,
+    }  # fmt: skip
+    model = KernelModel(np.array([-1, 1]), 2, question.bias, settings)
     plan = Plan(perceptron(), order, Limits(KERNEL_EPOCHS, None, SECONDS), question.order_seed())
-    ran = model.train(problem, codes, plan)  # A8
-    words = f"exp(−{gamma:.3g}·‖x − z‖²)" if kernel == "rbf" else f"({gamma:.3g}·⟨x, z⟩ + 1)²"
-    words = f"the kernel perceptron, K(x, z) = {words}; mistakes: {ran.mistakes}, "
-    words += "then a clean round" if ran.converged else f"none of {ran.epochs} rounds clean"
-    return lambda X: model.scores(X)[:, 0], words
+    ran = model.train(problem, codes, plan)
+    formulas = {"rbf": f"exp(−{gamma:.3g}·‖x − z‖²)", "poly": f"({gamma:.3g}·⟨x, z⟩ + 1)²"}
+    end = "then a clean round" if ran.converged else f"none of {ran.epochs} rounds clean"
+    words = f"the kernel perceptron, K(x, z) = {formulas[question.sides]}; "
+    return lambda X: model.scores(X)[:, 0], f"{words}mistakes: {ran.mistakes}, {end}"
 
 
 def _visits(question: Question, problem: Problem, ran: Run, trace: Trace, margins: Vector) -> Json:

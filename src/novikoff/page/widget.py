@@ -8,8 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from novikoff.core.validation import check_labels, check_matrix, columns_of
-from novikoff.page.answers import ANSWERS
-from novikoff.page.export import joined
+from novikoff.page.export import ANSWERS, joined
 from novikoff.page.presets import STATIC, presets
 from novikoff.page.study import Question, points_of
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from importlib.util import find_spec
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from novikoff.core.rows import Floats, SparseMatrix
-    from novikoff.report.plots.margins import Side
+    from novikoff.report.plots.margins import Rule
     from novikoff.report.study import Study
 
 Subject: TypeAlias = Literal["boundary", "margins", "mistakes", "proof"]
@@ -45,21 +45,11 @@ def draw(
     axes = plots.blank_axes(3 if subject == "proof" else 1)
     if subject in ("mistakes", "proof"):
         _draw_run(found, subject, axes)
-        return plots.figure_of(axes[0])
-    model, W = found.model, found.model.decisive()
-    classifier = SimpleNamespace(  # the model as displays want it
-        coef_=W[:-1].T,
-        intercept_=W[-1],
-        classes_=model.classes,
-        multi_class=model.multi_class,
-        feature_names_in_=names,
-    )
-    y, rule = model.classes[found.codes], _hardest_rule(found)
-    if subject == "margins":
-        plots.MarginsDisplay.from_estimator(classifier, X, y, rule=rule, ax=axes[0])
+    elif subject == "margins":
+        plots.MarginsDisplay(_hardest_rule(found, X, names)).plot(axes)
     else:
         pair = None if plane is None else (plane[0], plane[1])
-        plots.BoundaryDisplay.from_estimator(classifier, X, y, rule=rule, plane=pair, ax=axes[0])
+        plots.BoundaryDisplay(_hardest_rule(found, X, names), pair).plot(axes)
     return plots.figure_of(axes[0])
 
 
@@ -79,44 +69,48 @@ def draw_all(
     return drawn
 
 
-def _hardest_rule(found: Study) -> Side | None:
-    """Of several rules, that of the class, or of the pair of classes, with the most errors."""
-    classes = found.model.classes.tolist()
-    if len(classes) == 2:
-        return None
-    wrong = found.confusion - np.diag(np.diag(found.confusion))
-    wrong = wrong + wrong.T
-    if found.model.multi_class == "ovr":
-        return classes[int(np.argmax(wrong.sum(axis=1)))]
-    low, high = divmod(int(np.argmax(np.triu(wrong, 1))), len(classes))
-    return (classes[high], classes[low]) if low < high else None
+def _hardest_rule(found: Study, X: Floats | SparseMatrix, names: Sequence[str] | None) -> Rule:
+    """Of several rules, the one with the most mistakes; of those without, the narrowest."""
+    from novikoff.core.schemes import labels_of
+    from novikoff.core.validation import check_matrix
+    from novikoff.report.plots.margins import Rule
+
+    model, W, matrix = found.model, found.model.decisive(), check_matrix(X)
+    signs = model.sides[found.codes]  # (n, n_rules); 0 where a class has no side
+    mistakes = (signs * model.scores(matrix) <= 0.0).sum(axis=0, where=signs != 0)
+    index, remark = int(np.lexsort((found.margins, -mistakes))[0]), ""
+    if model.n_rules > 1:
+        why = "most mistakes" if mistakes[index] else "smallest margin"
+        remark = f", the hardest of {model.n_rules} rules ({why})"
+    rows = np.flatnonzero(signs[:, index])
+    part = matrix if len(rows) == len(signs) else matrix[rows]
+    w, b, sides = W[:-1, index], float(W[-1, index]), labels_of(model.scheme, model.classes, index)
+    return Rule(part, rows, signs[rows, index], w, b, *sides, names, remark=remark)
 
 
 def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     """The perceptron once more, with a trace."""
-    from novikoff.core.orders import named
-    from novikoff.core.runs import Plan
-    from novikoff.core.stops import Limits
-    from novikoff.core.sweep import run
-    from novikoff.core.updates import perceptron
     from novikoff.report import plots
     from novikoff.report.study import separator
+    from novikoff.theory.board import run_perceptron
 
     if len(found.classes) != 2:
         raise ValueError(f"The picture '{subject}' needs two classes, or --positive.")
     w_star = margin = None
     for case in found.cases:  # there is one at most
         verdict = case.scaled or case.verdict
-        if verdict.kind == "separable":
+        if verdict.kind == "separable" and verdict.margin.lo > 0.0:
             w_star, margin = separator(case, verdict), verdict.margin.lo
     if subject == "proof" and w_star is None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
-    order, limits = named(found.options.order), Limits(updates=MAX_TRACED_UPDATES)
-    seed = found.options.seed
-    plan = Plan(perceptron(), order, limits, seed, trace=True, reference=w_star)
-    (trace,), radius = run(found.problem, plan).traces, found.problem.radius
-    traced = SimpleNamespace(trace_=trace, trace=w_star)
-    if subject == "proof":
-        plots.ProofDisplay.from_estimator(traced, margin=margin, radius=radius, ax=axes)
-    else:
-        plots.MistakesDisplay.from_estimator(traced, margin=margin, radius=radius, ax=axes[0])
+    problem, options = found.problem, found.options
+    ran = run_perceptron(
+        problem, options.order, random_state=options.seed, trace=True, reference=w_star,
+        max_updates=MAX_TRACED_UPDATES,
+    )  # fmt: skip
+    trace = ran.traces[0]
+    if subject == "mistakes":
+        plots.MistakesDisplay(trace, margin, problem.radius).plot(axes)
+    elif w_star is not None and margin is not None and trace.inner is not None:
+        inner = trace.inner / math.hypot(*w_star)
+        plots.ProofDisplay(trace, inner, margin, problem.radius).plot(axes)

@@ -2,11 +2,10 @@
 
 from novikoff.theory.adversary import ForcedMistakes, force_mistakes
 from novikoff.theory.aggressive import AggressiveRun, compare_aggressive
-from novikoff.theory.board import Board, report
+from novikoff.theory.board import Board, Normalisations, compare_normalisations, report
 from novikoff.theory.boundedness import WeightBound, WeightPath, watch_weights, weight_bound
 from novikoff.theory.bounds import general_bound, mistake_bound, translated_bound, unit_ball_bound
 from novikoff.theory.herding import Herding, herd
-from novikoff.theory.normalisation import Normalisations, compare_normalisations
 from novikoff.theory.norms import PNormMargin, dual_exponent, dual_vector, lp_norm, p_norm_margin
 from novikoff.theory.systems import (
     agmon_rate,

@@ -13,19 +13,17 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from novikoff.core.rows import Signs, Vector
 from novikoff.core.validation import Label, plain_label
-
-if TYPE_CHECKING:
-    import scipy.sparse as sp
-
-    from novikoff.geometry.certificate import Certificate
-    from novikoff.geometry.separability import Verdict
+from novikoff.geometry import checker, digest, exact
+from novikoff.geometry.certificate import Certificate
+from novikoff.geometry.separability import Verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +90,6 @@ def force_mistakes(
     >>> forced.mistakes, forced.X.shape, forced.verdict.mistake_bound
     (16, (16, 100), 16)
     """
-    from scipy.sparse import eye_array
-
-    from novikoff.geometry.separability import Verdict
-
     gamma = _margin(margin)
     if not isinstance(d, Integral) or isinstance(d, bool) or d < 1:
         raise ValueError(f"The dimension d must be a whole number above 0, not {d!r}.")
@@ -107,7 +101,7 @@ def force_mistakes(
     for i in range(n):
         signs[i] = -1.0 if predict(i) == labels[1] else 1.0  # what it did not say
         learn(i, labels[int(signs[i] > 0.0)])
-    X = eye_array(n, d, format="csr")
+    X = sp.eye_array(n, d, format="csr")
     y = np.array(labels)[(signs > 0.0).astype(np.int64)]
     w_star = np.zeros(d)
     w_star[:n] = float(gamma) * signs
@@ -117,9 +111,6 @@ def force_mistakes(
 
 def _certificate(X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable]) -> Certificate:
     """For w = Σ y_i·e_i: ⟨a_i, w⟩ = 1 and ‖w‖ = √n, and ‖Σ a_i‖/n = 1/√n."""
-    from novikoff.geometry import checker, digest, exact
-    from novikoff.geometry.certificate import Certificate
-
     sides: tuple[Label, Label | None] = plain_label(labels[1]), plain_label(labels[0])
     if (signs == signs[0]).all():  # a certificate calls the only label positive
         sides, signs = (plain_label(labels[int(signs[0] > 0)]), None), np.ones_like(signs)

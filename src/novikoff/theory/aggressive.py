@@ -23,16 +23,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Signs, Vector
+from novikoff.geometry.separability import Verdict, separate
 from novikoff.theory.board import run_perceptron
-
-if TYPE_CHECKING:
-    from novikoff.geometry.separability import Verdict
 
 StreamName: TypeAlias = Literal["doubling", "unbounded", "bounded"]
 
@@ -79,8 +77,6 @@ def compare_aggressive(stream: StreamName = "doubling", length: int = 1024) -> A
     unbounded 256 256
     bounded 256 256
     """
-    from novikoff.geometry.separability import separate
-
     if stream not in _STREAMS:
         raise ValueError(f"The stream must be one of {', '.join(_STREAMS)}, not {stream!r}.")
     if not isinstance(length, Integral) or isinstance(length, bool) or not 1 <= length <= 10**6:

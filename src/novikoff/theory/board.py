@@ -1,4 +1,4 @@
-"""The theorem on one's own data, as a table for the board (B1, B3, B8)."""
+"""The theorem on one's own data, as tables: in each order, and with other features (B1, B6, B8)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core import updates
+from novikoff.core.orders import BY_NAME, Order, named
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Vector
+from novikoff.core.runs import Plan, Run
+from novikoff.core.scaling import Scaling
+from novikoff.core.schemes import Binary
+from novikoff.core.stops import Limits
+from novikoff.core.sweep import run
+from novikoff.core.training import load_kernels
+from novikoff.geometry.separability import Table, Verdict, separate
 from novikoff.geometry.verdict_text import large
-
-if TYPE_CHECKING:
-    from novikoff.core.orders import Order
-    from novikoff.core.problem import Problem
-    from novikoff.core.runs import Run
-    from novikoff.geometry.separability import Table, Verdict
 
 _MAX_EPOCHS, _MAX_SECONDS = 1000, 5.0  # of each order
 
@@ -67,7 +75,7 @@ class Board:
 
     def __str__(self) -> str:
         lines = [f"{name:<9}{value}" for name, value in self._facts()]
-        return "\n".join([*lines, "", *_columns(self._table())])
+        return "\n".join([*lines, "", *_columns(self._table(), "<>><")])
 
     __repr__ = __str__
 
@@ -150,11 +158,8 @@ def report(
     [3, 1, 0, 2]        20       9  all rows right
     max_distance        15       4  all rows right
     """
-    from novikoff.core.orders import BY_NAME
-    from novikoff.geometry.separability import separate
-
     verdict = separate(X, y, positive=positive, fit_intercept=fit_intercept)
-    problem, runs = cast("Table", verdict.data).problem, []  # checked, and signed
+    problem, runs = cast(Table, verdict.data).problem, []  # checked, and signed
     for order in BY_NAME if orders is None else orders:
         ran = run_perceptron(
             problem, order, max_epochs=_MAX_EPOCHS, max_seconds=_MAX_SECONDS,
@@ -165,45 +170,145 @@ def report(
     return Board(verdict, problem.n, problem.p - 1, runs)
 
 
+@dataclass(frozen=True, eq=False)
+class Normalised:
+    """The features after one change.
+
+    Attributes
+    ----------
+    name : str
+        The change, in words.
+    verdict : Verdict
+        R, γ and ⌊R²/γ²⌋ of the changed rows, proved.
+    mistakes : int or None
+        Those of the perceptron, in the order of the rows; None after 1,000 epochs without an end.
+    """
+
+    name: str
+    verdict: Verdict
+    mistakes: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Normalisations:
+    """The features as given and after some changes; it prints as a table."""
+
+    rows: list[Normalised]
+
+    def __str__(self) -> str:
+        head = ("features", "R", "γ", "⌊R²/γ²⌋", "mistakes")
+        return "\n".join(_columns([head, *map(_cells, self.rows)], "<>>>>"))
+
+    __repr__ = __str__
+
+
+def compare_normalisations(
+    X: object,
+    y: object,
+    *,
+    factors: Sequence[float] = (0.1, 10.0),
+    shift: npt.ArrayLike | None = None,
+    fit_intercept: bool = True,
+) -> Normalisations:
+    """Decide, bound and run the same data under changes of its features (B6; Ex 1.29).
+
+    Guarantee: multiplying all x by c > 0 leaves the kind of verdict as it is, and so does a
+    translation where rules have a bias: ⟨w, x⟩ + b = ⟨w/c, c·x⟩ + b, and
+    ⟨w, x⟩ + b = ⟨w, x + z⟩ + (b − ⟨w, z⟩). But R and γ change. Without a bias a factor changes
+    neither R/γ nor the mistakes, while a translation may destroy separability.
+
+    Parameters
+    ----------
+    X, y : array of shape (n, d), array of shape (n,)
+        The rows, dense, and labels of two kinds.
+    factors : sequence of float
+        By which to multiply all features.
+    shift : array of shape (d,), optional
+        What to add to each row; by default ten times the largest entry, in each column.
+    fit_intercept : bool
+        Whether rules have a bias.
+
+    Returns
+    -------
+    Normalisations
+        As given; times each factor; moved; centred, each column less its mean; within the unit
+        ball; and standardised, each column of mean 0 and variance 1 unless it is constant. Numbers
+        are rounded to floats after each change.
+
+    Examples
+    --------
+    >>> compare_normalisations([[1, 5], [2, 6], [4, 5], [5, 6]], [0, 0, 1, 1], shift=[10, 10])
+    features          R         γ  ⌊R²/γ²⌋  mistakes
+    as given      7.874   1.11734       49         7
+    × 0.1         1.269  0.111783      128        23
+    × 10          78.11   11.1732       48         7
+    moved         21.95   1.08757      407        21
+    centred       2.291   1.11803        4         1
+    unit ball     1.414  0.143114       97        17
+    standardised  1.897  0.904534        4         2
+    """
+    given = separate(X, y, fit_intercept=fit_intercept)
+    rows = cast(Table, given.data).problem.X
+    if not isinstance(rows, np.ndarray):
+        raise ValueError("X must be dense: a translation leaves no zeros.")
+    rows = rows.astype(np.float64, copy=False)
+    positive = given.certificate.positive if given.certificate is not None else None
+
+    def changed() -> Iterator[tuple[str, Vector]]:
+        for c in factors:
+            if not 0.0 < c < float("inf"):
+                raise ValueError(f"A factor must be finite and positive, not {c}.")
+            yield f"× {c:g}", rows * c
+        yield "moved", rows + _shift(shift, rows)
+        yield "centred", rows - rows.mean(axis=0)
+        yield "unit ball", rows / (max(math.hypot(*row) for row in rows.tolist()) or 1.0)
+        yield "standardised", np.asarray(Scaling.of(rows, centre=True).apply(rows))
+
+    found = [Normalised("as given", given, _mistakes(given))]
+    for name, Z in changed():
+        verdict = separate(Z, y, positive=positive, fit_intercept=fit_intercept)
+        found.append(Normalised(name, verdict, _mistakes(verdict)))
+    return Normalisations(found)
+
+
 def run_perceptron(
     problem: Problem,
     order: str | Sequence[int] | Order = "cyclic",
     *,
-    max_epochs: int,
-    aggressive: bool = False,
+    max_epochs: int | None = None,
+    max_updates: int | None = None,
     max_seconds: float | None = None,
+    aggressive: bool = False,
     random_state: int = 0,
     trace: bool = False,
+    reference: Vector | None = None,
     after_epoch: Callable[[Run], bool] | None = None,
 ) -> Run:
     """Run from zero weights until all rows are right or a limit is reached.
 
-    With ``aggressive`` it acts on every row (A10). KeyboardInterrupt on Ctrl-C.
+    With ``aggressive`` it acts on every row (A10); ``reference`` is the w* of the trace.
+    KeyboardInterrupt on Ctrl-C.
     """
-    from novikoff.core import updates
-    from novikoff.core.orders import named
-    from novikoff.core.runs import Plan
-    from novikoff.core.schemes import Binary
-    from novikoff.core.stops import Limits
-    from novikoff.core.sweep import run
-    from novikoff.core.training import load_kernels
-
     rule = named(order)
     load_kernels(problem, Binary(), rule, trace=trace)  # the clock does not count it
     update = updates.aggressive() if aggressive else updates.perceptron()
-    limits = Limits(epochs=max_epochs, seconds=max_seconds)
-    plan = Plan(update, rule, limits, random_state, trace=trace, after_epoch=after_epoch)
+    limits = Limits(max_epochs, max_updates, max_seconds)
+    plan = Plan(
+        update, rule, limits, random_state, trace=trace, reference=reference,
+        after_epoch=after_epoch,
+    )  # fmt: skip
     ran = run(problem, plan)
     if limits.interrupted:
         raise KeyboardInterrupt
     return ran
 
 
-def _columns(table: list[tuple[str, ...]]) -> Iterator[str]:
-    """The table with aligned columns: numbers to the right, words to the left."""
+def _columns(table: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
+    """The table with aligned columns, numbers to the right (>), words to the left (<)."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for order, mistakes, epochs, end in table:
-        yield f"{order:<{widths[0]}}  {mistakes:>{widths[1]}}  {epochs:>{widths[2]}}  {end}"
+    for row in table:
+        cells = zip(row, sides, widths, strict=True)
+        yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
 
 
 def _html(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
@@ -212,3 +317,28 @@ def _html(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
     for name, *cells in rows:
         lines.append(f"<th>{escape(name)}</th><td>{'</td><td>'.join(map(escape, cells))}</td>")
     return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
+
+
+def _shift(shift: npt.ArrayLike | None, rows: Vector) -> Vector:
+    if shift is None:
+        return np.full(rows.shape[1], 10.0 * float(np.abs(rows).max()))
+    vector = np.asarray(shift, dtype=np.float64)
+    if vector.shape != rows.shape[1:] or not np.isfinite(vector).all():
+        raise ValueError(f"The shift must be {rows.shape[1]} finite numbers, one for each column.")
+    return vector
+
+
+def _mistakes(verdict: Verdict) -> int | None:
+    """Those of the perceptron on separable data, if it ends within 1,000 epochs."""
+    if verdict.kind != "separable":
+        return None
+    ran = run_perceptron(cast(Table, verdict.data).problem, max_epochs=_MAX_EPOCHS)
+    return ran.mistakes if ran.converged else None
+
+
+def _cells(row: Normalised) -> tuple[str, ...]:
+    verdict = row.verdict
+    margin = f"{verdict.margin.lo:.6g}" if verdict.kind == "separable" else verdict.kind
+    bound = "" if verdict.mistake_bound is None else large(verdict.mistake_bound)
+    mistakes = "no end" if row.mistakes is None else f"{row.mistakes:,}"
+    return row.name, f"{verdict.radius:.4g}", margin, bound, mistakes

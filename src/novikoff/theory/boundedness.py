@@ -25,21 +25,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from numbers import Integral
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.orders import Order
+from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
+from novikoff.core.runs import Run
 from novikoff.core.validation import check_matrix
 from novikoff.geometry import exact
+from novikoff.geometry.separability import Table, Verdict, separate
 from novikoff.theory.board import run_perceptron
-
-if TYPE_CHECKING:
-    from novikoff.core.orders import Order
-    from novikoff.core.problem import Problem
-    from novikoff.core.runs import Run
-    from novikoff.geometry.separability import Table, Verdict
 
 _MOST_SETS = 20_000  # of independent rows, whose determinants are computed
 
@@ -208,12 +206,10 @@ def watch_weights(
     >>> bool(path.norms.max() <= path.bound)
     True
     """
-    from novikoff.geometry.separability import separate
-
     if not isinstance(max_epochs, Integral) or isinstance(max_epochs, bool) or max_epochs < 1:
         raise ValueError(f"max_epochs must be a whole number above 0, not {max_epochs!r}.")
     verdict = separate(X, y, fit_intercept=fit_intercept)
-    problem = cast("Table", verdict.data).problem  # checked, and signed
+    problem = cast(Table, verdict.data).problem  # checked, and signed
     ends = [np.zeros(problem.p)]  # of epochs
 
     def keep(ran: Run) -> bool:

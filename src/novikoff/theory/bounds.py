@@ -59,22 +59,7 @@ def mistake_bound(radius: float, margin: float) -> float:
 def unit_ball_bound(margin: float) -> float:
     """Bound the mistakes on data in the unit ball: t ≤ 1/γ² (B5).
 
-    Guarantee: that of `mistake_bound` with ‖a_i‖ ≤ 1 and ‖w*‖ = 1.
-
-    Parameters
-    ----------
-    margin : float
-        γ, or any positive number below it; at most 1.
-
-    Returns
-    -------
-    float
-        1/γ²; infinite where that is beyond float64.
-
-    Raises
-    ------
-    ValueError
-        If the margin is not finite, not positive, or above 1.
+    It is `mistake_bound` with R = 1: for ‖a_i‖ ≤ 1, ‖w*‖ = 1 and a margin of at most 1.
 
     Examples
     --------
@@ -137,8 +122,8 @@ def general_bound(
     _require_positive("margin s", s)
     if not (math.isfinite(delta) and delta >= 0.0):
         raise ValueError(f"The threshold δ must be finite and not negative, not {delta}.")
-    length = _norm("w_star", w_star)
-    start = 0.0 if w0 is None else _norm("w0", w0)
+    length = math.hypot(*finite_vector("w_star", w_star).tolist())
+    start = 0.0 if w0 is None else math.hypot(*finite_vector("w0", w0).tolist())
     if length == 0.0:
         raise ValueError("w_star must not be zero: the zero vector separates nothing.")
     gamma = s / length
@@ -330,12 +315,12 @@ def _squared_ratio(radius: float, gamma: float) -> float:
     return ratio * ratio
 
 
-def _norm(name: str, w: npt.ArrayLike) -> float:
-    """‖w‖, without overflow or underflow on the way."""
-    array = np.asarray(w, dtype=np.float64)
-    if array.ndim != 1 or len(array) == 0:
-        raise ValueError(f"{name} must be a vector, not an array of shape {array.shape}.")
-    if not np.isfinite(array).all():
-        j = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise ValueError(f"{name} must be finite, but its entry {j} is {array[j]}.")
-    return math.hypot(*array.tolist())
+def finite_vector(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """The values as a vector; ValueError if they are none, or not finite."""
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.ndim != 1 or len(vector) == 0:
+        raise ValueError(f"{name} must be a vector, not an array of shape {vector.shape}.")
+    if not np.isfinite(vector).all():
+        j = int(np.argmin(np.isfinite(vector)))
+        raise ValueError(f"{name} must be finite, but its entry {j} is {vector[j]}.")
+    return vector

@@ -24,7 +24,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +32,7 @@ import numpy.typing as npt
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.validation import check_matrix
-
-if TYPE_CHECKING:
-    from novikoff.geometry.separability import Verdict
+from novikoff.geometry.separability import Verdict, separate
 
 Kernel: TypeAlias = Callable[[Any, Any], Any]
 
@@ -120,8 +118,6 @@ def herd(
     ('separable', True)
     >>> nv.verify(outside.verdict.certificate, [*square, [2, 1]], [0, 0, 0, 0, 1])
     """
-    from novikoff.geometry.separability import separate
-
     points = check_matrix(features)
     if not isinstance(points, np.ndarray) or 0 in points.shape:
         what = f"of shape {points.shape}" if isinstance(points, np.ndarray) else "sparse"

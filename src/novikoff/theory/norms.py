@@ -21,6 +21,7 @@ from novikoff.core.validation import (
     plain_label,
     signs_of,
 )
+from novikoff.theory.bounds import finite_vector
 
 
 def dual_exponent(p: float) -> float:
@@ -45,7 +46,7 @@ def lp_norm(w: npt.ArrayLike, p: float) -> float:
     [7.0, 5.0, 4.0]
     """
     dual_exponent(p)
-    sizes = np.abs(_vector("w", w))
+    sizes = np.abs(finite_vector("w", w))
     largest = float(sizes.max())
     if p == math.inf or largest == 0.0:
         return largest
@@ -62,7 +63,7 @@ def dual_vector(w: npt.ArrayLike, p: float) -> Vector:
     >>> dual_vector([3.0, -4.0], 2).tolist()
     [0.6, -0.8]
     """
-    vector = _vector("w", w)
+    vector = finite_vector("w", w)
     if not vector.any():
         raise ValueError("w must not be zero: every z has ⟨w, z⟩ = 0.")
     vector = vector / np.abs(vector).max()  # z is that of any multiple of w
@@ -132,7 +133,7 @@ def p_norm_margin(
         signs_of(labels, plain_label(kinds[1]), plain_label(kinds[0])),
         intercept is not None,
     )
-    w = np.append(_vector("coef", coef), 0.0 if intercept is None else intercept)
+    w = np.append(finite_vector("coef", coef), 0.0 if intercept is None else intercept)
     if len(w) != problem.p:
         raise ValueError(f"coef has {len(w) - 1} entries, but X has {problem.p - 1} columns.")
     if not w.any() or not np.isfinite(w).all():
@@ -145,13 +146,3 @@ def p_norm_margin(
 def _row_norm(row: object, p: float, bias: float) -> float:
     dense = row if isinstance(row, np.ndarray) else row.toarray().ravel()  # type: ignore[attr-defined]
     return lp_norm(np.append(dense, bias), p)
-
-
-def _vector(name: str, values: npt.ArrayLike) -> Vector:
-    vector = np.asarray(values, dtype=np.float64)
-    if vector.ndim != 1 or len(vector) == 0:
-        raise ValueError(f"{name} must be a vector, not an array of shape {vector.shape}.")
-    if not np.isfinite(vector).all():
-        j = int(np.argmin(np.isfinite(vector)))
-        raise ValueError(f"{name} must be finite, but its entry {j} is {vector[j]}.")
-    return vector

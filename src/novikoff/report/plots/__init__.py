@@ -1,13 +1,15 @@
 """Pictures of a linear rule and of the perceptron's proof, in scikit-learn's Display style.
 
-Each display computes its numbers once, in ``from_estimator``; ``plot`` draws them, on axes of
-pyplot or of a plain `matplotlib.figure.Figure`. matplotlib is imported when something is drawn.
+A display is made of plain records, a rule or the trace of a run, by ``from_estimator`` for an
+estimator. It computes its numbers once; ``plot`` draws them, on axes of pyplot or of a plain
+`matplotlib.figure.Figure`. matplotlib is imported when something is drawn.
 All is legible in black and white: classes differ by marker, lines by dashes, mistakes by crosses
 and hatching. Common parameters of ``from_estimator``:
 
 estimator
-    A classifier with ``coef_``, ``intercept_`` and ``classes_``; the rule drawn is that of these
-    weights, also where the classifier predicts by votes.
+    A classifier with ``classes_``, ``coef_`` and ``intercept_``; the rule drawn is that of these
+    weights, also where the classifier predicts by votes. For a boundary or margins, one with
+    ``decision_function`` will do: the boundary, over two features, is where it is zero.
 X, y
     Rows (array-like or sparse) and their labels.
 rule

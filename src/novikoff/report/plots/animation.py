@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from novikoff.report.plots import style
 from novikoff.report.plots.boundary import PlaneView, draw_rows, draw_sides, frame
-from novikoff.report.plots.margins import LinearClassifier, Side
-from novikoff.report.plots.run import ProofDisplay, TracedRun, draw_panel, traced_run
+from novikoff.report.plots.margins import Classifier, Side
+from novikoff.report.plots.run import ProofDisplay, TracedRun, traced_run
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from novikoff.core.rows import SparseMatrix, Vector
 
 _MAX_FRAMES = 200
-_PANELS_HEIGHT = 0.25  # of the picture
 
 
 def animate(
-    estimator: LinearClassifier,
+    estimator: Classifier,
     X: npt.ArrayLike | SparseMatrix,
     y: npt.ArrayLike,
     *,
@@ -71,14 +70,14 @@ def animate(
     >>> film.to_jshtml().count("image/png")  # the start, and 18 updates
     19
     """
-    panels = style.blank_axes(3)  # to compute the proof on; says so if there is no matplotlib
+    style.require_matplotlib()
     from matplotlib.animation import FuncAnimation
     from matplotlib.figure import Figure
 
     run = traced_run(estimator, X, y, rule)
     proof: ProofDisplay | None = None
     with suppress(ValueError):  # not separable, or not from zero
-        proof = ProofDisplay.from_estimator(estimator, X, y, rule=rule, ax=panels)
+        proof = ProofDisplay.of_run(run)
     film = Film(run, proof, Figure() if figure is None else figure)
     return FuncAnimation(
         film.figure, film.show, frames=film.times, interval=interval, cache_frame_data=False
@@ -89,16 +88,13 @@ class Film:
     """A figure, and what each picture of a run shows on it."""
 
     def __init__(self, run: TracedRun, proof: ProofDisplay | None, figure: Figure) -> None:
-        assert run.rule is not None  # noqa: S101 — X and y were given
-        assert run.problem is not None  # noqa: S101
         rule, self.trace, self.figure, self.problem = run.rule, run.trace, figure, run.problem
         if rule.X.shape[1] != 2:
             raise ValueError(
                 f"A film needs two features, not {rule.X.shape[1]}: fit to two columns of X."
             )
         self.rule, self.delta = rule, run.delta
-        dense = rule.X if isinstance(rule.X, np.ndarray) else rule.X.toarray()
-        self.points = dense.astype(np.float64)
+        self.points = rule.points(0, 1)
         self.W = rule.flip * self.trace.weights()
         last = len(self.trace)
         self.times = np.unique(np.linspace(0, last, min(last, _MAX_FRAMES) + 1).round().astype(int))
@@ -121,8 +117,7 @@ class Film:
         view = self._view(self.W[t])
         mistakes = ~(products(self.problem, rule.flip * self.W[t]) > 0.0)
         ringed = ("row of this update", self.acted[t - 1 : t] if t > 0 else self.acted[:0])
-        sides = (rule.positive, rule.negative)
-        draw_rows(ax, view, rule.signs, sides, mistakes, self.drawn, ringed)
+        draw_rows(ax, view, rule, mistakes, self.drawn, ringed)
         box = frame(ax, self._view(self.W[-1]), self.drawn)
         note = draw_sides(ax, view, box, None)
         before = self._view(self.W[max(0, t - 1)])
@@ -161,40 +156,14 @@ class Film:
 
 
 def _panels(figure: Figure, proof: ProofDisplay) -> list[tuple[Line2D, Vector]]:
-    """The three inequalities below the rows: the curve of each, which grows, and its values.
-
-    Axes and bounds stay as they are. They are drawn once, as an image behind the curves, since
-    matplotlib draws everything anew for each picture, and axes take most of the time.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    below, above = ("t·γ", "t·R²") if proof.plain else ("γ·Στ", "R²·Στ² + 2δ·Στ")
-    slope = "√t·γ/R" if proof.plain else "the quotient"
-    panels = (
-        (proof.inner, proof.inner_bound, np.inf, f"⟨w*, w⟩ ≥ {below}"),
-        (proof.squared_norm, proof.squared_norm_bound, 0.0, f"‖w‖² ≤ {above}"),
-        (proof.cosine, proof.cosine_bound, 1.0, f"cos∠(w*, w) ≥ {slope}"),
-    )
-    width, height = figure.get_size_inches().tolist()
-    still, curves = Figure((width, height), dpi=2 * figure.dpi), []
-    canvas: Any = FigureCanvasAgg(still)
-    for k, (values, bound, until, name) in enumerate(panels):
-        place = (0.1 + 0.31 * k, 0.075, 0.235, 0.12)
-        ax, live = still.add_axes(place), figure.add_axes(place, zorder=2)
-        (line,) = draw_panel(ax, values, bound, until, shown=0)
-        style.label_axes(ax, x="updates t", title=name)
+    """The three inequalities below the rows: the curve of each, which grows, and its values."""
+    curves = []
+    for k, panel in enumerate(proof.panels):
+        ax = figure.add_axes((0.1 + 0.31 * k, 0.075, 0.235, 0.12))
+        curves.append((panel.draw(ax), panel.values))
+        title = f"{panel.quantity} {panel.relation} {panel.name}"
+        style.label_axes(ax, x="updates t", title=title)
         ax.tick_params(labelsize=7.5)
-        live.set(yscale=ax.get_yscale(), xlim=ax.get_xlim(), ylim=ax.get_ylim())
-        live.set_axis_off()
-        (curve,) = live.plot([], [], color=line.get_color(), lw=line.get_linewidth())
-        curve.set(marker=line.get_marker(), ms=line.get_markersize())
-        curves.append((curve, values))
-    canvas.draw()
-    pixels = np.asarray(canvas.buffer_rgba())
-    behind = figure.add_axes((0.0, 0.0, 1.0, _PANELS_HEIGHT), zorder=-1)
-    behind.imshow(pixels[-round(_PANELS_HEIGHT * len(pixels)) :], aspect="auto")
-    behind.set_axis_off()
     return curves
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.margins import CONSTANT, LinearClassifier, Rule, Side, rule_of
+from novikoff.report.plots.margins import CONSTANT, Classifier, Rule, Side, rule_of
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 _POWER_ITERATIONS = 100
 _EQUALLY_NEAR = 1.0 + 1e-6  # a ratio of distances
+_GRID = 240  # points on each axis, where f is not linear
 _SHAPES = 1.4, 1.9  # width by height, where one unit is as long on both axes
 
 Box: TypeAlias = "tuple[Vector, Vector]"  # the lower left corner and the upper right
 
 
 class PlaneView(NamedTuple):
-    """Rows as points of a plane, in which the distance f/‖w‖ is ⟨normal, p⟩ + offset."""
+    """Rows as points of a plane, in which f/‖w‖ is ⟨normal, p⟩ + offset, or ``curved``."""
 
     points: Vector
     normal: Vector
@@ -35,6 +36,18 @@ class PlaneView(NamedTuple):
     labels: tuple[str, str]
     held: str = ""  # the values of the other features, if they are held at their means
     constant: bool = False  # whether all weights are zero
+    curved: Callable[[Vector], Vector] | None = None  # f of points, where it is not linear
+
+    def over(self, box: Box) -> tuple[Vector, Vector, Vector]:
+        """Two axes of a grid over a box, and f on it: four corners tell a linear f."""
+        (left, bottom), (right, top) = box
+        size = 2 if self.curved is None else _GRID
+        x, y = np.linspace(left, right, size), np.linspace(bottom, top, size)
+        if self.curved is None:
+            return x, y, self.normal[0] * x + self.normal[1] * y[:, None] + self.offset
+        across, up = np.meshgrid(x, y)
+        f = self.curved(np.column_stack([across.ravel(), up.ravel()]))
+        return x, y, f.reshape(size, size)
 
 
 @dataclass(eq=False, repr=False)
@@ -47,12 +60,15 @@ class BoundaryDisplay(style.Display):
     from it. Where one unit is as long on both axes, an arrow shows the direction of w, at a right
     angle to the boundary. A ``plane`` of two features, by name or number, shows the section of the
     hyperplane where all other features are at their means. A rule whose weights are all zero has no
-    boundary: the rows are drawn, and a note says so.
+    boundary: the rows are drawn, and a note says so. Of a classifier that is not linear, such as
+    `novikoff.KernelPerceptron`, the zero set of its ``decision_function`` over two features is
+    drawn, as computed on a grid.
 
     ``rows`` are the numbers of the rows in the data, ``signs`` the sides ±1 on which they should
-    be, ``distances`` f(x)/‖w‖, ``mistakes`` where y·f(x) ≤ 0. If all rows are right, ``margin`` is
-    the smallest y·f(x)/‖w‖, and ``support`` the rows that have it. With more than ``max_points``,
-    the mistakes and a random sample are ``drawn``.
+    be, ``distances`` f(x)/‖w‖, or f(x) of a rule that is not linear, ``mistakes`` where y·f(x) ≤ 0.
+    If all rows are right, ``margin`` is the smallest distance of a linear rule, and ``support`` the
+    rows that have it. With more than ``max_points``, the mistakes and a random sample are
+    ``drawn``.
 
     Examples
     --------
@@ -65,20 +81,25 @@ class BoundaryDisplay(style.Display):
     ([1, 2, 3], 0.353553)
     """
 
-    view: PlaneView
-    rows: Indices
-    signs: npt.NDArray[np.int8]
-    distances: Vector
-    mistakes: npt.NDArray[np.bool_]
-    margin: float | None
-    support: Indices
-    drawn: Indices
-    sides: tuple[str, str]
+    rule: Rule
+    plane: tuple[Hashable, Hashable] | None = None
+    max_points: int = 2000
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        rule, rng = self.rule, np.random.default_rng(self.random_state)
+        margins = rule.margins
+        self.rows, self.signs, self.distances = rule.rows, rule.signs, rule.signs * margins
+        self.mistakes = margins <= 0.0
+        self.margin = float(margins.min()) if rule.w.any() and not self.mistakes.any() else None
+        self.support = np.flatnonzero(margins <= (self.margin or -np.inf) * _EQUALLY_NEAR)
+        self.drawn = _sample(self.mistakes, self.support, self.max_points, rng)
+        self.view = _view(rule, self.plane, self.drawn, rng)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: LinearClassifier,
+        estimator: Classifier,
         X: npt.ArrayLike | SparseMatrix,
         y: npt.ArrayLike,
         *,
@@ -89,28 +110,12 @@ class BoundaryDisplay(style.Display):
         ax: Axes | None = None,
     ) -> Self:
         """Draw the boundary of a fitted classifier among rows."""
-        found, rng = rule_of(estimator, X, y, rule), np.random.default_rng(random_state)
-        margins = found.margins
-        mistakes = margins <= 0.0
-        margin = None if mistakes.any() or found.constant else float(margins.min())
-        support = np.flatnonzero(margins <= (margin or -np.inf) * _EQUALLY_NEAR)
-        drawn = _sample(mistakes, support, max_points, rng)
-        return cls(
-            view=_view(found, plane, drawn, rng)._replace(constant=found.constant),
-            rows=found.rows,
-            signs=found.signs,
-            distances=found.signs * margins,
-            mistakes=mistakes,
-            margin=margin,
-            support=support,
-            drawn=drawn,
-            sides=(found.positive, found.negative),
-        ).plot(ax)
+        return cls(rule_of(estimator, X, y, rule), plane, max_points, random_state).plot(ax)
 
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes
         nearest = (f"nearest rows ({len(self.support):,})", self.support)
-        draw_rows(ax, self.view, self.signs, self.sides, self.mistakes, self.drawn, nearest)
+        draw_rows(ax, self.view, self.rule, self.mistakes, self.drawn, nearest)
         box = frame(ax, self.view, self.drawn)
         note = draw_sides(ax, self.view, box, self.margin)
         if len(self.drawn) < len(self.rows):
@@ -120,15 +125,14 @@ class BoundaryDisplay(style.Display):
         if self.view.labels[1].startswith("jitter"):
             ax.set_yticks([])
         x, y = self.view.labels
-        style.label_axes(ax, x=x, y=y, title=" against ".join(self.sides) + self.view.held)
+        style.label_axes(ax, x=x, y=y, title=self.rule.title + self.view.held)
         style.legend_below(ax, note.strip())
 
 
 def draw_rows(
     ax: Axes,
     view: PlaneView,
-    signs: npt.NDArray[np.int8],
-    sides: tuple[str, str],
+    rule: Rule,
     mistakes: npt.NDArray[np.bool_],
     drawn: Indices,
     ringed: tuple[str, Indices],
@@ -145,9 +149,9 @@ def draw_rows(
         (1, {"marker": "o", "mfc": style.POSITIVE, "mec": "white", "mew": 0.1 * size - 0.2}),
         (-1, {"marker": "^", "mfc": "none", "mec": style.NEGATIVE, "mew": 0.1 * size + 0.4}),
     )
-    for (sign, look), name in zip(looks, sides, strict=True):
-        label = f"{name} ({int((signs == sign).sum()):,})"
-        marks(drawn[signs[drawn] == sign], label, ms=size, alpha=faint, **look)
+    for (sign, look), name in zip(looks, rule.sides, strict=True):
+        label = f"{name} ({int((rule.signs == sign).sum()):,})"
+        marks(drawn[rule.signs[drawn] == sign], label, ms=size, alpha=faint, **look)
     wrong = drawn[mistakes[drawn]]
     crowd = float(np.interp(len(wrong), [10, 400], [0.0, 1.0]))
     cross = {"marker": "x", "ms": size + 4.0 - 3.0 * crowd, "mew": 1.2 - 0.6 * crowd}
@@ -160,18 +164,16 @@ def draw_rows(
 
 def draw_sides(ax: Axes, view: PlaneView, box: Box, margin: float | None) -> str:
     """Both half-planes, the line between them with w, those at ± margin; if none, why."""
-    low, high = box
-    normal, offset = view.normal, view.offset
-    if not normal.any():
-        if offset != 0.0:
-            one = style.POSITIVE_SIDE if offset > 0.0 else style.NEGATIVE_SIDE
-            ax.axhspan(low[1], high[1], color=one, lw=0, zorder=0)
+    if view.curved is None and not view.normal.any():
+        if view.offset != 0.0:
+            one = style.POSITIVE_SIDE if view.offset > 0.0 else style.NEGATIVE_SIDE
+            ax.axhspan(box[0][1], box[1][1], color=one, lw=0, zorder=0)
         if view.constant:
             return CONSTANT
         return "The boundary does not cross this plane: neither feature has a weight."
-    x, y = np.array([low, high]).T
-    f = normal[0] * x + normal[1] * y[:, None] + offset
-    f, reach = f / np.abs(f).max(), float(np.abs(f).max())
+    x, y, f = view.over(box)
+    reach = float(np.abs(f).max()) or 1.0
+    f = f / reach
     colors = [style.NEGATIVE_SIDE, style.POSITIVE_SIDE]
     ax.contourf(x, y, f, [-2.0, 0.0, 2.0], colors=colors, zorder=0)
     lines: list[tuple[float, str, float, Any, str]] = [
@@ -188,7 +190,8 @@ def draw_sides(ax: Axes, view: PlaneView, box: Box, margin: float | None) -> str
             ax.plot([], [], color=color, lw=width, ls=dashes, label=label)
     if not f.min() < 0.0 < f.max():
         return "The boundary is outside of this picture."
-    if ax.get_aspect() == 1.0:  # else the right angle between w and the boundary would not be one
+    # Elsewhere the right angle between w and the boundary would not be one.
+    if view.curved is None and ax.get_aspect() == 1.0:
         _draw_arrow(ax, view, box)
     return ""
 
@@ -244,13 +247,21 @@ def _view(
     drawn: Indices,
     rng: np.random.Generator,
 ) -> PlaneView:
+    if rule.score is not None:
+        if rule.X.shape[1] != 2 or plane is not None:
+            raise ValueError(
+                "A rule that is not linear is drawn over its two features: fit it to two columns "
+                "of X, and leave out plane."
+            )
+        labels = (rule.feature(0), rule.feature(1))
+        return PlaneView(rule.points(0, 1), np.zeros(2), 0.0, labels, curved=rule.score)
     if len(rule.w) == 1:
         if plane is not None:
             raise ValueError("There is one feature only: leave out plane.")
         jitter = rule.signs * rng.uniform(0.15, 1.0, len(rule.signs))
-        points = np.column_stack([_column(rule.X, 0), jitter])
+        points, normal = np.column_stack([rule.points(0), jitter]), np.append(np.sign(rule.w), 0.0)
         labels = (rule.feature(0), "jitter within each class (no meaning)")
-        return PlaneView(points, np.array([np.sign(rule.w[0]), 0.0]), rule.b / rule.norm, labels)
+        return PlaneView(points, normal, rule.b / rule.norm, labels, constant=rule.constant)
     mean = np.asarray(rule.X.mean(axis=0), dtype=np.float64).ravel()
     if plane is not None or len(rule.w) == 2:
         return _section(rule, (0, 1) if plane is None else plane, mean)
@@ -258,7 +269,8 @@ def _view(
     if rule.constant:
         across = principal_direction(rule.X[drawn], v)
         points = np.column_stack([rule.X @ u - mean @ u for u in (v, across)])
-        return PlaneView(points, np.zeros(2), rule.b, ("first principal direction", "second"))
+        labels = ("first principal direction", "second")
+        return PlaneView(points, np.zeros(2), rule.b, labels, constant=True)
     points = np.column_stack([rule.signs * rule.margins, rule.X @ v - mean @ v])
     labels = ("signed distance to the hyperplane", "first principal direction orthogonal to w")
     return PlaneView(points, np.array([1.0, 0.0]), 0.0, labels)
@@ -275,25 +287,20 @@ def _section(rule: Rule, plane: tuple[Hashable, Hashable], mean: Vector) -> Plan
     if len(others) <= 2:
         values = [f"{rule.feature(k)} = {style.format_number(mean[k])}" for k in others.tolist()]
         held = "".join(f"; {value} (its mean)" for value in values)
-    points = np.column_stack([_column(rule.X, i), _column(rule.X, j)])
     offset = (rule.b + float(rule.w[others] @ mean[others])) / rule.norm
     labels = (rule.feature(i), rule.feature(j))
-    return PlaneView(points, rule.w[[i, j]] / rule.norm, offset, labels, held)
+    normal = rule.w[[i, j]] / rule.norm
+    return PlaneView(rule.points(i, j), normal, offset, labels, held, rule.constant)
 
 
 def _column_number(rule: Rule, feature: Hashable) -> int:
     if rule.names is not None and feature in rule.names:
         return rule.names.index(feature)
-    if isinstance(feature, int | np.integer) and 0 <= feature < len(rule.w):
+    last = rule.X.shape[1] - 1
+    if isinstance(feature, int | np.integer) and 0 <= feature <= last:
         return int(feature)
     known = "" if rule.names is None else "it is none of the names, and "
-    raise ValueError(
-        f"The feature {feature!r} is not known: {known}the numbers are 0 to {len(rule.w) - 1}."
-    )
-
-
-def _column(X: Floats | sp.csr_array, j: int) -> Vector:
-    return np.asarray(X @ np.eye(1, X.shape[1], j)[0])
+    raise ValueError(f"The feature {feature!r} is not known: {known}the numbers are 0 to {last}.")
 
 
 def principal_direction(X: Floats | sp.csr_array, beside: Vector) -> Vector:

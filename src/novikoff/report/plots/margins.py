@@ -1,9 +1,10 @@
-"""One rule f(x) = ⟨w, x⟩ + b of a classifier, the signed margins of rows, and their histogram."""
+"""One rule f of a classifier, the signed margins of rows, and their histogram."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+import warnings
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -19,28 +20,39 @@ if TYPE_CHECKING:
 
     from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 
+    Matrix: TypeAlias = Floats | sp.csr_array
+
 Side: TypeAlias = Hashable | tuple[Hashable, Hashable]
-LinearClassifier: TypeAlias = Any  # it has coef_ (n_rules, n_features), intercept_ and classes_
+Classifier: TypeAlias = Any  # it has classes_; coef_ and intercept_, or a decision_function
 CONSTANT = "All weights are zero: the rule says the same of every row, and has no boundary."
 _MIN_BINS, _MAX_BINS = 8, 60
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """One hyperplane, and the rows of its two sides, ``rows`` by number in the data.
+    """One rule f(x) = ⟨w, x⟩ + b, and the rows of its two sides, ``rows`` by number in the data."""
 
-    ``flip`` is −1 where the positive side is not that of the classifier's own weights.
-    """
-
-    X: Floats | sp.csr_array
+    X: Matrix
     rows: Indices
-    signs: npt.NDArray[np.int8]
-    w: Vector
+    signs: npt.NDArray[np.int8]  # of the rows: +1 on the positive side
+    w: Vector  # zeros where f is not linear
     b: float
-    positive: str
-    negative: str
-    names: list[Hashable] | None
-    flip: int
+    positive: Hashable
+    negative: Hashable | None  # None: all other classes
+    names: Sequence[Hashable] | None = None  # of the features
+    flip: int = 1  # −1 where the positive side is not that of the classifier's own scores
+    score: Callable[[Any], Vector] | None = None  # f of rows, where it is not linear
+    remark: str = ""  # why this rule, of several
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of the positive side and of the negative."""
+        return side_names(self.positive, self.negative)
+
+    @property
+    def title(self) -> str:
+        """Which classes it tells apart."""
+        return " against ".join(self.sides) + self.remark
 
     @property
     def norm(self) -> float:
@@ -50,39 +62,38 @@ class Rule:
     @property
     def constant(self) -> bool:
         """Whether all weights are zero: the rule says the same of every row."""
-        return not self.w.any()
+        return self.score is None and not self.w.any()
 
     @property
     def margins(self) -> Vector:
         """The signed margins y·f(x)/‖w‖; mistakes have y·f(x) ≤ 0."""
-        return np.asarray(self.signs * ((self.X @ self.w + self.b) / self.norm))
+        f = self.X @ self.w + self.b if self.score is None else self.score(self.X)
+        return np.asarray(self.signs * (f / self.norm))
 
     def feature(self, column: int) -> str:
         """The name of a feature for a label."""
         return f"feature {column}" if self.names is None else style.clean_name(self.names[column])
 
+    def points(self, *columns: int) -> Vector:
+        """Some features of all rows, dense."""
+        part: Any = self.X[:, list(columns)]
+        return np.asarray(part if isinstance(part, np.ndarray) else part.toarray(), np.float64)
+
 
 def rule_of(
-    classifier: LinearClassifier,
+    classifier: Classifier,
     X: npt.ArrayLike | SparseMatrix,
     y: npt.ArrayLike,
     side: Side | None = None,
 ) -> Rule:
-    """One rule of a classifier, with the rows of its sides."""
-    index, positive, negative = find_rule(classifier, side)
-    classes = classifier.classes_.tolist()
+    """One rule of a classifier, linear if it has ``coef_``, with the rows of its sides."""
+    index, flip, positive, negative = find_rule(classifier, side)
     matrix, labels = check_matrix(X), check_labels(y)
     if matrix.shape[0] != len(labels):
         raise ValueError(f"X has {matrix.shape[0]} rows, but y has {len(labels)} labels.")
-    # The weights speak for the later class of a pair, and for a class against the rest.
-    flip = -1 if negative is not None and classes.index(positive) < classes.index(negative) else 1
-    w = flip * np.atleast_2d(np.asarray(classifier.coef_, dtype=np.float64))[index]
-    b = flip * float(np.ravel(np.asarray(classifier.intercept_, dtype=np.float64))[index])
-    if matrix.shape[1] != len(w):
-        raise ValueError(f"X has {matrix.shape[1]} columns, but the rule has {len(w)} weights.")
     unknown = ~np.isin(labels, classifier.classes_)
     if unknown.any():
-        row = int(np.argmax(unknown))
+        row, classes = int(np.argmax(unknown)), classifier.classes_.tolist()
         raise ValueError(
             f"The label {labels.tolist()[row]!r} in row {row} is not one of the classes {classes}."
         )
@@ -91,39 +102,95 @@ def rule_of(
     rows = np.flatnonzero(signs)
     if len(rows) == 0:
         raise ValueError("There are no rows to draw: none is of a class of this rule.")
+    w, b, score = np.zeros(matrix.shape[1]), 0.0, None
+    if _is_linear(classifier):
+        w = flip * np.atleast_2d(np.asarray(classifier.coef_, dtype=np.float64))[index]
+        b = flip * float(np.ravel(np.asarray(classifier.intercept_, dtype=np.float64))[index])
+        if matrix.shape[1] != len(w):
+            raise ValueError(f"X has {matrix.shape[1]} columns, but the rule has {len(w)} weights.")
+    else:
+        score = _scores(classifier, index, flip)
+    names = getattr(classifier, "feature_names_in_", getattr(X, "columns", None))
     if len(rows) < len(signs):
         matrix, signs = matrix[rows], signs[rows]
-    names = getattr(classifier, "feature_names_in_", getattr(X, "columns", None))
-    other = "the rest" if negative is None else style.clean_name(negative)
     listed = None if names is None else list(names)
-    return Rule(matrix, rows, signs, w, b, style.clean_name(positive), other, listed, flip)
+    return Rule(matrix, rows, signs, w, b, positive, negative, listed, flip, score)
 
 
 def find_rule(
-    classifier: LinearClassifier, side: Side | None
-) -> tuple[int, Hashable, Hashable | None]:
-    """The number of a rule, its positive class, and its negative one (None: all others)."""
+    classifier: Classifier, side: Side | None
+) -> tuple[int, int, Hashable, Hashable | None]:
+    """A rule's number, ±1, its positive class and its negative one (None: all others).
+
+    −1 where the classifier's scores speak for the negative class: they do for the later of two.
+    """
+    from novikoff.core.schemes import OneVsRest, scheme_for
+
     classes: list[Hashable] = classifier.classes_.tolist()
-    n_rules, n = len(np.atleast_2d(classifier.coef_)), len(classes)
+    scheme = scheme_for(len(classes), getattr(classifier, "multi_class", "ovr"))
+    n_rules = scheme.sides.shape[1]
+    given = len(np.atleast_2d(classifier.coef_)) if _is_linear(classifier) else n_rules
+    if given != n_rules:
+        raise ValueError(
+            f"The classifier has {given} rules for {len(classes)} classes: only one rule for two "
+            "classes, or one for each class against the rest, can be drawn."
+        )
     for label in () if side is None else side if isinstance(side, tuple) else (side,):
         if label not in classes:
             raise ValueError(f"The rule {side!r} is not one of the classes {classes}.")
-    if n == 2 and n_rules == 1:
-        high = 1 if side is None else classes.index(side)
-        return 0, classes[high], classes[1 - high]
-    if getattr(classifier, "multi_class", "ovr") == "ovo":
-        pair = (classes[1], classes[0]) if side is None else side
-        if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] == pair[1]:
-            raise ValueError(f"A rule of one-vs-one is a pair of classes, not {side!r}.")
-        low, high = sorted(map(classes.index, pair))
-        return low * n - low * (low + 1) // 2 + high - low - 1, pair[0], pair[1]
-    if n_rules != n:
+    rules: dict[Side, tuple[int, int, Hashable, Hashable | None]] = {}  # by name
+    for rule, stands in enumerate(scheme.sides.T.tolist()):
+        high = classes[stands.index(1)]
+        if isinstance(scheme, OneVsRest):
+            rules[high] = rule, 1, high, None
+            continue
+        low = classes[stands.index(-1)]
+        rules[high, low], rules[low, high] = (rule, 1, high, low), (rule, -1, low, high)
+        if n_rules == 1:
+            rules[high], rules[low] = rules[high, low], rules[low, high]
+    if side is None:
+        return next(iter(rules.values()))
+    if side not in rules:
+        name = "one-vs-rest is a class" if high in rules else "one-vs-one is a pair of classes"
+        raise ValueError(f"A rule of {name}, not {side!r}.")
+    return rules[side]
+
+
+def side_names(positive: Hashable, negative: Hashable | None) -> tuple[str, str]:
+    """The classes of a rule's sides, for a picture."""
+    other = "the rest" if negative is None else style.clean_name(negative)
+    return style.clean_name(positive), other
+
+
+def _is_linear(classifier: Classifier) -> bool:
+    """Whether its rules are the rows of ``coef_``."""
+    return hasattr(classifier, "coef_") and not _is_svc_of_several(classifier)
+
+
+def _is_svc_of_several(classifier: Classifier) -> bool:
+    """Whether rules and scores are of pairs of classes, though nothing about it says "ovo"."""
+    return hasattr(classifier, "decision_function_shape") and len(classifier.classes_) > 2
+
+
+def _scores(classifier: Classifier, index: int, flip: int) -> Callable[[Any], Vector]:
+    """The f of a rule that is not linear, by ``decision_function``."""
+    if not hasattr(classifier, "decision_function"):
+        name = type(classifier).__name__
+        raise ValueError(f"A {name} has neither coef_ nor decision_function: no f to draw.")
+    pairs = getattr(classifier, "multi_class", "ovr") == "ovo" and len(classifier.classes_) > 2
+    if pairs or _is_svc_of_several(classifier):
         raise ValueError(
-            f"The classifier has {n_rules} rules for {n} classes: only one rule for two "
-            "classes, or one for each class against the rest, can be drawn."
+            "The scores of one-vs-one are votes, and f(x) = 0 is no boundary of theirs: fit to two "
+            "classes, or one class against the rest."
         )
-    index = 0 if side is None else classes.index(side)
-    return index, classes[index], None
+
+    def score(X: Any) -> Vector:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            found = np.asarray(classifier.decision_function(X), dtype=np.float64)
+        return flip * (found if found.ndim == 1 else found[:, index])
+
+    return score
 
 
 @dataclass(eq=False, repr=False)
@@ -144,16 +211,17 @@ class MarginsDisplay(style.Display):
     [2.0, 1.0, 1.0]
     """
 
-    margins: Vector
-    edges: Vector
-    counts: Indices
-    margin: float | None
-    title: str
+    rule: Rule
+    margin: float | None = None
+
+    def __post_init__(self) -> None:
+        self.margins = self.rule.margins
+        self.edges, self.counts = _histogram(self.margins)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: LinearClassifier,
+        estimator: Classifier,
         X: npt.ArrayLike | SparseMatrix,
         y: npt.ArrayLike,
         *,
@@ -162,10 +230,7 @@ class MarginsDisplay(style.Display):
         ax: Axes | None = None,
     ) -> Self:
         """Draw the margins of rows under a fitted classifier."""
-        found = rule_of(estimator, X, y, rule)
-        title = f"{found.positive} against {found.negative}"
-        title += f"\n{CONSTANT}" if found.constant else ""
-        return cls(found.margins, *_histogram(found.margins), margin, title).plot(ax)
+        return cls(rule_of(estimator, X, y, rule), margin).plot(ax)
 
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes
@@ -184,7 +249,9 @@ class MarginsDisplay(style.Display):
         if self.margin is not None:
             name = f"γ = {style.format_number(self.margin)}"
             ax.axvline(self.margin, color=style.INK, lw=1.2, ls=style.DASHES, label=name)
-        style.label_axes(ax, x="signed margin y·f(x)/‖w‖", y="rows", title=self.title)
+        label = "signed margin y·f(x)" + ("/‖w‖" if self.rule.score is None else "")
+        title = self.rule.title + (f"\n{CONSTANT}" if self.rule.constant else "")
+        style.label_axes(ax, x=label, y="rows", title=title)
         style.format_counts(ax, "y")
         style.legend_below(ax, columns=4)
 

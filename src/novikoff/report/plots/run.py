@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.report.plots import style
-from novikoff.report.plots.margins import LinearClassifier, Rule, Side, find_rule, rule_of
+from novikoff.report.plots.margins import Classifier, Rule, Side, find_rule, rule_of, side_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,55 +24,75 @@ if TYPE_CHECKING:
     from novikoff.core.rows import Indices, SparseMatrix, Vector
 
 _LOG_FROM_RATIO = 10.0  # curves further apart than this get a logarithmic axis
+_LOG_FROM_SPAN = 100.0  # and so do updates that span two decades
 
 
 class TracedRun(NamedTuple):
-    """A run with its trace; the rule and the rows as the run saw them, given X and y."""
+    """A run with its trace, its rule, and the rows as it saw them."""
 
     trace: Trace
     delta: float
-    rule: Rule | None
-    problem: Problem | None
+    w_star: Vector | None  # the ``trace=w*`` of the fit
+    rule: Rule
+    problem: Problem
 
 
 def traced_run(
-    estimator: LinearClassifier,
-    X: npt.ArrayLike | SparseMatrix | None,
-    y: npt.ArrayLike | None,
+    estimator: Classifier,
+    X: npt.ArrayLike | SparseMatrix,
+    y: npt.ArrayLike,
     side: Side | None,
 ) -> TracedRun:
-    """The run of a perceptron, repeated where it was not traced; it made one update at least."""
-    found: Trace | list[Trace] | None = getattr(estimator, "trace_", None)
-    if found is None:
-        if X is None or y is None:
-            raise ValueError("There is no trace: fit with trace=True, or give X and y.")
-        found = _repeated(estimator, X, y).trace_
-    trace = found[find_rule(estimator, side)[0]] if isinstance(found, list) else found
-    if len(trace) == 0:
-        raise ValueError("The trace is empty: the run made no update.")
-    delta = float(getattr(estimator, "margin", 0.0))
-    if X is None or y is None:
-        return TracedRun(trace, delta, None, None)
+    """The run of a perceptron on these rows, repeated where it was not traced."""
     from novikoff.core.problem import pose
 
-    rule = rule_of(estimator, X, y, side)
+    if not hasattr(estimator, "coef_"):
+        name = type(estimator).__name__
+        raise ValueError(f"R and γ are those of linear rules, which a {name} has not: no X and y.")
+    found = estimator if hasattr(estimator, "trace_") else _repeated(estimator, X, y)
+    trace, rule = trace_of(found, side), rule_of(estimator, X, y, side)
     signs = (rule.flip * rule.signs).astype(np.int8)
     problem = pose(rule.X, signs, bool(getattr(estimator, "fit_intercept", True)))
     if trace.problem is not None:
         acted = np.unique(trace.index)
         seen, at = trace.problem, np.searchsorted(rule.rows, acted)
         same = seen.X.shape[1] == rule.X.shape[1] and bool(np.isin(acted, rule.rows).all())
-        if not (same and (seen.signs == signs[at]).all() and abs(rule.X[at] - seen.X).max() == 0):
+        if same:
+            change: Any = rule.X[at] - seen.X
+            same = bool((seen.signs == signs[at]).all()) and abs(change).max() == 0
+        if not same:
             raise ValueError(
                 "The run saw other rows than these: give the X and y of its fit, and scale them "
                 "before the fit if they are to be scaled."
             )
-    return TracedRun(trace, delta, rule, problem)
+    return TracedRun(trace, _threshold(estimator), _reference(estimator), rule, problem)
+
+
+def trace_of(estimator: Classifier, side: Side | None) -> Trace:
+    """The trace of a rule, of one update at least."""
+    found: Trace | list[Trace] | None = getattr(estimator, "trace_", None)
+    if found is None:
+        raise ValueError("There is no trace: fit with trace=True, or give X and y.")
+    trace = found[find_rule(estimator, side)[0]] if isinstance(found, list) else found
+    if len(trace) == 0:
+        raise ValueError("The trace is empty: the run made no update.")
+    return trace
+
+
+def _threshold(estimator: Classifier) -> float:
+    """The δ of a perceptron."""
+    return float(getattr(estimator, "margin", 0.0))
+
+
+def _reference(estimator: Classifier) -> Vector | None:
+    """The ``trace=w*`` of a fit."""
+    given = getattr(estimator, "trace", False)
+    return None if isinstance(given, bool | np.bool_) else np.asarray(given, dtype=float)
 
 
 def _repeated(
-    estimator: LinearClassifier, X: npt.ArrayLike | SparseMatrix, y: npt.ArrayLike
-) -> LinearClassifier:
+    estimator: Classifier, X: npt.ArrayLike | SparseMatrix, y: npt.ArrayLike
+) -> Classifier:
     """The same fit once more, with a trace; ValueError if it is not the same."""
     options = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     if "trace" not in options:
@@ -93,16 +114,6 @@ def _repeated(
     return again
 
 
-def separating(problem: Problem) -> tuple[Vector, float] | None:
-    """The w* of the largest margin, and a γ that is proved; None if there is none."""
-    from novikoff.geometry.separability import decide
-
-    verdict = decide(problem, ("+1", "-1"))
-    if verdict.coef is None or verdict.intercept is None or verdict.kind != "separable":
-        return None
-    return np.append(verdict.coef, verdict.intercept), verdict.margin.lo
-
-
 @dataclass(eq=False, repr=False)
 class MistakesDisplay(style.Display):
     """Mistakes so far against rows visited, and the bound R²/γ² on them.
@@ -121,15 +132,31 @@ class MistakesDisplay(style.Display):
     (18, 51)
     """
 
-    visited: Indices
-    updates: Indices
-    mistakes: Indices
-    bound: float | None = None
+    trace: Trace
+    margin: float | None = None
+    radius: float | None = None
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        trace = self.trace
+        self.visited, self.updates = trace.step + 1, np.arange(1, len(trace) + 1)
+        self.mistakes: Indices = np.cumsum(trace.margin <= 0.0)
+        self.bound: float | None = None
+        if self.margin is not None and self.radius is not None:
+            _check_start(trace)
+            if not _equal_steps(trace):
+                raise ValueError(
+                    "The steps of this run differ in size, by weights of rows or classes: R²/γ² "
+                    "bounds runs of equal steps. Leave out margin and radius."
+                )
+            # From t·μ·γ ≤ ‖w_t‖ and ‖w_t‖² ≤ t·(μ²·R² + 2·δ·μ).
+            excess = 2.0 * self.delta / float(trace.tau[0])
+            self.bound = (self.radius**2 + excess) / self.margin**2
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: LinearClassifier,
+        estimator: Classifier,
         X: npt.ArrayLike | SparseMatrix | None = None,
         y: npt.ArrayLike | None = None,
         *,
@@ -144,24 +171,16 @@ class MistakesDisplay(style.Display):
         if the rows are separable: from γ, or a number below it, as ``margin``, and R, or a number
         above it, as ``radius``, if they are given. A fit with ``trace`` needs no X and y.
         """
-        trace, delta, _, problem = traced_run(estimator, X, y, rule)
-        theorem = trace.margin[0] == 0.0 and bool((trace.tau == trace.tau[0]).all())
-        if problem is not None and theorem:
-            found = separating(problem) if margin is None else None
-            margin = margin if found is None else found[1]
-            radius = problem.radius if radius is None else radius
-        bound = None
-        if margin is not None and radius is not None:
-            _check_start(trace)
-            if not theorem:
-                raise ValueError(
-                    "The steps of this run differ in size, by weights of rows or classes: R²/γ² "
-                    "bounds runs of equal steps. Leave out margin and radius."
-                )
-            # From t·μ·γ ≤ ‖w_t‖ and ‖w_t‖² ≤ t·(μ²·R² + 2·δ·μ).
-            bound = (radius**2 + 2.0 * delta / float(trace.tau[0])) / margin**2
-        updates = np.arange(1, len(trace) + 1)
-        return cls(trace.step + 1, updates, np.cumsum(trace.margin <= 0.0), bound).plot(ax)
+        delta = _threshold(estimator)
+        if X is None or y is None:
+            return cls(trace_of(estimator, rule), margin, radius, delta).plot(ax)
+        run = traced_run(estimator, X, y, rule)
+        if run.trace.margin[0] == 0.0 and _equal_steps(run.trace):
+            if margin is None:
+                with suppress(ValueError):  # no rule separates the rows
+                    _, margin = _separator(run.problem)
+            radius = run.problem.radius if radius is None else radius
+        return cls(run.trace, margin, radius, delta).plot(ax)
 
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes
@@ -189,6 +208,40 @@ class MistakesDisplay(style.Display):
         style.legend_below(ax, columns=3)
 
 
+class Panel(NamedTuple):
+    """One inequality of the proof: a quantity after each update, and its bound."""
+
+    quantity: str
+    values: Vector
+    relation: str
+    name: str  # of the bound
+    bound: Vector
+    highest: float | None = None  # that the quantity can be
+
+    def draw(self, ax: Axes) -> Line2D:
+        """Both curves, and the allowed side of the bound in colour; the line of the quantity."""
+        some = style.thinned(len(self.values))
+        t, y, limit = some + 1, self.values[some], self.bound[some]
+        bottom = min(0.0, float(y.min()))
+        top = 1.05 * max(float(y.max()), float(limit.max()), 1e-300)
+        if self.highest is not None:
+            top = 1.02 * self.highest
+        elif max(y[-1] / limit[-1], limit[-1] / y[-1]) > _LOG_FROM_RATIO:
+            ax.set_yscale("log")
+            bottom, top = min(y.min(), limit.min()) / 1.5, 1.5 * top
+        allowed = bottom if self.relation == "≤" else top if self.highest is None else self.highest
+        ax.fill_between(t, limit, allowed, color=style.POSITIVE_SIDE, lw=0, zorder=0)
+        marker = "o" if len(self.values) <= 30 else ""
+        (line,) = ax.plot(t, y, color=style.POSITIVE, lw=1.8, marker=marker, ms=3.0)
+        ax.plot(t, limit, color=style.INK, lw=1.2, ls=style.DASHES, marker=marker, ms=2.0)
+        ax.set_ylim(bottom, top)
+        ax.set_xlim(0.0, 1.02 * len(self.values) + 0.5)
+        style.format_counts(ax, "x")
+        if self.highest is None:
+            ax.yaxis.set_major_formatter(lambda value, _: style.format_number(value))
+        return line
+
+
 @dataclass(eq=False, repr=False)
 class ProofDisplay(style.Display):
     """⟨w*, w_t⟩ ≥ t·γ, ‖w_t‖² ≤ t·R² and cos∠(w*, w_t) ≥ √t·γ/R, one below the other.
@@ -209,21 +262,31 @@ class ProofDisplay(style.Display):
     (True, 0.243)
     """
 
+    trace: Trace
     inner: Vector
-    inner_bound: Vector
-    squared_norm: Vector
-    squared_norm_bound: Vector
-    cosine: Vector
-    cosine_bound: Vector
     margin: float
     radius: float
-    plain: bool = True
+    delta: float = 0.0
     _panels = 3
+
+    def __post_init__(self) -> None:
+        _check_start(self.trace)
+        if not (self.margin > 0.0 and self.radius > 0.0):
+            raise ValueError(
+                f"The proof needs a positive margin and radius, not {self.margin}, {self.radius}."
+            )
+        tau, self.squared_norm = self.trace.tau, self.trace.squared_norm
+        length, steps = np.sqrt(self.squared_norm), np.cumsum(tau)
+        self.inner_bound = self.margin * steps
+        self.squared_norm_bound = self.radius**2 * np.cumsum(tau**2) + 2.0 * self.delta * steps
+        self.cosine = np.divide(self.inner, length, out=np.zeros_like(length), where=length > 0.0)
+        self.cosine_bound = self.inner_bound / np.sqrt(self.squared_norm_bound)
+        self.plain = self.delta == 0.0 and bool((tau == 1.0).all())
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: LinearClassifier,
+        estimator: Classifier,
         X: npt.ArrayLike | SparseMatrix | None = None,
         y: npt.ArrayLike | None = None,
         *,
@@ -239,50 +302,47 @@ class ProofDisplay(style.Display):
         γ = min ⟨a_i, w*⟩/‖w*‖ of the rows, and without ``radius`` R = max ‖a_i‖; with both, a fit
         with ``trace=w*`` needs no X and y. ``ax`` are three axes.
         """
-        trace, delta, found, problem = traced_run(estimator, X, y, rule)
-        _check_start(trace)
-        given = getattr(estimator, "trace", False)
-        w_star = None if isinstance(given, bool | np.bool_) else np.asarray(given, dtype=float)
-        if found is not None and problem is not None:
-            aligned = _aligned(found, problem, w_star)
-            inner = np.cumsum(trace.tau * aligned[np.searchsorted(found.rows, trace.index)])
-            margin = float(aligned.min()) if margin is None else margin
-            radius = problem.radius if radius is None else radius
-        elif trace.inner is not None and w_star is not None:
-            inner = trace.inner / math.hypot(*w_star)
-        else:
-            raise ValueError("The proof needs a rule w* that separates the rows: give X and y.")
-        if margin is None or radius is None or not (margin > 0.0 and radius > 0.0):
-            raise ValueError(
-                f"The proof needs a positive margin and radius, not {margin}, {radius}."
-            )
-        length = np.sqrt(trace.squared_norm)
-        inner_bound = margin * np.cumsum(trace.tau)
-        squared_bound = radius**2 * np.cumsum(trace.tau**2) + 2.0 * delta * np.cumsum(trace.tau)
-        return cls(
-            inner=inner,
-            inner_bound=inner_bound,
-            squared_norm=trace.squared_norm,
-            squared_norm_bound=squared_bound,
-            cosine=np.divide(inner, length, out=np.zeros_like(length), where=length > 0.0),
-            cosine_bound=inner_bound / np.sqrt(squared_bound),
-            margin=margin,
-            radius=radius,
-            plain=delta == 0.0 and bool((trace.tau == 1.0).all()),
-        ).plot(ax)
+        if X is not None and y is not None:
+            return cls.of_run(traced_run(estimator, X, y, rule), margin, radius).plot(ax)
+        trace, w_star = trace_of(estimator, rule), _reference(estimator)
+        if w_star is None or trace.inner is None or margin is None or radius is None:
+            raise ValueError("Give X and y, or fit with trace=w* and give margin and radius.")
+        inner = trace.inner / math.hypot(*w_star)
+        return cls(trace, inner, margin, radius, _threshold(estimator)).plot(ax)
+
+    @classmethod
+    def of_run(
+        cls, run: TracedRun, margin: float | None = None, radius: float | None = None
+    ) -> Self:
+        """The numbers of the proof, not drawn yet."""
+        trace, delta, w_star, rule, problem = run
+        aligned = _aligned(rule, problem, w_star)
+        inner = np.cumsum(trace.tau * aligned[np.searchsorted(rule.rows, trace.index)])
+        margin = float(aligned.min()) if margin is None else margin
+        return cls(trace, inner, margin, problem.radius if radius is None else radius, delta)
+
+    @property
+    def panels(self) -> list[Panel]:
+        """The three inequalities."""
+        names = ("γ·Στ", "R²·Στ² + 2δ·Στ", "their quotient")
+        below, above, slope = ("t·γ", "t·R²", "√t·γ/R") if self.plain else names
+        return [
+            Panel("⟨w*, wₜ⟩", self.inner, "≥", below, self.inner_bound),
+            Panel("‖wₜ‖²", self.squared_norm, "≤", above, self.squared_norm_bound),
+            Panel("cos∠(w*, wₜ)", self.cosine, "≥", slope, self.cosine_bound, highest=1.0),
+        ]
 
     def _draw(self, axes: list[Axes]) -> None:
-        gamma, R = style.format_number(self.margin), style.format_number(self.radius)
         last = style.format_number(style.whole_bound((self.radius / self.margin) ** 2))
-        below, above, slope = "t·γ", "t·R²", f"√t·γ/R (dashed; it is 1 at t = R²/γ² = {last})"
-        if not self.plain:
-            below, above, slope = "γ·Στ", "R²·Στ² + 2δ·Στ", "their quotient (dashed)"
-        draw_panel(axes[0], self.inner, self.inner_bound, np.inf)
-        draw_panel(axes[1], self.squared_norm, self.squared_norm_bound, 0.0)
-        draw_panel(axes[2], self.cosine, self.cosine_bound, 1.0)
-        style.label_axes(axes[0], title=f"⟨w*, wₜ⟩ (solid) ≥ {below} (dashed), γ = {gamma}")
-        style.label_axes(axes[1], title=f"‖wₜ‖² (solid) ≤ {above} (dashed), R = {R}")
-        style.label_axes(axes[2], x="updates t", title=f"cos∠(w*, wₜ) (solid) ≥ {slope}")
+        notes = (
+            f"(dashed), γ = {style.format_number(self.margin)}",
+            f"(dashed), R = {style.format_number(self.radius)}",
+            f"(dashed; it is 1 at t = R²/γ² = {last})" if self.plain else "(dashed)",
+        )
+        for ax, panel, note in zip(axes, self.panels, notes, strict=True):
+            panel.draw(ax)
+            title = f"{panel.quantity} (solid) {panel.relation} {panel.name} {note}"
+            style.label_axes(ax, x="updates t" if ax is axes[-1] else "", title=title)
 
 
 @dataclass(eq=False, repr=False)
@@ -306,18 +366,17 @@ class PocketDisplay(style.Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: LinearClassifier, *, rule: Side | None = None, ax: Axes | None = None
+        cls, estimator: Classifier, *, rule: Side | None = None, ax: Axes | None = None
     ) -> Self:
         """Draw the history of a fitted `novikoff.Pocket`."""
         if not hasattr(estimator, "history_"):
             name = type(estimator).__name__
             raise ValueError(f"A {name} has no history_ to draw: give a fitted novikoff.Pocket.")
-        at, positive, negative = find_rule(estimator, rule)
+        at, _, positive, negative = find_rule(estimator, rule)
         several = isinstance(estimator.history_, list)
         history = estimator.history_[at] if several else estimator.history_
         bounds = estimator.errors_lower_bound_
-        other = "the rest" if negative is None else style.clean_name(negative)
-        title = f"{style.clean_name(positive)} against {other}"
+        title = " against ".join(side_names(positive, negative))
         updates, mistakes = np.array(history).T
         return cls(updates, mistakes, bounds[at] if several else bounds, title).plot(ax)
 
@@ -332,38 +391,26 @@ class PocketDisplay(style.Display):
             name = f"proved: every rule makes {style.format_number(self.lower_bound)} at least"
             ax.axhline(self.lower_bound, color=style.INK, lw=1.4, ls=style.DASHES, label=name)
         ax.set_ylim(0.0, 1.05 * max(float(self.mistakes.max()), 1.0))
+        later = self.updates[self.updates > 0]
+        if len(later) > 0 and later[-1] >= _LOG_FROM_SPAN * later[0]:
+            ax.set_xscale("symlog", linthresh=1.0)  # the start is at 0
         ax.set_xlim(left=0.0)
         style.label_axes(ax, x="updates", y="mistakes", title=self.title)
         style.format_counts(ax, "x", "y")
         style.legend_below(ax, columns=1)
 
 
-def draw_panel(
-    ax: Axes, values: Vector, bound: Vector, until: float, shown: int | None = None
-) -> list[Line2D]:
-    """A quantity, its bound, and the allowed side of the bound, up to a limit, in colour.
+def _separator(problem: Problem) -> tuple[Vector, float]:
+    """The w* of the largest margin, and a γ that is proved; ValueError if there is none."""
+    from novikoff.geometry.separability import decide
 
-    Of the quantity, whose line is returned, only the first values are ``shown``, if not all.
-    """
-    some = style.thinned(len(values))
-    t, y, limit = some + 1, values[some], bound[some]
-    bottom = min(0.0, float(y.min()))
-    top = 1.02 if until == 1.0 else 1.05 * max(float(y.max()), float(limit.max()), 1e-300)
-    if until != 1.0 and max(y[-1] / limit[-1], limit[-1] / y[-1]) > _LOG_FROM_RATIO:
-        ax.set_yscale("log")
-        bottom, top = min(y.min(), limit.min()) / 1.5, 1.5 * top
-    allowed = np.clip(until, bottom, top)
-    ax.fill_between(t, limit, allowed, color=style.POSITIVE_SIDE, lw=0, zorder=0)
-    marker = "o" if len(values) <= 30 else ""
-    past = slice(None) if shown is None else some < shown
-    lines = ax.plot(t[past], y[past], color=style.POSITIVE, lw=1.8, marker=marker, ms=3.0)
-    ax.plot(t, limit, color=style.INK, lw=1.2, ls=style.DASHES, marker=marker, ms=2.0)
-    ax.set_ylim(bottom, top)
-    ax.set_xlim(0.0, 1.02 * len(values) + 0.5)
-    style.format_counts(ax, "x")
-    if until != 1.0:
-        ax.yaxis.set_major_formatter(lambda value, _: style.format_number(value))
-    return lines
+    verdict = decide(problem, ("+1", "-1"))
+    if verdict.coef is None or verdict.intercept is None or verdict.kind != "separable":
+        raise ValueError(
+            "No rule separates these rows, so there is no w* and nothing to prove: "
+            "novikoff.separate shows why."
+        )
+    return np.append(verdict.coef, verdict.intercept), verdict.margin.lo
 
 
 def _aligned(rule: Rule, problem: Problem, w_star: Vector | None) -> Vector:
@@ -371,13 +418,7 @@ def _aligned(rule: Rule, problem: Problem, w_star: Vector | None) -> Vector:
     from novikoff.core.problem import products
 
     if w_star is None:
-        found = separating(problem)
-        if found is None:
-            raise ValueError(
-                "No rule separates these rows, so there is no w* and nothing to prove: "
-                "novikoff.separate shows why."
-            )
-        w_star = found[0]
+        w_star, _ = _separator(problem)
     w_star = np.append(w_star, 0.0)[: problem.p] / math.hypot(*w_star)
     aligned = products(problem, w_star)
     worst = int(np.argmin(aligned))
@@ -387,6 +428,10 @@ def _aligned(rule: Rule, problem: Problem, w_star: Vector | None) -> Vector:
             f"{rule.rows[worst]}, and nothing is proved by it."
         )
     return aligned
+
+
+def _equal_steps(trace: Trace) -> bool:
+    return bool((trace.tau == trace.tau[0]).all())
 
 
 def _check_start(trace: Trace) -> None:

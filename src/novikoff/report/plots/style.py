@@ -58,13 +58,18 @@ def blank_axes(panels: int = 1, *, pyplot: bool = False) -> list[Axes]:
     >>> len(blank_axes(3))
     3
     """
-    if find_spec("matplotlib") is None:
-        raise ImportError("Plots need matplotlib: pip install 'novikoff[plots]'.")
+    require_matplotlib()
     home = import_module("matplotlib.pyplot" if pyplot else "matplotlib.figure")
     new_figure = home.figure if pyplot else home.Figure
     size = (WIDTH_INCHES, 4.8 if panels == 1 else 2.2 * panels)
     figure = new_figure(figsize=size, layout="constrained")
     return [*np.atleast_1d(figure.subplots(panels, sharex=True))]
+
+
+def require_matplotlib() -> None:
+    """ImportError, with advice, if there is no matplotlib."""
+    if find_spec("matplotlib") is None:
+        raise ImportError("Plots need matplotlib: pip install 'novikoff[plots]'.")
 
 
 def figure_of(ax: Axes) -> Figure:
