@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from novikoff.data import DataError, Dataset, ReadOptions, StreamOptions, open_stream, read
 from novikoff.data.columns import ColumnRoles
 from novikoff.data.kernels import parse_csv, parse_pairs
-from novikoff.data.values import is_exact_text
+from novikoff.data.numbers import is_exact_text
 
 NUMBERS = (
     *("0", "1", "-1", "2.5", "-0.125", "1e3", "+7", ".5", "5.", "1e-5", "0.1", "1e-320"),
@@ -104,7 +104,7 @@ def pairs(rng: random.Random) -> bytes:
 def pieces_of(size: int) -> Iterator[None]:
     """Pieces of a few bytes, each for the kernels."""
     with (
-        patch("novikoff.data.text.PIECE_BYTES", size),
+        patch("novikoff.data.reader.PIECE_BYTES", size),
         patch("novikoff.data.csv.KERNEL_BYTES", 0),
         patch("novikoff.data.pairs.KERNEL_BYTES", 0),
     ):

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from numba import njit
 
 from novikoff.data.columns import ColumnRoles
+from novikoff.data.numbers import is_exact_text
 from novikoff.data.options import csr
 from novikoff.data.pairs import MOST_INDEX, Pairs
-from novikoff.data.text import count_lines
-from novikoff.data.values import is_exact_text
+from novikoff.data.reader import count_lines
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -247,7 +247,7 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
         return None
     parts = values[: indptr[n_rows]], indices[: indptr[n_rows]], indptr[: n_rows + 1]
     X = csr(parts, n_rows, int(parts[1].max(initial=-1)) + 1)
-    return Pairs(X, *_labels(text, spans[:n_rows]), queries)
+    return Pairs(X, *_labels(text, spans[:n_rows]), queries > 0)
 
 
 def _tables(text: bytes) -> tuple[bytes, Integers, Integers]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,8 +11,10 @@ import numpy.typing as npt
 
 from novikoff.data.cells import Truths
 from novikoff.data.errors import DataError, argument, counted, place, quoted
-from novikoff.data.options import Floats, Imputed
+from novikoff.data.numbers import Floats
+from novikoff.data.options import Imputed
 from novikoff.data.reader import Request
+from novikoff.data.recipe import Column
 
 _ROWS_NAMED: Final = 10
 
@@ -19,28 +22,40 @@ _ROWS_NAMED: Final = 10
 class MissingValues:
     """What becomes of missing values, in one piece of a table after the other.
 
-    ``owner`` names the column of the file that a column of X comes from. ``means`` are those of a
-    model, or of the first piece if they are asked for; NaN stands for none. If all rows come in one
-    piece, that is the ``whole``. ``imputed`` collects the rows and columns where a mean stands.
+    Each of the ``columns`` of the file becomes one column of X, or one for each of its levels,
+    which the list says once they are known. Means are those of a model, or of the first piece if
+    they are asked for. If all rows come in one piece, that is the ``whole``. ``imputed`` collects
+    the rows and columns where a mean stands.
     """
 
-    def __init__(self, request: Request, label: str | None, owner: Callable[[int], str]) -> None:
+    def __init__(self, request: Request, label: str | None, columns: Sequence[Column]) -> None:
         self.source, self.policy = request.source.name, request.options.missing
         self.trained, self.whole = request.recipe is not None, request.one_piece
         self.imputed: list[Imputed] = []
-        self.means: npt.NDArray[np.float64] | None = None
-        self._label, self._owner = label or "", owner
+        self._label, self._columns = label or "", columns
+        self._means: npt.NDArray[np.float64] | None = None  # NaN where there is none
+        if any(column.mean is not None for column in columns):
+            means = [np.nan if column.mean is None else column.mean for column in columns]
+            self._means = np.repeat(means, self._widths())
         self._kept = self._n_dropped = 0
         self._first_dropped: list[int] = []
 
-    def handle(
-        self, X: Floats, first_row: int, unlabelled: Truths, textual: Truths
-    ) -> tuple[Floats, Truths]:
+    def with_means(self) -> list[Column]:
+        """The columns, with the means that replace their missing numbers."""
+        if self._means is None:
+            return list(self._columns)
+        ends = np.cumsum(self._widths()).tolist()
+        return [
+            replace(column, mean=float(self._means[end - 1])) if column.levels is None else column
+            for column, end in zip(self._columns, ends, strict=True)
+        ]
+
+    def handle(self, X: Floats, first_row: int, unlabelled: Truths) -> tuple[Floats, Truths]:
         """The rows of X that are left, and which those are; X may be changed.
 
-        ``textual`` are the columns of 0 and 1 that were text, for which there is no mean.
         Infinity is always refused; rows without a label are dropped if the policy says so, else
-        refused. The means of an earlier fit are used unless rows are to be dropped.
+        refused. The means of an earlier fit are used unless rows are to be dropped; a column that
+        was text has none.
         """
         drop, absent = self.policy == "drop", np.zeros((1, 1), np.bool_)
         with np.errstate(all="ignore"):
@@ -59,10 +74,11 @@ class MissingValues:
                 f"{self.source}: column {quoted(name)} has no values at all; leave it out with "
                 f"--drop {argument(name)}."
             )
-        if self.policy == "mean" and not self.trained and self.means is None:
-            self.means = np.where(textual, np.nan, _means(X))
-        if absent.any() and self.means is not None and not drop:
-            X = self._filled(X, absent, self.means, first_row)
+        if self.policy == "mean" and not self.trained and self._means is None:
+            textual = [column.levels is not None for column in self._columns]
+            self._means = np.where(np.repeat(textual, self._widths()), np.nan, _means(X))
+        if absent.any() and self._means is not None and not drop:
+            X = self._filled(X, absent, self._means, first_row)
             absent = np.zeros((1, 1), np.bool_)
         gappy = unlabelled | absent.any(axis=1)
         if absent.any() and not drop:
@@ -110,6 +126,14 @@ class MissingValues:
         X = X if X.flags.writeable else X.copy()
         X[rows, columns] = means[columns]
         return X
+
+    def _widths(self) -> list[int]:
+        return [1 if column.levels is None else len(column.levels) for column in self._columns]
+
+    def _owner(self, column: int) -> str:
+        """The name of the column of the file that a column of X comes from."""
+        at = np.searchsorted(np.cumsum(self._widths()), column, side="right")
+        return self._columns[int(at)].name
 
     def _first(self, marks: Truths, first_row: int) -> str:
         """The place of the first mark in a matrix."""

@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from novikoff.data.columns import ColumnRoles, find_roles, numbered, refuse_columns
 from novikoff.data.errors import DataError, listed, quoted
-from novikoff.data.options import Floats, Indices, Piece, Position
+from novikoff.data.labels import Indices, LabelForm
+from novikoff.data.numbers import Floats, are_exact, refuse_inexact
+from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.tables import TableReader
-from novikoff.data.values import are_exact, array_labels, refuse_inexact
 
 Array = npt.NDArray[np.generic]
 
@@ -31,21 +32,26 @@ class NumpyTable(TableReader):
     file has arrays X and y, or one matrix and one vector whatever their names.
     """
 
-    typed = staticmethod(array_labels)
+    label_form: LabelForm = "array"
 
     def __init__(self, request: Request) -> None:
-        source, y_name = request.source, None
+        source, y_name = request.source, cast("str | None", None)
         self._y: Array | None = None
         if source.format == "npz":
             refuse_columns(source.name, request.options, "an npz file")
             arrays = _unpacked(source.view(), source.name)
             x_name, y_name = _pick(arrays, source.name, labelled=request.labelled)
-            self._X, self._y = arrays[x_name], None if y_name is None else arrays[y_name]
-            roles = _whole_matrix(request, self._X, x_name, self._y, y_name)
+            self._X = _matrix(arrays[x_name], f"{source.name}, array {quoted(x_name)},")
+            self._y = None if y_name is None else arrays[y_name]
+            if self._y is not None and self._y.shape != self._X.shape[:1]:
+                raise DataError(
+                    f"{source.name} has {len(self._X):,} rows in {quoted(x_name)}, but "
+                    f"{quoted(y_name or '')} is of shape {self._y.shape}."
+                )
             names = numbered(self._X.shape[1], None)
+            roles = _all_columns(request, len(names))
         else:
-            self._X = _parse(source.view(), source.name)
-            _check_matrix(self._X, source.name)
+            self._X = _matrix(_parse(source.view(), source.name), source.name)
             names = numbered(self._X.shape[1], request.recipe)
             roles = _roles(request, names)
         super().__init__(request, names, roles, y_name)
@@ -101,20 +107,13 @@ class NumpyTable(TableReader):
         return self.number_labels(labels, np.zeros(len(labels), np.bool_), first)
 
 
-def _whole_matrix(
-    request: Request, X: Array, x_name: str, y: Array | None, y_name: str | None
-) -> ColumnRoles:
-    """All columns of an npz file's matrix as features, if its arrays fit together."""
-    name, recipe = request.source.name, request.recipe
-    _check_matrix(X, f"{name}, array {quoted(x_name)},")
-    if y is not None and y.shape != (len(X),):
-        raise DataError(
-            f"{name} has {len(X):,} rows in {quoted(x_name)}, but {quoted(y_name or '')} is of "
-            f"shape {y.shape}."
-        )
-    width = X.shape[1]
+def _all_columns(request: Request, width: int) -> ColumnRoles:
+    """All columns of an npz file's matrix as features."""
+    recipe = request.recipe
     if recipe is not None and width != recipe.width:
-        raise DataError(f"{name} has {width:,} features; the model has {recipe.width:,}.")
+        raise DataError(
+            f"{request.source.name} has {width:,} features; the model has {recipe.width:,}."
+        )
     return ColumnRoles(None, None, list(range(width)))
 
 
@@ -174,8 +173,9 @@ def _pick(arrays: dict[str, Array], source: str, *, labelled: bool) -> tuple[str
     return x_name, y_name
 
 
-def _check_matrix(array: Array, name: str) -> None:
+def _matrix(array: Array, name: str) -> Array:
     if array.ndim != 2:
         raise DataError(f"{name} has an array of shape {array.shape}, not a matrix.")
     if array.dtype.kind not in "biuf":
         raise DataError(f"{name} holds {array.dtype}, not numbers.")
+    return array
