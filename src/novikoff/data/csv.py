@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -35,7 +36,6 @@ _NO_HEADER: Final = "no header: columns are named x1, x2, …"
 _UNSURE: Final = "the first line is taken for the header (--no-header if it is a row)"
 _DELIMITERS: Final = ("\t", ";", "|", ",")  # the comma last: it may be a decimal point
 _PAIRS: Final = re.compile(r"\S+( \d+:\S+)+")
-_PLAIN_LINE = re.compile(rb'([^"\r\n]*)(?:\r\n|\r|\n|\Z)')
 _PARTS_OF_NUMBERS: Final = "0123456789+-.eE \t"  # the kernel does not take them for delimiters
 
 
@@ -53,9 +53,9 @@ class Layout:
     names: list[str]
     header: str
     body: Position
-    sample: list[list[str]] = field(default_factory=list)
+    sample: Sequence[Sequence[str]] = ()
     row_names: bool = False
-    notes: list[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
 
     def to_json(self) -> dict[str, object]:
         """What is needed to read on, as JSON values."""
@@ -345,40 +345,37 @@ def records(
     text: bytes, start: int, delimiter: str, source: str, *, line: int = 1
 ) -> Iterator[Record]:
     """Read records of fields as RFC 4180 has them, without blank lines."""
-    mark = re.escape(delimiter.encode())
-    other = rb"[^\r\n" + mark + rb"]*+"
-    quoted = rb'"(?P<quoted>(?:[^"]++|"")*+)"(?P<rest>' + other + rb")"
-    plain = rb'(?P<plain>(?!")' + other + rb")"
-    field = re.compile(rb"(?:%b|%b)(?P<end>%b|\r\n|\r|\n|\Z)" % (quoted, plain, mark))
+    pattern, end = _patterns(delimiter)[0], start
     while start < len(text):
-        match, lines = _PLAIN_LINE.match(text, start), 1
-        if match:  # no quotes: nothing is quicker than split
-            fields, end = match[1].split(delimiter.encode()), match.end()
-        else:
-            fields, end, more = [], start, True
-            while more:
-                match = field.match(text, end)
-                if match is None:
-                    line += count_lines(text[start:end])
-                    raise DataError(f"{source}, line {line} opens a quote that is never closed.")
-                content, more = match["plain"], match["end"] == delimiter.encode()
-                if content is None:
-                    content = match["quoted"].replace(b'""', b'"') + match["rest"]
-                fields.append(content)
-                end = match.end()
-            lines = count_lines(text[start:end])
-        if text[start:end].strip(b"\r\n"):
+        fields, more = list[bytes](), True
+        while more:
+            match = pattern.match(text, end)
+            if match is None:
+                line += count_lines(text[start:end])
+                raise DataError(f"{source}, line {line} opens a quote that is never closed.")
+            inside, rest, plain, mark = match.groups()
+            fields.append(plain if inside is None else inside.replace(b'""', b'"') + rest)
+            end, more = match.end(), mark == delimiter.encode()
+        record = text[start:end]
+        if record.strip(b"\r\n"):
             yield Record(line, fields, end)
-        line, start = line + lines, end
+        line, start = line + len(record.splitlines()), end
 
 
 def end_of_records(text: bytes, delimiter: str) -> int:
     """Where the last whole record of a text ends that begins with one."""
     if b'"' not in text:
         return end_of_lines(text)
-    mark = re.escape(delimiter.encode())
-    plain = rb"[^\r\n" + mark + rb"]*+"
-    value = rb'(?:"(?:[^"]++|"")*+"' + plain + rb'|(?!")' + plain + rb")"
-    record = value + rb"(?:" + mark + value + rb")*+(?:\r\n|\n|\r(?!\Z))"  # \r may be half an end
-    match = re.compile(rb"(?:" + record + rb")*+", re.DOTALL).match(text)
+    match = _patterns(delimiter)[1].match(text)
     return 0 if match is None else match.end()
+
+
+@cache
+def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """A field, in quotes or plain, with its end; and all whole records."""
+    mark = re.escape(delimiter.encode())
+    plain = rb"([^\r\n" + mark + rb"]*+)"
+    value = rb'(?:"((?:[^"]++|"")*+)"' + plain + rb'|(?!")' + plain + rb")"
+    record = value + rb"(?:" + mark + value + rb")*+(?:\r\n|\n|\r(?!\Z))"  # \r may be half an end
+    field = value + rb"(" + mark + rb"|\r\n|\r|\n|\Z)"
+    return re.compile(field), re.compile(rb"(?:" + record + rb")*+")

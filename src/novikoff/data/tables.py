@@ -61,7 +61,6 @@ class TableReader(Reader):
         self.missing = MissingValues(request, self.label, self.columns)
         self.imputed = self.missing.imputed
         self.truths: dict[int, bool] = {}  # whether a column of text holds truth values
-        self._notes: list[str] = []
 
     def recipe(self, width: int | None = None) -> Recipe:
         """How to read other files in the same way, when all pieces have been read."""
@@ -88,7 +87,7 @@ class TableReader(Reader):
 
     def final_notes(self) -> list[str]:
         """What was decided on the way, when all pieces have been read."""
-        return [*self._notes, *self.missing.notes()]
+        return self.missing.notes()
 
     def from_columns(self, columns: Mapping[int, Any], n_rows: int, begin: Position) -> Piece:
         """A piece from its columns, by their positions."""
@@ -234,7 +233,7 @@ class TableReader(Reader):
             known = tuple(found)
             self.columns[k] = Column(name, levels=known)
             became = counted(len(found), "column")
-            self._notes.append(
+            self.notes.append(
                 f"column {quoted(name)} became {became} of 0 and 1, one for each value"
             )
         order = {level: code for code, level in enumerate(known)}
@@ -275,7 +274,7 @@ class TableReader(Reader):
                     "number the rows; give it a name, or leave it out with --drop 1."
                 )
         if not first_row:
-            self._notes.append(
+            self.notes.append(
                 "the first column has no name: it is taken for the rows' names, not a feature"
             )
 
