@@ -153,7 +153,7 @@ class Recipe:
         recipe = cls(**fields | {"columns": columns})
         for name, is_good in _checks(recipe):
             if not is_good:
-                raise DataError(f"The recipe has {quoted(name)} that make no sense.")
+                raise DataError(f"The recipe has a {quoted(name)} that makes no sense.")
         return recipe
 
 
