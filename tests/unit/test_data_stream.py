@@ -127,6 +127,15 @@ def test_bad_rows_can_be_skipped_wherever_they_are(form: str) -> None:
         assert all("is not UTF-8" in reason for _, reason in refused)
 
 
+def test_keys_that_were_dropped_stay_dropped() -> None:
+    content = b'{"y": 1, "a": 2, "b": 3}\n{"y": 0, "a": 1, "b": 3}\n'
+    with open_stream(io.BytesIO(content), StreamOptions(ReadOptions(drop=("b",)))) as stream:
+        assert rows_of(stream.pieces()) == [([2.0], 1), ([1.0], 0)]
+        state = stream.state(stream.start)
+    with open_stream(io.BytesIO(content), state=state) as stream:
+        assert rows_of(stream.pieces()) == [([2.0], 1), ([1.0], 0)]
+
+
 def test_a_pipe_may_repeat_the_header(tmp_path: Path) -> None:
     with open_stream(io.BytesIO(b"a,y\n1,p\n2,q\n")) as stream:
         (piece,) = stream.pieces()

@@ -91,8 +91,6 @@ class MissingValues:
                 f"such rows{mean if self.whole and not self.trained else ''}."
             )
         dropped = np.flatnonzero(gappy)
-        if len(dropped) == len(X) and self.whole:
-            raise DataError(f"{self.source} has no row without missing values.")
         self._kept += len(X) - len(dropped)
         self._n_dropped += len(dropped)
         if len(self._first_dropped) < _ROWS_NAMED:
