@@ -39,34 +39,26 @@ class TextColumn(NamedTuple):
     guessed: str | None = None
 
     def advice(self, *, streaming: bool, trained: bool) -> str:
-        """What to do about it, the first that applies."""
-        name, levels = argument(self.name), len(self.levels)
-        drop, many = f"--drop {name}", levels > _FEW_LEVELS
+        """What to do about it."""
+        name, n_levels = argument(self.name), len(self.levels)
+        drop = f"--drop {name}"
         measure = seen_as_number(self.text, self.decimal)
+        if measure:
+            return f"{measure}, or say {drop}" if is_date(self.text) else measure
+        if streaming:
+            pairs = f"rows such as label {self.name}={self.text[:20]}:1, or as JSON lines"
+            return f"in a stream, write text as features, in {pairs}, or say {drop}"
+        if trained:
+            return "the model has learned numbers there"
+        if mostly_numbers(self.levels, self.decimal):
+            return f"most of the column are numbers: correct that value, or say {drop}"
+        if n_levels > max(_FEW_LEVELS, self.n_values / 2):
+            return f"as most of its values differ, say --id {name} if it names the rows, or {drop}"
         one_hot = f"use --one-hot {name} to make it columns of 0 and 1, or {drop}"
-        pairs = f"rows such as label {self.name}={self.text[:20]}:1, or as JSON lines"
-        label = quoted(self.guessed or "")
-        advice = (
-            (measure and is_date(self.text), f"{measure}, or say {drop}"),
-            (measure, measure),
-            (streaming, f"in a stream, write text as features, in {pairs}, or say {drop}"),
-            (trained, "the model has learned numbers there"),
-            (
-                mostly_numbers(self.levels, self.decimal),
-                f"most of the column are numbers: correct that value, or say {drop}",
-            ),
-            (
-                many and levels > self.n_values / 2,
-                f"as most of its values differ, say --id {name} if it names the rows, or {drop}",
-            ),
-            (
-                self.guessed is not None and not many,
-                f"the label was taken to be the last column, {label}; if it is "
-                f"{quoted(self.name)}, say --label {name}, else {one_hot}",
-            ),
-            (True, one_hot),
-        )
-        return next(sentence for applies, sentence in advice if applies)
+        if self.guessed is None or n_levels > _FEW_LEVELS:
+            return one_hot
+        taken = f"the label was taken to be the last column, {quoted(self.guessed)}"
+        return f"{taken}; if it is {quoted(self.name)}, say --label {name}, else {one_hot}"
 
 
 def seen_as_number(text: str, decimal: str | None) -> str:
