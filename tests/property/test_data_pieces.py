@@ -241,7 +241,7 @@ def test_kernels_read_numbers_as_python_does(texts: list[str]) -> None:
     assert found[0].tobytes() == expected
     pairs = parse_pairs("".join(f"1 1:{text}\n" for text in texts).encode(), labelled=True)
     assert pairs is not None
-    assert pairs.X.data.tobytes() == expected
+    assert pairs[0].data.tobytes() == expected
 
 
 def test_kernels_leave_to_others_what_is_not_plain() -> None:
@@ -282,4 +282,4 @@ def test_kernels_tell_labels_apart() -> None:
         assert [found[2][code] for code in found[1]] == labels
         pairs = parse_pairs("".join(f"{y} 1:1\n" for y in labels).encode(), labelled=True)
         assert pairs is not None
-        assert [pairs.labels[code] for code in pairs.codes] == labels
+        assert [pairs[2][code] for code in pairs[1]] == labels

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator
 from itertools import product
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pytest
@@ -70,7 +71,8 @@ def test_a_last_line_counts_with_or_without_its_end(tmp_path: Path) -> None:
     for end in (b"", b"\n"):
         content = b"1,.5,y\n2,7,1" + end  # only the second row tells that the first is a header
         path.write_bytes(content)
-        for source in (path, *(Dripping(content, size) for size in (1, 5, 1 << 20))):
+        sources: list[Path | BinaryIO] = [path]
+        for source in sources + [Dripping(content, size) for size in (1, 5, 1 << 20)]:
             with open_stream(source) as stream:
                 assert rows_of(stream.pieces()) == [([2.0, 7.0], 1)]
                 assert stream.names == ["1", ".5"]

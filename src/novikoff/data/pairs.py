@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -37,20 +37,15 @@ MOST_INDEX: Final = 2**31 - 1
 _MOST_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
 _BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
+QUERY_ROW: Final = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s|\Z)")
 _NAMED_ROW: Final = re.compile(
     rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*[ \t]*[^\s:,;|#]+(?:[ \t]+[^\s:,;|]+:[-+.0-9eE]+)+"
     rb"[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
 )
 
 
-class Pairs(NamedTuple):
-    """Rows of pairs as a CSR array, the code of each label, the labels, and whether qids came."""
-
-    X: sp.csr_array
-    codes: Indices
-    labels: list[str]
-    queries: bool
-
+# Rows as a CSR array, the code of each label, and the labels.
+Pairs: TypeAlias = "tuple[sp.csr_array, Indices, list[str]]"
 
 # A label, None if there is none, and the pairs, None if the row is left out.
 Row: TypeAlias = tuple[str | None, list[tuple[str, float]] | None]
@@ -179,18 +174,19 @@ class PairRows(Reader):
         """The rows of a text that begins at a position, with what a kernel found in it."""
         if found is None:
             check_text(text, self.source, begin)
-            found, rows, read = self._scan(text, begin)
+            (X, codes, labels), rows, read = self._scan(text, begin)
         else:
-            read = len(found.codes)
+            X, codes, labels = found
+            read = len(codes)
             rows = np.arange(begin.row + 1, begin.row + read + 1)
         if self.features is None:
-            X = self._in_columns(found.X, text, begin)
+            X = self._in_columns(X, text, begin)
         else:
-            X = self._added_up(found.X, begin, self.features.width)
+            X = self._added_up(X, begin, self.features.width)
         end = Position(row=begin.row + read, dropped=begin.dropped + read - len(rows))
-        self._queries |= found.queries
         self._dropped += read - len(rows)
-        return self.read_labels(Piece(X, found.codes, found.labels, rows, None, begin, end))
+        self._queries |= b"qid:" in text and QUERY_ROW.search(text) is not None
+        return self.read_labels(Piece(X, codes, labels, rows, None, begin, end))
 
     def look(self, text: bytes) -> Pairs | None:
         """What the kernel finds in long text, in any thread; else None."""
@@ -198,7 +194,7 @@ class PairRows(Reader):
 
         found = parse_pairs(text, labelled=not self._bare)
         try:
-            plain = found is not None and all(self._label("", t.encode()) for t in found.labels)
+            plain = found is not None and all(self._label("", t.encode()) for t in found[2])
         except DataError:  # the scanner says where
             plain = False
         return found if plain else None
@@ -216,10 +212,8 @@ class PairRows(Reader):
         elif self.request.labelled:
             at, first = f"{where}, column {parts[0].start() + 1}", _shown(parts[0][0])
             raise DataError(f"{at} has no label: the line begins with {first}.")
-        if parts and _QUERY.fullmatch(parts[0][0]):
-            self._queries = True
-            parts.pop(0)
-        return label, self._pairs(where, row, parts)
+        has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
+        return label, self._pairs(where, row, parts[has_query:])
 
     def check_label(self, label: str, where: str) -> None:
         """Raise DataError if the labels of a stream are of another kind."""
@@ -306,7 +300,7 @@ class PairRows(Reader):
         indices = np.array([column(key) for key in keys], np.int32)
         arrays = np.array(values, np.float64), indices, np.array(ends, np.int32)
         X = csr(arrays, len(rows), int(indices.max(initial=-1)) + 1)
-        found = Pairs(X, np.array(codes, np.int64), list(labels), queries=False)
+        found = X, np.array(codes, np.int64), list(labels)
         return found, np.array(rows, np.int64), row - begin.row
 
     def _label(self, where: str, label: bytes, at: int = 0) -> str | None:
