@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,33 +21,18 @@ _ROWS_NAMED: Final = 10
 class MissingValues:
     """What becomes of missing values, in one piece of a table after the other.
 
-    Each of the ``columns`` of the file becomes one column of X, or one for each of its levels,
-    which the list says once they are known. Means are those of a model, or of the first piece if
-    they are asked for. If all rows come in one piece, that is the ``whole``. ``imputed`` collects
-    the rows and columns where a mean stands.
+    Each of the ``columns`` of the file becomes one column of X, or one for each of its levels. They
+    have the means of a model, and get those of the data if these are asked for. If all rows come in
+    one piece, that is the ``whole``. ``imputed`` collects the rows and columns where a mean stands.
     """
 
-    def __init__(self, request: Request, label: str | None, columns: Sequence[Column]) -> None:
+    def __init__(self, request: Request, label: str | None, columns: list[Column]) -> None:
         self.source, self.policy = request.source.name, request.options.missing
         self.trained, self.whole = request.recipe is not None, request.one_piece
         self.imputed: list[Imputed] = []
         self._label, self._columns = label or "", columns
-        self._means: npt.NDArray[np.float64] | None = None  # NaN where there is none
-        if any(column.mean is not None for column in columns):
-            means = [np.nan if column.mean is None else column.mean for column in columns]
-            self._means = np.repeat(means, self._widths())
         self._kept = self._n_dropped = 0
         self._first_dropped: list[int] = []
-
-    def with_means(self) -> list[Column]:
-        """The columns, with the means that replace their missing numbers."""
-        if self._means is None:
-            return list(self._columns)
-        ends = np.cumsum(self._widths()).tolist()
-        return [
-            replace(column, mean=float(self._means[end - 1])) if column.levels is None else column
-            for column, end in zip(self._columns, ends, strict=True)
-        ]
 
     def handle(self, X: Floats, first_row: int, unlabelled: Truths) -> tuple[Floats, Truths]:
         """The rows of X that are left, and which those are; X may be changed.
@@ -74,11 +58,15 @@ class MissingValues:
                 f"{self.source}: column {quoted(name)} has no values at all; leave it out with "
                 f"--drop {argument(name)}."
             )
-        if self.policy == "mean" and not self.trained and self._means is None:
-            textual = [column.levels is not None for column in self._columns]
-            self._means = np.where(np.repeat(textual, self._widths()), np.nan, _means(X))
-        if absent.any() and self._means is not None and not drop:
-            X = self._filled(X, absent, self._means, first_row)
+        learning = self.policy == "mean" and not self.trained
+        if learning:  # all rows are here
+            ends = np.cumsum(self._widths())
+            for k, mean in enumerate(_means(X)[ends - 1].tolist()):
+                if self._columns[k].levels is None:
+                    self._columns[k] = replace(self._columns[k], mean=mean)
+        replaced = learning or any(column.mean is not None for column in self._columns)
+        if absent.any() and replaced and not drop:
+            X = self._filled(X, absent, first_row)
             absent = np.zeros((1, 1), np.bool_)
         gappy = unlabelled | absent.any(axis=1)
         if absent.any() and not drop:
@@ -110,9 +98,10 @@ class MissingValues:
             notes.append(f"{counted(n, 'row')} with missing values dropped ({named})")
         return notes
 
-    def _filled(
-        self, X: Floats, absent: Truths, means: npt.NDArray[np.float64], first_row: int
-    ) -> Floats:
+    def _filled(self, X: Floats, absent: Truths, first_row: int) -> Floats:
+        """The rows with means for what is absent."""
+        own = [np.nan if column.mean is None else column.mean for column in self._columns]
+        means = np.repeat(own, self._widths())
         unknown = absent & np.isnan(means)
         if unknown.any():
             raise DataError(

@@ -57,7 +57,9 @@ class TableReader(Reader):
         recipe = request.recipe
         self.columns = [Column(names[position]) for position in roles.features]
         if recipe is not None and recipe.columns:  # a matrix names none
-            self.columns = list(recipe.columns)
+            self.columns = list(
+                recipe.columns
+            )  # with levels and means, which others get on the way
         self.missing = MissingValues(request, self.label, self.columns)
         self.imputed = self.missing.imputed
         self.truths: dict[int, bool] = {}  # whether a column of text holds truth values
@@ -69,7 +71,7 @@ class TableReader(Reader):
         options = self.request.options
         recipe = Recipe(
             family="table",
-            columns=tuple(self.missing.with_means()),
+            columns=tuple(self.columns),
             label=self.label,
             id=None if self.roles.id is None else self.names[self.roles.id],
             missing=options.missing,
