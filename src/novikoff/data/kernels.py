@@ -235,7 +235,7 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
     """The rows of svmlight text; None if it is not plain."""
     if b"#" in text:
         text = _COMMENT.sub(b"", text)
-    if labelled and b"qid:" in text:
+    if labelled and b"q" in text:
         text = QUERY_ROW.sub(rb"\1", text)
     text, spans, fallback = _tables(text)
     n_pairs = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _COLON))

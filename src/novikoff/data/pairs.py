@@ -185,7 +185,8 @@ class PairRows(Reader):
             X = self._added_up(X, begin, self.features.width)
         end = Position(row=begin.row + read, dropped=begin.dropped + read - len(rows))
         self._dropped += read - len(rows)
-        self._queries |= b"qid:" in text and QUERY_ROW.search(text) is not None
+        has_query = b"q" in text and QUERY_ROW.search(text) is not None  # "qid:" takes longer
+        self._queries = self._queries or has_query
         return self.read_labels(Piece(X, codes, labels, rows, None, begin, end))
 
     def look(self, text: bytes) -> Pairs | None:
