@@ -146,8 +146,8 @@ class CsvTable(TableReader):
         self.notes = [*layout.notes, *self.notes]
         self.missing.whole = request.whole
         self.truths = dict((state or {}).get("truths") or [])
-        special = roles.id is not None or roles.row_names is not None or roles.one_hot
-        special = special or any(column.levels is not None for column in self.columns)
+        text = bool(roles.one_hot) or any(column.levels is not None for column in self.columns)
+        special = roles.id is not None or roles.row_names is not None or text
         odd = layout.decimal != "." or layout.delimiter in _PARTS_OF_NUMBERS
         self._plain = not (special or odd or request.one_piece or len(layout.names) < 2)
 
