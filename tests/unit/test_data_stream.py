@@ -6,10 +6,13 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from itertools import product
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pytest
@@ -63,26 +66,26 @@ def streamed(content: bytes, options: StreamOptions = StreamOptions(), size: int
         return rows_of(stream.pieces())
 
 
-@pytest.mark.parametrize("size", [1, 5, 1 << 20])
-@pytest.mark.parametrize("end", [b"", b"\n"])
-def test_a_last_line_counts_with_or_without_its_end(tmp_path: Path, size: int, end: bytes) -> None:
-    content = b"1,.5,y\n2,7,1" + end  # only the second row tells that the first is a header
+def test_a_last_line_counts_with_or_without_its_end(tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
-    path.write_bytes(content)
-    for source in (Dripping(content, size), path):
-        with open_stream(source) as stream:
-            assert rows_of(stream.pieces()) == [([2.0, 7.0], 1)]
-            assert stream.names == ["1", ".5"]
+    for end in (b"", b"\n"):
+        content = b"1,.5,y\n2,7,1" + end  # only the second row tells that the first is a header
+        path.write_bytes(content)
+        sources: list[Path | BinaryIO] = [path]
+        for source in sources + [Dripping(content, size) for size in (1, 5, 1 << 20)]:
+            with open_stream(source) as stream:
+                assert rows_of(stream.pieces()) == [([2.0, 7.0], 1)]
+                assert stream.names == ["1", ".5"]
 
 
-@pytest.mark.parametrize("form", CONTENTS)
-@pytest.mark.parametrize("options", [DROP, StreamOptions(ReadOptions(missing="drop"), hash_bits=6)])
+@pytest.mark.parametrize(
+    ("form", "bits"),
+    [*((form, None) for form in CONTENTS), ("pairs", 6), ("names", 6), ("json", 6)],
+)
 def test_a_stream_goes_on_exactly_where_it_stopped(
-    tmp_path: Path, form: str, options: StreamOptions
+    tmp_path: Path, form: str, bits: int | None
 ) -> None:
-    content = CONTENTS[form]
-    if options.hash_bits is not None and content[:1] == b"a":
-        pytest.skip("tables are not hashed")
+    content, options = CONTENTS[form], StreamOptions(ReadOptions(missing="drop"), hash_bits=bits)
     path = tmp_path / f"rows.{'csv' if content[:1] == b'a' else 'txt'}"
     path.write_bytes(content)
     with open_stream(path, options) as stream:
@@ -106,15 +109,13 @@ def test_a_stream_goes_on_exactly_where_it_stopped(
             assert before + rows_of(pipe.pieces()) == expected
 
 
-@pytest.mark.parametrize("size", [7, 1 << 20])
 @pytest.mark.parametrize("form", ["plain", "gaps", "pairs", "names", "json"])
-def test_bad_rows_can_be_skipped_wherever_they_are(form: str, size: int) -> None:
+def test_bad_rows_can_be_skipped_wherever_they_are(form: str) -> None:
     """The rows are those without them, and each is told with its line and its reason."""
     lines, bad = CONTENTS[form].splitlines(keepends=True), b"\xff\xfe bad\n"
-    reading = ReadOptions(missing="drop", format={"names": None}.get(form))
-    options = StreamOptions(reading, skip_bad=True)
+    options = StreamOptions(ReadOptions(missing="drop"), skip_bad=True)
     expected = streamed(b"".join(lines), options)
-    for at in range(3, len(lines) + 1, 4):
+    for at, size in product(range(3, len(lines) + 1, 4), (7, 1 << 20)):
         content = b"".join([*lines[:at], bad, *lines[at:], bad])
         refused = list[tuple[int, str]]()
         found = list[Row]()
@@ -126,6 +127,15 @@ def test_bad_rows_can_be_skipped_wherever_they_are(form: str, size: int) -> None
         assert found == expected
         assert [line for line, _ in refused] == [at + 1, len(lines) + 2]
         assert all("is not UTF-8" in reason for _, reason in refused)
+
+
+def test_keys_that_were_dropped_stay_dropped() -> None:
+    content = b'{"y": 1, "a": 2, "b": 3}\n{"y": 0, "a": 1, "b": 3}\n'
+    with open_stream(io.BytesIO(content), StreamOptions(ReadOptions(drop=("b",)))) as stream:
+        assert rows_of(stream.pieces()) == [([2.0], 1), ([1.0], 0)]
+        state = stream.state(stream.start)
+    with open_stream(io.BytesIO(content), state=state) as stream:
+        assert rows_of(stream.pieces()) == [([2.0], 1), ([1.0], 0)]
 
 
 def test_a_pipe_may_repeat_the_header(tmp_path: Path) -> None:
@@ -140,15 +150,14 @@ def test_a_pipe_may_repeat_the_header(tmp_path: Path) -> None:
         assert rows_of(stream.pieces()) == []
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (lambda text: text[:20], "shorter than what was learned"),
-        (lambda text: text.replace(b"24,", b"77,"), "before line 27 has changed"),
-        (lambda text: b"a,b,y\n0,0,p\n" + text[6:], "has changed. --force"),
-    ],
-)
-def test_another_file_is_not_gone_on_with(tmp_path: Path, change: object, sentence: str) -> None:
+CHANGES: list[tuple[Callable[[bytes], bytes], str]] = [
+    (lambda text: text[:20], "shorter than what was learned"),
+    (lambda text: text.replace(b"24,", b"77,"), "before line 27 has changed"),
+    (lambda text: b"a,b,y\n0,0,p\n" + text[6:], "has changed. --force"),
+]
+
+
+def test_another_file_is_not_gone_on_with(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(CONTENTS["plain"])
     with open_stream(path) as stream:
@@ -158,9 +167,10 @@ def test_another_file_is_not_gone_on_with(tmp_path: Path, change: object, senten
     path.write_bytes(CONTENTS["plain"] + b"7,8,p\n")  # more rows are welcome
     with open_stream(path, state=state) as stream:
         assert len(rows_of(stream.pieces())) == 26
-    path.write_bytes(change(CONTENTS["plain"]))  # type: ignore[operator]
-    with pytest.raises(ChangedError, match=sentence):
-        open_stream(path, state=state)
+    for change, sentence in CHANGES:
+        path.write_bytes(change(CONTENTS["plain"]))
+        with pytest.raises(ChangedError, match=sentence):
+            open_stream(path, state=state)
 
 
 def test_a_line_that_was_not_all_there_is_noticed(tmp_path: Path) -> None:
@@ -184,7 +194,7 @@ def test_binary_files_are_streams_too(tmp_path: Path, form: str) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / f"rows.{form}"
     if form == "parquet":
-        pq.write_table(pa.table({"a": [1.5, None, 3.0], "y": ["p", "q", "p"]}), path)
+        pq.write_table(pa.table({"a": [1.5, None, 3.0], "y": [7, 8, 7]}), path)
     else:
         np.savez(path, X=[[1.5], [np.nan], [3.0]], y=["p", "q", "p"])
     with open_stream(path, DROP) as stream:
@@ -194,7 +204,9 @@ def test_binary_files_are_streams_too(tmp_path: Path, form: str) -> None:
         assert piece.position(1) == Position(1, 0, 1, 0)
         assert piece.position(2) == Position(3, 0, 3, 1)
     with open_stream(path, DROP, state=state) as stream:
-        assert rows_of(stream.pieces()) == [([3.0], "p")]
+        assert rows_of(stream.pieces()) == [([3.0], 7 if form == "parquet" else "p")]
+    with open_stream(path, StreamOptions(DROP.reading, text_labels=True)) as stream:
+        assert rows_of(stream.pieces())[1] == ([3.0], "7" if form == "parquet" else "p")
     with pytest.raises(DataError, match="cannot be read from a pipe"):
         open_stream(io.BytesIO(path.read_bytes()))
     os.utime(path, (1, 1))
@@ -243,38 +255,38 @@ def test_a_pipe_that_pauses_within_a_quote_is_waited_for() -> None:
     thread.join()
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence", "n_rows"),
-    [
-        (b"1 1:1\n-1 1:2\n1,2 1:1\n", "line 3.*several labels", 2),
-        (b"1 1:1\n-1 1:2\nnan 1:1\n", "line 3 has the label nan", 2),
-        (b"1 1:1\n-1 1:2\ninf 1:1\n", "line 3 has the label inf", 2),
-        (b"1 1:1\n-1 1:2\n-1 2:2 1:1\n1 1:1\n", "indices must ascend", 2),
-        (b"spam a:1\nham b\n", "not of the form feature:value", 1),
-        (b"spam a:1\nnan b:1\n", "line 2 has the label nan", 1),
-        (b"spam a:1\nham b:1e999\n", "is infinite", 1),
-        (b"spam a:1\nham b:9007199254740993\n", "float64 cannot hold exactly", 1),
-        (b"a,y\n" + b"1,1\n2,0\n" * 60 + b"3,maybe\n4,1\n", 'row 121 has the label "maybe"', 120),
-        (b"a,y\n1,1\n2,0\nx,1\n", 'row 3, column "a" holds "x", which is not a number', 2),
-        (b"a,y\n" + b"1,1\n" * 120 + b"x,1\n2,0\n", 'row 121, column "a" holds "x"', 120),
-        (b"a,y\n1,1\n2,0\n3\n", "line 4 has 1 field where 2 are expected", 2),
-        (b"a,y\n1,1\n2,0\n,1\n", 'row 3, column "a" is missing; --missing drop', 2),
-        (b"a,y\n1,1\n2,0\n3,\xff\n", "not UTF-8 text.*line 4", 0),
-        (b"a,y\n1,1\n2,0\n1e999,1\n", 'row 3, column "a" is infinite', 2),
-        (b",a,y\n5,2,3\n2,3,4\n", "no name for column 1", 0),
-    ],
-)
-def test_rows_before_a_bad_one_are_given(content: bytes, sentence: str, n_rows: int) -> None:
-    found = list[Row]()
+# A stream, what is wrong with it, and the number of rows before.
+BAD_ROWS = [
+    (b"1 1:1\n-1 1:2\n1,2 1:1\n", "line 3.*several labels", 2),
+    (b"1 1:1\n-1 1:2\nnan 1:1\n", "line 3 has the label nan", 2),
+    (b"1 1:1\n-1 1:2\ninf 1:1\n", "line 3 has the label inf", 2),
+    (b"1 1:1\n-1 1:2\n-1 2:2 1:1\n1 1:1\n", "indices must ascend", 2),
+    (b"spam a:1\nham b\n", "not of the form feature:value", 1),
+    (b"spam a:1\nnan b:1\n", "line 2 has the label nan", 1),
+    (b"spam a:1\nham b:1e999\n", "is infinite", 1),
+    (b"spam a:1\nham b:9007199254740993\n", "float64 cannot hold exactly", 1),
+    (b"a,y\n" + b"1,1\n2,0\n" * 60 + b"3,maybe\n4,1\n", 'row 121 has the label "maybe"', 120),
+    (b"a,y\n1,1\n2,0\nx,1\n", 'row 3, column "a" holds "x", which is not a number', 2),
+    (b"a,y\n" + b"1,1\n" * 120 + b"x,1\n2,0\n", 'row 121, column "a" holds "x"', 120),
+    (b"a,y\n1,1\n2,0\n3\n", "line 4 has 1 field where 2 are expected", 2),
+    (b"a,y\n1,1\n2,0\n,1\n", 'row 3, column "a" is missing; --missing drop', 2),
+    (b"a,y\n1,1\n2,0\n3,\xff\n", "not UTF-8 text.*line 4", 0),
+    (b"a,y\n1,1\n2,0\n1e999,1\n", 'row 3, column "a" is infinite', 2),
+    (b",a,y\n5,2,3\n2,3,4\n", "no name for column 1", 0),
+]
 
-    def learn() -> None:
-        with open_stream(io.BytesIO(content)) as stream:
-            for piece in stream.pieces():
-                found.extend(rows_of(iter([piece])))
 
-    with pytest.raises(DataError, match=sentence):
-        learn()
-    assert len(found) == n_rows
+def test_rows_before_a_bad_one_are_given() -> None:
+    for content, sentence, n_rows in BAD_ROWS:
+        found, flaw = list[Row](), ""
+        try:
+            with open_stream(io.BytesIO(content)) as stream:
+                for piece in stream.pieces():
+                    found += rows_of(iter([piece]))
+        except DataError as error:
+            flaw = str(error)
+        assert re.search(sentence, flaw), (content[:60], flaw)
+        assert len(found) == n_rows, content[:60]
 
 
 class TestNames:
@@ -358,35 +370,39 @@ class TestPrediction:
         with pytest.raises(DataError, match="line 1 has more features than the model's 4"):
             list(read_pieces(io.BytesIO(b"1 4:5\n"), recipe=recipe).pieces())
 
-    @pytest.mark.parametrize(
-        ("content", "sentence"),
-        [
-            (b"a,b\n1,2\n", "nor of the form label feature:value"),
-            (b"", "is empty"),
-            (b"# nothing\n", "has no rows"),
-            (b"spam viagra:nan\n", "is missing"),
-        ],
-    )
-    def test_rows_of_another_form(self, content: bytes, sentence: str) -> None:
+    def test_numbered_features_may_have_labels_of_text(self) -> None:
+        content = b"spam 1:2 3:1\nham 2:1\n"
+        recipe = self.learned(content).recipe(4)
+        for rows, codes in ((content, [0, 1]), (b"1:2 3:1\n2:1\n", [-1, -1])):
+            reader = read_pieces(io.BytesIO(rows), recipe=recipe, classes=["ham", "spam"])
+            (piece,) = reader.pieces()
+            assert piece is not None
+            assert sp.csr_array(piece.X).toarray().tolist() == [[0, 2, 0, 1], [0, 0, 1, 0]]
+            assert piece.codes.tolist() == codes
+
+    def test_rows_of_another_form(self) -> None:
         recipe = self.learned(CONTENTS["names"]).recipe(4)
-        with pytest.raises(DataError, match=sentence):
-            list(read_pieces(io.BytesIO(content), recipe=recipe).pieces())
+        for content, sentence in {
+            b"a,b\n1,2\n": "nor of the form label feature:value",
+            b"": "is empty",
+            b"# nothing\n": "has no rows",
+            b"spam viagra:nan\n": "is missing",
+        }.items():
+            with pytest.raises(DataError, match=sentence):
+                list(read_pieces(io.BytesIO(content), recipe=recipe).pieces())
 
 
-@pytest.mark.parametrize(
-    ("options", "content", "sentence"),
-    [
+def test_streams_that_are_refused() -> None:
+    for options, content, sentence in (
         (StreamOptions(ReadOptions(missing="mean")), b"a,y\n1,2\n", "not for a stream"),
         (StreamOptions(ReadOptions(drop=("a",))), b"1 1:2\n", "--drop has nothing to choose"),
         (StreamOptions(), b"", "is empty"),
         (HASHED, b"a,y\n1,2\n", "--hash has nothing to do"),
         (StreamOptions(ReadOptions(one_hot=("a",))), b"a,y\nu,2\n", "write text as features"),
         (StreamOptions(), b"a,y\n", "header but no rows"),
-    ],
-)
-def test_streams_that_are_refused(options: StreamOptions, content: bytes, sentence: str) -> None:
-    with pytest.raises(DataError, match=sentence):
-        open_stream(io.BytesIO(content), options)
+    ):
+        with pytest.raises(DataError, match=sentence):
+            open_stream(io.BytesIO(content), options)
 
 
 def test_a_state_that_is_none() -> None:
@@ -395,13 +411,14 @@ def test_a_state_that_is_none() -> None:
             open_stream(io.BytesIO(b"a,y\n1,2\n"), state={"format": "csv", **state})
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_one_bad_row_among_thousands_is_found(end: str) -> None:
+def test_one_bad_row_among_thousands_is_found() -> None:
     rows = ["a,y", *["1,0", "2,1"] * 3000, "x,1", *["1,0"] * 3000, ""]
-    with open_stream(io.BytesIO(end.join(rows).encode()), StreamOptions(skip_bad=True)) as stream:
-        pieces = [piece for piece in stream.pieces() if piece is not None]
-    assert sum(map(len, pieces)) == 9000
-    assert [piece.end.row for piece in pieces if piece.refused] == [6001]
+    for end in ("\n", "\r\n", "\r"):
+        content = io.BytesIO(end.join(rows).encode())
+        with open_stream(content, StreamOptions(skip_bad=True)) as stream:
+            pieces = [piece for piece in stream.pieces() if piece is not None]
+        assert sum(map(len, pieces)) == 9000
+        assert [piece.end.row for piece in pieces if piece.refused] == [6001]
 
 
 def test_gzip_comes_in_pieces_too(tmp_path: Path) -> None:

@@ -16,8 +16,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from novikoff.data.options import Floats, Indices
-from novikoff.data.values import BLANKS, MISSING, is_missing, number
+from novikoff.core.validation import MOST_EXACT
+from novikoff.data.labels import Indices
+from novikoff.data.numbers import (
+    BLANKS,
+    MISSING,
+    Floats,
+    are_exact,
+    is_exact_text,
+    is_missing,
+    number,
+)
 
 Truths = npt.NDArray[np.bool_]
 
@@ -70,14 +79,6 @@ def to_numpy(cells: Any) -> tuple[Any, Truths]:
     return np.from_dlpack(plain), missing
 
 
-def with_gaps(values: Any, missing: Truths) -> Floats:
-    """Numbers as floats, of single precision if they have no more, with NaN for missing ones."""
-    single = values.dtype.kind == "f" and values.dtype.itemsize <= 4
-    floats = values.astype(np.float32 if single else np.float64)
-    floats[missing] = np.nan
-    return cast(Floats, floats)
-
-
 def parse_numbers(cells: Any, decimal: str) -> npt.NDArray[np.float64] | None:
     """A column of raw text as floats, NaN for missing values; None if some is no number."""
     try:  # most columns have numbers only
@@ -98,18 +99,15 @@ def parse_numbers(cells: Any, decimal: str) -> npt.NDArray[np.float64] | None:
 
 
 def _floats(texts: Any) -> npt.NDArray[np.float64]:
-    floats = pc.cast(texts, pa.float64())
-    return cast(npt.NDArray[np.float64], with_gaps(*to_numpy(floats)))
+    return cast(npt.NDArray[np.float64], _with_gaps(*to_numpy(pc.cast(texts, pa.float64()))))
 
 
-def became_zero(cells: Any, floats: Floats) -> Truths:
-    """Which cells of raw text are zero as floats, but have another digit before their exponent."""
-    lengths, _ = to_numpy(pc.binary_length(cells))
-    zeros = cast(Truths, (floats == 0.0) & (lengths >= len("1e-324")))  # none that does is shorter
-    if zeros.any():
-        found, _ = to_numpy(pc.match_substring_regex(cells, r"\A[ \t]*[-+]?[0.,]*[1-9]"))
-        zeros &= found.astype(np.bool_)
-    return zeros
+def _with_gaps(values: Any, missing: Truths) -> Floats:
+    """Numbers as floats, of single precision if they have no more, with NaN for missing ones."""
+    single = values.dtype.kind == "f" and values.dtype.itemsize <= 4
+    floats = values.astype(np.float32 if single else np.float64)
+    floats[missing] = np.nan
+    return cast(Floats, floats)
 
 
 def parse_truths(cells: Any) -> npt.NDArray[np.float64] | None:
@@ -117,6 +115,43 @@ def parse_truths(cells: Any) -> npt.NDArray[np.float64] | None:
     small = pc.utf8_lower(_without_missing(cells))
     (truths, missing), (falses, _) = (to_numpy(_is_any(small, [w])) for w in ("true", "false"))
     return np.where(missing, np.nan, truths) if (missing | truths | falses).all() else None
+
+
+def typed_numbers(cells: Any) -> tuple[Floats, int | None] | None:
+    """A typed column as floats, and the first row that these do not hold; None if it has others."""
+    if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
+        cells = pc.cast(cells, cells.type.value_type)
+    plain = cells
+    if types.is_decimal(cells.type):  # by way of text, which Arrow rounds correctly
+        plain = pc.cast(pc.cast(cells, pa.string()), pa.float64())
+    elif types.is_null(cells.type):
+        plain = pc.cast(cells, pa.float64())
+    if not is_numeric(plain.type):
+        return None
+    values, missing = to_numpy(plain)
+    floats = _with_gaps(values, missing)
+    if types.is_decimal(cells.type):
+        return floats, inexact_row(cells, floats)
+    return floats, next(iter(np.flatnonzero(~(are_exact(values) | missing)).tolist()), None)
+
+
+def inexact_row(cells: Any, floats: Floats, decimal: str = ".") -> int | None:
+    """The first row that holds an integer that its float does not, or a number that became zero."""
+    for row in np.flatnonzero(np.abs(floats) >= MOST_EXACT).tolist():
+        if not is_exact_text(text_at(cells, row, decimal)):
+            return int(row)
+    if is_text(cells.type):
+        lengths, _ = to_numpy(pc.binary_length(cells))
+        zeros = (floats == 0.0) & (lengths >= len("1e-324"))  # none that became zero is shorter
+        if zeros.any():
+            found, _ = to_numpy(pc.match_substring_regex(cells, r"\A[ \t]*[-+]?[0.,]*[1-9]"))
+            return next(iter(np.flatnonzero(zeros & (found > 0)).tolist()), None)
+    return None
+
+
+def text_at(cells: Any, row: int, decimal: str = ".") -> str:
+    """A cell as text, with a decimal point."""
+    return str(cells[row].as_py()).strip(BLANKS).replace(decimal, ".")
 
 
 def _without_missing(cells: Any) -> Any:

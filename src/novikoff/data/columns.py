@@ -133,9 +133,7 @@ def _match(request: Request, names: Sequence[str], recipe: Recipe) -> ColumnRole
     extra = [name for j, name in enumerate(names) if j not in {*features, label, id_}]
     noun, verb = counted(len(extra), "column"), "is" if len(extra) == 1 else "are"
     notes = [f"{noun} that the model does not know {verb} ignored: {listed(extra)}"]
-    levels = zip(features, recipe.columns, strict=True)
-    one_hot = frozenset(position for position, column in levels if column.levels is not None)
-    return ColumnRoles(label, id_, features, one_hot, notes=notes if extra else [])
+    return ColumnRoles(label, id_, features, notes=notes if extra else [])
 
 
 def find_column(source: str, names: Sequence[str], column: str | int, option: str) -> int:

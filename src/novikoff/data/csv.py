@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import islice
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,29 +21,12 @@ import pyarrow.csv as pa_csv
 
 from novikoff.data.columns import LABEL_NAMES, check_unique, find_roles, numbered
 from novikoff.data.errors import DataError, counted, quoted
-from novikoff.data.options import Piece, Position, StreamOptions
-from novikoff.data.reader import Request
-from novikoff.data.recipe import Recipe
+from novikoff.data.labels import LabelForm
+from novikoff.data.numbers import BLANKS, is_missing, is_number, is_truth
+from novikoff.data.options import Piece, Position
+from novikoff.data.reader import Request, check_encoding, check_text, count_lines, end_of_lines
 from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.tables import TableReader
-from novikoff.data.text import (
-    Record,
-    check_encoding,
-    check_text,
-    count_lines,
-    end_of_records,
-    is_utf8,
-    is_whole,
-    records,
-)
-from novikoff.data.values import (
-    BLANKS,
-    LabelReader,
-    is_missing,
-    is_number,
-    is_truth,
-    text_labels,
-)
 
 # A file of this size is parsed by pyarrow in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 24
@@ -69,9 +53,9 @@ class Layout:
     names: list[str]
     header: str
     body: Position
-    sample: list[list[str]] = field(default_factory=list)
+    sample: Sequence[Sequence[str]] = ()
     row_names: bool = False
-    notes: list[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
 
     def to_json(self) -> dict[str, object]:
         """What is needed to read on, as JSON values."""
@@ -137,49 +121,45 @@ class CsvTable(TableReader):
     """The pieces of delimited text, by pyarrow or the kernel for plain numbers."""
 
     raw = True
-    typed = staticmethod(text_labels)
+    label_form: LabelForm = "text"
 
-    def __init__(self, request: Request, layout: Layout | None = None) -> None:
-        self.layout = layout = layout or Layout.sniff(request)
-        self.delimiter, self.decimal, self.start = layout.delimiter, layout.decimal, layout.body
+    def __init__(self, request: Request) -> None:
+        source, state = request.source, request.state
+        if request.stream is not None and request.stream.hash_bits is not None:
+            raise DataError(
+                f"{source.name} is a table, where --hash has nothing to do; write text as "
+                "features, in rows such as label colour=red:1 size:2.5, or as JSON lines."
+            )
+        if state is None:
+            layout = Layout.sniff(request)
+        else:
+            layout = Layout.from_json(state["layout"])
+            request = request._replace(recipe=request.so_far)
+            again = layout.header and source.head.startswith(layout.header.encode())
+            if again and not source.regular:  # a pipe may bring the header again
+                source.origin -= source.head.find(b"\n") + 1
+        self.layout, self.decimal, self.start = layout, layout.decimal, layout.body
         self.kernel_bytes = KERNEL_BYTES
         hint = _hint(layout, request.options.delimiter)
         roles = find_roles(request, layout.names, row_names=layout.row_names, hint=hint)
         super().__init__(request, layout.names, roles)
         self.notes = [*layout.notes, *self.notes]
-        self.missing.whole = is_whole(request)
-        special = roles.id is not None or roles.row_names is not None or roles.one_hot
+        self.missing.whole = request.whole
+        self.truths = dict((state or {}).get("truths") or [])
+        text = bool(roles.one_hot) or any(column.levels is not None for column in self.columns)
+        special = roles.id is not None or roles.row_names is not None or text
         odd = layout.decimal != "." or layout.delimiter in _PARTS_OF_NUMBERS
         self._plain = not (special or odd or request.one_piece or len(layout.names) < 2)
-
-    @classmethod
-    def begin(cls, request: Request, options: StreamOptions) -> Self:
-        """A reader whose layout and kind of labels the beginning of a stream tells."""
-        if options.hash_bits is not None:
-            raise DataError(
-                f"{request.source.name} is a table, where --hash has nothing to do; write text as "
-                "features, in rows such as label colour=red:1 size:2.5, or as JSON lines."
-            )
-        table = cls(request)
-        at = table.roles.label or 0
-        whole = [row for row in table.layout.sample if len(row) == len(table.names)]
-        keys = [row[at] for row in whole if not is_missing(row[at])]
-        table.labels = LabelReader.settled(keys, as_text=options.text_labels)
-        return table
-
-    @classmethod
-    def resume(cls, request: Request, recipe: Recipe, state: Mapping[str, Any]) -> Self:
-        """A reader that goes on with the same layout."""
-        source, layout = request.source, Layout.from_json(state["layout"])
-        if not source.regular and layout.header and source.head.startswith(layout.header.encode()):
-            source.origin -= source.head.find(b"\n") + 1  # the header comes again
-        table = cls(request._replace(recipe=recipe), layout)
-        table.truths = dict(state.get("truths") or [])
-        return table
 
     def state(self) -> dict[str, object]:
         """The layout, and which columns have truth values."""
         return {"layout": self.layout.to_json(), "truths": sorted(self.truths.items())}
+
+    def first_labels(self) -> list[str]:
+        """The labels of the first rows that are whole."""
+        at, width = self.roles.label or 0, len(self.names)
+        labels = [row[at] for row in self.layout.sample if len(row) == width]
+        return [label for label in labels if not is_missing(label)]
 
     def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""
@@ -201,9 +181,13 @@ class CsvTable(TableReader):
         found = parse_csv(text, self.layout.delimiter, self.roles, len(self.names))
         return None if found is None or any(map(is_missing, found[2])) else found
 
-    def row_ends(self, text: bytes) -> list[int]:
-        """Where each row of a text ends."""
-        return [record.end for record in records(text, 0, self.layout.delimiter, "")]
+    def end_of_rows(self, text: bytes) -> int:
+        """Where the last whole row of a text ends: not within quotes."""
+        return end_of_records(text, self.layout.delimiter)
+
+    def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[Record]:
+        """First line, fields and end of each row."""
+        return records(text, 0, self.layout.delimiter, self.source, line=line_offset + 1)
 
     def _by_arrow(self, text: bytes, begin: Position) -> Piece:
         """The rows of a text by pyarrow: all columns as text, judged by all of their values."""
@@ -231,7 +215,7 @@ class CsvTable(TableReader):
                 use_threads=len(text) > 1 << 16, column_names=names, block_size=len(text) + 1
             ),
             parse_options=pa_csv.ParseOptions(
-                delimiter=self.delimiter,
+                delimiter=self.layout.delimiter,
                 newlines_in_values=b'"' in text,
                 ignore_empty_lines=len(names) > 1,
             ),
@@ -242,8 +226,8 @@ class CsvTable(TableReader):
 
     def _check_records(self, text: bytes, begin: Position) -> None:
         """Find the line that breaks the table, if there is one."""
-        width, first = len(self.names), begin.line + 1
-        for line, fields, _ in records(text, 0, self.layout.delimiter, self.source, line=first):
+        width = len(self.names)
+        for line, fields, _ in self.rows_of(text, begin.line):
             if len(fields) != width:
                 raise DataError(
                     f"{self.source}, line {line} has {counted(len(fields), 'field')} where {width} "
@@ -255,15 +239,15 @@ def _beginning(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
     """Where the text begins, and its whole lines as far as they are looked at, or are text."""
     start, text = check_encoding(source), source.head
     if not source.ended:
-        end = end_of_records(text, None)
-        if b'"' in text:  # up to a newline that is not within quotes, whatever the delimiter is
-            marks = np.frombuffer(text, np.uint8)
-            outside = (np.cumsum(marks == ord('"')) % 2 == 0) & (marks == ord("\n"))
-            end = int(np.flatnonzero(outside)[-1]) + 1 if outside.any() else end
+        marks = np.frombuffer(text, np.uint8)
+        # Up to a newline that is not within quotes, whatever the delimiter is.
+        outside = (np.cumsum(marks == ord('"')) % 2 == 0) & (marks == ord("\n"))
+        end = int(np.flatnonzero(outside)[-1]) + 1 if outside.any() else end_of_lines(text)
         text = text[: end or None]
     first, *others = text.splitlines(keepends=True)
     if skip_bad:
-        text = first + b"".join(line for line in others if is_utf8(line))
+        good = [line for line in others if line.decode(errors="ignore").encode() == line]
+        text = first + b"".join(line for line in good if b"\0" not in line)
     check_text(text, source.name, Position())
     return start, text
 
@@ -348,3 +332,51 @@ def _header_names(source: str, fields: Sequence[str]) -> tuple[list[str], bool]:
         )
     check_unique(source, names)
     return names, row_names
+
+
+class Record(NamedTuple):
+    """A record's first line, counted from 1, its fields, and the offset of its end."""
+
+    line: int
+    fields: list[bytes]
+    end: int
+
+
+def records(
+    text: bytes, start: int, delimiter: str, source: str, *, line: int = 1
+) -> Iterator[Record]:
+    """Read records of fields as RFC 4180 has them, without blank lines."""
+    pattern, end = _patterns(delimiter)[0], start
+    while start < len(text):
+        fields, more = list[bytes](), True
+        while more:
+            match = pattern.match(text, end)
+            if match is None:
+                line += count_lines(text[start:end])
+                raise DataError(f"{source}, line {line} opens a quote that is never closed.")
+            inside, rest, plain, mark = match.groups()
+            fields.append(plain if inside is None else inside.replace(b'""', b'"') + rest)
+            end, more = match.end(), mark == delimiter.encode()
+        record = text[start:end]
+        if record.strip(b"\r\n"):
+            yield Record(line, fields, end)
+        line, start = line + len(record.splitlines()), end
+
+
+def end_of_records(text: bytes, delimiter: str) -> int:
+    """Where the last whole record of a text ends that begins with one."""
+    if b'"' not in text:
+        return end_of_lines(text)
+    match = _patterns(delimiter)[1].match(text)
+    return 0 if match is None else match.end()
+
+
+@cache
+def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """A field, in quotes or plain, with its end; and all whole records."""
+    mark = re.escape(delimiter.encode())
+    plain = rb"([^\r\n" + mark + rb"]*+)"
+    value = rb'(?:"((?:[^"]++|"")*+)"' + plain + rb'|(?!")' + plain + rb")"
+    record = value + rb"(?:" + mark + value + rb")*+(?:\r\n|\n|\r(?!\Z))"  # \r may be half an end
+    field = value + rb"(" + mark + rb"|\r\n|\r|\n|\Z)"
+    return re.compile(field), re.compile(rb"(?:" + record + rb")*+")

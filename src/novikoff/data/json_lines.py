@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn
 
 from novikoff.data.columns import LABEL_NAMES
 from novikoff.data.errors import DataError, listed, quoted, repeated
-from novikoff.data.options import StreamOptions
-from novikoff.data.pairs import FeatureColumns, PairRows, Row
+from novikoff.data.labels import LabelForm
+from novikoff.data.numbers import inexact, is_exact_text
+from novikoff.data.pairs import PairRows, Row
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES
-from novikoff.data.values import LabelReader, inexact, is_exact_text, text_labels
 
 _KINDS: Final = {list: "a list", dict: "an object", str: "text", bool: "true or false"}
 
@@ -32,59 +32,44 @@ class Number(str):
     __slots__ = ()
 
 
-def json_lines(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-    """Number, content and end of each line that is not blank."""
-    end = 0
-    for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
-        end += len(line)
-        if line.strip():
-            yield number, line, end
-
-
 class JsonRows(PairRows):
     """The pieces of JSON lines; the label is a key that is chosen, or found in the first line."""
 
-    typed, free_numbers = staticmethod(text_labels), False
-    lines = staticmethod(json_lines)
+    label_form: LabelForm = "text"
     what, allowed = "a file of JSON lines", ("label", "drop")
 
-    def __init__(self, request: Request, features: FeatureColumns | None = None) -> None:
-        super().__init__(request, features or FeatureColumns())
-        recipe, options = request.recipe, request.options
-        self.notes.append("keys that are not there, and null, count as 0")
-        self._drop = frozenset(options.drop if recipe is None else recipe.drop)
-        self.label = None if recipe is None else recipe.label
-        if options.label is not None:
+    def __init__(self, request: Request) -> None:
+        super().__init__(request)
+        known, options = request.recipe or request.so_far, request.options
+        self.notes.insert(0, "keys that are not there, and null, count as 0")
+        self._drop = frozenset(options.drop if known is None else known.drop)
+        self.label = None if known is None else known.label
+        if options.label is not None and request.so_far is None:
             self.label = str(options.label)
         if self.label is None and request.labelled:
             self.label = self._find_label()
 
-    @classmethod
-    def begin(cls, request: Request, options: StreamOptions) -> Self:
-        """A reader whose kind of labels the first lines tell."""
-        features = FeatureColumns(options.hash_bits)
-        rows = cls(request, features)
-        rows.labels = LabelReader.settled(rows._first_labels(), as_text=options.text_labels)
-        rows.notes.append(features.note())
-        return rows
+    def is_named(self) -> bool:
+        """Keys are names."""
+        return True
 
-    @classmethod
-    def resume(cls, request: Request, recipe: Recipe, state: Mapping[str, Any]) -> Self:
-        """A reader that knows the label and the features so far."""
-        known = replace(request.options, label=recipe.label)
-        return cls(
-            request._replace(options=known), FeatureColumns(recipe.bits, recipe.features or ())
-        )
+    def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
+        """Number, content and end of each line that is not blank."""
+        end = 0
+        for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
+            end += len(line)
+            if line.strip():
+                yield number, line, end
 
     def recipe(self, width: int | None = None) -> Recipe:
         """How to read other rows in the same way."""
         found = super().recipe(width)
         return replace(found, drop=tuple(sorted(self._drop)))
 
-    def _first_labels(self) -> list[str]:
+    def first_labels(self) -> list[str]:
         """The labels of the first lines, as far as these can be read."""
         found = list[str | None]()
-        for _, line, _ in islice(self.lines(self._head()), SNIFFED_LINES):
+        for _, line, _ in islice(self.rows_of(self._head()), SNIFFED_LINES):
             with suppress(DataError):
                 found.append(self.read_row("", 0, line)[0])
         return [label for label in found if label is not None]
@@ -102,7 +87,7 @@ class JsonRows(PairRows):
         twice = repeated([name for name, _ in pairs])
         if twice is not None:
             raise DataError(f"{where} has the feature {quoted(twice)} twice, under two keys.")
-        return label, pairs, False
+        return label, pairs
 
     def _label_of(self, where: str, value: Any) -> str | None:
         """The text of a label; None if it is missing (null, or no text) and may be."""
@@ -114,17 +99,15 @@ class JsonRows(PairRows):
                 return None
             raise DataError(f"{where} holds {_KINDS[type(value)]}, which is no label.")
         text = str(value).lower() if isinstance(value, bool) else value
-        if text and self.labels and self.request.labelled and self.labels.value(text) is None:
-            self.labels.refuse(text, where)
-        return None if text is None else str(text)
-
-    def _head(self) -> bytes:
-        return self.request.source.head[self.start.offset :]
+        if text is None:
+            return None
+        self.check_label(text, where)
+        return str(text)
 
     def _find_label(self) -> str:
         """The first of the usual names of a label that is a key of the first object."""
         keys, line, flaw = list[str](), 1, None
-        for line, content, _ in islice(self.lines(self._head()), SNIFFED_LINES):
+        for line, content, _ in islice(self.rows_of(self._head()), SNIFFED_LINES):
             try:
                 keys = list(_parse(f"{self.source}, line {line}", content))
                 break
@@ -140,7 +123,7 @@ class JsonRows(PairRows):
                 f"{self.source}, line {line} has none of the keys {', '.join(LABEL_NAMES)}: choose "
                 f"the label with --label; there are {listed(keys) or 'none'}."
             )
-        self.notes.append(f"the label is the key {quoted(known[0])}")
+        self.notes.insert(1, f"the label is the key {quoted(known[0])}")
         return known[0]
 
 

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from numba import njit
 
 from novikoff.data.columns import ColumnRoles
+from novikoff.data.numbers import is_exact_text
 from novikoff.data.options import csr
-from novikoff.data.pairs import MOST_INDEX, Pairs
-from novikoff.data.text import count_lines
-from novikoff.data.values import is_exact_text
+from novikoff.data.pairs import MOST_INDEX, QUERY_ROW, Pairs
+from novikoff.data.reader import count_lines
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -36,7 +36,6 @@ _TAB, _LF, _CR, _BLANK, _QUOTE, _PLUS, _MINUS, _POINT, _ZERO, _NINE, _COLON = (
 _POWERS = 10.0 ** np.arange(23)
 _NOWHERE, _ONE, _TEN = map(np.uint64, (0, 1, 10))
 _COMMENT = re.compile(rb"#[^\r\n]*")
-_QUERY = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s)")
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -236,7 +235,8 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
     """The rows of svmlight text; None if it is not plain."""
     if b"#" in text:
         text = _COMMENT.sub(b"", text)
-    text, queries = _QUERY.subn(rb"\1", text) if labelled and b"q" in text else (text, 0)
+    if labelled and b"q" in text:
+        text = QUERY_ROW.sub(rb"\1", text)
     text, spans, fallback = _tables(text)
     n_pairs = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _COLON))
     indices, values = np.empty(n_pairs, np.int32), np.empty(n_pairs)
@@ -247,7 +247,7 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
         return None
     parts = values[: indptr[n_rows]], indices[: indptr[n_rows]], indptr[: n_rows + 1]
     X = csr(parts, n_rows, int(parts[1].max(initial=-1)) + 1)
-    return Pairs(X, *_labels(text, spans[:n_rows]), queries)
+    return X, *_labels(text, spans[:n_rows])
 
 
 def _tables(text: bytes) -> tuple[bytes, Integers, Integers]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from novikoff.data.cells import Truths
 from novikoff.data.errors import DataError, argument, counted, place, quoted
-from novikoff.data.options import Floats, Imputed
+from novikoff.data.numbers import Floats
+from novikoff.data.options import Imputed
 from novikoff.data.reader import Request
+from novikoff.data.recipe import Column
 
 _ROWS_NAMED: Final = 10
 
@@ -19,28 +21,25 @@ _ROWS_NAMED: Final = 10
 class MissingValues:
     """What becomes of missing values, in one piece of a table after the other.
 
-    ``owner`` names the column of the file that a column of X comes from. ``means`` are those of a
-    model, or of the first piece if they are asked for; NaN stands for none. If all rows come in one
-    piece, that is the ``whole``. ``imputed`` collects the rows and columns where a mean stands.
+    Each of the ``columns`` of the file becomes one column of X, or one for each of its levels. They
+    have the means of a model, and get those of the data if these are asked for. If all rows come in
+    one piece, that is the ``whole``. ``imputed`` collects the rows and columns where a mean stands.
     """
 
-    def __init__(self, request: Request, label: str | None, owner: Callable[[int], str]) -> None:
+    def __init__(self, request: Request, label: str | None, columns: list[Column]) -> None:
         self.source, self.policy = request.source.name, request.options.missing
         self.trained, self.whole = request.recipe is not None, request.one_piece
         self.imputed: list[Imputed] = []
-        self.means: npt.NDArray[np.float64] | None = None
-        self._label, self._owner = label or "", owner
+        self._label, self._columns = label or "", columns
         self._kept = self._n_dropped = 0
         self._first_dropped: list[int] = []
 
-    def handle(
-        self, X: Floats, first_row: int, unlabelled: Truths, textual: Truths
-    ) -> tuple[Floats, Truths]:
+    def handle(self, X: Floats, first_row: int, unlabelled: Truths) -> tuple[Floats, Truths]:
         """The rows of X that are left, and which those are; X may be changed.
 
-        ``textual`` are the columns of 0 and 1 that were text, for which there is no mean.
         Infinity is always refused; rows without a label are dropped if the policy says so, else
-        refused. The means of an earlier fit are used unless rows are to be dropped.
+        refused. The means of an earlier fit are used unless rows are to be dropped; a column that
+        was text has none.
         """
         drop, absent = self.policy == "drop", np.zeros((1, 1), np.bool_)
         with np.errstate(all="ignore"):
@@ -59,10 +58,15 @@ class MissingValues:
                 f"{self.source}: column {quoted(name)} has no values at all; leave it out with "
                 f"--drop {argument(name)}."
             )
-        if self.policy == "mean" and not self.trained and self.means is None:
-            self.means = np.where(textual, np.nan, _means(X))
-        if absent.any() and self.means is not None and not drop:
-            X = self._filled(X, absent, self.means, first_row)
+        learning = self.policy == "mean" and not self.trained
+        if learning:  # all rows are here
+            ends = np.cumsum(self._widths())
+            for k, mean in enumerate(_means(X)[ends - 1].tolist()):
+                if self._columns[k].levels is None:
+                    self._columns[k] = replace(self._columns[k], mean=mean)
+        replaced = learning or any(column.mean is not None for column in self._columns)
+        if absent.any() and replaced and not drop:
+            X = self._filled(X, absent, first_row)
             absent = np.zeros((1, 1), np.bool_)
         gappy = unlabelled | absent.any(axis=1)
         if absent.any() and not drop:
@@ -75,8 +79,6 @@ class MissingValues:
                 f"such rows{mean if self.whole and not self.trained else ''}."
             )
         dropped = np.flatnonzero(gappy)
-        if len(dropped) == len(X) and self.whole:
-            raise DataError(f"{self.source} has no row without missing values.")
         self._kept += len(X) - len(dropped)
         self._n_dropped += len(dropped)
         if len(self._first_dropped) < _ROWS_NAMED:
@@ -96,9 +98,10 @@ class MissingValues:
             notes.append(f"{counted(n, 'row')} with missing values dropped ({named})")
         return notes
 
-    def _filled(
-        self, X: Floats, absent: Truths, means: npt.NDArray[np.float64], first_row: int
-    ) -> Floats:
+    def _filled(self, X: Floats, absent: Truths, first_row: int) -> Floats:
+        """The rows with means for what is absent."""
+        own = [np.nan if column.mean is None else column.mean for column in self._columns]
+        means = np.repeat(own, self._widths())
         unknown = absent & np.isnan(means)
         if unknown.any():
             raise DataError(
@@ -110,6 +113,14 @@ class MissingValues:
         X = X if X.flags.writeable else X.copy()
         X[rows, columns] = means[columns]
         return X
+
+    def _widths(self) -> list[int]:
+        return [1 if column.levels is None else len(column.levels) for column in self._columns]
+
+    def _owner(self, column: int) -> str:
+        """The name of the column of the file that a column of X comes from."""
+        at = np.searchsorted(np.cumsum(self._widths()), column, side="right")
+        return self._columns[int(at)].name
 
     def _first(self, marks: Truths, first_row: int) -> str:
         """The place of the first mark in a matrix."""

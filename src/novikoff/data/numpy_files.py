@@ -13,11 +13,13 @@ import numpy.typing as npt
 
 from novikoff.data.columns import ColumnRoles, find_roles, numbered, refuse_columns
 from novikoff.data.errors import DataError, listed, quoted
-from novikoff.data.options import Floats, Indices, Piece, Position
+from novikoff.data.labels import Indices, LabelForm
+from novikoff.data.numbers import Floats, are_exact, refuse_inexact
+from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
+from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
-from novikoff.data.values import are_exact, array_labels, refuse_inexact
 
 Array = npt.NDArray[np.generic]
 
@@ -31,22 +33,23 @@ class NumpyTable(TableReader):
     file has arrays X and y, or one matrix and one vector whatever their names.
     """
 
-    typed = staticmethod(array_labels)
+    label_form: LabelForm = "array"
 
     def __init__(self, request: Request) -> None:
-        source, y_name = request.source, None
+        source, recipe, y_name = request.source, request.recipe, cast("str | None", None)
         self._y: Array | None = None
         if source.format == "npz":
             refuse_columns(source.name, request.options, "an npz file")
-            arrays = _unpacked(source.view(), source.name)
-            x_name, y_name = _pick(arrays, source.name, labelled=request.labelled)
-            self._X, self._y = arrays[x_name], None if y_name is None else arrays[y_name]
-            roles = _whole_matrix(request, self._X, x_name, self._y, y_name)
-            names = numbered(self._X.shape[1], None)
+            self._X, self._y, y_name = _pick(source, labelled=request.labelled)
+            width = self._X.shape[1]
+            if recipe is not None and width != recipe.width:
+                raise DataError(
+                    f"{source.name} has {width:,} features; the model has {recipe.width:,}."
+                )
+            names, roles = numbered(width, None), ColumnRoles(None, None, list(range(width)))
         else:
-            self._X = _parse(source.view(), source.name)
-            _check_matrix(self._X, source.name)
-            names = numbered(self._X.shape[1], request.recipe)
+            self._X = _matrix(_parse(source.view(), source.name), source.name)
+            names = numbered(self._X.shape[1], recipe)
             roles = _roles(request, names)
         super().__init__(request, names, roles, y_name)
         if roles.label is not None:
@@ -101,23 +104,6 @@ class NumpyTable(TableReader):
         return self.number_labels(labels, np.zeros(len(labels), np.bool_), first)
 
 
-def _whole_matrix(
-    request: Request, X: Array, x_name: str, y: Array | None, y_name: str | None
-) -> ColumnRoles:
-    """All columns of an npz file's matrix as features, if its arrays fit together."""
-    name, recipe = request.source.name, request.recipe
-    _check_matrix(X, f"{name}, array {quoted(x_name)},")
-    if y is not None and y.shape != (len(X),):
-        raise DataError(
-            f"{name} has {len(X):,} rows in {quoted(x_name)}, but {quoted(y_name or '')} is of "
-            f"shape {y.shape}."
-        )
-    width = X.shape[1]
-    if recipe is not None and width != recipe.width:
-        raise DataError(f"{name} has {width:,} features; the model has {recipe.width:,}.")
-    return ColumnRoles(None, None, list(range(width)))
-
-
 def _roles(request: Request, names: list[str]) -> ColumnRoles:
     """The roles of the columns of an npy file."""
     name, recipe = request.source.name, request.recipe
@@ -149,33 +135,40 @@ def _parse(view: memoryview, name: str) -> Array:
     return np.frombuffer(body, dtype, count).reshape(shape, order="F" if fortran else "C")
 
 
-def _unpacked(view: memoryview, name: str) -> dict[str, Array]:
+def _pick(source: Source, *, labelled: bool) -> tuple[Array, Array | None, str | None]:
+    """The matrix of an npz file, the vector of its labels, if any, and the name of that."""
+    name = source.name
     try:
-        with zipfile.ZipFile(io.BytesIO(view)) as archive:
+        with zipfile.ZipFile(io.BytesIO(source.view())) as archive:
             contents = {info.filename: archive.read(info) for info in archive.infolist()}
     except MemoryError:
         raise
     except Exception:  # whatever zipfile and its decoders make of arbitrary bytes
         raise DataError(f"{name} is not a sound npz file: it cannot be unpacked.") from None
     found = {file.removesuffix(".npy"): content for file, content in contents.items()}
-    return {k: _parse(memoryview(v), f"{name}, array {quoted(k)},") for k, v in found.items()}
-
-
-def _pick(arrays: dict[str, Array], source: str, *, labelled: bool) -> tuple[str, str | None]:
+    arrays = {k: _parse(memoryview(v), f"{name}, array {quoted(k)},") for k, v in found.items()}
     matrices = [name for name, array in arrays.items() if array.ndim == 2]
     vectors = [name for name, array in arrays.items() if array.ndim == 1]
     x_name = "X" if "X" in arrays else matrices[0] if len(matrices) == 1 else None
     y_name = "y" if "y" in arrays else vectors[0] if len(vectors) == 1 else None
     if x_name is None or (y_name is None and labelled):
         raise DataError(
-            f"{source} needs arrays X and y, or one matrix and one vector; it has "
+            f"{name} needs arrays X and y, or one matrix and one vector; it has "
             f"{listed(list(arrays)) or 'none'}."
         )
-    return x_name, y_name
+    X = _matrix(arrays[x_name], f"{name}, array {quoted(x_name)},")
+    y = None if y_name is None else arrays[y_name]
+    if y is not None and y.shape != X.shape[:1]:
+        raise DataError(
+            f"{name} has {len(X):,} rows in {quoted(x_name)}, but {quoted(y_name or '')} is of "
+            f"shape {y.shape}."
+        )
+    return X, y, y_name
 
 
-def _check_matrix(array: Array, name: str) -> None:
+def _matrix(array: Array, name: str) -> Array:
     if array.ndim != 2:
         raise DataError(f"{name} has an array of shape {array.shape}, not a matrix.")
     if array.dtype.kind not in "biuf":
         raise DataError(f"{name} holds {array.dtype}, not numbers.")
+    return array

@@ -15,7 +15,7 @@ import tempfile
 import zlib
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -128,7 +128,8 @@ class GrowingArray:
         begin, self._length = self._length, self._length + len(part)
         if self._path is not None:
             with self._path.open("ab") as file:
-                file.write(b"" if file.tell() else _npy_header(part, 0))
+                if not file.tell():
+                    _write_header(file, part, 0)
                 file.write(np.ascontiguousarray(part).data)
             self._array = part[:0]
         elif not begin:
@@ -142,7 +143,7 @@ class GrowingArray:
         """The whole array."""
         if self._path is not None:
             with self._path.open("r+b") as file:
-                file.write(_npy_header(self._array, self._length))
+                _write_header(file, self._array, self._length)
             return cast(Array, np.load(self._path, mmap_mode=_MAPPED))
         if self._length < len(self._array):
             self._resize(self._length)
@@ -196,8 +197,8 @@ def _files(path: PathOrFile) -> list[tuple[str, int, int]]:
     return [(name, status.st_size, status.st_mtime_ns) for name, status in found]
 
 
-def _npy_header(like: Array, length: int) -> bytes:
-    """The 128 bytes before an array of some length in an npy file of version 1."""
+def _write_header(file: BinaryIO, like: Array, length: int) -> None:
+    """Write what comes before an array in an npy file; NumPy leaves room for a greater length."""
     shape = (length, *like.shape[1:])
-    fields = {"descr": like.dtype.str, "fortran_order": False, "shape": shape}
-    return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + f"{fields!s:117}\n".encode()
+    header = {"descr": like.dtype.str, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)

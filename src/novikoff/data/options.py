@@ -8,19 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.formats import FORMATS
-from novikoff.data.values import Labels
+from novikoff.data.labels import Indices, Labels
+from novikoff.data.numbers import Floats
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
     from novikoff.data.recipe import Recipe
 
-Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-Indices: TypeAlias = npt.NDArray[np.int64]
 Imputed: TypeAlias = tuple[Indices, Indices]
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[0-9]{1,2})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
@@ -224,14 +222,6 @@ class Dataset:
         if self.y is None:
             raise DataError(f"{self.source} has no label column.")
         return self.y
-
-
-def used_labels(codes: Indices, labels: Sequence[Hashable]) -> tuple[Indices, list[Hashable]]:
-    """Codes and labels without the labels that no row has."""
-    used = np.unique(codes[codes >= 0])
-    table = np.full(len(labels) + 1, -1)
-    table[used] = np.arange(len(used))
-    return table[codes], [labels[code] for code in used.tolist()]
 
 
 def csr(parts: Sequence[Any], n_rows: int, width: int) -> Any:

@@ -11,29 +11,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from novikoff.data.columns import refuse_columns
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.data.options import Indices, Piece, Position, StreamOptions, csr
-from novikoff.data.reader import Reader, Request
+from novikoff.data.labels import Indices, LabelForm
+from novikoff.data.numbers import inexact, is_exact_text, is_missing, is_number, number
+from novikoff.data.options import Piece, Position, csr
+from novikoff.data.reader import Reader, Request, check_encoding, check_text
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, Source
-from novikoff.data.text import check_encoding, check_text, lines_of
-from novikoff.data.values import (
-    LabelReader,
-    inexact,
-    is_exact_text,
-    is_missing,
-    is_number,
-    number,
-    written_labels,
-)
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -44,25 +36,19 @@ KERNEL_BYTES: Final = 1 << 22
 MOST_INDEX: Final = 2**31 - 1
 _MOST_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
 _BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
-_INFINITE: Final = ("inf", "infinity")
 _PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
+QUERY_ROW: Final = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s|\Z)")
 _NAMED_ROW: Final = re.compile(
     rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*[ \t]*[^\s:,;|#]+(?:[ \t]+[^\s:,;|]+:[-+.0-9eE]+)+"
     rb"[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
 )
 
 
-class Pairs(NamedTuple):
-    """Rows of pairs as a CSR array, the code of each label, the labels, and how many qids."""
+# Rows as a CSR array, the code of each label, and the labels.
+Pairs: TypeAlias = "tuple[sp.csr_array, Indices, list[str]]"
 
-    X: sp.csr_array
-    codes: Indices
-    labels: list[str]
-    queries: int
-
-
-# A label, pairs, and whether a query id was there.
-Row: TypeAlias = tuple[str | None, list[tuple[str, float]] | None, bool]
+# A label, None if there is none, and the pairs, None if the row is left out.
+Row: TypeAlias = tuple[str | None, list[tuple[str, float]] | None]
 
 
 @lru_cache(_MOST_REMEMBERED)
@@ -110,12 +96,6 @@ class FeatureColumns:
             return self.width
         return self._columns.setdefault(name, len(self._columns))
 
-    def note(self) -> str:
-        """How a stream finds the column of a name."""
-        if self.bits is None:
-            return "features are names: each new one gets the next column"
-        return f"features are names, hashed to {1 << self.bits:,} columns"
-
     def notes(self) -> list[str]:
         """How many names were left out."""
         count = len(self._unknown)
@@ -125,60 +105,35 @@ class FeatureColumns:
 
 
 class PairRows(Reader):
-    """The pieces of lines of pairs: svmlight or, with ``features``, names.
+    """The pieces of lines of pairs: svmlight, whose features are numbers, or lines of names.
 
-    Without a recipe the X of svmlight has the indices as they are written. With ``words`` labels
-    may be any text, not numbers alone, as they may be beside names.
+    Without a recipe the X of svmlight has the indices as they are written. Labels are numbers;
+    beside names, or if those of a stream or a model are text, they may be any text.
     """
 
-    typed, free_numbers = staticmethod(written_labels), True
-    lines = staticmethod(lines_of)
+    label_form: LabelForm = "free"
     what, allowed = "a file of feature:value pairs", tuple[str, ...]()
 
-    def __init__(
-        self, request: Request, features: FeatureColumns | None = None, *, words: bool = False
-    ) -> None:
+    def __init__(self, request: Request) -> None:
         super().__init__(request)
-        recipe, source = request.recipe, request.source
-        self.start = Position(check_encoding(source))
-        if recipe is not None and recipe.family == "named":
-            features = FeatureColumns(recipe.bits, recipe.features or (), fixed=True)
-        what = "an svmlight file" if features is None else self.what
+        self.start = Position(check_encoding(request.source))
+        self.features = self._find_features()
+        named = self.features is not None
+        what = self.what if named else "an svmlight file"
         refuse_columns(self.source, request.options, what, self.allowed)
-        self.features, self._words = features, words or features is not None
-        self.kernel_bytes = 1 << 62 if features else KERNEL_BYTES
-        first = next(lines_of(source.head[self.start.offset :]), (0, b"1", 0))[1]
+        self.kernel_bytes = 1 << 62 if named else KERNEL_BYTES
+        first = next((content for _, content, _ in lines_of(self._head())), b"1")
         self._bare = not request.labelled and b":" in first.split(maxsplit=1)[0]
-        self.label = None if self._bare and features is None else "label"
-        self._queries = self._dropped = 0
+        self.label = None if self._bare and not named else "label"
+        self._queries, self._dropped = False, 0
         self._lowest, self._highest = 1, -1  # of all indices so far
 
-    @classmethod
-    def begin(cls, request: Request, options: StreamOptions) -> Self:
-        """A reader of numbers or names, as the features of the first lines are."""
-        bits, first = options.hash_bits, request.source.head.splitlines(keepends=True)
-        first = first[:SNIFFED_LINES]
-        if options.skip_bad and any(map(is_named, first)):  # bad lines do not tell what there is
-            first = [line for line in first if is_named(line)]
-        text = b"".join(first)
-        keys = [content.split()[0].decode(errors="replace") for _, content, _ in lines_of(text)]
-        keys = [k for k in keys if not ("," in k or is_missing(k) or math.isinf(number(k) or 0.0))]
-        labels = LabelReader.settled(keys, as_text=options.text_labels, written=True)
-        features, note = None, "features are numbers: the columns of the model, counted from 0"
-        if bits is not None or options.names or not numbered_features(text):
-            features = FeatureColumns(bits)
-            note = features.note()
-        rows = cls(request, features, words=labels.kind == "texts")
-        rows.notes.append(note)
-        rows.labels = labels
-        return rows
-
-    @classmethod
-    def resume(cls, request: Request, recipe: Recipe, state: Mapping[str, Any]) -> Self:
-        """A reader that knows the features so far."""
-        named = recipe.family == "named"
-        features = FeatureColumns(recipe.bits, recipe.features or ()) if named else None
-        return cls(request, features, words=state["labels"] == "texts")
+    def is_named(self) -> bool:
+        """Whether a stream that begins has names for features: they are not all numbers."""
+        stream = self.request.stream
+        if stream is None or not self.request.labelled:
+            return False
+        return stream.hash_bits is not None or stream.names or not _numbered(self._first_lines())
 
     def shift(self) -> int:
         """What the indices of X are too large by."""
@@ -210,23 +165,29 @@ class PairRows(Reader):
             notes.append(f"{self._dropped:,} rows with missing values dropped")
         return notes + ([] if self.features is None else self.features.notes())
 
+    def first_labels(self) -> list[str]:
+        """The labels of the first lines."""
+        keys = [content.split()[0].decode(errors="replace") for content in self._first_lines()]
+        return [key for key in keys if not ("," in key or is_missing(key) or _is_infinite(key))]
+
     def parse(self, text: bytes, begin: Position, found: Pairs | None = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""
         if found is None:
-            found, rows, read = self._scan(text, begin)
+            check_text(text, self.source, begin)
+            (X, codes, labels), rows, read = self._scan(text, begin)
         else:
-            read = len(found.codes)
+            X, codes, labels = found
+            read = len(codes)
             rows = np.arange(begin.row + 1, begin.row + read + 1)
-        X = self._named(found.X, begin) if self.features else self._numbered(found.X, text, begin)
-        dropped = read - len(rows)
-        end = Position(row=begin.row + read, dropped=begin.dropped + dropped)
-        self._queries, self._dropped = self._queries + found.queries, self._dropped + dropped
-        piece = Piece(X, found.codes, found.labels, rows, None, begin, end)
-        return self.read_labels(piece)
-
-    def row_ends(self, text: bytes) -> list[int]:
-        """Where each row of a text ends."""
-        return [end for _, _, end in self.lines(text)]
+        if self.features is None:
+            X = self._in_columns(X, text, begin)
+        else:
+            X = self._added_up(X, begin, self.features.width)
+        end = Position(row=begin.row + read, dropped=begin.dropped + read - len(rows))
+        self._dropped += read - len(rows)
+        has_query = b"q" in text and QUERY_ROW.search(text) is not None  # "qid:" takes longer
+        self._queries = self._queries or has_query
+        return self.read_labels(Piece(X, codes, labels, rows, None, begin, end))
 
     def look(self, text: bytes) -> Pairs | None:
         """What the kernel finds in long text, in any thread; else None."""
@@ -234,16 +195,67 @@ class PairRows(Reader):
 
         found = parse_pairs(text, labelled=not self._bare)
         try:
-            plain = found is not None and all(self._label("", t.encode()) for t in found.labels)
+            plain = found is not None and all(self._label("", t.encode()) for t in found[2])
         except DataError:  # the scanner says where
             plain = False
         return found if plain else None
 
-    def _named(self, X: sp.csr_array, begin: Position) -> sp.csr_array:
+    def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
+        """Number, content and end of each line that is a row."""
+        return lines_of(text, line_offset)
+
+    def read_row(self, where: str, row: int, content: bytes) -> Row:
+        """The label and the pairs of a line."""
+        parts, label = list(_PART.finditer(content)), None
+        if b":" not in parts[0][0]:
+            label = self._label(where, parts[0][0], parts[0].start())
+            parts.pop(0)
+        elif self.request.labelled:
+            at, first = f"{where}, column {parts[0].start() + 1}", _shown(parts[0][0])
+            raise DataError(f"{at} has no label: the line begins with {first}.")
+        has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
+        return label, self._pairs(where, row, parts[has_query:])
+
+    def check_label(self, label: str, where: str) -> None:
+        """Raise DataError if the labels of a stream are of another kind."""
+        if self.labels and self.request.labelled and self.labels.value(label) is None:
+            self.labels.refuse(label, where)
+
+    def _find_features(self) -> FeatureColumns | None:
+        """The columns of names: those of a model, or of a stream so far; None for numbers."""
+        request = self.request
+        known = request.recipe or request.so_far
+        if known is not None:
+            if known.family != "named":
+                return None
+            fixed = request.recipe is not None
+            return FeatureColumns(known.bits, known.features or (), fixed=fixed)
+        named, stream = self.is_named(), request.stream
+        bits = None if stream is None else stream.hash_bits
+        if stream is not None and request.labelled:
+            note = "features are numbers: the columns of the model, counted from 0"
+            if named:
+                note = "features are names: each new one gets the next column"
+            if bits is not None:
+                note = f"features are names, hashed to {1 << bits:,} columns"
+            self.notes.append(note)
+        return FeatureColumns(bits) if named else None
+
+    def _head(self) -> bytes:
+        return self.request.source.head[self.start.offset :]
+
+    def _first_lines(self) -> list[bytes]:
+        """The first rows; bad lines do not tell what there is, if they are skipped."""
+        first = self.request.source.head.splitlines(keepends=True)[:SNIFFED_LINES]
+        if self.request.skip_bad and any(map(is_named, first)):
+            first = [line for line in first if is_named(line)]
+        return [content for _, content, _ in lines_of(b"".join(first))]
+
+    def _added_up(self, X: sp.csr_array, begin: Position, width: int) -> sp.csr_array:
         """Rows of names: those that have no column are left out, and what has one adds up."""
         X.has_canonical_format = False
         X.sum_duplicates()
-        X = _of_width(X, 0 if self.features is None else self.features.width)
+        X = _of_width(X, width)
         if not np.isfinite(X.data).all():
             raise DataError(
                 f"{self.source}, after line {begin.line}: the values of a feature add up beyond "
@@ -251,7 +263,7 @@ class PairRows(Reader):
             )
         return X
 
-    def _numbered(self, X: sp.csr_array, text: bytes, begin: Position) -> sp.csr_array:
+    def _in_columns(self, X: sp.csr_array, text: bytes, begin: Position) -> sp.csr_array:
         """Pairs in the columns as they are written, or in those of a model; others must be zero."""
         recipe = self.request.recipe
         if recipe is None:
@@ -272,15 +284,12 @@ class PairRows(Reader):
 
     def _scan(self, text: bytes, begin: Position) -> tuple[Pairs, Indices, int]:
         """Read lines one by one: their pairs, the number of each row, and of all lines."""
-        check_text(text, self.source, begin)
-        labelled, labels, row = self.request.labelled, dict[str, int](), begin.row
-        rows, codes, ends = list[int](), list[int](), [0]
-        keys, values, queries = list[str](), list[float](), 0
-        for line, content, _ in self.lines(text, begin.line):
+        labels, rows, codes, row = dict[str, int](), list[int](), list[int](), begin.row
+        keys, values, ends = list[str](), list[float](), [0]
+        for line, content, _ in self.rows_of(text, begin.line):
             row += 1
-            label, pairs, has_query = self.read_row(f"{self.source}, line {line}", row, content)
-            queries += has_query
-            if pairs is None or (label is None and labelled):
+            label, pairs = self.read_row(f"{self.source}, line {line}", row, content)
+            if pairs is None or (label is None and self.request.labelled):
                 continue
             rows.append(row)
             codes.append(-1 if label is None else labels.setdefault(label, len(labels)))
@@ -292,35 +301,23 @@ class PairRows(Reader):
         indices = np.array([column(key) for key in keys], np.int32)
         arrays = np.array(values, np.float64), indices, np.array(ends, np.int32)
         X = csr(arrays, len(rows), int(indices.max(initial=-1)) + 1)
-        found = Pairs(X, np.array(codes, np.int64), list(labels), queries)
+        found = X, np.array(codes, np.int64), list(labels)
         return found, np.array(rows, np.int64), row - begin.row
-
-    def read_row(self, where: str, row: int, content: bytes) -> Row:
-        """The label and the pairs of a line, None if there is none or the row is left out."""
-        parts, label = list(_PART.finditer(content)), None
-        if b":" not in parts[0][0]:
-            label = self._label(where, parts[0][0], parts[0].start())
-            parts.pop(0)
-        elif self.request.labelled:
-            at, first = f"{where}, column {parts[0].start() + 1}", _shown(parts[0][0])
-            raise DataError(f"{at} has no label: the line begins with {first}.")
-        has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
-        return label, self._pairs(where, row, parts[has_query:]), has_query
 
     def _label(self, where: str, label: bytes, at: int = 0) -> str | None:
         """A label, None if it is missing and may be; DataError if it is none."""
-        if not self._words and not is_number(label.decode()):
+        text = label.decode()
+        words = self.features is not None or (self.labels and self.labels.kind == "texts")
+        if not words and not is_number(text):
             where = f"{where}, column {at + 1}"
             if b"," in label:
                 raise DataError(f"{where} has several labels, {_shown(label)}; one is expected.")
             raise DataError(f"{where} has the label {_shown(label)}, which is not a number.")
-        text = label.decode()
         missing = is_missing(text)
         may_be = not self.request.labelled or self.request.options.missing == "drop"
-        if (missing and not may_be) or text.lstrip("+-").lower() in _INFINITE:
+        if (missing and not may_be) or _is_infinite(text):
             raise DataError(f"{where} has the label {text}.")
-        if self.labels and self.request.labelled and self.labels.value(text) is None:
-            self.labels.refuse(text, where)
+        self.check_label(text, where)
         return None if missing else text
 
     def _pairs(
@@ -366,24 +363,38 @@ class PairRows(Reader):
         return key.decode(), float(value)
 
 
+def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
+    """Number, content and end of each line that holds more than a comment, without it."""
+    end = 0
+    for at, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
+        end += len(line)
+        content = line.rstrip(b"\r\n").partition(b"#")[0]
+        if content.strip(b" \t"):
+            yield at, content, end
+
+
 def is_named(text: bytes) -> bool:
     """Whether a first line is a label and features with names, as in "spam free:1 money:2.5"."""
     return _NAMED_ROW.match(text) is not None
 
 
-def may_be_named(source: Source) -> bool:
-    """Whether the first line of a source may be a row of names: pairs, a label, or both."""
+def may_be_pairs(source: Source, *, named: bool) -> bool:
+    """Whether the first line of a source may be a row: pairs, or beside names a label alone."""
     if source.format not in ("svmlight", "csv"):
         return False
     parts = next((content.split() for _, content, _ in lines_of(source.head)), [b":"])
-    return b":" in parts[-1] or (len(parts) == 1 and b"," not in parts[0])
+    return b":" in parts[-1] or (named and len(parts) == 1 and b"," not in parts[0])
 
 
-def numbered_features(text: bytes) -> bool:
+def _numbered(lines: Sequence[bytes]) -> bool:
     """Whether the features of all lines are numbers."""
-    pairs = (part for _, content, _ in lines_of(text) for part in content.split()[1:])
+    pairs = (part for content in lines for part in content.split()[1:])
     keys = (part.partition(b":")[0] for part in pairs if not _QUERY.fullmatch(part))
     return all(key.isdigit() and len(key) <= 10 for key in keys)
+
+
+def _is_infinite(text: str) -> bool:
+    return math.isinf(number(text) or 0.0)
 
 
 def _of_width(X: sp.csr_array, width: int) -> sp.csr_array:

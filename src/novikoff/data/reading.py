@@ -15,6 +15,7 @@ import numpy as np
 
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.formats import FORMATS
+from novikoff.data.labels import Indices, check_classes, labels_of
 from novikoff.data.on_disk import (
     Array,
     ArrayFolder,
@@ -23,12 +24,11 @@ from novikoff.data.on_disk import (
     load_matrix,
     parquet_files,
 )
-from novikoff.data.options import Dataset, Indices, ReadOptions, csr
-from novikoff.data.pairs import PairRows, may_be_named
+from novikoff.data.options import Dataset, ReadOptions, StreamOptions, csr
+from novikoff.data.pairs import PairRows, is_named, may_be_pairs
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, Source, shown
-from novikoff.data.values import check_classes, seems_continuous
 
 _DEFAULT: Final = ReadOptions()
 _ON_DISK: Final = ("X", "data", "indices")
@@ -122,39 +122,42 @@ def open_reader(
     )
     if files:
         source.name = shown(os.fspath(cast("str", path)))
+    stream = StreamOptions(options) if as_they_come else None
     try:
-        return make_reader(
-            Request(source, options, recipe, labelled, one_piece, as_they_come, files)
-        )
+        return make_reader(Request(source, options, recipe, labelled, one_piece, files, stream))
     except BaseException:
         source.close()
         raise
 
 
 def make_reader(request: Request) -> Reader:
-    """The reader for the format of a source, and for what its model was trained on."""
-    source, recipe, family = request.source, request.recipe, FORMATS[request.source.format].family
-    if recipe is not None and recipe.family == "named" != family:
-        if not may_be_named(source):
+    """The reader for the format of a source, and for the rows that were learned from, if any."""
+    source, known = request.source, request.recipe or request.so_far
+    family, csv = FORMATS[source.format].family, source.format == "csv"
+    if known is None:
+        said = request.options.format or source.name.endswith((".csv", ".csv.gz"))
+        pairs = request.stream is not None and csv and not said and is_named(source.head)
+    elif request.so_far is not None:
+        pairs = csv and known.family != "table"
+    else:
+        named = known.family == "named"
+        pairs = known.family not in ("table", family) and may_be_pairs(source, named=named)
+    if pairs:
+        return PairRows(request)
+    if known is not None and request.so_far is None and family != known.family:
+        forms = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
+        if known.family == "named":
             raise DataError(
                 f"{source.name} is neither JSON lines nor of the form label feature:value …, as "
                 "the rows were from which the model was learned."
             )
-        return PairRows(request)
-    if recipe is not None and family != recipe.family:
-        known = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
-        known["named"] = "rows of named values"
         raise DataError(
-            f"{source.name} is {known[family]}, but the model was trained on "
-            f"{known[recipe.family]}."
+            f"{source.name} is {forms.get(family, 'rows of named values')}, but the model was "
+            f"trained on {forms[known.family]}."
         )
-    return reader_of(source.format)(request)
-
-
-def reader_of(format: str) -> type[Reader]:
-    """The class that reads a format."""
-    module, name = FORMATS[format].reader.split(".")
-    return cast("type[Reader]", getattr(import_module(f"novikoff.data.{module}"), name))
+    module, name = FORMATS[source.format].reader.split(".")
+    kind = getattr(import_module(f"novikoff.data.{module}"), name)
+    return cast("type[Reader]", kind)(request)
 
 
 def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]) -> Dataset:
@@ -196,15 +199,11 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         matrix = _sparse(found, folder, recipe.n_features, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
     if label is not None and codes.min() >= 0:
-        y = reader.typed(list(keys))[codes]
+        y = labels_of(list(keys), reader.label_form)[codes]
         if reader.request.recipe is None:
             advice = "; choose the label with --label" if recipe.family == "table" else ""
-            check_classes(y, reader.source, label, advice)
-            if seems_continuous(y):
-                notes.append(
-                    f"the label {quoted(label)} has {len(keys):,} different numbers, and each is "
-                    "taken for a class: if it is a measurement, compare it with a threshold first"
-                )
+            note = check_classes(y, reader.source, label, advice)
+            notes += [note] if note else []
     elif label is not None:
         notes.append(f"labels are missing in column {quoted(label)}: it is not used")
     if folder is not None and folder.temporary:

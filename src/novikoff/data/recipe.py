@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -147,9 +147,13 @@ class Recipe:
     def from_json(cls, value: Mapping[str, object]) -> Recipe:
         """The recipe that `to_json` wrote; DataError if it is none."""
         fields = _fields(cls, value, optional={"bits": None, "features": None, "drop": ()})
-        columns = [Column(**_fields(Column, column)) for column in fields["columns"]]
-        recipe = cls(**fields | {"columns": tuple(columns)})
-        _check(recipe)
+        if not isinstance(fields["columns"], tuple):
+            raise DataError("The recipe has no list of columns.")
+        columns = tuple(Column(**_fields(Column, column)) for column in fields["columns"])
+        recipe = cls(**fields | {"columns": columns})
+        for name, is_good in _checks(recipe):
+            if not is_good:
+                raise DataError(f"The recipe has a {quoted(name)} that makes no sense.")
         return recipe
 
 
@@ -161,61 +165,49 @@ def _fields(
     if set(fields) != set(kind.__dataclass_fields__):
         whose = "The recipe" if kind is Recipe else "A column of the recipe"
         raise DataError(f"{whose} does not have the fields that it should have.")
-    if not isinstance(fields.get("columns", []), list):
-        raise DataError("The recipe has no list of columns.")
     return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
 
 
-def _check(recipe: Recipe) -> None:
-    """Raise DataError unless a recipe from a file makes sense."""
-
-    def whole(value: object, most: int) -> bool:
-        return type(value) is int and 0 <= value <= most
-
-    def texts(value: object) -> bool:
-        return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
-
-    for column in recipe.columns:
-        mean, levels = column.mean, column.levels
-        number = type(mean) is float or (type(mean) is int and abs(mean) < 2**1023)
-        ascend = levels is None or (texts(levels) and levels == tuple(sorted({*levels})) != ())
-        if not (isinstance(column.name, str) and ascend and (mean is None or levels is None)):
-            raise DataError("The recipe has a column whose name or levels make no sense.")
-        if mean is not None and not (number and math.isfinite(mean)):
-            raise DataError(f"The recipe's column {quoted(column.name)} has a mean that is none.")
-    names, mark = [column.name for column in recipe.columns], recipe.delimiter
-    good = {
-        "family": recipe.family in ("table", "matrix", "named"),
-        "label": recipe.label is None or isinstance(recipe.label, str),
-        "id": recipe.id is None or isinstance(recipe.id, str),
-        "missing": recipe.missing in ("refuse", "drop", "mean"),
-        "width": whole(recipe.width, _MOST_COLUMNS),
-        "first": whole(recipe.first, 1),
-        "header": recipe.header is None or isinstance(recipe.header, bool),
-        "delimiter": mark is None or (isinstance(mark, str) and len(mark) == 1),
-        "decimal": recipe.decimal in (None, ".", ","),
-        "bits": recipe.bits is None or whole(recipe.bits, 31),
-        "features": recipe.features is None or texts(recipe.features),
-        "drop": texts(recipe.drop),
-    }
-    for name, is_good in good.items():
-        if not is_good:
-            raise DataError(f"The recipe has a {quoted(name)} that makes no sense.")
-    table, mark, known = recipe.family == "table", mark or ";", recipe.features or ()
+def _checks(recipe: Recipe) -> Iterator[tuple[str, bool]]:
+    """Whether the fields of a recipe from a file make sense, each and then together."""
+    columns, known = recipe.columns, recipe.features or ()
+    yield "columns", all(map(_is_column, columns))
+    yield "family", recipe.family in ("table", "matrix", "named")
+    yield "label", recipe.label is None or isinstance(recipe.label, str)
+    yield "id", recipe.id is None or isinstance(recipe.id, str)
+    yield "missing", recipe.missing in ("refuse", "drop", "mean")
+    yield "width", _is_whole(recipe.width, _MOST_COLUMNS)
+    yield "first", _is_whole(recipe.first, 1)
+    yield "header", recipe.header is None or isinstance(recipe.header, bool)
+    yield "decimal", recipe.decimal in (None, ".", ",")
+    mark = ";" if recipe.delimiter is None else recipe.delimiter
+    yield "delimiter", isinstance(mark, str) and len(mark) == 1 and mark not in '"\r\n\0'
+    yield "delimiter", mark <= "~" and mark != (recipe.decimal or ".")
+    yield "bits", recipe.bits is None or _is_whole(recipe.bits, 31)
+    yield "features", recipe.features is None or _are_texts(recipe.features)
+    yield "drop", _are_texts(recipe.drop)
+    table, names = recipe.family == "table", [column.name for column in columns]
+    yield "columns", table == bool(columns) and len({*names}) == len(names)
+    yield "columns", not table or len({*recipe.names}) == len(recipe.names)
+    yield "columns", not {recipe.label, recipe.id} & set(names)
+    yield "width", recipe.family != "matrix" or recipe.width > 0
     hashed_or_named = (recipe.bits is not None) + (recipe.features is not None)
-    flaws = {
-        "its delimiter cannot stand between fields": mark in '"\r\n\0'
-        or mark > "~"
-        or mark == (recipe.decimal or "."),
-        "it has columns or a width that its family does not have": table != bool(names)
-        or (recipe.family == "matrix" and not recipe.width),
-        "features are either hashed or named, and in rows of names alone": hashed_or_named
-        != (recipe.family == "named"),
-        "it names a column or a feature twice": len({*known}) < len(known)
-        or (table and len({*names}) < len(names))
-        or (table and len({*recipe.names}) < len(recipe.names)),
-        "it has its label or id among the features": {recipe.label, recipe.id} & set(names),
-    }
-    for flaw, found in flaws.items():
-        if found:
-            raise DataError(f"The recipe makes no sense: {flaw}.")
+    yield "features", hashed_or_named == (recipe.family == "named")
+    yield "features", len({*known}) == len(known)
+
+
+def _is_column(column: Column) -> bool:
+    """Whether a column is a number, perhaps with a mean, or text with levels that ascend."""
+    mean, levels = column.mean, column.levels
+    number = type(mean) is float or (type(mean) is int and abs(mean) < 2**1023)
+    has_mean = mean is None or (levels is None and number and math.isfinite(mean))
+    ascend = levels is None or (_are_texts(levels) and levels == tuple(sorted({*levels})) != ())
+    return isinstance(column.name, str) and has_mean and ascend
+
+
+def _is_whole(value: object, most: int) -> bool:
+    return type(value) is int and 0 <= value <= most
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(text, str) for text in value)

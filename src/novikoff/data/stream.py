@@ -12,13 +12,12 @@ from typing import Any, Final
 
 from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.formats import FORMATS
+from novikoff.data.labels import LabelReader
 from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
-from novikoff.data.pairs import PairRows, is_named
 from novikoff.data.reader import Reader, Request
-from novikoff.data.reading import make_reader, open_reader, reader_of
+from novikoff.data.reading import make_reader, open_reader
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, Source
-from novikoff.data.values import LabelReader
 
 _READING, _STREAM = ReadOptions(), StreamOptions()
 _TAIL_BYTES: Final = 1 << 12  # before a position, by which a file is known again
@@ -199,12 +198,19 @@ def open_stream(
             raise DataError(
                 f"{source.name}: {option} needs all rows at once, and is not for a stream{more}."
             )
-        request = Request(source, reading, as_they_come=True, skip_bad=options.skip_bad)
+        if FORMATS[source.format].magics:
+            _check_binary(source, options)
+        request = Request(source, reading, stream=options)
         if state is None:
-            return RowStream(_begun(request, options))
+            reader = make_reader(request)
+            if options.text_labels:
+                reader.labels = LabelReader("texts")
+            elif not FORMATS[source.format].magics:  # whose labels have types
+                reader.labels = LabelReader.settled(reader.first_labels(), reader.label_form)
+            return RowStream(reader)
         try:
             at = Position(*state["position"])
-            stream = RowStream(_resumed(request, options, state, at), at)
+            stream = RowStream(_resumed(request, state, at), at)
         except (LookupError, TypeError, ValueError) as error:
             if isinstance(error, DataError):
                 raise
@@ -216,37 +222,25 @@ def open_stream(
         raise
 
 
-def _begun(request: Request, options: StreamOptions) -> Reader:
-    """A reader whose form is found out by the beginning of a stream."""
-    source = request.source
-    if FORMATS[source.format].magics:
-        return _binary(request, options)
-    unsaid = request.options.format is None and not source.name.endswith((".csv", ".csv.gz"))
-    named = unsaid and source.format == "csv" and is_named(source.head)
-    return (PairRows if named else reader_of(source.format)).begin(request, options)
-
-
-def _resumed(
-    request: Request, options: StreamOptions, state: Mapping[str, Any], at: Position
-) -> Reader:
+def _resumed(request: Request, state: Mapping[str, Any], at: Position) -> Reader:
     """A reader that goes on as was decided before."""
     source, kind = request.source, state["labels"]
-    recipe = Recipe.from_json(state["recipe"])
     if FORMATS[source.format].magics:
-        return _binary(request, options)
-    if kind not in ("integers", "numbers", "truths", "texts") or min(at) < 0:
+        reader = make_reader(request)
+    else:
+        if kind is None or min(at) < 0:
+            raise DataError(_UNSAID)
+        source.origin = 0 if source.regular else at.offset
+        so_far = Recipe.from_json(state["recipe"])
+        reader = make_reader(request._replace(state=state, so_far=so_far))
+    if kind is not None and kind not in ("integers", "numbers", "truths", "texts"):
         raise DataError(_UNSAID)
-    source.origin = 0 if source.regular else at.offset
-    named = source.format == "csv" and recipe.family != "table"
-    how = PairRows if named else reader_of(source.format)
-    reader = how.resume(request, recipe, state)
-    reader.labels = LabelReader(kind, written=how.free_numbers and not options.text_labels)
+    reader.labels = None if kind is None else LabelReader(kind, reader.label_form)
     return reader
 
 
-def _binary(request: Request, options: StreamOptions) -> Reader:
-    """A file that is no text, by its batches of rows."""
-    source = request.source
+def _check_binary(source: Source, options: StreamOptions) -> None:
+    """Raise DataError if a file that is no text cannot be read by its batches of rows."""
     if options.hash_bits is not None:
         raise DataError(f"{source.name} is {source.format}: --hash is for streams of text.")
     if options.skip_bad:
@@ -259,4 +253,3 @@ def _binary(request: Request, options: StreamOptions) -> Reader:
             f"{source.name} is {source.format}, which cannot be read from a pipe as it comes: save "
             "it to a file first."
         )
-    return make_reader(request)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from novikoff.data.errors import DataError, quoted
-from novikoff.data.values import is_missing
+from novikoff.data.numbers import is_missing
 from novikoff.systems.files.builder import ModelBuilder, Place, SystemFile, exact_number
 from novikoff.systems.model import Relation
 

@@ -1,0 +1,104 @@
+"""Advice on a column of text where numbers are expected: what it seems to be, what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from novikoff.data.errors import argument, quoted
+from novikoff.data.numbers import BLANKS, is_number
+
+NUMBERS_FOR_DATES: Final = "turn it into a number, such as days since a date"
+
+_FEW_LEVELS: Final = 20
+_DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?", re.ASCII)
+_THOUSANDS = re.compile(
+    r"[-+]?[0-9]{1,3}(?P<mark>[ ,.'’\u00a0\u202f])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?:[.,][0-9]+)?",
+    re.ASCII,
+)
+_DATE = re.compile(
+    r"(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}"
+    r"|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2}|[0-9]{1,2}:[0-9]{2})(?![0-9])",
+    re.ASCII,
+)
+
+
+class TextColumn(NamedTuple):
+    """A column of text: the first value that is no number, all different ones, and how many rows.
+
+    The fields of a text file have a ``decimal`` point; a typed column has none, and there no text
+    is a number. The label may have been ``guessed`` to be another column.
+    """
+
+    name: str
+    text: str
+    levels: Sequence[str]
+    n_values: int
+    decimal: str | None
+    guessed: str | None = None
+
+    def advice(self, *, streaming: bool, trained: bool) -> str:
+        """What to do about it."""
+        name, n_levels = argument(self.name), len(self.levels)
+        drop = f"--drop {name}"
+        measure = seen_as_number(self.text, self.decimal)
+        if measure:
+            return f"{measure}, or say {drop}" if is_date(self.text) else measure
+        if streaming:
+            pairs = f"rows such as label {self.name}={self.text[:20]}:1, or as JSON lines"
+            return f"in a stream, write text as features, in {pairs}, or say {drop}"
+        if trained:
+            return "the model has learned numbers there"
+        if mostly_numbers(self.levels, self.decimal):
+            return f"most of the column are numbers: correct that value, or say {drop}"
+        if n_levels > max(_FEW_LEVELS, self.n_values / 2):
+            return f"as most of its values differ, say --id {name} if it names the rows, or {drop}"
+        one_hot = f"use --one-hot {name} to make it columns of 0 and 1, or {drop}"
+        if self.guessed is None or n_levels > _FEW_LEVELS:
+            return one_hot
+        taken = f"the label was taken to be the last column, {quoted(self.guessed)}"
+        return f"{taken}; if it is {quoted(self.name)}, say --label {name}, else {one_hot}"
+
+
+def seen_as_number(text: str, decimal: str | None) -> str:
+    """What to do about a text that stands for a number or a date; empty if it does not."""
+    dress = number_in_dress(text)
+    if decimal == "." and has_decimal_comma(text):
+        thousands = "; if it separates thousands, take it out" if dress else ""
+        return f"if the comma is its decimal point, say --decimal ,{thousands}"
+    if dress:
+        return f"it looks like a number with {dress}, which must be taken out"
+    return f"it looks like a date or time: {NUMBERS_FOR_DATES}" if is_date(text) else ""
+
+
+def mostly_numbers(levels: Sequence[str], decimal: str | None) -> bool:
+    """Whether more than half of the different values of a column are numbers."""
+    numbers = [decimal is not None and is_number(level, decimal) for level in levels]
+    return 2 * sum(numbers) > len(numbers)
+
+
+def has_decimal_comma(text: str) -> bool:
+    """Whether a field would be a number if the comma were its decimal point."""
+    return _DECIMAL_COMMA.fullmatch(text.strip(BLANKS)) is not None
+
+
+def is_date(text: str) -> bool:
+    """Whether a field begins with a date or a time of day, as 2024-05-31 or 31.5.2024 10:15.
+
+    Examples
+    --------
+    >>> [is_date(text) for text in ("2024-05-31T10:15Z", "5/31/24", "10:15:00", "1.2.34")]
+    [True, True, True, False]
+    """
+    return _DATE.match(text.strip(BLANKS)) is not None
+
+
+def number_in_dress(text: str) -> str | None:
+    """What keeps a field from being a number that a reader would see in it."""
+    text = text.strip(BLANKS)
+    for signs, what in (("%", "a percent sign"), ("$€£¥₹", "a currency sign")):
+        bare = text.strip(signs).strip()
+        if bare != text and (_THOUSANDS.fullmatch(bare) or is_number(bare.replace(",", "."))):
+            return what
+    return "thousands separators" if _THOUSANDS.fullmatch(text) else None

@@ -1,0 +1,109 @@
+"""The meaning of a field of text: a number that float64 holds or does not, a truth, nothing."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from math import isfinite
+from typing import Final, NoReturn, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.validation import MOST_EXACT
+from novikoff.data.errors import DataError, argument, place
+
+Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+# What Arrow takes for missing, and the question mark of the UCI repository.
+MISSING: Final = (
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND"),
+    *("1.#QNAN", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null", "?"),
+)
+BLANKS: Final = " \t"  # are cut off around numbers: those of ASCII, no other is at home there
+
+_MISSING: Final = frozenset(MISSING)
+_TRUTHS: Final = frozenset(("true", "True", "TRUE", "false", "False", "FALSE"))
+_NUMBER = re.compile(
+    r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)",
+    re.IGNORECASE | re.ASCII,
+)
+_NOT_ZERO = re.compile(r"[-+]?[0.]*[1-9]", re.ASCII)
+
+
+def is_missing(text: str) -> bool:
+    """Whether a field says that there is no value, as "?" and "NA" do."""
+    return text.strip(BLANKS) in _MISSING
+
+
+def is_truth(text: str) -> bool:
+    """Whether a field is true or false, in a usual case."""
+    return text.strip(BLANKS) in _TRUTHS
+
+
+def number(text: str, decimal: str = ".") -> float | None:
+    """The number that a field is; None if it is none, as 1_000 and 0x10."""
+    text = text.strip(BLANKS)
+    if decimal != ".":
+        if "." in text:
+            return None
+        text = text.replace(decimal, ".")
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def is_number(text: str, decimal: str = ".") -> bool:
+    """Whether a field is a number; infinity and NaN are."""
+    return number(text, decimal) is not None
+
+
+def are_exact(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
+    """Which numbers float64 holds exactly; infinity and what becomes infinite count as held."""
+    exact: npt.NDArray[np.bool_] = np.ones(values.shape, np.bool_)
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        sizes, one = np.abs(values.view(np.ndarray)).astype(np.uint64), np.uint64(1)
+        # Without its trailing zeros, a number that is held has no more than 53 bits.
+        exact = sizes // np.maximum(sizes & (~sizes + one), one) < np.uint64(1 << 53)
+    elif values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            floats = values.astype(np.float64)
+        exact = (floats == values) | ~np.isfinite(floats)
+    return exact
+
+
+def is_exact_text(text: str) -> bool:
+    """Whether a number is no integer that float64 does not hold, and does not become zero.
+
+    Decimals are rounded to the nearest double, as everyone expects of them. Integers are often
+    keys or times: if two of them became one, a verdict on the data would be wrong. A number is an
+    integer if its units digit is written, as in 9007199254740993.0 and 9.007199254740993e15; in
+    6.02e23 it is not. What programs write of a double is never refused.
+
+    Examples
+    --------
+    >>> [is_exact_text(text) for text in ("9.007199254740993e15", "6.02e23", "1e-400", "0e-400")]
+    [False, True, False, True]
+    """
+    value = float(text)
+    if value == 0.0:
+        return _NOT_ZERO.match(text) is None
+    if abs(value) < MOST_EXACT or not isfinite(value):
+        return True
+    written = Decimal(text)
+    exponent = written.as_tuple().exponent
+    with_units = isinstance(exponent, int) and exponent <= 0
+    return not with_units or written != int(written) or written == Decimal(value)
+
+
+def inexact(value: str, more: str = "") -> str:
+    """What is wrong with such a number, and what to do."""
+    if float(value) == 0.0:
+        what, do = "float64 rounds to 0", "multiply the column by a constant"
+    else:
+        what, do = "float64 cannot hold exactly", "subtract a constant from the column"
+    return f"holds {value[:40]}, which {what}; {do}{more}."
+
+
+def refuse_inexact(source: str, row: int, name: str, value: str) -> NoReturn:
+    """Raise DataError on a number that float64 cannot hold."""
+    drop = f", or leave it out with --drop {argument(name)}"
+    raise DataError(f"{place(source, row, name)} {inexact(value, drop)}")

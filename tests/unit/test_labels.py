@@ -1,0 +1,89 @@
+"""What labels stand for, in files and streams: never do two of them become one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from novikoff.data.labels import LabelForm, LabelReader, labels_of
+
+# How a format has them, the keys, and their labels.
+TABLE: list[tuple[LabelForm, list[Hashable], list[object]]] = [
+    ("text", ["0", "1"], [0, 1]),
+    ("text", ["-1", "1"], [-1, 1]),
+    ("text", ["1", "1.5"], ["1", "1.5"]),
+    ("text", ["1.0", "2.0"], [1.0, 2.0]),
+    ("text", ["1", "1.0", "2"], [1.0, 1.0, 2.0]),
+    ("text", ["0.50", "0.5", "1.50"], ["0.5", "0.5", "1.50"]),
+    ("text", ["1", "1.00000000000000000001"], ["1", "1.00000000000000000001"]),
+    ("text", ["9007199254740993.0", "9007199254740992.0"],
+     ["9007199254740993.0", "9007199254740992.0"]),
+    ("text", ["1e-99999999999999999999", "2"], ["1e-99999999999999999999", "2"]),
+    ("text", [" x", "x", "\tx ", "y"], ["x", "x", "x", "y"]),
+    ("text", [" 1", "1", "2\t"], [1, 1, 2]),
+    ("text", ["01", "1"], ["01", "1"]),
+    ("text", ["1", "a"], ["1", "a"]),
+    ("text", ["True", "false"], [True, False]),
+    ("text", ["1", "True"], ["1", "True"]),
+    ("text", ["1", "inf"], ["1", "inf"]),
+    ("text", ["1", "1e999"], ["1", "1e999"]),
+    ("text", ["9007199254740993", "0.5"], ["9007199254740993", "0.5"]),
+    ("text", ["9223372036854775808", "1"], ["9223372036854775808", "1"]),
+    ("text", ["1_0", "2"], ["1_0", "2"]),
+    ("text", ["é", "日本"], ["é", "日本"]),
+    ("free", ["+1", "1.0", "-1"], [1, 1, -1]),
+    ("free", ["9007199254740993", "9007199254740992"], [9007199254740993, 9007199254740992]),
+    ("free", ["9223372036854775808", "1"], ["9223372036854775808", "1"]),
+    ("free", ["0.1", "1e-1", "2"], ["0.1", "0.1", "2.0"]),
+    ("free", ["0.1", "0.10000000000000000001"], ["0.1", "0.10000000000000000001"]),
+    ("free", ["1e-99999999999999999999", "2"], ["1e-99999999999999999999", "2"]),
+    ("free", ["1", "spam"], ["1", "spam"]),
+    ("typed", [0, 1], [0, 1]),
+    ("typed", [2.0, 1.0], [2.0, 1.0]),
+    ("typed", [True, False], [True, False]),
+    ("typed", ["1", " 1"], ["1", " 1"]),
+    ("typed", [0.5, 1.0], ["0.5", "1.0"]),
+    ("typed", [1e300, 2.0], [1e300, 2.0]),
+    ("typed", [np.float32(0.1), np.float32(2.5)], ["0.1", "2.5"]),
+    ("typed", [Decimal("0.50"), Decimal("1.25")], ["0.5", "1.25"]),
+    ("typed", [Decimal("1.00"), Decimal("2.00")], [1.0, 2.0]),
+    ("typed", [Decimal(2**53), Decimal(2**53 + 1)], [str(2**53), str(2**53 + 1)]),
+    ("typed", [Decimal(10**30), Decimal(10**30 + 1)], [str(10**30), str(10**30 + 1)]),
+    ("typed", [2**53, 2**53 + 1], [2**53, 2**53 + 1]),
+    ("array", [np.float64(1.0), np.float64(-2.0)], [1, -2]),
+    ("array", [np.uint64(2**64 - 1), np.uint64(2**64 - 2)], [str(2**64 - 1), str(2**64 - 2)]),
+    ("array", [np.float32(0.1), np.float32(0.2)], ["0.1", "0.2"]),
+    ("array", [np.str_("1"), np.str_("2")], ["1", "2"]),
+]  # fmt: skip
+
+
+def test_labels_of_every_form() -> None:
+    for form, keys, expected in TABLE:
+        found = labels_of(keys, form).tolist()
+        assert (found, [*map(type, found)]) == (expected, [*map(type, expected)]), (form, keys)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant == 52, reason="a long double is a double here")
+def test_long_doubles_stay_apart() -> None:
+    one = np.longdouble(1)
+    assert len(set(labels_of([one, np.nextafter(one, np.longdouble(2))], "array").tolist())) == 2
+
+
+def test_a_stream_has_labels_of_the_kind_of_its_first() -> None:
+    first: list[tuple[list[str], LabelForm, dict[str, object]]] = [
+        (["0", "1"], "text", {"7": 7, "07": None, "1.0": None, "x": None}),
+        (["0", "1"], "free", {"+7": 7, "1.0": 1, "1.5": None, "x": None}),
+        (["1.0", "2"], "text", {"7": 7.0, "9007199254740993": None, "0.5": None}),
+        (["true"], "text", {"False": False, "1": None}),
+        (["a", "1"], "text", {" b ": "b", "1.0": "1.0"}),
+        ([], "text", {"1": "1"}),
+    ]
+    for keys, form, values in first:
+        reader = LabelReader.settled(keys, form)
+        for key, value in values.items():
+            found = reader.value(key)
+            assert (found, type(found)) == (value, type(value)), (keys, form, key)
+    assert LabelReader.of([0, 1]).value("1.0") == 1
