@@ -21,6 +21,7 @@ Signs: TypeAlias = npt.NDArray[np.int8]
 
 _U = 2.0**-53
 _TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times over
+_CHUNK = 128  # columns, at least, whose products are summed apart
 _MOST_SUMMED = 1 << 20  # entries at a time
 _HUGE = 2.0**512  # and more is summed by itself
 _MOST_ENTRIES = 1 << 16  # are integers at a time: each is an object of its own
@@ -202,16 +203,28 @@ def as_fractions(totals: Sequence[int]) -> list[Fraction]:
 
 
 def product_bounds(A: Vector, w: Vector) -> tuple[Vector, Vector]:
-    """⟨a_i, w⟩ in floats, and a bound on the error that holds for any order of summation.
+    """⟨a_i, w⟩ in floats, and a bound on their error.
 
-    w may itself be off by 2⁻⁵³ of each entry (Higham, §3.1; every constant rounded up).
+    Chunks of b columns are summed, then the k sums of the chunks: whatever the order within either,
+    each term is rounded b + k times at most. w may itself be off by 2⁻⁵³ of each entry (Higham,
+    §3.1 and §4.2; every constant rounded up). Of a product, no other row changes a bit.
     """
+    b = max(_CHUNK, math.isqrt(len(w)))
+    roundings = min(b, len(w)) + len(w) // b
     with np.errstate(all="ignore"):
         sizes = np.abs(A)
-        found = np.vecdot(A, w)
-        bound = (len(w) + 6) * 2.0 * _U * np.vecdot(sizes, np.abs(w))
+        found = _chunked_products(A, w, b)
+        bound = (roundings + 6) * 2.0 * _U * _chunked_products(sizes, np.abs(w), b)
         bound += _TINY * (sizes.sum(axis=1) + len(w))
     return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
+
+
+def _chunked_products(A: Vector, w: Vector, b: int) -> Vector:
+    """⟨a_i, w⟩ by chunks of b columns, and those that are left over."""
+    k = len(w) // b
+    chunks = np.vecdot(A[:, : k * b].reshape(len(A), k, b), w[: k * b].reshape(k, b))
+    left_over = np.vecdot(A[:, k * b :], w[k * b :])
+    return np.asarray(np.vecdot(chunks, np.ones(k)) + left_over)
 
 
 def product_signs(A: Vector, w: Numbers) -> Signs:

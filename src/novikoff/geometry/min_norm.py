@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 # The most entries of a corral's factors, and of a dense working set.
 _MOST_FACTORS = 1 << 27
 _MOST_WORKING = 1 << 23
+# The most entries of rows, no more than there are columns, that are all looked at from the start.
+_MOST_AT_ONCE = 1 << 24
 # Working sets of more entries are rotated into the space of their rows where that is small.
 _WIDE = 1 << 20
 # Rows that are always taken into either.
@@ -260,9 +262,11 @@ def capacity(passes: Passes) -> int:
 
 
 def start_rows(view: View, within: Mask | None = None) -> Indices:
-    """Rows to begin with: of a sample, those least along its mean."""
+    """Rows to begin with: all, if there are few; else of a sample, those least along its mean."""
     passes = view.passes
     rows = np.arange(passes.n) if within is None else np.flatnonzero(within)
+    if len(rows) <= passes.p and len(rows) * passes.p <= _MOST_AT_ONCE:
+        return rows
     rows = rows[:: max(1, len(rows) // _sample_size(passes))]
     G = view.gather(rows)
     mean = np.asarray(G.mean(axis=0)).ravel()
@@ -333,14 +337,17 @@ def _corral(
 ) -> Corral:
     """The engine on the working set, with the vertices that it had before."""
     b, vectors, frame = question.b, question.view.gather(working, question.lift), None
-    if len(b) > 4 * len(working) and len(b) * len(working) > _WIDE:  # few rows span little
+    if len(b) > 2 * len(working) and len(b) * len(working) > _WIDE:  # few rows span little
         rows = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
         with threadpool_limits(1):  # other cores may be busy
             frame, R = qr(np.vstack([rows, b]).T, mode="economic", overwrite_a=True)
         vectors, b = np.ascontiguousarray(R[:, :-1].T), R[:, -1].copy()
     free = question.free
+    members: list[tuple[int, int]] | None
     members = [(i, -1) for i in np.searchsorted(working, free).tolist()]
-    if before is not None:
+    if before is None and len(free) == 0 and len(working) <= min(most, question.view.passes.p):
+        members = None  # so few rows are independent, as a rule
+    elif before is not None:
         first, second, _ = before.vertices
         old = ~np.isin(first, free)
         partners = np.where(second >= 0, np.searchsorted(working, second), -1)[old].tolist()
@@ -355,9 +362,7 @@ def _answer(
     """What the corral says, in terms of all rows."""
     view = question.view
     first, second = np.array(corral.members, dtype=np.int64).reshape(-1, 2).T
-    weights = np.bincount(first, corral.u, minlength=len(working))
-    paired = second >= 0
-    weights += np.bincount(second[paired], corral.u[paired], minlength=len(working))
+    weights = corral.row_weights()
     used = np.flatnonzero(weights)
     rows = working[used]
     lengths = 1.0 if view.lengths is None else view.lengths_of(view.passes.fetch(rows), rows)
@@ -381,7 +386,7 @@ def _answer(
         seen=view.passes.over(visit, limits),
         ending=None,
         working=working,
-        vertices=(working[first], np.where(paired, working[second], -1), corral.u),
+        vertices=(working[first], np.where(second >= 0, working[second], -1), corral.u),
         plain=view.plain,
     )
 

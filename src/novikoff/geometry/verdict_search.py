@@ -41,8 +41,8 @@ from novikoff.geometry.passes import (
 
 IntervalProgress = Callable[[Interval], None]
 
-# The largest square system solved outright, in entries.
-_SMALL: Final = 1 << 21
+# The most entries of rows for which a system is solved outright.
+_MOST_SOLVED: Final = 1 << 24
 # Remote rows that are compared with each other.
 _MOST_COMPARED: Final = 1 << 16
 # Rows that contradict each other and are looked at in exact numbers, however wide they are.
@@ -154,7 +154,7 @@ class _Search:
     def _solve_few_rows(self) -> None:
         """With as many columns as rows, a w with ⟨a_i, w⟩ = 1 for all rows may exist."""
         passes = self.passes
-        if passes.n > passes.p or passes.n * passes.p > _SMALL:
+        if passes.n > passes.p or passes.n * passes.p > _MOST_SOLVED:
             return
         A = passes.at(np.arange(passes.n))
         try:  # the shortest such w; whatever rounding does to it, it is checked
