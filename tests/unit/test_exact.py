@@ -172,6 +172,44 @@ def test_bounds_hold_the_products(A: Vector, data: st.DataObject) -> None:
         assert math.isinf(error) or abs(Fraction(value) - truth) <= Fraction(error)
 
 
+@pytest.mark.parametrize("p", [127, 128, 129, 700, 17_000])
+def test_products_of_wide_rows_are_bounded_row_by_row(p: int) -> None:
+    """The bound grows with √p, not with p, and no row changes a bit of another."""
+    rng = np.random.default_rng(p)
+    A = np.ldexp(rng.normal(size=(3, p)), rng.integers(-40, 40, size=(3, p)))
+    w = rng.normal(size=p)
+    w[-1] = -float(A[0, :-1] @ w[:-1]) / A[0, -1]  # a product that nearly vanishes
+    found, bound = exact.product_bounds(A, w)
+    for row, value, error in zip(fractions(A), found.tolist(), bound.tolist(), strict=True):
+        truth = inner(row, [Fraction(x) for x in w.tolist()])
+        assert abs(Fraction(value) - truth) <= Fraction(error)
+    sizes = np.abs(A) @ np.abs(w)
+    assert (bound <= (128 + 2 * math.sqrt(p) + 8) * 2.0**-52 * sizes).all()
+    alone = [exact.product_bounds(A[i : i + 1], w) for i in range(3)]
+    assert found.tolist() == [float(value[0]) for value, _ in alone]
+    assert bound.tolist() == [float(error[0]) for _, error in alone]
+
+
+@given(tables(), st.data())
+def test_the_norm_of_a_sum_is_not_less_than_it_is(A: Vector, data: st.DataObject) -> None:
+    c = [abs(value) for value in weights(data, len(A))]
+    multipliers = exact.numbers(c)
+    bound = exact.norm_of_sum(A, multipliers)
+    total = [inner(c, column) for column in zip(*fractions(A), strict=True)]
+    square = sum(value * value for value in total)
+    assert math.isinf(bound) or square <= (Fraction(bound) * multipliers.scale) ** 2
+
+
+def test_the_norm_of_a_sum_of_many_rows_is_near() -> None:
+    rng = np.random.default_rng(0)
+    A, c = rng.normal(size=(1000, 7)), rng.uniform(size=1000)
+    multipliers = exact.floats(c)
+    whole, unit = exact.combine(A, multipliers)
+    truth = exact.square_root_up(exact.sum_of_squares(whole, unit))
+    bound = exact.norm_of_sum(A, multipliers) * float(multipliers.scale)
+    assert truth <= bound <= truth * (1.0 + 1e-11)
+
+
 @given(tables(), st.data())
 def test_combinations_are_exact(A: Vector, data: st.DataObject) -> None:
     c = weights(data, len(A))

@@ -31,6 +31,7 @@ from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.updates import perceptron
+from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict
 from tests.cases import STORAGES, csr, planted
@@ -116,6 +117,29 @@ def test_few_independent_rows_are_separable_whatever_their_labels(
     verdict = nv.separate(X, y, fit_intercept=fit_intercept)
     assert proved(X, y, verdict).kind == "separable"
     assert verdict.margin.relative_width <= 1e-8
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_wide_rows_need_no_exact_products(
+    fit_intercept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nearly all rows are nearest to the hyperplane; both margins are proved in floats."""
+    exactly, counted = exact.products, []
+
+    def products(A: Vector, w: exact.Numbers) -> tuple[exact.Integers, Fraction]:
+        counted.extend(A)
+        return exactly(A, w)
+
+    monkeypatch.setattr(exact, "products", products)
+    rng = np.random.default_rng(0)
+    for X in (rng.normal(size=(150, 1500)), rng.normal(size=(150, 160)), np.eye(150)):
+        y = rng.integers(0, 2, size=150)
+        verdict = proved(X, y, nv.separate(X, y, fit_intercept=fit_intercept))
+        assert verdict.kind == "separable"
+        assert verdict.margin.relative_width <= 1e-8
+        assert not fit_intercept or verdict.geometric_margin.relative_width <= 1e-8
+        assert len(verdict.support) >= 100
+    assert len(counted) == 0
 
 
 @pytest.mark.parametrize("conflict", [False, True])

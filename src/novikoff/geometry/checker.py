@@ -648,8 +648,8 @@ def _check_upper(proof: Certificate, rows: Reading) -> None:
     if claim is not None and not 0.0 <= claim.lo <= claim.hi:
         raise CertificateError("The bounds of the margin are not numbers in order.")
     if claim is not None and claim.hi < math.inf and proof.kind == "separable":
-        squared = _square_of_sum(claim.rows, claim.weights, rows, rows.p)
-        if squared > (Fraction(claim.hi) * sum(claim.weights)) ** 2:
+        most = Fraction(claim.hi) * sum(claim.weights)
+        if not _sum_is_within(most, claim.rows, claim.weights, rows, rows.p):
             raise CertificateError(f"λ does not show that the margin is at most {claim.hi!r}.")
     if proof.mistake_bound is not None:
         if claim is None or proof.radius is None or not claim.lo > 0.0:
@@ -671,22 +671,30 @@ def _check_gap(claim: GeometricMargin, seen: _Seen, rows: Reading) -> None:
         raise CertificateError(f"The classes are less than 2·{claim.lo!r} apart along w.")
     if claim.hi == math.inf:
         return
-    squared = _square_of_sum(claim.rows, claim.weights, rows, rows.d)
+    most = Fraction(claim.hi) * sum(claim.weights)
+    within = _sum_is_within(most, claim.rows, claim.weights, rows, rows.d)
     on_side = [Fraction(0), Fraction(0)]
     for row, weight in zip(claim.rows, claim.weights, strict=True):
         on_side[int(rows.sign(row) > 0)] += weight
     if on_side[0] != on_side[1]:
         raise CertificateError("λ has not the same sum on both classes.")
-    if squared > (2 * Fraction(claim.hi) * on_side[0]) ** 2:
+    if not within:
         raise CertificateError(f"λ does not show a geometric margin of at most {claim.hi!r}.")
 
 
-def _square_of_sum(
-    named: Sequence[int], weights: Sequence[Fraction], rows: Reading, columns: int
-) -> Fraction:
-    """‖Σ λ_i a_i‖² in the first columns, for a λ ≥ 0 that is not zero."""
+def _sum_is_within(
+    most: Fraction,
+    named: Sequence[int],
+    weights: Sequence[Fraction],
+    rows: Reading,
+    columns: int,
+) -> bool:
+    """Whether ‖Σ λ_i a_i‖ ≤ ``most`` in the first columns, for a λ ≥ 0 that is not zero."""
     if len(named) != len(weights) or not any(weights) or min(weights) < 0:
         raise CertificateError("The weights of the upper bound are not a λ ≥ 0.")
-    block = rows.at(named)
-    whole, unit = exact.combine(block.A, exact.numbers(weights))
-    return exact.sum_of_squares(block.spread(whole)[:columns], unit)
+    block, multipliers = rows.at(named), exact.numbers(weights)
+    bound = exact.norm_of_sum(block.A[:, block.columns < columns], multipliers)
+    if bound < math.inf and Fraction(bound) * multipliers.scale <= most:
+        return True
+    whole, unit = exact.combine(block.A, multipliers)
+    return exact.sum_of_squares(block.spread(whole)[:columns], unit) <= most**2

@@ -138,6 +138,10 @@ class Corral:
     ) -> None:
         self.b, self.most, self.working, self._frame = b, min(most, len(b)), working, frame
         self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
+        self._R: Vector
+        self.members: list[tuple[int, int]]
+        self.free: int
+        self.u: Vector
         if members is None:
             self._begin_with_all(limits or Limits())
         else:
@@ -148,25 +152,23 @@ class Corral:
         self._refresh()
 
     def _begin_with_all(self, limits: Limits) -> None:
-        """Begin with all rows, without those of weight ≤ 0, without those of weight ≤ 0 then, …
+        """Begin with all rows; those of weight ≤ 0 leave, all at once, until there are none.
 
         The weights of pairs need not be positive where those of their rows are: then the same
         weights are given to other pairs.
         """
-        weights, rows = np.ones(self.working.G.shape[0]), -1
+        weights, before = np.ones(self.working.G.shape[0]), -1
         while True:
             self._begin(self.working.vertices(weights), 0, limits)
-            before, rows = rows, np.count_nonzero(weights)
+            rows = int(np.count_nonzero(weights))
             if self.u.min(initial=1.0) > 0.0 or rows == before:
                 return
-            weights = np.maximum(self.row_weights(), 0.0)
+            weights, before = np.maximum(self.row_weights(), 0.0), rows
 
     def _begin(self, members: Sequence[tuple[int, int]], free: int, limits: Limits) -> None:
         """Begin with members, but for those that depend on others before them."""
-        self.members: list[tuple[int, int]] = []
-        self.u = np.empty(0)
+        self.members, self.free, self.u = [], 0, np.empty(0)
         self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
-        self.free = 0
         for first in range(0, len(members), _JOINING):
             if limits.reached() is not None:
                 raise OutOfTimeError
@@ -181,10 +183,9 @@ class Corral:
     def row_weights(self) -> Vector:
         """The sum of u over the members that a row is part of, for each row."""
         first, second = np.array(self.members, dtype=np.int64).reshape(-1, 2).T
-        weights = np.bincount(first, self.u, minlength=self.working.G.shape[0])
         paired = second >= 0
-        weights += np.bincount(second[paired], self.u[paired], minlength=len(weights))
-        return weights
+        rows, u = np.append(first, second[paired]), np.append(self.u, self.u[paired])
+        return np.bincount(rows, u, minlength=self.working.G.shape[0]).astype(np.float64)
 
     def admit(self, i: int, j: int) -> bool:
         """Let a vector join and others leave, if that brings Σ u_j g_j nearer to b."""

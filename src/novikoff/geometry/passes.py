@@ -369,11 +369,7 @@ class LocalPasses(Passes):
         rows = self.problem.rows
         if isinstance(self.X, np.ndarray) or isinstance(rows, Dense):
             return None
-        if self.d > 4 * len(self.X.indices):  # a table of all columns would be longer
-            used, places = np.unique(self.X.indices.astype(np.int64), return_inverse=True)
-        else:
-            filled = np.bincount(self.X.indices, minlength=self.d) > 0
-            used, places = np.flatnonzero(filled), (np.cumsum(filled) - 1)[self.X.indices]
+        used, places = exact.used_columns(self.X.indices, self.d)
         used = used if len(used) > 0 else np.zeros(1, dtype=np.int64)
         if 2 * len(used) >= self.d:
             return None

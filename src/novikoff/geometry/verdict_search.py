@@ -115,8 +115,9 @@ class _Search:
     ) -> None:
         self.passes, self.goal, self.tol, self.limits = passes, goal, tol, limits
         self.progress = progress
-        one = upper_bound(passes, np.zeros(1, dtype=np.int64), np.ones(1), tol)
-        self.found = Finding(Margin(0.0, one, (0,), (Fraction(1),)))
+        one = (Fraction(1),)
+        first = upper_bound(passes, np.zeros(1, dtype=np.int64), one, tol)
+        self.found = Finding(Margin(0.0, first, (0,), one))
 
     def go(self) -> None:
         """Go all the way; what is found until then stands if it is cut short."""
@@ -171,7 +172,8 @@ class _Search:
     def _watch(self, answer: Answer) -> bool:
         """Take what the search has found into account; True if it may stop."""
         if len(answer.rows) > 0:
-            self._take_multipliers(answer.rows, answer.weights)
+            weights = tuple(map(Fraction, answer.weights.tolist()))
+            self._take_multipliers(answer.rows, weights)
         self._take_weights(answer.w, answer.seen.proof)
         if self._interval().relative_width <= self.tol:
             return True
@@ -188,12 +190,11 @@ class _Search:
             found.margin = replace(found.margin, lo=lo)
             self._tell()
 
-    def _take_multipliers(self, rows: Indices, weights: Vector) -> None:
+    def _take_multipliers(self, rows: Indices, weights: tuple[Fraction, ...]) -> None:
         """Any λ ≥ 0 gives an upper bound on γ."""
         hi = upper_bound(self.passes, rows, weights, self.tol)
         if hi < self.found.margin.hi:
-            exactly = tuple(map(Fraction, weights.tolist()))
-            self.found.margin = Margin(self.found.margin.lo, hi, tuple(rows.tolist()), exactly)
+            self.found.margin = Margin(self.found.margin.lo, hi, tuple(rows.tolist()), weights)
             self._tell()
 
     def _interval(self) -> Interval:
@@ -213,8 +214,7 @@ class _Search:
         claim, least, working = gap
         self.found.geometric_margin = claim
         if self.goal == "gap":
-            weights = np.array([float(value) for value in claim.weights])
-            self._take_multipliers(np.array(claim.rows), weights)
+            self._take_multipliers(np.array(claim.rows), claim.weights)
             self._take_weights(np.array([float(value) for value in claim.w]), least)
         return working
 
