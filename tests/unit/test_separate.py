@@ -124,7 +124,8 @@ def test_wide_rows_need_no_exact_products(
     fit_intercept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nearly all rows are nearest to the hyperplane; both margins are proved in floats."""
-    exactly, counted = exact.products, []
+    exactly = exact.products
+    counted: list[Vector] = []
 
     def products(A: Vector, w: exact.Numbers) -> tuple[exact.Integers, Fraction]:
         counted.extend(A)

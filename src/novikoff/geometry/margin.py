@@ -78,9 +78,7 @@ def lower_bound(least: Fraction, w: Numbers) -> float:
     return exact.square_root_down(least**2 / w.square_norm()) if least > 0 else 0.0
 
 
-def upper_bound(
-    passes: Passes, rows: Indices, weights: Sequence[Fraction], tol: float
-) -> float:
+def upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction], tol: float) -> float:
     """‖Σ λ_i a_i‖/Σ λ_i, rounded up; in exact numbers where rounding would show.
 
     Floats near λ are off by 2⁻⁵³ of themselves, and sums of k terms by k − 1 times that.
