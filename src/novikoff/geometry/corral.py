@@ -21,7 +21,7 @@ import math
 from collections.abc import Sequence
 from enum import Enum
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,10 @@ _JOINING: Final = 256
 _FEW_MEMBERS: Final = 32
 # Pivots between two looks at the clock.
 _PIVOTS_PER_LOOK: Final = 16
+
+
+# A row of the working set and −1, or two rows whose sum is meant.
+Member: TypeAlias = tuple[int, int]
 
 
 class Ending(Enum):
@@ -80,7 +84,7 @@ class WorkingSet:
                 v[self.G.indices[stretch]] += self.G.data[stretch]
         return v
 
-    def vertices(self, weights: Vector) -> list[tuple[int, int]]:
+    def vertices(self, weights: Vector) -> list[Member]:
         """The rows of positive weight, or so many pairs of them, fewer by one, that have it.
 
         Pairs go through the rows of both sides as weights add up (the north-west corner rule).
@@ -131,7 +135,7 @@ class Corral:
         b: Vector,
         most: int,
         working: WorkingSet,
-        members: Sequence[tuple[int, int]] | None = (),
+        members: Sequence[Member] | None = (),
         free: int = 0,
         frame: Vector | None = None,
         limits: Limits | None = None,
@@ -139,7 +143,7 @@ class Corral:
         self.b, self.most, self.working, self._frame = b, min(most, len(b)), working, frame
         self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
         self._R: Vector
-        self.members: list[tuple[int, int]]
+        self.members: list[Member]
         self.free: int
         self.u: Vector
         if members is None:
@@ -165,7 +169,7 @@ class Corral:
                 return
             weights, before = np.maximum(self.row_weights(), 0.0), rows
 
-    def _begin(self, members: Sequence[tuple[int, int]], free: int, limits: Limits) -> None:
+    def _begin(self, members: Sequence[Member], free: int, limits: Limits) -> None:
         """Begin with members, but for those that depend on others before them."""
         self.members, self.free, self.u = [], 0, np.empty(0)
         self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
@@ -228,7 +232,7 @@ class Corral:
         self.u = np.append(self.u, 0.0)
         return True
 
-    def _join_together(self, some: Sequence[tuple[int, int]]) -> bool:
+    def _join_together(self, some: Sequence[Member]) -> bool:
         """Append several vectors to the factors, unless one of them may depend on others."""
         k, last = len(self.members), len(self.members) + len(some)
         if last > self.most:

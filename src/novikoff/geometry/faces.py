@@ -24,9 +24,10 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
-from novikoff.geometry.min_norm import Question, View, search, start_rows
+from novikoff.geometry.min_norm import Question, search, start_rows
 from novikoff.geometry.passes import OutOfTimeError, Passes, RowSet
 from novikoff.geometry.rational import balance, project
+from novikoff.geometry.view import View
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
 _TRIES = 64
@@ -42,92 +43,6 @@ class Partition:
     left: RowSet
     w: list[Fraction] | None
     dependence: Dependence | None
-
-
-def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
-    """Prove that no w separates these rows: some λ ≥ 0, not all 0, has Σ λ_i a_i = 0 (Gordan).
-
-    Rows whose weight is nothing but rounding take no part; the fewer, the better.
-    """
-    passes = view.passes
-    if len(rows) == 0:
-        return None
-    firm = weights > _FIRM * weights.max()
-    block = passes.block(rows[firm])
-    used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0)))
-    claim = simplex_proof(passes, rows[firm], weights[firm], used)
-    if claim is None:
-        claim = _in_balance(passes, rows[firm], weights[firm], limits)
-    if claim is not None:
-        return claim
-    few = passes.subset(rows)
-    found = partition(view.of(few, rows), few.every(), limits)
-    if found.dependence is None:
-        return None
-    among = rows[few.within(found.left, np.arange(few.n))]
-    named = rows[list(found.dependence.rows)]
-    return replace(found.dependence, rows=tuple(named.tolist()), among=tuple(among.tolist()))
-
-
-def simplex_proof(
-    passes: Passes, rows: Indices, weights: Vector, used: Indices
-) -> Dependence | None:
-    """Prove by a verified solve that the origin is inside the simplex of p + 1 rows.
-
-    λ is scaled to 1 on the row of the largest weight; the others are a basis, and λ = 1 + μ
-    on them. Columns of zeros do not count: ``used`` are the p others.
-    """
-    if len(rows) != len(used) + 1:
-        return None
-    A = passes.at(rows)
-    A = A if len(used) == passes.p else A[:, used]
-    last = int(np.argmax(weights))
-    basis = np.delete(rows, last)
-    sums = exact.as_fractions([-total for total in exact.column_sums(A)])
-    found = exact.enclose(np.delete(A, last, axis=0).T, sums)
-    if found is None:
-        return None
-    mu, radius = found
-    # The checker asks for 1e-6.
-    if not ((mu - radius > -1.0) & (radius <= 1e-7 * (1.0 + np.abs(mu)))).all():
-        return None
-    multipliers = tuple(Fraction(float(value)) for value in mu)
-    return Dependence(tuple(basis.tolist()), multipliers, False, tuple(rows.tolist()))
-
-
-def _in_balance(
-    passes: Passes, rows: Indices, weights: Vector, limits: Limits
-) -> Dependence | None:
-    """Prove, exactly, that rows with dependent columns have the origin inside their simplex."""
-    if len(rows) < 2:
-        return None
-    last = int(np.argmax(weights))
-    basis = np.delete(rows, last)
-    factors = balance(passes, basis, int(rows[last]), limits)
-    if factors is None or not all(value > 0 for value in factors):
-        return None
-    multipliers = tuple(value - 1 for value in factors)
-    return Dependence(tuple(basis.tolist()), multipliers, True, tuple(rows.tolist()))
-
-
-def short_contradiction(
-    view: View, left: RowSet, start: Indices, limits: Limits
-) -> Dependence | None:
-    """A contradiction among the rows J of a partition: −a_j = Σ μ_i a_i for the first of them.
-
-    The search starts from rows of J.
-    """
-    passes = view.passes
-    target = passes.first(left)
-    others = passes.less(left, passes.some(target))
-    total = passes.exact_sum(passes.some(target), limits)
-    guess = guess_rows(view, others, total, limits, start)
-    found = project(passes, others, total, view.columns, guess, limits)
-    if found.w is not None:
-        return None
-    multipliers = tuple(mu - 1 for mu in found.multipliers)
-    among = np.sort(np.append(found.rows, target))
-    return Dependence(tuple(found.rows.tolist()), multipliers, True, tuple(among.tolist()))
 
 
 def partition(
@@ -242,3 +157,89 @@ def _shortened(
         if zeros:  # on a face no rounding is left to chance
             break
     return w
+
+
+def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
+    """Prove that no w separates these rows: some λ ≥ 0, not all 0, has Σ λ_i a_i = 0 (Gordan).
+
+    Rows whose weight is nothing but rounding take no part; the fewer, the better.
+    """
+    passes = view.passes
+    if len(rows) == 0:
+        return None
+    firm = weights > _FIRM * weights.max()
+    block = passes.block(rows[firm])
+    used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0)))
+    claim = simplex_proof(passes, rows[firm], weights[firm], used)
+    if claim is None:
+        claim = _in_balance(passes, rows[firm], weights[firm], limits)
+    if claim is not None:
+        return claim
+    few = passes.subset(rows)
+    found = partition(view.of(few, rows), few.every(), limits)
+    if found.dependence is None:
+        return None
+    among = rows[few.within(found.left, np.arange(few.n))]
+    named = rows[list(found.dependence.rows)]
+    return replace(found.dependence, rows=tuple(named.tolist()), among=tuple(among.tolist()))
+
+
+def simplex_proof(
+    passes: Passes, rows: Indices, weights: Vector, used: Indices
+) -> Dependence | None:
+    """Prove by a verified solve that the origin is inside the simplex of p + 1 rows.
+
+    λ is scaled to 1 on the row of the largest weight; the others are a basis, and λ = 1 + μ
+    on them. Columns of zeros do not count: ``used`` are the p others.
+    """
+    if len(rows) != len(used) + 1:
+        return None
+    A = passes.at(rows)
+    A = A if len(used) == passes.p else A[:, used]
+    last = int(np.argmax(weights))
+    basis = np.delete(rows, last)
+    sums = exact.as_fractions([-total for total in exact.column_sums(A)])
+    found = exact.enclose(np.delete(A, last, axis=0).T, sums)
+    if found is None:
+        return None
+    mu, radius = found
+    # The checker asks for 1e-6.
+    if not ((mu - radius > -1.0) & (radius <= 1e-7 * (1.0 + np.abs(mu)))).all():
+        return None
+    multipliers = tuple(Fraction(float(value)) for value in mu)
+    return Dependence(tuple(basis.tolist()), multipliers, False, tuple(rows.tolist()))
+
+
+def _in_balance(
+    passes: Passes, rows: Indices, weights: Vector, limits: Limits
+) -> Dependence | None:
+    """Prove, exactly, that rows with dependent columns have the origin inside their simplex."""
+    if len(rows) < 2:
+        return None
+    last = int(np.argmax(weights))
+    basis = np.delete(rows, last)
+    factors = balance(passes, basis, int(rows[last]), limits)
+    if factors is None or not all(value > 0 for value in factors):
+        return None
+    multipliers = tuple(value - 1 for value in factors)
+    return Dependence(tuple(basis.tolist()), multipliers, True, tuple(rows.tolist()))
+
+
+def short_contradiction(
+    view: View, left: RowSet, start: Indices, limits: Limits
+) -> Dependence | None:
+    """A contradiction among the rows J of a partition: −a_j = Σ μ_i a_i for the first of them.
+
+    The search starts from rows of J.
+    """
+    passes = view.passes
+    target = passes.first(left)
+    others = passes.less(left, passes.some(target))
+    total = passes.exact_sum(passes.some(target), limits)
+    guess = guess_rows(view, others, total, limits, start)
+    found = project(passes, others, total, view.columns, guess, limits)
+    if found.w is not None:
+        return None
+    multipliers = tuple(mu - 1 for mu in found.multipliers)
+    among = np.sort(np.append(found.rows, target))
+    return Dependence(tuple(found.rows.tolist()), multipliers, True, tuple(among.tolist()))

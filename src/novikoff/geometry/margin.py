@@ -24,8 +24,9 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import GeometricMargin
 from novikoff.geometry.exact import Numbers
-from novikoff.geometry.min_norm import View, nearest_point, search
+from novikoff.geometry.min_norm import nearest_point, search
 from novikoff.geometry.passes import Least, LocalPasses, Passes
+from novikoff.geometry.view import View
 
 _U = 2.0**-53
 
