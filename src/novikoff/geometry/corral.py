@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from enum import Enum
 from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -31,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import OutOfTimeError
+from novikoff.geometry.passes import check_time
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -45,6 +46,8 @@ _ONE_CORE: Final = 1 << 15
 # Vectors join together if at least this share of each is new; so many between looks at the clock.
 _CLEARLY_INDEPENDENT: Final = 1e-4
 _JOINING: Final = 256
+# How often all rows of weight ≤ 0 leave together, each time with factors from scratch.
+_ROUNDS: Final = 8
 # Members for which there is room at once.
 _FEW_MEMBERS: Final = 32
 # Pivots between two looks at the clock.
@@ -156,13 +159,13 @@ class Corral:
         self._refresh()
 
     def _begin_with_all(self, limits: Limits) -> None:
-        """Begin with all rows; those of weight ≤ 0 leave, all at once, until there are none.
+        """Begin with all rows; those of weight ≤ 0 leave, all at once, a few times over.
 
         The weights of pairs need not be positive where those of their rows are: then the same
         weights are given to other pairs.
         """
         weights, before = np.ones(self.working.G.shape[0]), -1
-        while True:
+        for _ in range(_ROUNDS):
             self._begin(self.working.vertices(weights), 0, limits)
             rows = int(np.count_nonzero(weights))
             if self.u.min(initial=1.0) > 0.0 or rows == before:
@@ -174,14 +177,15 @@ class Corral:
         self.members, self.free, self.u = [], 0, np.empty(0)
         self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
         for first in range(0, len(members), _JOINING):
-            if limits.reached() is not None:
-                raise OutOfTimeError
+            check_time(limits)
             some = members[first : first + _JOINING]
-            if not self._join_together(some):
-                for k, (i, j) in enumerate(some, first):
-                    self.free += self._join(i, j) and k < free
-            else:
+            if self._join_together(some):
                 self.free += max(0, min(free - first, len(some)))
+                continue
+            for k, (i, j) in enumerate(some, first):
+                if k % _PIVOTS_PER_LOOK == 0:
+                    check_time(limits)
+                self.free += self._join(i, j) and k < free
         self.u = self._unconstrained()
 
     def row_weights(self) -> Vector:
@@ -239,7 +243,7 @@ class Corral:
             return False
         V = np.array([self.working.vector(i, j) for i, j in some]).T
         sizes, C = np.sqrt(np.square(V).sum(axis=0)), np.zeros((k, len(some)))
-        with threadpool_limits(1):  # other cores may be busy
+        with threadpool_limits(1) if V.size > _ONE_CORE else nullcontext():  # others may be busy
             for _ in range(2):
                 more = self._basis @ V
                 V, C = V - self._basis.T @ more, C + more

@@ -25,7 +25,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.min_norm import Question, search, start_rows
-from novikoff.geometry.passes import OutOfTimeError, Passes, RowSet
+from novikoff.geometry.passes import Passes, RowSet, check_time
 from novikoff.geometry.rational import balance, project
 from novikoff.geometry.view import View
 
@@ -111,8 +111,7 @@ def combined(
     for more, separated in stages[1:]:
         epsilon, shift, lost = Fraction(1 << 20), 0, True
         while lost:
-            if limits.reached() is not None:
-                raise OutOfTimeError
+            check_time(limits)
             shift += 4  # longer and longer steps: some rows need an ε of hundreds of bits
             epsilon /= 1 << shift
             sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]

@@ -40,6 +40,13 @@ class OutOfTimeError(Exception):
     """A limit was reached before the answer was known."""
 
 
+def check_time(limits: Limits, seconds: float = 0.0) -> None:
+    """Give up where time is over, or something would take longer than there is time for."""
+    left = limits.left()
+    if limits.reached() is not None or (left is not None and seconds > left):
+        raise OutOfTimeError
+
+
 @dataclass
 class Visit:
     """A question to all rows; the fields of the answer begin empty, and are not given."""
@@ -311,8 +318,7 @@ class LocalPasses(Passes):
         total = visit.blank()
 
         def look(ends: tuple[int, int]) -> V:
-            if limits.reached() is not None:
-                raise OutOfTimeError
+            check_time(limits)
             own = visit.blank()
             with np.errstate(all="ignore"):  # what overflows proves nothing
                 own.look_at(self.all.range(*ends))

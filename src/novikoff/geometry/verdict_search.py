@@ -26,7 +26,15 @@ from novikoff.geometry.duplicates import opposite_duplicates
 from novikoff.geometry.faces import contradiction, partition, short_contradiction, simplex_proof
 from novikoff.geometry.margin import Interval, lower_bound, upper_bound, widest_gap
 from novikoff.geometry.min_norm import Answer, affordable, nearest_point, search, start_rows
-from novikoff.geometry.passes import Least, LocalPasses, OutOfTimeError, Passes, RowSet, Sizes
+from novikoff.geometry.passes import (
+    Least,
+    LocalPasses,
+    OutOfTimeError,
+    Passes,
+    RowSet,
+    Sizes,
+    check_time,
+)
 from novikoff.geometry.view import View, balanced_view, gap_view, plain_view
 
 if TYPE_CHECKING:
@@ -295,8 +303,7 @@ def _hinge_weights(passes: LocalPasses, limits: Limits) -> Vector:
     padding = 1.0 if passes.fit_intercept else 0.0
 
     def loss(w: Vector) -> tuple[float, Vector]:
-        if limits.reached() is not None:
-            raise OutOfTimeError
+        check_time(limits)
         short = np.maximum(1.0 - (X @ w[:-1] + padding * w[-1]) * signs, 0.0)
         pull = -2.0 * short * signs
         return float(short @ short), np.append(X.T @ pull, padding * float(pull.sum()))
