@@ -232,7 +232,7 @@ def short_contradiction(
     The search starts from rows of J.
     """
     passes = view.passes
-    target = passes.first(left)
+    target = passes.first(left, limits)
     others = passes.less(left, passes.some(target))
     total = passes.exact_sum(passes.some(target), limits)
     guess = guess_rows(view, others, total, limits, start)

@@ -229,10 +229,6 @@ class Passes(_ByNumber):
         """The number of rows of a set."""
         raise NotImplementedError
 
-    def first(self, rows: RowSet) -> Indices:
-        """The first row of a set that is not empty."""
-        raise NotImplementedError
-
     def within(self, rows: RowSet, few: Indices) -> Indices:
         """Those of a few rows that are in a set."""
         raise NotImplementedError
@@ -257,6 +253,11 @@ class Passes(_ByNumber):
     def least(self, w: Numbers, limits: Limits) -> Least:
         """The least ⟨a_i, w⟩ of either side, proved."""
         return self.over(Least(w, self.doubt(w.near)), limits)
+
+    def first(self, rows: RowSet, limits: Limits) -> Indices:
+        """The first row of a set: all products with w = 0 are equal, and ties go by row number."""
+        visit = MostViolated(np.zeros(self.p), None, math.inf, 1, within=rows)
+        return self.over(visit, limits).rows
 
     def subset(self, rows: Indices) -> LocalPasses:
         """A few rows as a problem of their own, copied."""
@@ -357,10 +358,6 @@ class LocalPasses(Passes):
     def size(self, rows: RowSet) -> int:
         """The number of rows of a mask."""
         return int(np.count_nonzero(self.all.of(rows)))
-
-    def first(self, rows: RowSet) -> Indices:
-        """The first row of a mask."""
-        return np.flatnonzero(self.all.of(rows))[:1]
 
     def within(self, rows: RowSet, few: Indices) -> Indices:
         """Those of a few rows that are in a mask."""
